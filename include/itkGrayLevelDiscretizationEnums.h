@@ -1,0 +1,76 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkGrayLevelDiscretizationEnums_h
+#define itkGrayLevelDiscretizationEnums_h
+
+#include "VoxelMapsExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace itk
+{
+/** \class GrayLevelDiscretizationEnums
+ * \brief Enumerations of GrayLevelDiscretizationImageFilter.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMaps_EXPORT GrayLevelDiscretizationEnums
+{
+public:
+  /** \class Method
+   * \brief How an intensity x becomes a gray level; [min, max] is the range.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Method : std::uint8_t
+  {
+    /** floor(NumberOfGrayLevels * (x - min) / (max - min)) + 1, and NumberOfGrayLevels for x = max (IBSI). */
+    FixedBinNumber = 0,
+    /** floor((x - min) / BinWidth) + 1 (IBSI). */
+    FixedBinSize,
+    /** floor(x / BinWidth) - floor(min / BinWidth) + 1: bin edges at multiples of the width (PyRadiomics). */
+    FixedBinSizeAtMultiples,
+    /** x + 1, for images of integers 0 ... NumberOfGrayLevels - 1 that are gray levels already. */
+    Identity
+  };
+
+  /** \class RangeSource
+   * \brief Where the range [min, max] of intensities comes from.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class RangeSource : std::uint8_t
+  {
+    /** RangeMinimum and RangeMaximum; intensities outside are clamped. */
+    Given = 0,
+    /** Least and greatest finite intensity of the whole image. */
+    Image,
+    /** Least and greatest finite intensity inside the mask; of the whole image if there is no mask. */
+    Mask
+  };
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMaps_EXPORT std::ostream &
+                        operator<<(std::ostream & out, GrayLevelDiscretizationEnums::Method value);
+extern VoxelMaps_EXPORT std::ostream &
+                        operator<<(std::ostream & out, GrayLevelDiscretizationEnums::RangeSource value);
+} // namespace itk
+
+#endif // itkGrayLevelDiscretizationEnums_h

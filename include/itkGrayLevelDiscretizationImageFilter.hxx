@@ -1,0 +1,317 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkGrayLevelDiscretizationImageFilter_hxx
+#define itkGrayLevelDiscretizationImageFilter_hxx
+
+#include "itkImageRegionConstIterator.h"
+#include "itkImageRegionIterator.h"
+#include "itkMath.h"
+#include "itkMultiThreaderBase.h"
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GrayLevelDiscretizationImageFilter()
+{
+  this->AddOptionalInputName("MaskImage");
+  this->DynamicMultiThreadingOn();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os,
+                                                                                     Indent         indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Method: " << m_Method << std::endl;
+  os << indent << "NumberOfGrayLevels: " << m_NumberOfGrayLevels << std::endl;
+  os << indent << "BinWidth: " << m_BinWidth << std::endl;
+  os << indent << "RangeSource: " << m_RangeSource << std::endl;
+  os << indent << "RangeMinimum: " << m_RangeMinimum << std::endl;
+  os << indent << "RangeMaximum: " << m_RangeMaximum << std::endl;
+  os << indent
+     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+     << std::endl;
+  os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
+  os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
+  os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyParameters() const
+{
+  const bool usesNumber = m_Method == MethodEnum::FixedBinNumber || m_Method == MethodEnum::Identity;
+  if (usesNumber && (m_NumberOfGrayLevels < 1 || m_NumberOfGrayLevels > MaximumNumberOfGrayLevels))
+  {
+    itkExceptionMacro("NumberOfGrayLevels is " << m_NumberOfGrayLevels << ", but must be 1 to "
+                                               << MaximumNumberOfGrayLevels << '.');
+  }
+  if (!usesNumber && !(m_BinWidth > 0.0 && std::isfinite(m_BinWidth)))
+  {
+    itkExceptionMacro("BinWidth is " << m_BinWidth << ", but must be positive and finite.");
+  }
+  if (m_Method != MethodEnum::Identity && m_RangeSource == RangeSourceEnum::Given)
+  {
+    if (!std::isfinite(m_RangeMinimum) || !std::isfinite(m_RangeMaximum) || m_RangeMinimum >= m_RangeMaximum)
+    {
+      itkExceptionMacro("The given range is " << m_RangeMinimum << " to " << m_RangeMaximum
+                                              << ", but RangeMinimum must be less than RangeMaximum, both finite.");
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+  this->VerifyParameters();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
+{
+  Superclass::VerifyInputInformation();
+  const MaskImageType * mask = this->GetMaskImage();
+  if (mask != nullptr && mask->GetLargestPossibleRegion() != this->GetInput()->GetLargestPossibleRegion())
+  {
+    itkExceptionMacro("The mask's region has index "
+                      << mask->GetLargestPossibleRegion().GetIndex() << " and size "
+                      << mask->GetLargestPossibleRegion().GetSize() << ", but the image's has index "
+                      << this->GetInput()->GetLargestPossibleRegion().GetIndex() << " and size "
+                      << this->GetInput()->GetLargestPossibleRegion().GetSize() << ": both must be the same.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  if (this->NeedsWholeInput())
+  {
+    const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
+    if (this->GetMaskImage() != nullptr)
+    {
+      const_cast<MaskImageType *>(this->GetMaskImage())->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeRange(bool respectMask)
+{
+  const InputImageType * input = this->GetInput();
+  const MaskImageType *  mask = respectMask ? this->GetMaskImage() : nullptr;
+  double                 minimum = std::numeric_limits<double>::infinity();
+  double                 maximum = -minimum;
+  std::mutex             mutex;
+
+  this->GetMultiThreader()->template ParallelizeImageRegion<ImageDimension>(
+    input->GetLargestPossibleRegion(),
+    [&](const OutputRegionType & region) {
+      InputPixelType least{};
+      InputPixelType greatest{};
+      bool           found = false;
+
+      ImageRegionConstIterator<InputImageType> it(input, region);
+      ImageRegionConstIterator<MaskImageType>  maskIt;
+      if (mask != nullptr)
+      {
+        maskIt = ImageRegionConstIterator<MaskImageType>(mask, region);
+      }
+      for (; !it.IsAtEnd(); ++it)
+      {
+        const InputPixelType value = it.Get();
+        bool                 use = true;
+        if (mask != nullptr)
+        {
+          use = maskIt.Get() == m_InsidePixelValue;
+          ++maskIt;
+        }
+        if constexpr (std::is_floating_point<InputPixelType>::value)
+        {
+          use = use && std::isfinite(value);
+        }
+        if (use)
+        {
+          least = !found || value < least ? value : least;
+          greatest = !found || value > greatest ? value : greatest;
+          found = true;
+        }
+      }
+      if (found)
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        minimum = std::min(minimum, static_cast<double>(least));
+        maximum = std::max(maximum, static_cast<double>(greatest));
+      }
+    },
+    nullptr);
+
+  if (minimum > maximum)
+  {
+    if (mask != nullptr)
+    {
+      // An empty mask has no level to compute; any range will do.
+      minimum = 0.0;
+      maximum = 0.0;
+    }
+    else
+    {
+      itkExceptionMacro("No intensity of the image is finite, so there is no range; the image has "
+                        << input->GetLargestPossibleRegion().GetNumberOfPixels() << " voxels.");
+    }
+  }
+  m_UsedRangeMinimum = minimum;
+  m_UsedRangeMaximum = maximum;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
+{
+  if (m_Method == MethodEnum::Identity)
+  {
+    m_UsedRangeMinimum = 0.0;
+    m_UsedRangeMaximum = m_NumberOfGrayLevels - 1.0;
+  }
+  else if (m_RangeSource == RangeSourceEnum::Given)
+  {
+    m_UsedRangeMinimum = m_RangeMinimum;
+    m_UsedRangeMaximum = m_RangeMaximum;
+  }
+  else
+  {
+    this->ComputeRange(m_RangeSource == RangeSourceEnum::Mask);
+  }
+
+  double numberOfLevels = m_NumberOfGrayLevels;
+  if (m_Method == MethodEnum::FixedBinSize)
+  {
+    numberOfLevels = std::floor((m_UsedRangeMaximum - m_UsedRangeMinimum) / m_BinWidth) + 1.0;
+  }
+  else if (m_Method == MethodEnum::FixedBinSizeAtMultiples)
+  {
+    numberOfLevels = std::floor(m_UsedRangeMaximum / m_BinWidth) - std::floor(m_UsedRangeMinimum / m_BinWidth) + 1.0;
+  }
+  if (!(numberOfLevels <= MaximumNumberOfGrayLevels))
+  {
+    itkExceptionMacro("BinWidth " << m_BinWidth << " over the range " << m_UsedRangeMinimum << " to "
+                                  << m_UsedRangeMaximum << " makes " << numberOfLevels << " gray levels, but at most "
+                                  << MaximumNumberOfGrayLevels << " are possible.");
+  }
+  m_UsedNumberOfGrayLevels = static_cast<unsigned int>(numberOfLevels);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::DynamicThreadedGenerateData(
+  const OutputRegionType & region)
+{
+  const double minimum = m_UsedRangeMinimum;
+  const double maximum = m_UsedRangeMaximum;
+  const double width = m_BinWidth;
+  const double number = m_NumberOfGrayLevels;
+  const double firstEdge = std::floor(minimum / width);
+
+  // Level of a finite intensity inside the range.
+  const auto levelOf = [=](double x) -> double {
+    switch (m_Method)
+    {
+      case MethodEnum::FixedBinNumber:
+        return maximum > minimum ? std::min(std::floor(number * (x - minimum) / (maximum - minimum)) + 1.0, number)
+                                 : 1.0;
+      case MethodEnum::FixedBinSize:
+        return std::floor((x - minimum) / width) + 1.0;
+      case MethodEnum::FixedBinSizeAtMultiples:
+        return std::floor(x / width) - firstEdge + 1.0;
+      case MethodEnum::Identity:
+        break;
+    }
+    return x + 1.0;
+  };
+  const auto discretize = [&](InputPixelType value) -> OutputPixelType {
+    if constexpr (std::is_floating_point<InputPixelType>::value)
+    {
+      if (std::isnan(value))
+      {
+        return 0;
+      }
+    }
+    const auto x = static_cast<double>(value);
+    if (m_Method == MethodEnum::Identity && !(x >= 0.0 && x < number && x == std::floor(x)))
+    {
+      itkExceptionMacro("Intensity " << x << " is not a gray level: Identity takes integers from 0 to " << number - 1.0
+                                     << " (NumberOfGrayLevels - 1).");
+    }
+    return static_cast<OutputPixelType>(levelOf(std::min(std::max(x, minimum), maximum)));
+  };
+
+  // A table is the same function, evaluated once per value instead of once per voxel.
+  constexpr bool               useTable = sizeof(InputPixelType) == 1;
+  std::vector<OutputPixelType> table;
+  if (useTable && m_Method != MethodEnum::Identity)
+  {
+    for (int value = std::numeric_limits<InputPixelType>::lowest(); value <= std::numeric_limits<InputPixelType>::max();
+         ++value)
+    {
+      table.push_back(discretize(static_cast<InputPixelType>(value)));
+    }
+  }
+
+  const MaskImageType *                    mask = this->GetMaskImage();
+  ImageRegionConstIterator<InputImageType> it(this->GetInput(), region);
+  ImageRegionIterator<OutputImageType>     out(this->GetOutput(), region);
+  ImageRegionConstIterator<MaskImageType>  maskIt;
+  if (mask != nullptr)
+  {
+    maskIt = ImageRegionConstIterator<MaskImageType>(mask, region);
+  }
+  for (; !it.IsAtEnd(); ++it, ++out)
+  {
+    bool inside = true;
+    if (mask != nullptr)
+    {
+      inside = maskIt.Get() == m_InsidePixelValue;
+      ++maskIt;
+    }
+    if (!inside)
+    {
+      out.Set(0);
+    }
+    else if (!table.empty())
+    {
+      out.Set(table[static_cast<int>(it.Get()) - static_cast<int>(std::numeric_limits<InputPixelType>::lowest())]);
+    }
+    else
+    {
+      out.Set(discretize(it.Get()));
+    }
+  }
+}
+} // namespace itk
+
+#endif // itkGrayLevelDiscretizationImageFilter_hxx

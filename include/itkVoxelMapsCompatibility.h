@@ -1,0 +1,37 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkVoxelMapsCompatibility_h
+#define itkVoxelMapsCompatibility_h
+
+#include "itkMacro.h"
+
+// ITK 5.2.1 (Debian 12) lacks this macro of ITK 5.4 and 6.
+#ifndef itkOverrideGetNameOfClassMacro
+#  define itkOverrideGetNameOfClassMacro(thisClass)                                                                    \
+    const char * GetNameOfClass() const override                                                                       \
+    {                                                                                                                  \
+      return #thisClass;                                                                                               \
+    }                                                                                                                  \
+    ITK_MACROEND_NOOP_STATEMENT
+#endif
+
+#ifndef ITK_MACROEND_NOOP_STATEMENT
+#  define ITK_MACROEND_NOOP_STATEMENT static_assert(true, "")
+#endif
+
+#endif // itkVoxelMapsCompatibility_h

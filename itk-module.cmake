@@ -1,0 +1,12 @@
+itk_module(
+  VoxelMaps
+  DEPENDS
+    ITKCommon
+  TEST_DEPENDS
+    ITKImageGrid
+    ITKTestKernel
+  DESCRIPTION
+    "Per-voxel maps of 2D and 3D images: gray level run length features of the window around every voxel."
+  EXCLUDE_FROM_DEFAULT
+  ENABLE_SHARED
+)

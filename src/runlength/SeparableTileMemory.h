@@ -1,0 +1,166 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeparableTileMemory_h
+#define SeparableTileMemory_h
+
+#include "SeparableTile.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+constexpr int lanesOfBlock = 32; // rows are processed in blocks of this many voxels
+
+inline int
+RoundUp(int n, int multiple)
+{
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+/** Sizes of a tile and of its input, which is larger by the window. */
+struct TileShape
+{
+  int            nx, ny, nz; // output, nx rounded up to blocks
+  int            ex, ey, ez; // input, ex rounded up to blocks
+  std::ptrdiff_t outputVoxels;
+  std::ptrdiff_t inputVoxels;
+
+  TileShape(const SeparableTask & task, const int size[3])
+    : nx(RoundUp(size[0], lanesOfBlock))
+    , ny(size[1])
+    , nz(size[2])
+    , ex(RoundUp(nx + task.window[0] - 1, lanesOfBlock))
+    , ey(size[1] + task.window[1] - 1)
+    , ez(size[2] + task.window[2] - 1)
+    , outputVoxels(std::ptrdiff_t{ nx } * ny * nz)
+    , inputVoxels(std::ptrdiff_t{ ex } * ey * ez)
+  {}
+};
+
+/** A quantity whose sums over runs are wanted: 1, i^2, q(i) or i. */
+enum Channel
+{
+  CountChannel,
+  SquareChannel,
+  InverseChannel,
+  LevelChannel,
+  NumberOfChannels
+};
+
+/** Bytes of an integer that holds the box sums of a channel; 0 if the channel is not needed. */
+inline int
+ChannelBytes(const SeparableTask & task, int channel)
+{
+  switch (channel)
+  {
+    case CountChannel:
+      return 4;
+    case SquareChannel:
+      return task.needsSquares ? (task.wideSquares ? 8 : 4) : 0;
+    case InverseChannel:
+      return task.needsInverses ? 8 : 0;
+    default:
+      return task.needsLevelSum ? 4 : 0;
+  }
+}
+
+/** Bytes of a count of runs of one level; their squares take twice as many. */
+inline int
+LevelCountBytes(const SeparableTask & task)
+{
+  return task.mostVoxels <= 255 ? 1 : task.mostVoxels <= 65535 ? 2 : 4;
+}
+
+/** The parts of a workspace. Laid out twice: on null to learn the size, then on the memory. */
+struct TileMemory
+{
+  std::uint16_t * levels;
+  std::uint8_t *  segments;                  // seg_k of k = 1 ... longest run
+  void *          weights[NumberOfChannels]; // i^2, q(i), i of every input voxel
+  void *          planes[NumberOfChannels];  // sums along z, of k = 1 ... longest run
+  void *          firstSums[NumberOfChannels];
+  void *          sums[NumberOfChannels]; // S_k of k = 2 ... longest run
+  void *          row;                    // sums along z and y
+  void *          rowScratch;
+
+  std::uint8_t *  present; // whether a level occurs in the tile
+  std::uint16_t * presentLevels;
+  std::uint8_t *  indicator; // whether a voxel has the level
+  std::uint8_t *  links;     // seg_2 of every direction
+  void *          countPlane;
+  void *          levelVoxels;
+  void *          levelRuns;
+  void *          nonUniformities; // of every matrix
+
+  double *    values;   // features of a row
+  double *    averages; // sums of features over directions
+  std::size_t bytes;
+
+  TileMemory(const SeparableTask & task, const TileShape & shape, void * memory)
+    : bytes(0)
+  {
+    // Blocks may read past the last row by a block and a run.
+    const std::size_t slack = lanesOfBlock + 256;
+    const auto        voxels = static_cast<std::size_t>(shape.inputVoxels) + slack;
+    const auto        outputs = static_cast<std::size_t>(shape.outputVoxels);
+    const std::size_t runs = task.longestRun;
+    const bool        merge = task.aggregation == SeparableTask::Aggregation::Merge;
+    const std::size_t planeVoxels = std::size_t(shape.ex) * shape.ey + slack;
+
+    const auto take = [&](std::size_t n) {
+      void * part = static_cast<char *>(memory) + bytes;
+      bytes += (n + 63) / 64 * 64;
+      return part;
+    };
+    levels = static_cast<std::uint16_t *>(take(2 * voxels));
+    segments = static_cast<std::uint8_t *>(take(runs * voxels));
+    for (int c = 0; c < NumberOfChannels; ++c)
+    {
+      const std::size_t n = ChannelBytes(task, c);
+      weights[c] = take(c == CountChannel ? 0 : n * voxels);
+      planes[c] = take(n * runs * planeVoxels);
+      firstSums[c] = take(n * outputs);
+      sums[c] = take(n * (runs - 1) * (merge ? outputs : outputs / shape.nz));
+    }
+    row = take(8 * (shape.ex + slack));
+    rowScratch = take(2 * 8 * (shape.ex + slack));
+
+    const std::size_t n = task.needsLevelCounts ? LevelCountBytes(task) : 0;
+    const std::size_t u = task.needsLevelCounts ? 1 : 0;
+    present = static_cast<std::uint8_t *>(take(u * (std::size_t{ task.numberOfGrayLevels } + 1)));
+    presentLevels = static_cast<std::uint16_t *>(take(u * 2 * (std::size_t{ task.numberOfGrayLevels } + 1)));
+    indicator = static_cast<std::uint8_t *>(take(u * voxels));
+    links = static_cast<std::uint8_t *>(take(u * task.numberOfDirections * voxels));
+    countPlane = take(n * planeVoxels);
+    levelVoxels = take(n * outputs);
+    levelRuns = take(n * outputs);
+    nonUniformities = take(2 * n * outputs * (merge ? 1 : task.numberOfDirections));
+
+    const std::size_t features = task.numberOfFeatures;
+    values = static_cast<double *>(take(8 * features * shape.nx));
+    averages =
+      static_cast<double *>(take(task.aggregation == SeparableTask::Aggregation::Average ? 8 * features * outputs : 0));
+  }
+};
+} // namespace
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // SeparableTileMemory_h
