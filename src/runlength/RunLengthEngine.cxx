@@ -33,12 +33,17 @@ namespace voxelmaps
 bool
 SeparableTakes(const SeparableTask & task)
 {
-  if (task.needsLevelSum)
+  const auto mostVoxels = static_cast<double>(task.mostVoxels);
+  if (task.needsEntropy || (task.needsInverses && task.wideInverses))
   {
-    const double levelSum = static_cast<double>(task.mostVoxels) * task.numberOfGrayLevels;
-    return levelSum < 2147483648.0 && levelSum * levelSum < 9007199254740992.0;
+    return false;
   }
-  return true;
+  if (mostVoxels * task.scales.shortRunScale >= 281474976710656.0) // 2^48: fused division
+  {
+    return false;
+  }
+  const double levelSum = mostVoxels * task.numberOfGrayLevels;
+  return !task.needsLevelSum || (levelSum < 2147483648.0 && levelSum * levelSum < 9007199254740992.0); // 2^31, 2^53
 }
 
 std::size_t
@@ -276,17 +281,20 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   task.aggregation = job.aggregation;
   task.mostVoxels = plan.mostVoxels;
   task.scales = plan.scales;
+  task.lengthSquares = plan.lengthSquares.data();
   task.shortRunWeights = plan.shortRunWeights.data();
   task.inverseSquares = plan.inverseSquares.data();
   task.needsLevelCounts = plan.needsLevelCounts;
   task.needsLevelSum = plan.needsLevelSum;
   task.needsSquares = plan.needsSquares;
   task.needsInverses = plan.needsInverses;
+  task.needsEntropy = plan.needsEntropy;
+  task.wideInverses = plan.wideInverses;
   task.wideSquares =
     static_cast<double>(plan.mostVoxels) * job.numberOfGrayLevels * job.numberOfGrayLevels >= 2147483648.0;
   ChooseTileSize(job, task);
 
-  if (plan.needsEntropy || (plan.needsInverses && plan.wideInverses) || !SeparableTakes(task))
+  if (!SeparableTakes(task))
   {
     ComputeByWindows(job, plan);
   }

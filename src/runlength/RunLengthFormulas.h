@@ -114,6 +114,12 @@ struct PlainDivision
   {
     return Divisor{ value };
   }
+  /** Division by the product of two divisors. */
+  static VOXELMAPS_HOST_DEVICE inline Divisor
+  ByProduct(const Divisor & a, const Divisor & b)
+  {
+    return Divisor{ a.value * b.value };
+  }
   static VOXELMAPS_HOST_DEVICE inline TReal
   Quotient(TReal numerator, const Divisor & divisor)
   {
@@ -131,10 +137,10 @@ struct RunLengthDivisors
   typename TDivision::Divisor voxels;
 
   VOXELMAPS_HOST_DEVICE
-  RunLengthDivisors(const RunLengthSums<TReal> & sums, const RunLengthScales & scales)
+  RunLengthDivisors(const RunLengthSums<TReal> & sums, const typename TDivision::Divisor & shortRunScale)
     : runs(TDivision::By(sums.runs))
-    , runsSquared(TDivision::By(sums.runs * sums.runs))
-    , shortRuns(TDivision::By(sums.runs * scales.shortRunScale))
+    , runsSquared(TDivision::ByProduct(runs, runs))
+    , shortRuns(TDivision::ByProduct(runs, shortRunScale))
     , voxels(TDivision::By(sums.voxels))
   {}
 };

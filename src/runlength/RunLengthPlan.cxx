@@ -163,10 +163,12 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
     multiple = std::lcm(multiple, l);
   }
   scales.shortRunScale = static_cast<double>(multiple * multiple);
+  lengthSquares.push_back(0.0);
   shortRunWeights.push_back(0.0);
   for (int l = 1; l <= longestRun; ++l)
   {
-    shortRunWeights.push_back(scales.shortRunScale / (static_cast<double>(l) * static_cast<double>(l)));
+    lengthSquares.push_back(static_cast<double>(l) * static_cast<double>(l));
+    shortRunWeights.push_back(scales.shortRunScale / lengthSquares.back());
   }
 
   int inverseBits = 62 - CeilLog2(mostVoxels);

@@ -46,7 +46,8 @@ struct RunLengthPlan
   std::uint64_t mostVoxels{ 1 };
 
   RunLengthScales scales{};
-  /** c(l) for l = 0 ... longestRun; c(0) is unused. */
+  /** l^2 and c(l) for l = 0 ... longestRun; c(0) is unused. */
+  std::vector<double> lengthSquares;
   std::vector<double> shortRunWeights;
   /** q(i) for i = 0 ... number of gray levels; q(0) = 0. */
   std::vector<std::uint64_t> inverseSquares;

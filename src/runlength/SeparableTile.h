@@ -57,6 +57,7 @@ struct SeparableTask
   std::uint64_t   mostVoxels;
 
   RunLengthScales       scales;
+  const double *        lengthSquares;
   const double *        shortRunWeights;
   const std::uint64_t * inverseSquares;
 
@@ -64,7 +65,9 @@ struct SeparableTask
   bool needsLevelSum;
   bool needsSquares;
   bool needsInverses;
-  bool wideSquares; // sums of i^2 need 64 bits
+  bool needsEntropy;
+  bool wideInverses; // sums of q need more than 64 bits
+  bool wideSquares;  // sums of i^2 need 64 bits
 
   int tileSize[3]; // the largest tile
 };
@@ -76,7 +79,7 @@ struct SeparableTile
   int          size[3];
 };
 
-/** Whether the box sums of the task fit their integers. */
+/** Whether the engine can do the task: no run entropy, and all sums fit their integers. */
 bool
 SeparableTakes(const SeparableTask & task);
 

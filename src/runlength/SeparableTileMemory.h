@@ -26,7 +26,9 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int lanesOfBlock = 32; // rows are processed in blocks of this many voxels
+constexpr int            lanesOfBlock = 32;               // rows are processed in blocks of this many voxels
+constexpr std::ptrdiff_t inputSlack = lanesOfBlock + 256; // blocks may read past the last row by a block and a run
+constexpr int            mostVoxelsForPairs = 27;         // windows whose pairs of voxels are few enough to be counted
 
 inline int
 RoundUp(int n, int multiple)
@@ -88,6 +90,21 @@ LevelCountBytes(const SeparableTask & task)
   return task.mostVoxels <= 255 ? 1 : task.mostVoxels <= 65535 ? 2 : 4;
 }
 
+/** Whether pairs of equal run starts can serve to find the non-uniformity. */
+inline bool
+UsesPairs(const SeparableTask & task)
+{
+  return task.needsLevelCounts && task.aggregation != SeparableTask::Aggregation::Merge &&
+         task.mostVoxels <= mostVoxelsForPairs;
+}
+
+/** Number of differences of two voxels of the window, opposite ones counted once. */
+inline int
+NumberOfDifferences(const SeparableTask & task)
+{
+  return ((2 * task.window[0] - 1) * (2 * task.window[1] - 1) * (2 * task.window[2] - 1) - 1) / 2;
+}
+
 /** The parts of a workspace. Laid out twice: on null to learn the size, then on the memory. */
 struct TileMemory
 {
@@ -104,25 +121,37 @@ struct TileMemory
   std::uint16_t * presentLevels;
   std::uint8_t *  indicator; // whether a voxel has the level
   std::uint8_t *  links;     // seg_2 of every direction
+  std::uint8_t *  equals;    // whether two voxels have one level, for every difference of voxels of the window
   void *          countPlane;
   void *          levelVoxels;
   void *          levelRuns;
   void *          nonUniformities; // of every matrix
 
-  double *    values;   // features of a row
   double *    averages; // sums of features over directions
   std::size_t bytes;
+
+  // Where S_k of an output plane begins: only merged matrices keep all planes.
+  std::ptrdiff_t sumsPerLength;
+  std::ptrdiff_t sumsPerPlane;
+
+  std::ptrdiff_t
+  SumsOffset(int k, int z) const
+  {
+    return (k - 2) * sumsPerLength + z * sumsPerPlane;
+  }
 
   TileMemory(const SeparableTask & task, const TileShape & shape, void * memory)
     : bytes(0)
   {
-    // Blocks may read past the last row by a block and a run.
-    const std::size_t slack = lanesOfBlock + 256;
+    const std::size_t slack = inputSlack;
     const auto        voxels = static_cast<std::size_t>(shape.inputVoxels) + slack;
     const auto        outputs = static_cast<std::size_t>(shape.outputVoxels);
     const std::size_t runs = task.longestRun;
     const bool        merge = task.aggregation == SeparableTask::Aggregation::Merge;
     const std::size_t planeVoxels = std::size_t(shape.ex) * shape.ey + slack;
+
+    sumsPerPlane = merge ? std::ptrdiff_t{ shape.nx } * shape.ny : 0;
+    sumsPerLength = merge ? shape.outputVoxels : std::ptrdiff_t{ shape.nx } * shape.ny;
 
     const auto take = [&](std::size_t n) {
       void * part = static_cast<char *>(memory) + bytes;
@@ -148,13 +177,13 @@ struct TileMemory
     presentLevels = static_cast<std::uint16_t *>(take(u * 2 * (std::size_t{ task.numberOfGrayLevels } + 1)));
     indicator = static_cast<std::uint8_t *>(take(u * voxels));
     links = static_cast<std::uint8_t *>(take(u * task.numberOfDirections * voxels));
+    equals = static_cast<std::uint8_t *>(take(UsesPairs(task) ? NumberOfDifferences(task) * voxels : 0));
     countPlane = take(n * planeVoxels);
     levelVoxels = take(n * outputs);
     levelRuns = take(n * outputs);
     nonUniformities = take(2 * n * outputs * (merge ? 1 : task.numberOfDirections));
 
     const std::size_t features = task.numberOfFeatures;
-    values = static_cast<double *>(take(8 * features * shape.nx));
     averages =
       static_cast<double *>(take(task.aggregation == SeparableTask::Aggregation::Average ? 8 * features * outputs : 0));
   }

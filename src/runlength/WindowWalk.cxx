@@ -314,7 +314,7 @@ WindowWalk::EvaluateMatrix(std::uint64_t voxels, double * values)
                                                     static_cast<double>(m_InversesLow[l])
                                                 : static_cast<double>(m_InversesLow[l]);
     AddRunsOfLength(sums,
-                    static_cast<double>(l) * static_cast<double>(l),
+                    m_Plan.lengthSquares[l],
                     m_Plan.shortRunWeights[l],
                     static_cast<double>(m_Runs[l]),
                     static_cast<double>(m_Squares[l]),
@@ -329,7 +329,8 @@ WindowWalk::EvaluateMatrix(std::uint64_t voxels, double * values)
     sums.entropy = static_cast<double>(m_Plan.entropyTable[runs] - m_EntropySum);
   }
 
-  const RunLengthDivisors<double, PlainDivision<double>> divisors(sums, m_Plan.scales);
+  using Division = PlainDivision<double>;
+  const RunLengthDivisors<double, Division> divisors(sums, Division::By(m_Plan.scales.shortRunScale));
   for (std::size_t f = 0; f < m_Job.features.size(); ++f)
   {
     values[f] = RunLengthFeatureValue(m_Job.features[f], sums, divisors, m_Plan.scales);

@@ -1,0 +1,379 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeparableFeatures_h
+#define SeparableFeatures_h
+
+// Part of SeparableTileKernel.h: features from sums, and their way into the output.
+#include "SeparableLanes.h"
+#include "SeparableTileContext.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** From the sums of a tile to features in the output. */
+class FeatureWriter
+{
+public:
+  explicit FeatureWriter(const TileContext & context)
+    : m_Context(context)
+    , m_Task(context.task)
+    , m_Shape(context.shape)
+    , m_Memory(context.memory)
+  {}
+
+  /** Features of one matrix of every voxel of an output plane. */
+  void
+  FinishPlane(int d, int longest, int z) const
+  {
+    const bool           merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
+    const bool           average = m_Task.aggregation == SeparableTask::Aggregation::Average;
+    const int            directions = merge ? m_Task.numberOfDirections : 1;
+    const std::ptrdiff_t stride = merge ? m_Shape.outputVoxels : m_Context.PlaneOutputs();
+    const int            features = m_Task.numberOfFeatures;
+    const Real           zero = Real() * 0.0;
+    const auto           shortRunScale = Division::By(zero + m_Task.scales.shortRunScale);
+
+    for (int y = 0; y < m_Shape.ny; ++y)
+    {
+      for (int x = 0; x < m_Shape.nx; x += lanes)
+      {
+        const std::ptrdiff_t inPlane = std::ptrdiff_t{ y } * m_Shape.nx + x;
+        const std::ptrdiff_t at = z * m_Context.PlaneOutputs() + inPlane;
+        const std::ptrdiff_t atSums = m_Memory.SumsOffset(2, z) + inPlane;
+
+        RunLengthSums<Real> sums{};
+        ClearRuns(sums);
+        RunsOfLength32 runs(
+          this->FirstSum(CountChannel, at), this->Sum(CountChannel, atSums), stride, longest, directions);
+        sums.voxels = ToReal(Load<Bits32>(static_cast<const std::uint32_t *>(this->FirstSum(CountChannel, at)))) *
+                      double(directions);
+        const auto sumRuns = [&](auto squaresOf, auto inversesOf) {
+          for (int l = 1; l <= longest; ++l)
+          {
+            AddRunsOfLength(
+              sums, m_Task.lengthSquares[l], m_Task.shortRunWeights[l], runs.Of(l), squaresOf(l), inversesOf(l));
+          }
+        };
+        const auto none = [&](int) { return zero; };
+        const auto withInverses = [&](auto squaresOf) {
+          if (m_Task.needsInverses)
+          {
+            RunsOfLength64 inverses(
+              this->FirstSum(InverseChannel, at), this->Sum(InverseChannel, atSums), stride, longest, directions);
+            sumRuns(squaresOf, [&](int l) { return inverses.Of(l); });
+          }
+          else
+          {
+            sumRuns(squaresOf, none);
+          }
+        };
+        if (m_Task.needsSquares && m_Task.wideSquares)
+        {
+          RunsOfLength64 squares(
+            this->FirstSum(SquareChannel, at), this->Sum(SquareChannel, atSums), stride, longest, directions);
+          withInverses([&](int l) { return squares.Of(l); });
+        }
+        else if (m_Task.needsSquares)
+        {
+          RunsOfLength32 squares(
+            this->FirstSum(SquareChannel, at), this->Sum(SquareChannel, atSums), stride, longest, directions);
+          withInverses([&](int l) { return squares.Of(l); });
+        }
+        else
+        {
+          withInverses(none);
+        }
+
+        sums.levelNonUniformity =
+          m_Task.needsLevelCounts ? this->LevelNonUniformity((merge ? 0 : d * m_Shape.outputVoxels) + at) : zero;
+        sums.levelVariance = zero;
+        sums.entropy = zero;
+        if (m_Task.needsLevelSum)
+        {
+          RunsOfLength32 levels(
+            this->FirstSum(LevelChannel, at), this->Sum(LevelChannel, atSums), stride, longest, directions);
+          Real levelSum = zero;
+          for (int l = 1; l <= longest; ++l)
+          {
+            levelSum += levels.Of(l);
+          }
+          sums.levelVariance = sums.runs * sums.squares - levelSum * levelSum;
+        }
+
+        Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
+        EvaluateAll(sums, m_Task.scales, shortRunScale, all);
+        Real values[RunLengthFeatureMapEnums::NumberOfFeatures];
+        for (int f = 0; f < features; ++f)
+        {
+          values[f] = all[static_cast<int>(m_Task.features[f])];
+        }
+        if (average)
+        {
+          double * to = m_Memory.averages + at;
+          for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
+          {
+            const Real sum = d > 0 ? Load<Real>(to) + values[f] : values[f];
+            std::memcpy(to, &sum, sizeof(Real));
+          }
+        }
+        else
+        {
+          this->WriteBlock(values, merge ? 0 : d * features, x, y, z);
+        }
+      }
+    }
+  }
+
+  void
+  WriteAverages() const
+  {
+    const auto directions = static_cast<double>(m_Task.numberOfDirections);
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      for (int y = 0; y < m_Shape.ny; ++y)
+      {
+        for (int x = 0; x < m_Shape.nx; x += lanes)
+        {
+          const double * from = m_Memory.averages + z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx + x;
+          Real           values[RunLengthFeatureMapEnums::NumberOfFeatures];
+          for (int f = 0; f < m_Task.numberOfFeatures; ++f, from += m_Shape.outputVoxels)
+          {
+            values[f] = Load<Real>(from) / directions;
+          }
+          this->WriteBlock(values, 0, x, y, z);
+        }
+      }
+    }
+  }
+
+  void
+  WriteBackground() const
+  {
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      for (int y = 0; y < m_Shape.ny; ++y)
+      {
+        const std::ptrdiff_t n = m_Context.tile.size[0] * this->Components();
+        const std::ptrdiff_t at = this->OutputRow(y, z);
+        for (std::ptrdiff_t i = 0; i < n; ++i)
+        {
+          if (m_Task.outputIsDouble)
+          {
+            static_cast<double *>(m_Task.output)[at + i] = m_Task.backgroundValue;
+          }
+          else
+          {
+            static_cast<float *>(m_Task.output)[at + i] = static_cast<float>(m_Task.backgroundValue);
+          }
+        }
+      }
+    }
+  }
+
+private:
+  /** Runs of length l from S_l, S_(l+1), S_(l+2), read while going up in l. */
+  template <typename TBits, typename T>
+  class RunsOfLength
+  {
+  public:
+    RunsOfLength(const void * first, const void * sums, std::ptrdiff_t stride, int longest, int directions)
+      : m_Sums(static_cast<const T *>(sums))
+      , m_Stride(stride)
+      , m_Longest(longest)
+      , m_This(Load<TBits>(static_cast<const T *>(first)) * static_cast<T>(directions))
+      , m_Next(this->Read(2))
+    {}
+    Real
+    Of(int l)
+    {
+      const TBits afterNext = this->Read(l + 2);
+      const TBits runs = m_This - m_Next - m_Next + afterNext;
+      m_This = m_Next;
+      m_Next = afterNext;
+      return ToReal(runs);
+    }
+
+  private:
+    TBits
+    Read(int k) const
+    {
+      return k <= m_Longest ? Load<TBits>(m_Sums + (k - 2) * m_Stride) : TBits() * T{ 0 };
+    }
+    const T *      m_Sums;
+    std::ptrdiff_t m_Stride;
+    int            m_Longest;
+    TBits          m_This;
+    TBits          m_Next;
+  };
+  using RunsOfLength32 = RunsOfLength<Bits32, std::uint32_t>;
+  using RunsOfLength64 = RunsOfLength<Bits64, std::uint64_t>;
+
+  const void *
+  FirstSum(int channel, std::ptrdiff_t at) const
+  {
+    return static_cast<const char *>(m_Memory.firstSums[channel]) + at * ChannelBytes(m_Task, channel);
+  }
+  const void *
+  Sum(int channel, std::ptrdiff_t at) const
+  {
+    return static_cast<const char *>(m_Memory.sums[channel]) + at * ChannelBytes(m_Task, channel);
+  }
+
+  Real
+  LevelNonUniformity(std::ptrdiff_t at) const
+  {
+    switch (LevelCountBytes(m_Task))
+    {
+      case 1:
+        return ToReal(Load<Bits16>(static_cast<const std::uint16_t *>(m_Memory.nonUniformities) + at));
+      case 2:
+      {
+        // May exceed 2^31, so the signed conversion is not for it.
+        double values[lanes];
+        for (int i = 0; i < lanes; ++i)
+        {
+          values[i] = static_cast<const std::uint32_t *>(m_Memory.nonUniformities)[at + i];
+        }
+        return Load<Real>(values);
+      }
+      default:
+        return ToReal(Load<Bits64>(static_cast<const std::uint64_t *>(m_Memory.nonUniformities) + at));
+    }
+  }
+
+  /** Every feature, so that no branch is taken per voxel; those that were not asked for are meaningless. */
+  static void
+  EvaluateAll(const RunLengthSums<Real> & sums, const RunLengthScales & scales, const Division::Divisor & shortRunScale,
+              Real all[])
+  {
+    using Feature = RunLengthFeatureMapEnums::Feature;
+    const RunLengthDivisors<Real, Division> by(sums, shortRunScale);
+    const auto                              evaluate = [&](auto feature) {
+      all[static_cast<int>(feature())] = RunLengthFeatureValue(feature(), sums, by, scales);
+    };
+    evaluate([] { return Feature::ShortRunEmphasis; });
+    evaluate([] { return Feature::LongRunEmphasis; });
+    evaluate([] { return Feature::GrayLevelNonUniformity; });
+    evaluate([] { return Feature::RunLengthNonUniformity; });
+    evaluate([] { return Feature::RunPercentage; });
+    evaluate([] { return Feature::LowGrayLevelRunEmphasis; });
+    evaluate([] { return Feature::HighGrayLevelRunEmphasis; });
+    evaluate([] { return Feature::ShortRunLowGrayLevelEmphasis; });
+    evaluate([] { return Feature::ShortRunHighGrayLevelEmphasis; });
+    evaluate([] { return Feature::LongRunLowGrayLevelEmphasis; });
+    evaluate([] { return Feature::LongRunHighGrayLevelEmphasis; });
+    evaluate([] { return Feature::GrayLevelNonUniformityNormalized; });
+    evaluate([] { return Feature::RunLengthNonUniformityNormalized; });
+    evaluate([] { return Feature::GrayLevelVariance; });
+    evaluate([] { return Feature::RunVariance; });
+  }
+
+  std::ptrdiff_t
+  Components() const
+  {
+    return std::ptrdiff_t{ m_Task.numberOfFeatures } *
+           (m_Task.aggregation == SeparableTask::Aggregation::PerDirection ? m_Task.numberOfDirections : 1);
+  }
+
+  /** Offset of the first component of an output row. */
+  std::ptrdiff_t
+  OutputRow(int y, int z) const
+  {
+    const std::int64_t row = (m_Context.tile.start[2] + z) * m_Task.outputSize[1] + m_Context.tile.start[1] + y;
+    return (row * m_Task.outputSize[0] + m_Context.tile.start[0]) * this->Components();
+  }
+
+  /** Interleave the features of `lanes` voxels into the output, from component `first` on. */
+  void
+  WriteBlock(const Real values[], int first, int x, int y, int z) const
+  {
+    if (m_Task.outputIsDouble)
+    {
+      this->WriteBlockAs<double>(values, first, x, y, z);
+    }
+    else
+    {
+      this->WriteBlockAs<float>(values, first, x, y, z);
+    }
+  }
+
+  template <typename TOutput>
+  void
+  WriteBlockAs(const Real values[], int first, int x, int y, int z) const
+  {
+    const std::ptrdiff_t  components = this->Components();
+    const int             features = m_Task.numberOfFeatures;
+    const int             voxels = m_Context.tile.size[0] - x < lanes ? m_Context.tile.size[0] - x : lanes;
+    const std::uint16_t * centers = m_Context.CenterRow(y, z) + x;
+    TOutput *             out = static_cast<TOutput *>(m_Task.output) + this->OutputRow(y, z) + x * components + first;
+    const auto            background = static_cast<TOutput>(m_Task.backgroundValue);
+
+    if (sizeof(TOutput) == sizeof(float) && features >= lanes && canTranspose)
+    {
+      // The last group overlaps the one before, so that all stores are whole.
+      for (int group = 0; group < features; group += lanes)
+      {
+        const int f = group + lanes <= features ? group : features - lanes;
+        float     rows[lanes][lanes];
+        TransposeToFloat(values + f, rows);
+        for (int i = 0; i < voxels; ++i)
+        {
+          std::memcpy(out + i * components + f, rows[i], sizeof(rows[i]));
+        }
+      }
+    }
+    else
+    {
+      for (int f = 0; f < features; ++f)
+      {
+        double ofLanes[lanes];
+        std::memcpy(ofLanes, values + f, sizeof(ofLanes));
+        for (int i = 0; i < voxels; ++i)
+        {
+          out[i * components + f] = static_cast<TOutput>(ofLanes[i]);
+        }
+      }
+    }
+    for (int i = 0; i < voxels; ++i)
+    {
+      if (centers[i] == 0)
+      {
+        for (int f = 0; f < features; ++f)
+        {
+          out[i * components + f] = background;
+        }
+      }
+    }
+  }
+
+  const TileContext &   m_Context;
+  const SeparableTask & m_Task;
+  const TileShape &     m_Shape;
+  const TileMemory &    m_Memory;
+};
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // SeparableFeatures_h

@@ -1,0 +1,229 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeparableLanes_h
+#define SeparableLanes_h
+
+// Part of SeparableTileKernel.h: vectors of doubles, one voxel per lane.
+#include "RunLengthFormulas.h"
+
+#include <cstring>
+#if defined(__AVX2__)
+#  include <immintrin.h>
+#endif
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(__GNUC__)
+#  if defined(__AVX512F__)
+constexpr int lanes = 8;
+#  elif defined(__AVX2__)
+constexpr int lanes = 4;
+#  else
+constexpr int lanes = 2;
+#  endif
+using Real = double __attribute__((vector_size(8 * lanes)));
+using Bits64 = std::uint64_t __attribute__((vector_size(8 * lanes)));
+using Bits32 = std::uint32_t __attribute__((vector_size(4 * lanes)));
+using Signed32 = std::int32_t __attribute__((vector_size(4 * lanes)));
+using Bits16 = std::uint16_t __attribute__((vector_size(2 * lanes)));
+using Bytes = std::uint8_t __attribute__((vector_size(8 * lanes)));
+using FewerBytes = std::uint8_t __attribute__((vector_size(lanes == 8 ? 32 : 8 * lanes)));
+
+// Sums in 32 bits stay below 2^31 (SeparableTakes), and signed conversions are the fast ones.
+inline Real
+ToReal(Signed32 value)
+{
+#  if defined(__AVX512F__)
+  // The unmasked form trips a false warning of GCC 12.
+  return reinterpret_cast<Real>(_mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(value)));
+#  else
+  return __builtin_convertvector(value, Real);
+#  endif
+}
+inline Real
+ToReal(Bits32 value)
+{
+  return ToReal(reinterpret_cast<Signed32>(value));
+}
+inline Real
+ToReal(Bits16 value)
+{
+  return ToReal(__builtin_convertvector(value, Signed32));
+}
+inline Real
+ToReal(Bits64 value)
+{
+#  if defined(__AVX512DQ__)
+  return __builtin_convertvector(value, Real);
+#  else
+  // Put the halves into the mantissas of 2^84 and 2^52; one rounding, in the last addition.
+  const Bits64 high = (value >> 32) | 0x4530000000000000u;
+  const Bits64 low = (value & 0xffffffffu) | 0x4330000000000000u;
+  return (reinterpret_cast<Real>(high) - 19342813118337666422669312.0) + reinterpret_cast<Real>(low);
+#  endif
+}
+#else
+constexpr int lanes = 1;
+using Real = double;
+using Bits64 = std::uint64_t;
+using Bits32 = std::uint32_t;
+using Bits16 = std::uint16_t;
+using Bytes = std::uint8_t;
+using FewerBytes = std::uint8_t;
+template <typename TBits>
+inline Real
+ToReal(TBits value)
+{
+  return static_cast<double>(value);
+}
+#endif
+
+template <typename TPack, typename T>
+inline TPack
+Load(const T * memory)
+{
+  TPack pack;
+  std::memcpy(&pack, memory, sizeof(TPack));
+  return pack;
+}
+
+#if defined(__FMA__)
+/** Correctly rounded quotients from reciprocals. Let r be within 2^-51.4 of 1/b, relative. Then q = RN(a r) is within
+ * 2^-51 of a/b, the fused remainder a - q b is exact, and q + remainder * r is within 2^-102.4 of a/b before its
+ * rounding. A quotient by an integer b that is not the middle of two doubles is at least 2^-54 / b away from it,
+ * relative, and it cannot be the middle, so for b < 2^48 (SeparableTakes) the bits are those of a/b. */
+struct FusedDivision
+{
+  struct Divisor
+  {
+    Real value;
+    Real reciprocal;
+  };
+  static inline Real
+  MultiplyAdd(Real a, Real b, Real c)
+  {
+#  if defined(__AVX512F__)
+    return reinterpret_cast<Real>(
+      _mm512_fmadd_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b), reinterpret_cast<__m512d>(c)));
+#  else
+    return reinterpret_cast<Real>(
+      _mm256_fmadd_pd(reinterpret_cast<__m256d>(a), reinterpret_cast<__m256d>(b), reinterpret_cast<__m256d>(c)));
+#  endif
+  }
+  static inline Divisor
+  By(Real value)
+  {
+    return Divisor{ value, 1.0 / value };
+  }
+  static inline Divisor
+  ByProduct(const Divisor & a, const Divisor & b)
+  {
+    return Divisor{ a.value * b.value, a.reciprocal * b.reciprocal };
+  }
+  static inline Real
+  Quotient(Real numerator, const Divisor & divisor)
+  {
+    const Real quotient = numerator * divisor.reciprocal;
+    const Real remainder = MultiplyAdd(-quotient, divisor.value, numerator);
+    return MultiplyAdd(remainder, divisor.reciprocal, quotient);
+  }
+};
+using Division = FusedDivision;
+#else
+using Division = PlainDivision<Real>;
+#endif
+
+/** Features of `lanes` voxels, feature by feature, to floats voxel by voxel. */
+#if defined(__AVX512F__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * lanes)));
+
+inline void
+TransposeToFloat(const Real from[], float to[][lanes])
+{
+  Floats m[8];
+  for (int i = 0; i < 8; ++i)
+  {
+    m[i] = __builtin_convertvector(from[i], Floats);
+  }
+  for (int i = 0; i < 8; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int n = 0; n < 4; ++n)
+  {
+    const int    i = n / 2 * 4 + n % 2;
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(a, m[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#elif defined(__AVX2__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * lanes)));
+
+inline void
+TransposeToFloat(const Real from[], float to[][lanes])
+{
+  Floats m[4];
+  for (int i = 0; i < 4; ++i)
+  {
+    m[i] = __builtin_convertvector(from[i], Floats);
+  }
+  for (int i = 0; i < 4; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 4, 2, 6);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 5, 3, 7);
+  }
+  for (int i = 0; i < 2; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 4, 5);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 6, 7);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#else
+constexpr bool canTranspose = false;
+
+inline void
+TransposeToFloat(const Real[], float[][lanes])
+{}
+#endif
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // SeparableLanes_h

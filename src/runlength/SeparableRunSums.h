@@ -1,0 +1,243 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeparableRunSums_h
+#define SeparableRunSums_h
+
+// Part of SeparableTileKernel.h: sums over runs.
+#include "SeparableTileContext.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** The sums S_k of a tile, for every quantity that the features need. */
+class RunSums
+{
+public:
+  explicit RunSums(const TileContext & context)
+    : m_Context(context)
+    , m_Task(context.task)
+    , m_Shape(context.shape)
+    , m_Memory(context.memory)
+  {}
+
+  void
+  MakeWeights()
+  {
+    const std::ptrdiff_t                     n = m_Context.inputVoxels;
+    const std::uint16_t * VOXELMAPS_RESTRICT levels = m_Memory.levels;
+    std::uint8_t * VOXELMAPS_RESTRICT        segments = m_Memory.segments;
+    for (std::ptrdiff_t i = 0; i < n; ++i)
+    {
+      segments[i] = levels[i] != 0 ? 1 : 0;
+    }
+    if (m_Task.needsSquares && m_Task.wideSquares)
+    {
+      auto * VOXELMAPS_RESTRICT squares = static_cast<std::uint64_t *>(m_Memory.weights[SquareChannel]);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+      {
+        squares[i] = std::uint64_t{ levels[i] } * levels[i];
+      }
+    }
+    else if (m_Task.needsSquares)
+    {
+      auto * VOXELMAPS_RESTRICT squares = static_cast<std::uint32_t *>(m_Memory.weights[SquareChannel]);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+      {
+        squares[i] = std::uint32_t{ levels[i] } * levels[i];
+      }
+    }
+    if (m_Task.needsLevelSum)
+    {
+      auto * VOXELMAPS_RESTRICT weights = static_cast<std::uint32_t *>(m_Memory.weights[LevelChannel]);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+      {
+        weights[i] = levels[i];
+      }
+    }
+    if (m_Task.needsInverses)
+    {
+      auto * inverses = static_cast<std::uint64_t *>(m_Memory.weights[InverseChannel]);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+      {
+        inverses[i] = m_Task.inverseSquares[levels[i]];
+      }
+    }
+  }
+
+  /** S_1, which all directions share. */
+  void
+  SumFirst() const
+  {
+    const Box box{ m_Task.window[0], m_Task.window[1], m_Task.window[2] };
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      this->SumAllChannels<false>(box, 1, z, 0, m_Memory.firstSums, z * m_Context.PlaneOutputs());
+    }
+  }
+
+  /** S_2, S_3 ... of a direction, plane by plane; finish(longest, z) is called when plane z is ready. */
+  template <typename TFinish>
+  void
+  SumDirection(int d, const TFinish & finish)
+  {
+    const int longest = this->MakeSegments(d);
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      for (int k = 2; k <= longest; ++k)
+      {
+        this->SumSegments(d, k, z);
+      }
+      finish(longest, z);
+    }
+    m_LongestSoFar = longest > m_LongestSoFar ? longest : m_LongestSoFar;
+  }
+
+  /** Longest run of the directions so far. */
+  int
+  GetLongest() const
+  {
+    return m_LongestSoFar;
+  }
+
+private:
+  /** seg_2, seg_3 ... of a direction, up to the longest that is not zero everywhere, whose k is returned. */
+  int
+  MakeSegments(int d) const
+  {
+    const int longest = m_Task.longestRuns[d];
+    if (longest < 2)
+    {
+      return 1;
+    }
+    const int * direction = m_Context.Direction(d);
+    // seg_k(c) = seg_(k-1)(c + shorter) and link(c + link): the last voxel of k joins the k - 1 before it.
+    const std::ptrdiff_t shorter = m_Context.FirstVoxel(d, 2);
+    for (int k = 2; k <= longest; ++k)
+    {
+      if (k == 2)
+      {
+        m_Context.MakeLinks(d, m_Context.Segments(2));
+      }
+      const std::ptrdiff_t link =
+        m_Context.InputOffset(direction[0] > 0 ? k - 2 : 0, direction[1] > 0 ? k - 2 : 0, direction[2] > 0 ? k - 2 : 0);
+      const int    rows = m_Shape.ey - (direction[1] != 0 ? k - 1 : 0);
+      const int    planes = m_Shape.ez - (direction[2] != 0 ? k - 1 : 0);
+      const int    columns = m_Context.tile.size[0] + m_Task.window[0] - 1 - (direction[0] != 0 ? k - 1 : 0);
+      unsigned int any = 0;
+      for (int z = 0; z < planes; ++z)
+      {
+        for (int y = 0; y < rows; ++y)
+        {
+          const std::ptrdiff_t                    at = m_Context.InputOffset(0, y, z);
+          std::uint8_t * VOXELMAPS_RESTRICT       out = m_Context.Segments(k) + at;
+          const std::uint8_t * VOXELMAPS_RESTRICT before = m_Context.Segments(k - 1) + at + shorter;
+          const std::uint8_t * VOXELMAPS_RESTRICT links = m_Context.Segments(2) + at + link;
+          if (k > 2)
+          {
+            for (int x0 = 0; x0 < m_Shape.ex; x0 += lanesOfBlock)
+            {
+              for (int x = x0; x < x0 + lanesOfBlock; ++x)
+              {
+                out[x] = before[x] & links[x];
+              }
+            }
+          }
+          std::uint8_t some = 0;
+          for (int x = 0; x < columns; ++x)
+          {
+            some |= out[x];
+          }
+          any |= some;
+        }
+      }
+      if (any == 0)
+      {
+        return k - 1;
+      }
+    }
+    return longest;
+  }
+
+  /** S_k of a direction, added to that of the directions before if merged. */
+  void
+  SumSegments(int d, int k, int z) const
+  {
+    const Box            box = m_Context.BoxOf(d, k);
+    const std::ptrdiff_t first = m_Context.FirstVoxel(d, k);
+    const bool           add = m_Task.aggregation == SeparableTask::Aggregation::Merge && k <= m_LongestSoFar;
+    if (add)
+    {
+      this->SumAllChannels<true>(box, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
+    }
+    else
+    {
+      this->SumAllChannels<false>(box, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
+    }
+  }
+
+  template <bool VAdd>
+  void
+  SumAllChannels(const Box & box, int k, int z, std::ptrdiff_t first, void * const outs[],
+                 std::ptrdiff_t outOffset) const
+  {
+    const std::ptrdiff_t planeVoxels = std::ptrdiff_t{ m_Shape.ex } * m_Shape.ey + lanesOfBlock + 256;
+    const std::uint8_t * segment = m_Context.Segments(k);
+    for (int c = 0; c < NumberOfChannels; ++c)
+    {
+      const int bytes = ChannelBytes(m_Task, c);
+      if (bytes == 4)
+      {
+        auto * plane = static_cast<std::uint32_t *>(m_Memory.planes[c]) + (k - 1) * planeVoxels;
+        auto * out = static_cast<std::uint32_t *>(outs[c]) + outOffset;
+        if (c == CountChannel)
+        {
+          m_Context.SumChannel<VAdd>(box, Counted<std::uint32_t>{ segment }, z, plane, out);
+        }
+        else
+        {
+          const auto * weight = static_cast<const std::uint32_t *>(m_Memory.weights[c]) + first;
+          m_Context.SumChannel<VAdd>(box, Weighted<std::uint32_t>{ segment, weight }, z, plane, out);
+        }
+      }
+      else if (bytes == 8)
+      {
+        auto *       plane = static_cast<std::uint64_t *>(m_Memory.planes[c]) + (k - 1) * planeVoxels;
+        auto *       out = static_cast<std::uint64_t *>(outs[c]) + outOffset;
+        const auto * weight = static_cast<const std::uint64_t *>(m_Memory.weights[c]) + first;
+        m_Context.SumChannel<VAdd>(box, Weighted<std::uint64_t>{ segment, weight }, z, plane, out);
+      }
+    }
+  }
+
+  const TileContext &   m_Context;
+  const SeparableTask & m_Task;
+  const TileShape &     m_Shape;
+  const TileMemory &    m_Memory;
+  int                   m_LongestSoFar{ 1 };
+};
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // SeparableRunSums_h

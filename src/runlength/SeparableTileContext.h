@@ -1,0 +1,190 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeparableTileContext_h
+#define SeparableTileContext_h
+
+// Part of SeparableTileKernel.h: the input of a tile and where its voxels are.
+#include "SeparableBoxSums.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** A tile, its input and its memory, as all steps of the computation see them. */
+struct TileContext
+{
+  const SeparableTask & task;
+  const SeparableTile & tile;
+  const TileShape       shape;
+  const TileMemory      memory;
+  const std::ptrdiff_t  inputVoxels; // with the slack that blocks may read
+
+  TileContext(const SeparableTask & theTask, const SeparableTile & theTile, void * workspace)
+    : task(theTask)
+    , tile(theTile)
+    , shape(theTask, theTile.size)
+    , memory(theTask, shape, workspace)
+    , inputVoxels(shape.inputVoxels + inputSlack)
+  {}
+
+  const int *
+  Direction(int d) const
+  {
+    return task.directions + 3 * d;
+  }
+
+  Box
+  BoxOf(int d, int k) const
+  {
+    const int * direction = this->Direction(d);
+    return Box{ task.window[0] - (k - 1) * (direction[0] != 0 ? 1 : 0),
+                task.window[1] - (k - 1) * (direction[1] != 0 ? 1 : 0),
+                task.window[2] - (k - 1) * (direction[2] != 0 ? 1 : 0) };
+  }
+
+  std::ptrdiff_t
+  InputOffset(int x, int y, int z) const
+  {
+    return (std::ptrdiff_t{ z } * shape.ey + y) * shape.ex + x;
+  }
+
+  /** From the least corner of k voxels along a direction to their first. */
+  std::ptrdiff_t
+  FirstVoxel(int d, int k) const
+  {
+    const int * direction = this->Direction(d);
+    return this->InputOffset(direction[0] < 0 ? k - 1 : 0, direction[1] < 0 ? k - 1 : 0, direction[2] < 0 ? k - 1 : 0);
+  }
+
+  const std::uint16_t *
+  CenterRow(int y, int z) const
+  {
+    return memory.levels + this->InputOffset(task.anchor[0], task.anchor[1] + y, task.anchor[2] + z);
+  }
+
+  std::uint8_t *
+  Segments(int k) const
+  {
+    return memory.segments + (k - 1) * inputVoxels;
+  }
+
+  std::ptrdiff_t
+  PlaneOutputs() const
+  {
+    return std::ptrdiff_t{ shape.nx } * shape.ny;
+  }
+
+  /** Copy the tile's input, 0 outside the level buffer. Returns whether any output voxel has a level. */
+  bool
+  LoadLevels()
+  {
+    const std::int64_t * size = task.levelsSize;
+    std::int64_t         start[3];
+    for (int i = 0; i < 3; ++i)
+    {
+      start[i] = tile.start[i] + task.outputToLevels[i] - task.anchor[i];
+    }
+    const std::int64_t input = tile.size[0] + task.window[0] - 1;
+    const std::int64_t first = start[0] < 0 ? (-start[0] < input ? -start[0] : input) : 0;
+    const std::int64_t end =
+      size[0] - start[0] < input ? (size[0] - start[0] > first ? size[0] - start[0] : first) : input;
+    std::memset(memory.levels, 0, 2 * static_cast<std::size_t>(inputVoxels));
+    for (int z = 0; z < shape.ez; ++z)
+    {
+      for (int y = 0; y < shape.ey; ++y)
+      {
+        const std::int64_t fromZ = start[2] + z;
+        const std::int64_t fromY = start[1] + y;
+        if (fromZ >= 0 && fromZ < size[2] && fromY >= 0 && fromY < size[1])
+        {
+          std::memcpy(memory.levels + this->InputOffset(static_cast<int>(first), y, z),
+                      task.levels + (fromZ * size[1] + fromY) * size[0] + start[0] + first,
+                      2 * static_cast<std::size_t>(end - first));
+        }
+      }
+    }
+    for (int z = 0; z < shape.nz; ++z)
+    {
+      for (int y = 0; y < shape.ny; ++y)
+      {
+        const std::uint16_t * row = this->CenterRow(y, z);
+        for (int x = 0; x < tile.size[0]; ++x)
+        {
+          if (row[x] != 0)
+          {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  /** seg_2 of a direction. */
+  void
+  MakeLinks(int d, std::uint8_t * VOXELMAPS_RESTRICT links) const
+  {
+    const int *          direction = this->Direction(d);
+    const std::ptrdiff_t first = this->FirstVoxel(d, 2);
+    const std::ptrdiff_t step = this->InputOffset(direction[0], direction[1], direction[2]);
+    const int            rows = shape.ey - (direction[1] != 0 ? 1 : 0);
+    const int            planes = shape.ez - (direction[2] != 0 ? 1 : 0);
+    for (int z = 0; z < planes; ++z)
+    {
+      for (int y = 0; y < rows; ++y)
+      {
+        const std::ptrdiff_t                     at = this->InputOffset(0, y, z);
+        const std::uint16_t * VOXELMAPS_RESTRICT a = memory.levels + at + first;
+        const std::uint16_t * VOXELMAPS_RESTRICT b = a + step;
+        std::uint8_t * VOXELMAPS_RESTRICT        out = links + at;
+        for (int x0 = 0; x0 < shape.ex; x0 += lanesOfBlock)
+        {
+          for (int x = x0; x < x0 + lanesOfBlock; ++x)
+          {
+            out[x] = static_cast<std::uint8_t>((a[x] == b[x] ? 1 : 0) & (a[x] != 0 ? 1 : 0));
+          }
+        }
+      }
+    }
+  }
+
+  template <typename T>
+  T *
+  Scratch() const
+  {
+    return static_cast<T *>(memory.rowScratch);
+  }
+
+  template <bool VAdd, typename T, typename TSource>
+  void
+  SumChannel(const Box & box, const TSource & source, int z, T * plane, T * out) const
+  {
+    AdvancePlane(shape, box, source, z, plane);
+    SumPlane<VAdd>(shape, box, plane, static_cast<T *>(memory.row), this->Scratch<T>(), out);
+  }
+};
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // SeparableTileContext_h
