@@ -215,8 +215,8 @@ void
 ChooseTileSize(const RunLengthJob & job, SeparableTask & task)
 {
   const bool   flat = job.outputSize[2] == 1;
-  const Triple most = { { flat ? 192 : 64,
-                          std::max<std::int64_t>(flat ? 32 : 16, job.windowSize[1] / 2),
+  const Triple most = { { 256,
+                          std::max<std::int64_t>(flat ? 16 : 8, job.windowSize[1] / 2),
                           std::max<std::int64_t>(8, job.windowSize[2] / 2) } };
   for (int d = 0; d < 3; ++d)
   {

@@ -29,6 +29,15 @@
 #  define VOXELMAPS_RESTRICT __restrict
 #endif
 
+// Tells the vectorizer that the iterations of the next loop may be done at once.
+#if defined(__clang__)
+#  define VOXELMAPS_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#  define VOXELMAPS_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#  define VOXELMAPS_INDEPENDENT
+#endif
+
 namespace itk
 {
 namespace voxelmaps
@@ -37,6 +46,34 @@ namespace VOXELMAPS_INSTRUCTION_SET
 {
 namespace
 {
+/** Rows are processed in blocks of 64 voxels while that fits, and then of this many: a vector, or half of one. */
+template <typename T>
+constexpr int blockOf = sizeof(T) >= 4 ? 16 : 32;
+
+/** Call f(x) for x = 0 ... n - 1, n a multiple of blockOf<T>. Calls must not depend on each other. */
+template <typename T, typename TFunction>
+inline void
+ForEachLane(std::ptrdiff_t n, const TFunction & f)
+{
+  std::ptrdiff_t x0 = 0;
+  for (; x0 + 64 <= n; x0 += 64)
+  {
+    VOXELMAPS_INDEPENDENT
+    for (std::ptrdiff_t x = x0; x < x0 + 64; ++x)
+    {
+      f(x);
+    }
+  }
+  for (; x0 < n; x0 += blockOf<T>)
+  {
+    VOXELMAPS_INDEPENDENT
+    for (std::ptrdiff_t x = x0; x < x0 + blockOf<T>; ++x)
+    {
+      f(x);
+    }
+  }
+}
+
 struct Box
 {
   int x, y, z;
@@ -80,50 +117,82 @@ struct OfLevel
   }
 };
 
+/** Which rows may hold anything but zeros: all. */
+struct AllRows
+{
+  constexpr bool
+  Input(int, int) const
+  {
+    return true;
+  }
+  constexpr bool
+  Plane(int, int) const
+  {
+    return true;
+  }
+  constexpr bool
+  Output(int, int) const
+  {
+    return true;
+  }
+};
+
+/** Which rows may hold anything but zeros: those near voxels of one level. Others are neither computed nor written. */
+struct RowsOfLevel
+{
+  const TileShape &    shape;
+  const std::uint8_t * input;  // of the input
+  const std::uint8_t * plane;  // of the sums along z
+  const std::uint8_t * output; // of the box sums
+  bool
+  Input(int y, int z) const
+  {
+    return input[z * shape.ey + y] != 0;
+  }
+  bool
+  Plane(int y, int z) const
+  {
+    return plane[z * shape.ey + y] != 0;
+  }
+  bool
+  Output(int y, int z) const
+  {
+    return output[z * shape.ny + y] != 0;
+  }
+};
+
 /** Sums along z of the boxes that start in input plane z; call with z = 0, 1, ... in turn. */
-template <typename T, typename TSource>
+template <typename T, typename TSource, typename TRows>
 inline void
-AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, int z, T * VOXELMAPS_RESTRICT plane)
+AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, const TRows & rowsUsed, int z,
+             T * VOXELMAPS_RESTRICT plane)
 {
   const std::ptrdiff_t planeStride = std::ptrdiff_t{ shape.ex } * shape.ey;
   const int            rows = shape.ny + box.y - 1;
-  const int            width = RoundUp(shape.nx + box.x - 1, lanesOfBlock);
+  const int            width = RoundUp(shape.nx + box.x - 1, blockOf<T>);
   for (int y = 0; y < rows; ++y)
   {
     T * VOXELMAPS_RESTRICT out = plane + std::ptrdiff_t{ y } * shape.ex;
     const std::ptrdiff_t   at = z * planeStride + std::ptrdiff_t{ y } * shape.ex;
-    if (z == 0 || box.z == 1)
+    if ((z == 0 || box.z == 1) && !rowsUsed.Plane(y, z))
     {
-      for (int x0 = 0; x0 < width; x0 += lanesOfBlock)
-      {
-        for (int x = x0; x < x0 + lanesOfBlock; ++x)
-        {
-          out[x] = source(at + x);
-        }
-      }
+      std::memset(out, 0, width * sizeof(T));
+    }
+    else if (z == 0 || box.z == 1)
+    {
+      ForEachLane<T>(width, [&](std::ptrdiff_t x) { out[x] = source(at + x); });
       for (int k = 1; k < box.z; ++k)
       {
         const std::ptrdiff_t from = at + k * planeStride;
-        for (int x0 = 0; x0 < width; x0 += lanesOfBlock)
-        {
-          for (int x = x0; x < x0 + lanesOfBlock; ++x)
-          {
-            out[x] = static_cast<T>(out[x] + source(from + x));
-          }
-        }
+        ForEachLane<T>(width, [&](std::ptrdiff_t x) { out[x] = static_cast<T>(out[x] + source(from + x)); });
       }
     }
-    else
+    else if (rowsUsed.Input(y, z + box.z - 1) || rowsUsed.Input(y, z - 1))
     {
       const std::ptrdiff_t entering = at + (box.z - 1) * planeStride;
       const std::ptrdiff_t leaving = at - planeStride;
-      for (int x0 = 0; x0 < width; x0 += lanesOfBlock)
-      {
-        for (int x = x0; x < x0 + lanesOfBlock; ++x)
-        {
-          out[x] = static_cast<T>(out[x] + source(entering + x) - source(leaving + x));
-        }
-      }
+      ForEachLane<T>(
+        width, [&](std::ptrdiff_t x) { out[x] = static_cast<T>(out[x] + source(entering + x) - source(leaving + x)); });
     }
   }
 }
@@ -132,18 +201,14 @@ template <bool VAdd, int VWidth, typename T>
 inline void
 SumAlongShortRow(const T * VOXELMAPS_RESTRICT in, T * VOXELMAPS_RESTRICT out, int n)
 {
-  for (int x0 = 0; x0 < n; x0 += lanesOfBlock)
-  {
-    for (int x = x0; x < x0 + lanesOfBlock; ++x)
+  ForEachLane<T>(n, [&](std::ptrdiff_t x) {
+    T sum = in[x];
+    for (int j = 1; j < VWidth; ++j)
     {
-      T sum = in[x];
-      for (int j = 1; j < VWidth; ++j)
-      {
-        sum = static_cast<T>(sum + in[x + j]);
-      }
-      out[x] = VAdd ? static_cast<T>(out[x] + sum) : sum;
+      sum = static_cast<T>(sum + in[x + j]);
     }
-  }
+    out[x] = VAdd ? static_cast<T>(out[x] + sum) : sum;
+  });
 }
 
 /** out[x] = or += sum of in[x] ... in[x + width - 1]. Scratch holds two rows. */
@@ -182,13 +247,7 @@ SumAlongRow(const T * VOXELMAPS_RESTRICT in, T * VOXELMAPS_RESTRICT out, int n, 
     if (width & power)
     {
       const T * VOXELMAPS_RESTRICT part = current + done;
-      for (int x0 = 0; x0 < n; x0 += lanesOfBlock)
-      {
-        for (int x = x0; x < x0 + lanesOfBlock; ++x)
-        {
-          out[x] = static_cast<T>((add ? out[x] : T{ 0 }) + part[x]);
-        }
-      }
+      ForEachLane<T>(n, [&](std::ptrdiff_t x) { out[x] = static_cast<T>((add ? out[x] : T{ 0 }) + part[x]); });
       add = true;
       done += power;
     }
@@ -209,11 +268,12 @@ SumAlongRow(const T * VOXELMAPS_RESTRICT in, T * VOXELMAPS_RESTRICT out, int n, 
 }
 
 /** Sums along y and x of a plane of sums along z, for a plane of outputs. */
-template <bool VAdd, typename T>
+template <bool VAdd, typename T, typename TRows>
 inline void
-SumPlane(const TileShape & shape, const Box & box, const T * plane, T * VOXELMAPS_RESTRICT row, T * scratch, T * out)
+SumPlane(const TileShape & shape, const Box & box, const TRows & rowsUsed, int z, const T * plane,
+         T * VOXELMAPS_RESTRICT row, T * scratch, T * out)
 {
-  const int width = RoundUp(shape.nx + box.x - 1, lanesOfBlock);
+  const int width = RoundUp(shape.nx + box.x - 1, blockOf<T>);
   for (int y = 0; y < shape.ny; ++y)
   {
     const T * VOXELMAPS_RESTRICT entering = plane + std::ptrdiff_t{ y + box.y - 1 } * shape.ex;
@@ -227,28 +287,19 @@ SumPlane(const TileShape & shape, const Box & box, const T * plane, T * VOXELMAP
         for (int k = 1; k < box.y; ++k)
         {
           const T * VOXELMAPS_RESTRICT next = plane + std::ptrdiff_t{ k } * shape.ex;
-          for (int x0 = 0; x0 < width; x0 += lanesOfBlock)
-          {
-            for (int x = x0; x < x0 + lanesOfBlock; ++x)
-            {
-              row[x] = static_cast<T>(row[x] + next[x]);
-            }
-          }
+          ForEachLane<T>(width, [&](std::ptrdiff_t x) { row[x] = static_cast<T>(row[x] + next[x]); });
         }
       }
-      else
+      else if (rowsUsed.Plane(y + box.y - 1, z) || rowsUsed.Plane(y - 1, z))
       {
         const T * VOXELMAPS_RESTRICT leaving = plane + std::ptrdiff_t{ y - 1 } * shape.ex;
-        for (int x0 = 0; x0 < width; x0 += lanesOfBlock)
-        {
-          for (int x = x0; x < x0 + lanesOfBlock; ++x)
-          {
-            row[x] = static_cast<T>(row[x] + entering[x] - leaving[x]);
-          }
-        }
+        ForEachLane<T>(width, [&](std::ptrdiff_t x) { row[x] = static_cast<T>(row[x] + entering[x] - leaving[x]); });
       }
     }
-    SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + lanesOfBlock);
+    if (rowsUsed.Output(y, z))
+    {
+      SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + lanesOfBlock);
+    }
   }
 }
 } // namespace

@@ -103,10 +103,11 @@ private:
     for (int g = 0; g < levels; ++g)
     {
       this->MakeIndicator(m_Memory.presentLevels[g]);
+      const RowsOfLevel rows = this->FindRows();
       for (int z = 0; z < m_Shape.nz; ++z)
       {
-        m_Context.SumChannel<false>(
-          window, Counted<TCount>{ m_Memory.indicator }, z, plane, voxels + z * m_Context.PlaneOutputs());
+        const Counted<TCount> source{ m_Memory.indicator };
+        m_Context.SumChannel<false>(window, source, z, plane, voxels + z * m_Context.PlaneOutputs(), rows);
       }
       if (merge)
       {
@@ -123,11 +124,11 @@ private:
             TCount * out = runs + z * m_Context.PlaneOutputs();
             if (merge)
             {
-              m_Context.SumChannel<true>(m_Context.BoxOf(d, 2), source, z, plane, out);
+              m_Context.SumChannel<true>(m_Context.BoxOf(d, 2), source, z, plane, out, rows);
             }
             else
             {
-              m_Context.SumChannel<false>(m_Context.BoxOf(d, 2), source, z, plane, out);
+              m_Context.SumChannel<false>(m_Context.BoxOf(d, 2), source, z, plane, out, rows);
             }
           }
         }
@@ -137,28 +138,38 @@ private:
         }
         if (!merge)
         {
-          AddSquares(voxels, runs, 1, squares + d * outputs, outputs);
+          this->AddSquares(rows, voxels, runs, 1, squares + d * outputs);
         }
       }
       if (merge)
       {
-        AddSquares(voxels, runs, directions, squares, outputs);
+        this->AddSquares(rows, voxels, runs, directions, squares);
       }
     }
   }
 
+  /** Add (directions * voxels - links)^2, the square of the runs. */
   template <typename TCount, typename TSquare>
-  static void
-  AddSquares(const TCount * VOXELMAPS_RESTRICT voxels, const TCount * VOXELMAPS_RESTRICT links, int directions,
-             TSquare * VOXELMAPS_RESTRICT squares, std::ptrdiff_t n)
+  void
+  AddSquares(const RowsOfLevel & rows, const TCount * voxels, const TCount * links, int directions,
+             TSquare * squares) const
   {
     const auto factor = static_cast<TCount>(directions);
-    for (std::ptrdiff_t i0 = 0; i0 < n; i0 += lanesOfBlock)
+    for (int z = 0; z < m_Shape.nz; ++z)
     {
-      for (std::ptrdiff_t i = i0; i < i0 + lanesOfBlock; ++i)
+      for (int y = 0; y < m_Shape.ny; ++y)
       {
-        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxels[i] - links[i]));
-        squares[i] = static_cast<TSquare>(squares[i] + runs * runs);
+        if (rows.Output(y, z))
+        {
+          const std::ptrdiff_t              at = z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx;
+          const TCount * VOXELMAPS_RESTRICT voxelsOfRow = voxels + at;
+          const TCount * VOXELMAPS_RESTRICT linksOfRow = links + at;
+          TSquare * VOXELMAPS_RESTRICT      squaresOfRow = squares + at;
+          ForEachLane<TCount>(m_Shape.nx, [&](std::ptrdiff_t x) {
+            const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x] - linksOfRow[x]));
+            squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+          });
+        }
       }
     }
   }
@@ -168,10 +179,59 @@ private:
   {
     const std::uint16_t * VOXELMAPS_RESTRICT levels = m_Memory.levels;
     std::uint8_t * VOXELMAPS_RESTRICT        indicator = m_Memory.indicator;
-    for (std::ptrdiff_t i = 0; i < m_Context.inputVoxels; ++i)
-    {
+    ForEachLane<std::uint8_t>(m_Shape.inputVoxels + inputSlack, [=](std::ptrdiff_t i) {
       indicator[i] = levels[i] == level ? 1 : 0;
+    });
+  }
+
+  /** Rows that the indicator, links of its level, or sums of them can reach. */
+  RowsOfLevel
+  FindRows() const
+  {
+    std::uint8_t * input = m_Memory.inputRows;
+    for (int row = 0; row < m_Shape.ez * m_Shape.ey; ++row)
+    {
+      const std::uint8_t * indicator = m_Memory.indicator + std::ptrdiff_t{ row } * m_Shape.ex;
+      std::uint8_t         any = 0;
+      for (int x = 0; x < m_Shape.ex; ++x)
+      {
+        any |= indicator[x];
+      }
+      input[row] = any;
     }
+    // The least corner of a link may be a row before its voxels, in y, z or both; later rows are not changed yet.
+    for (int z = 0; z < m_Shape.ez; ++z)
+    {
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        const int row = z * m_Shape.ey + y;
+        const int nextY = y + 1 < m_Shape.ey ? 1 : 0;
+        const int nextZ = z + 1 < m_Shape.ez ? m_Shape.ey : 0;
+        input[row] = input[row] | input[row + nextY] | input[row + nextZ] | input[row + nextY + nextZ];
+      }
+    }
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      std::uint8_t * plane = m_Memory.planeRows + z * m_Shape.ey;
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        plane[y] = 0;
+        for (int k = 0; k < m_Task.window[2]; ++k)
+        {
+          plane[y] |= input[(z + k) * m_Shape.ey + y];
+        }
+      }
+      for (int y = 0; y < m_Shape.ny; ++y)
+      {
+        std::uint8_t & output = m_Memory.outputRows[z * m_Shape.ny + y];
+        output = 0;
+        for (int k = 0; k < m_Task.window[1]; ++k)
+        {
+          output |= plane[y + k];
+        }
+      }
+    }
+    return RowsOfLevel{ m_Shape, input, m_Memory.planeRows, m_Memory.outputRows };
   }
 
   /** Both ways give the same sums; estimated instructions per block decide. */
@@ -211,13 +271,9 @@ private:
       const std::uint16_t * VOXELMAPS_RESTRICT levelsB = m_Memory.levels + at + this->WindowOffset(b);
       std::uint8_t * VOXELMAPS_RESTRICT        out = equal + at;
       const std::ptrdiff_t                     n = std::ptrdiff_t{ rows } * m_Shape.ex;
-      for (std::ptrdiff_t i0 = 0; i0 < n; i0 += lanesOfBlock)
-      {
-        for (std::ptrdiff_t i = i0; i < i0 + lanesOfBlock; ++i)
-        {
-          out[i] = static_cast<std::uint8_t>((levelsA[i] == levelsB[i] ? 1 : 0) & (levelsA[i] != 0 ? 1 : 0));
-        }
-      }
+      ForEachLane<std::uint8_t>(n, [&](std::ptrdiff_t i) {
+        out[i] = static_cast<std::uint8_t>((levelsA[i] == levelsB[i] ? 1 : 0) & (levelsA[i] != 0 ? 1 : 0));
+      });
     }
   }
 

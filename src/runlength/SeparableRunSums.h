@@ -154,13 +154,7 @@ private:
           const std::uint8_t * VOXELMAPS_RESTRICT links = m_Context.Segments(2) + at + link;
           if (k > 2)
           {
-            for (int x0 = 0; x0 < m_Shape.ex; x0 += lanesOfBlock)
-            {
-              for (int x = x0; x < x0 + lanesOfBlock; ++x)
-              {
-                out[x] = before[x] & links[x];
-              }
-            }
+            ForEachLane<std::uint8_t>(m_Shape.ex, [&](std::ptrdiff_t x) { out[x] = before[x] & links[x]; });
           }
           std::uint8_t some = 0;
           for (int x = 0; x < columns; ++x)

@@ -156,13 +156,9 @@ struct TileContext
         const std::uint16_t * VOXELMAPS_RESTRICT a = memory.levels + at + first;
         const std::uint16_t * VOXELMAPS_RESTRICT b = a + step;
         std::uint8_t * VOXELMAPS_RESTRICT        out = links + at;
-        for (int x0 = 0; x0 < shape.ex; x0 += lanesOfBlock)
-        {
-          for (int x = x0; x < x0 + lanesOfBlock; ++x)
-          {
-            out[x] = static_cast<std::uint8_t>((a[x] == b[x] ? 1 : 0) & (a[x] != 0 ? 1 : 0));
-          }
-        }
+        ForEachLane<std::uint8_t>(shape.ex, [&](std::ptrdiff_t x) {
+          out[x] = static_cast<std::uint8_t>((a[x] == b[x] ? 1 : 0) & (a[x] != 0 ? 1 : 0));
+        });
       }
     }
   }
@@ -174,12 +170,13 @@ struct TileContext
     return static_cast<T *>(memory.rowScratch);
   }
 
-  template <bool VAdd, typename T, typename TSource>
+  /** Box sums of output plane z; planes are to be asked for in turn. */
+  template <bool VAdd, typename T, typename TSource, typename TRows = AllRows>
   void
-  SumChannel(const Box & box, const TSource & source, int z, T * plane, T * out) const
+  SumChannel(const Box & box, const TSource & source, int z, T * plane, T * out, const TRows & rowsUsed = TRows()) const
   {
-    AdvancePlane(shape, box, source, z, plane);
-    SumPlane<VAdd>(shape, box, plane, static_cast<T *>(memory.row), this->Scratch<T>(), out);
+    AdvancePlane(shape, box, source, rowsUsed, z, plane);
+    SumPlane<VAdd>(shape, box, rowsUsed, z, plane, static_cast<T *>(memory.row), this->Scratch<T>(), out);
   }
 };
 } // namespace

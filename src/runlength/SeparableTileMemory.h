@@ -120,8 +120,11 @@ struct TileMemory
   std::uint8_t *  present; // whether a level occurs in the tile
   std::uint16_t * presentLevels;
   std::uint8_t *  indicator; // whether a voxel has the level
-  std::uint8_t *  links;     // seg_2 of every direction
-  std::uint8_t *  equals;    // whether two voxels have one level, for every difference of voxels of the window
+  std::uint8_t *  inputRows; // whether a row of the input, of sums along z, of box sums may hold the level
+  std::uint8_t *  planeRows;
+  std::uint8_t *  outputRows;
+  std::uint8_t *  links;  // seg_2 of every direction
+  std::uint8_t *  equals; // whether two voxels have one level, for every difference of voxels of the window
   void *          countPlane;
   void *          levelVoxels;
   void *          levelRuns;
@@ -176,6 +179,9 @@ struct TileMemory
     present = static_cast<std::uint8_t *>(take(u * (std::size_t{ task.numberOfGrayLevels } + 1)));
     presentLevels = static_cast<std::uint16_t *>(take(u * 2 * (std::size_t{ task.numberOfGrayLevels } + 1)));
     indicator = static_cast<std::uint8_t *>(take(u * voxels));
+    inputRows = static_cast<std::uint8_t *>(take(u * shape.ez * shape.ey));
+    planeRows = static_cast<std::uint8_t *>(take(u * shape.nz * shape.ey));
+    outputRows = static_cast<std::uint8_t *>(take(u * shape.nz * shape.ny));
     links = static_cast<std::uint8_t *>(take(u * task.numberOfDirections * voxels));
     equals = static_cast<std::uint8_t *>(take(UsesPairs(task) ? NumberOfDifferences(task) * voxels : 0));
     countPlane = take(n * planeVoxels);
