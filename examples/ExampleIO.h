@@ -1,0 +1,363 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ExampleIO_h
+#define ExampleIO_h
+
+// What the example programs share: reading whatever ITK reads, checking outputs early, one-line error messages.
+
+#include "itkGDCMImageIO.h"
+#include "itkGDCMSeriesFileNames.h"
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+#include "itkImageIOFactory.h"
+#include "itkImageRegionConstIterator.h"
+#include "itkImageRegionIterator.h"
+#include "itkImageSeriesReader.h"
+#include "itkUnaryGeneratorImageFilter.h"
+#include "itkVectorImage.h"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace ExampleIO
+{
+/** The text of an exception on one line, without the name and address of the ITK object that threw it. */
+inline std::string
+GetOneLineMessage(const std::exception & error)
+{
+  const auto * itkError = dynamic_cast<const itk::ExceptionObject *>(&error);
+  std::string  text = itkError ? itkError->GetDescription() : error.what();
+
+  for (const std::string prefix : { "ITK ERROR: ", "itk::ERROR: " })
+  {
+    if (text.compare(0, prefix.size(), prefix) == 0)
+    {
+      const auto end = text.find("): ");
+      text.erase(0, end == std::string::npos ? prefix.size() : end + 3);
+    }
+  }
+
+  std::istringstream words(text);
+  std::string        line;
+  for (std::string word; words >> word;)
+  {
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line;
+}
+
+inline std::vector<std::string>
+SplitAtCommas(const std::string & text)
+{
+  std::vector<std::string> entries;
+  std::istringstream       stream(text + ',');
+  for (std::string entry; std::getline(stream, entry, ',');)
+  {
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+/** The number that the whole text spells; the option's name is for the message if there is none. */
+template <typename T>
+T
+ParseNumber(const std::string & option, const std::string & text)
+{
+  T            value{};
+  const char * end = text.data() + text.size();
+  const auto   result = std::from_chars(text.data(), end, value);
+  if (result.ec == std::errc::result_out_of_range)
+  {
+    throw std::runtime_error(option + ": " + text + " is out of range");
+  }
+  if (result.ec != std::errc{} || result.ptr != end)
+  {
+    const char * kind = std::is_floating_point<T>::value
+                          ? "a number"
+                          : (std::is_signed<T>::value ? "a whole number" : "a whole number >= 0");
+    throw std::runtime_error(option + ": '" + text + "' is not " + kind);
+  }
+  return value;
+}
+
+/** Numbers separated by commas; there must be as many as count says. */
+template <typename T>
+std::vector<T>
+ParseNumbers(const std::string & option, const std::string & text, std::size_t count, const std::string & whyCount)
+{
+  std::vector<T> values;
+  for (const auto & entry : SplitAtCommas(text))
+  {
+    values.push_back(ParseNumber<T>(option, entry));
+  }
+  if (values.size() != count)
+  {
+    throw std::runtime_error(option + ": '" + text + "' has " + std::to_string(values.size()) + " entries, but " +
+                             whyCount);
+  }
+  return values;
+}
+
+/** An image to read: one file, or the files of a DICOM series. */
+struct Input
+{
+  std::string               name;
+  std::vector<std::string>  fileNames;
+  bool                      isSeries{ false };
+  itk::ImageIOBase::Pointer imageIO;
+  unsigned int              dimension{ 0 };
+  itk::IOComponentEnum      componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
+  /** Red, green and blue; read as gray if all three are equal everywhere. */
+  bool isColor{ false };
+  /** What the user should know about the choice of files; may be empty. */
+  std::string remark;
+};
+
+/** Find the series of a DICOM directory with the most files. */
+inline void
+FindSeries(Input & input)
+{
+  auto names = itk::GDCMSeriesFileNames::New();
+  names->SetUseSeriesDetails(true);
+  names->SetDirectory(input.name);
+
+  const auto  uids = names->GetSeriesUIDs();
+  std::string largest;
+  for (const auto & uid : uids)
+  {
+    const auto files = names->GetFileNames(uid);
+    if (files.size() > input.fileNames.size())
+    {
+      input.fileNames = files;
+      largest = uid;
+    }
+  }
+  if (input.fileNames.empty())
+  {
+    throw std::runtime_error("the directory '" + input.name + "' holds no DICOM series");
+  }
+  input.isSeries = true;
+  if (uids.size() > 1)
+  {
+    input.remark = input.name + " holds " + std::to_string(uids.size()) + " series; reading the largest, " + largest +
+                   " (" + std::to_string(input.fileNames.size()) + " files)";
+  }
+}
+
+/** Find out what a file or DICOM directory holds, without reading the voxels. */
+inline Input
+FindInput(const std::string & name)
+{
+  Input input;
+  input.name = name;
+  if (!std::filesystem::exists(name))
+  {
+    throw std::runtime_error("there is no file '" + name + "'");
+  }
+  if (std::filesystem::is_directory(name))
+  {
+    FindSeries(input);
+    input.imageIO = itk::GDCMImageIO::New();
+  }
+  else
+  {
+    input.fileNames = { name };
+    input.imageIO = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::ReadMode);
+    if (input.imageIO.IsNull())
+    {
+      throw std::runtime_error("no reader of ITK takes the file '" + name + "'");
+    }
+  }
+  input.imageIO->SetFileName(input.fileNames.front());
+  try
+  {
+    input.imageIO->ReadImageInformation();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw std::runtime_error("cannot read '" + name + "': " + GetOneLineMessage(error));
+  }
+
+  // A fourth axis of one element is how some programs store a single volume.
+  input.dimension = input.imageIO->GetNumberOfDimensions();
+  while (input.dimension > 3 && input.imageIO->GetDimensions(input.dimension - 1) == 1)
+  {
+    --input.dimension;
+  }
+  if (input.isSeries)
+  {
+    input.dimension = 3;
+  }
+  if (input.dimension != 2 && input.dimension != 3)
+  {
+    throw std::runtime_error("'" + name + "' has " + std::to_string(input.dimension) +
+                             " dimensions; images of 2 or 3 can be read");
+  }
+  input.componentType = input.imageIO->GetComponentType();
+  return input;
+}
+
+/** As FindInput, for an image that must have one value per voxel. */
+inline Input
+FindScalarInput(const std::string & name)
+{
+  Input      input = FindInput(name);
+  const auto components = input.imageIO->GetNumberOfComponents();
+  const bool hasBytes =
+    input.componentType == itk::IOComponentEnum::UCHAR || input.componentType == itk::IOComponentEnum::USHORT;
+
+  input.isColor = input.imageIO->GetPixelType() == itk::IOPixelEnum::RGB && components == 3 && hasBytes;
+  if (components != 1 && !input.isColor)
+  {
+    throw std::runtime_error("'" + name + "' has " + std::to_string(components) +
+                             " components per voxel; an image of one is needed");
+  }
+  return input;
+}
+
+template <typename TImage>
+typename TImage::Pointer
+ReadFiles(const Input & input)
+{
+  const auto update = [&input](auto reader) {
+    reader->SetImageIO(input.imageIO);
+    try
+    {
+      reader->Update();
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      throw std::runtime_error("cannot read '" + input.name + "': " + GetOneLineMessage(error));
+    }
+    typename TImage::Pointer image = reader->GetOutput();
+    image->DisconnectPipeline();
+    return image;
+  };
+  if (input.isSeries)
+  {
+    auto reader = itk::ImageSeriesReader<TImage>::New();
+    reader->SetFileNames(input.fileNames);
+    return update(reader);
+  }
+  auto reader = itk::ImageFileReader<TImage>::New();
+  reader->SetFileName(input.fileNames.front());
+  return update(reader);
+}
+
+/** Read an image of one value per voxel; also a gray image that is stored in equal red, green and blue. */
+template <typename TImage>
+typename TImage::Pointer
+ReadScalarImage(const Input & input)
+{
+  if (!input.isColor)
+  {
+    return ReadFiles<TImage>(input);
+  }
+
+  using ColorImageType = itk::VectorImage<unsigned short, TImage::ImageDimension>;
+  const auto color = ReadFiles<ColorImageType>(input);
+  auto       gray = TImage::New();
+  gray->CopyInformation(color);
+  gray->SetRegions(color->GetLargestPossibleRegion());
+  gray->Allocate();
+
+  itk::ImageRegionConstIterator<ColorImageType> in(color, color->GetLargestPossibleRegion());
+  itk::ImageRegionIterator<TImage>              out(gray, gray->GetLargestPossibleRegion());
+  for (; !in.IsAtEnd(); ++in, ++out)
+  {
+    const auto pixel = in.Get();
+    if (pixel[0] != pixel[1] || pixel[0] != pixel[2])
+    {
+      throw std::runtime_error("'" + input.name +
+                               "' is a color image: it has 3 components per voxel; an image of one is needed");
+    }
+    out.Set(static_cast<typename TImage::PixelType>(pixel[0]));
+  }
+  return gray;
+}
+
+/** Read a mask: 1 where the file is not 0 (nor NaN), so that any label counts as inside. */
+template <unsigned int VDimension>
+typename itk::Image<unsigned char, VDimension>::Pointer
+ReadMask(const Input & input)
+{
+  using ValueImageType = itk::Image<float, VDimension>;
+  using MaskImageType = itk::Image<unsigned char, VDimension>;
+
+  auto threshold = itk::UnaryGeneratorImageFilter<ValueImageType, MaskImageType>::New();
+  threshold->SetInput(ReadScalarImage<ValueImageType>(input));
+  threshold->SetFunctor([](const float & value) -> unsigned char { return value < 0.0F || value > 0.0F ? 1 : 0; });
+  threshold->Update();
+  typename MaskImageType::Pointer mask = threshold->GetOutput();
+  mask->DisconnectPipeline();
+  return mask;
+}
+
+/** Throw now if a file cannot be written, not after the computation. */
+inline void
+CheckOutput(const std::string & name)
+{
+  const auto imageIO = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::WriteMode);
+  if (imageIO.IsNull())
+  {
+    throw std::runtime_error("no writer of ITK takes the file name '" + name + "'");
+  }
+  const bool existed = std::filesystem::exists(name);
+  const bool isWritable = std::ofstream(name, std::ios::binary | std::ios::app).good();
+  if (isWritable && !existed)
+  {
+    std::filesystem::remove(name);
+  }
+  if (!isWritable)
+  {
+    throw std::runtime_error("cannot write the file '" + name + "'");
+  }
+}
+
+template <typename TImage>
+void
+WriteFile(const TImage * image, const std::string & name)
+{
+  auto writer = itk::ImageFileWriter<TImage>::New();
+  writer->SetInput(image);
+  writer->SetFileName(name);
+  try
+  {
+    writer->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw std::runtime_error("cannot write '" + name + "': " + GetOneLineMessage(error));
+  }
+
+  // ITK's NIfTI writer does not say when the file could not be written.
+  std::error_code error;
+  if (std::filesystem::file_size(name, error) == 0 || error)
+  {
+    throw std::runtime_error("the file '" + name + "' was not written");
+  }
+}
+} // namespace ExampleIO
+
+#endif // ExampleIO_h

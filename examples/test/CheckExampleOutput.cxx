@@ -1,0 +1,173 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Checks of what the example programs wrote; the exit code says whether the check holds.
+//   geometry IMAGE MAPS N      MAPS has N components and the geometry of IMAGE
+//   component MAPS I IMAGE     component I of MAPS is IMAGE
+//   equal MAPS MAPS            the same size and components
+//   background MASK MAPS       0 where MASK is 0, and not 0 in the first component elsewhere
+//   picture PNG WIDTH          at least WIDTH pixels wide, with many colors
+
+#include "itkImageFileReader.h"
+#include "itkImageRegionConstIterator.h"
+#include "itkVectorImage.h"
+
+#include <iostream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using MapsType = itk::VectorImage<double, 3>;
+
+MapsType::Pointer
+Read(const std::string & name)
+{
+  return itk::ReadImage<MapsType>(name);
+}
+
+void
+Require(bool condition, const std::string & what)
+{
+  if (!condition)
+  {
+    throw std::runtime_error("does not hold: " + what);
+  }
+}
+
+void
+RequireSameSize(const MapsType * a, const MapsType * b)
+{
+  Require(a->GetLargestPossibleRegion() == b->GetLargestPossibleRegion(), "same size");
+}
+
+void
+CheckGeometry(const MapsType * image, const MapsType * maps, unsigned int components)
+{
+  RequireSameSize(image, maps);
+  Require(maps->GetNumberOfComponentsPerPixel() == components,
+          std::to_string(maps->GetNumberOfComponentsPerPixel()) + " components are " + std::to_string(components));
+  // NIfTI keeps the geometry in single precision.
+  Require(image->GetSpacing().GetVnlVector().is_equal(maps->GetSpacing().GetVnlVector(), 1e-5), "same spacing");
+  Require(image->GetOrigin().GetVnlVector().is_equal(maps->GetOrigin().GetVnlVector(), 1e-5), "same origin");
+  Require((image->GetDirection().GetVnlMatrix() - maps->GetDirection().GetVnlMatrix()).array_inf_norm() < 1e-5,
+          "same direction");
+}
+
+/** Compare components first ... first + count - 1 of a with all of b. */
+void
+CheckEqual(const MapsType * a, unsigned int first, const MapsType * b)
+{
+  RequireSameSize(a, b);
+  Require(first + b->GetNumberOfComponentsPerPixel() <= a->GetNumberOfComponentsPerPixel(), "enough components");
+  itk::ImageRegionConstIterator<MapsType> itA(a, a->GetLargestPossibleRegion());
+  itk::ImageRegionConstIterator<MapsType> itB(b, b->GetLargestPossibleRegion());
+  for (; !itA.IsAtEnd(); ++itA, ++itB)
+  {
+    const auto pixelA = itA.Get();
+    const auto pixelB = itB.Get();
+    for (unsigned int c = 0; c < pixelB.Size(); ++c)
+    {
+      Require(pixelA[first + c] == pixelB[c], "same values");
+    }
+  }
+}
+
+void
+CheckBackground(const MapsType * mask, const MapsType * maps)
+{
+  RequireSameSize(mask, maps);
+  itk::ImageRegionConstIterator<MapsType> itMask(mask, mask->GetLargestPossibleRegion());
+  itk::ImageRegionConstIterator<MapsType> itMaps(maps, maps->GetLargestPossibleRegion());
+  for (; !itMask.IsAtEnd(); ++itMask, ++itMaps)
+  {
+    const auto pixel = itMaps.Get();
+    if (itMask.Get()[0] != 0.0)
+    {
+      Require(pixel[0] != 0.0, "a feature inside the mask");
+      continue;
+    }
+    for (unsigned int c = 0; c < pixel.Size(); ++c)
+    {
+      Require(pixel[c] == 0.0, "0 outside the mask");
+    }
+  }
+}
+
+void
+CheckPicture(const MapsType * picture, unsigned int width)
+{
+  const auto size = picture->GetLargestPossibleRegion().GetSize();
+  Require(size[0] >= width, std::to_string(size[0]) + " pixels are enough");
+  std::set<std::vector<double>>           colors;
+  itk::ImageRegionConstIterator<MapsType> it(picture, picture->GetLargestPossibleRegion());
+  for (; !it.IsAtEnd(); ++it)
+  {
+    const auto pixel = it.Get();
+    colors.insert(std::vector<double>(pixel.GetDataPointer(), pixel.GetDataPointer() + pixel.Size()));
+  }
+  Require(colors.size() > 100, std::to_string(colors.size()) + " colors are many");
+}
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  try
+  {
+    const std::string check = words.empty() ? "" : words[0];
+    if (check == "geometry" && words.size() == 4)
+    {
+      CheckGeometry(Read(words[1]), Read(words[2]), static_cast<unsigned int>(std::stoul(words[3])));
+    }
+    else if (check == "component" && words.size() == 4)
+    {
+      const auto image = Read(words[3]);
+      Require(image->GetNumberOfComponentsPerPixel() == 1, "one component");
+      CheckEqual(Read(words[1]), static_cast<unsigned int>(std::stoul(words[2])), image);
+    }
+    else if (check == "equal" && words.size() == 3)
+    {
+      const auto a = Read(words[1]);
+      const auto b = Read(words[2]);
+      Require(a->GetNumberOfComponentsPerPixel() == b->GetNumberOfComponentsPerPixel(), "same number of components");
+      CheckEqual(a, 0, b);
+    }
+    else if (check == "background" && words.size() == 3)
+    {
+      CheckBackground(Read(words[1]), Read(words[2]));
+    }
+    else if (check == "picture" && words.size() == 3)
+    {
+      CheckPicture(Read(words[1]), static_cast<unsigned int>(std::stoul(words[2])));
+    }
+    else
+    {
+      throw std::runtime_error("no such check");
+    }
+  }
+  catch (const std::exception & error)
+  {
+    std::cerr << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
