@@ -80,6 +80,8 @@ struct RunLengthJob
     AVX512
   };
   InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
+  /** Walk the windows one by one, which is slow, even if the faster engine could take the job. Same bits; for tests. */
+  bool walkWindows{ false };
 
   /** Number of components of a voxel of the output. */
   std::size_t

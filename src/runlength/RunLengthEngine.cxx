@@ -34,7 +34,7 @@ bool
 SeparableTakes(const SeparableTask & task)
 {
   const auto mostVoxels = static_cast<double>(task.mostVoxels);
-  if (task.needsEntropy || (task.needsInverses && task.wideInverses))
+  if (task.needsInverses && task.wideInverses)
   {
     return false;
   }
@@ -55,6 +55,9 @@ SeparableWorkspaceSize(const SeparableTask & task)
 namespace
 {
 using Triple = RunLengthJob::Triple;
+
+// Per thread. Only run entropy with very long runs and many directions needs more.
+constexpr std::size_t mostWorkspaceBytes = std::size_t{ 256 } << 20;
 
 /** The output region cut into boxes, x fastest. */
 struct Tiling
@@ -284,6 +287,7 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   task.lengthSquares = plan.lengthSquares.data();
   task.shortRunWeights = plan.shortRunWeights.data();
   task.inverseSquares = plan.inverseSquares.data();
+  task.entropyTable = plan.entropyTable.data();
   task.needsLevelCounts = plan.needsLevelCounts;
   task.needsLevelSum = plan.needsLevelSum;
   task.needsSquares = plan.needsSquares;
@@ -294,13 +298,13 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
     static_cast<double>(plan.mostVoxels) * job.numberOfGrayLevels * job.numberOfGrayLevels >= 2147483648.0;
   ChooseTileSize(job, task);
 
-  if (!SeparableTakes(task))
+  if (!job.walkWindows && SeparableTakes(task) && SeparableWorkspaceSize(task) <= mostWorkspaceBytes)
   {
-    ComputeByWindows(job, plan);
+    ComputeBySeparableSums(job, task);
   }
   else
   {
-    ComputeBySeparableSums(job, task);
+    ComputeByWindows(job, plan);
   }
 }
 } // namespace itk

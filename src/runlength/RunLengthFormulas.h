@@ -62,7 +62,7 @@ struct RunLengthScales
 {
   double inverseScale;  // 2^-s
   double shortRunScale; // lcm(1 ... longest run)^2, or 1 beyond length 12
-  double entropyScale;  // 2^entropyBits
+  double entropyScale;  // 2^-entropyBits
 };
 
 /** Start with no run. */
@@ -186,7 +186,7 @@ RunLengthFeatureValue(RunLengthFeatureMapEnums::Feature feature, const RunLength
       // The lengths of all runs add up to the voxels.
       return TDivision::Quotient(sums.runs * sums.longRuns - sums.voxels * sums.voxels, by.runsSquared);
     case Feature::RunEntropy:
-      return TDivision::Quotient(sums.entropy, TDivision::By(sums.runs * scales.entropyScale));
+      return TDivision::Quotient(sums.entropy, by.runs) * scales.entropyScale;
   }
   return sums.runs;
 }

@@ -187,7 +187,7 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
     }
   }
 
-  scales.entropyScale = PowerOfTwo(entropyBits);
+  scales.entropyScale = PowerOfTwo(-entropyBits);
   if (needsEntropy)
   {
     for (std::uint64_t n = 0; n <= mostVoxels; ++n)

@@ -161,6 +161,27 @@ struct RowsOfLevel
   }
 };
 
+/** As RowsOfLevel, but of the box sums only. */
+struct OutputRowsOfLevel
+{
+  const RowsOfLevel & rows;
+  constexpr bool
+  Input(int, int) const
+  {
+    return true;
+  }
+  constexpr bool
+  Plane(int, int) const
+  {
+    return true;
+  }
+  bool
+  Output(int y, int z) const
+  {
+    return rows.Output(y, z);
+  }
+};
+
 /** Sums along z of the boxes that start in input plane z; call with z = 0, 1, ... in turn. */
 template <typename T, typename TSource, typename TRows>
 inline void

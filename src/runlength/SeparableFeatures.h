@@ -45,102 +45,20 @@ public:
   void
   FinishPlane(int d, int longest, int z) const
   {
-    const bool           merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
-    const bool           average = m_Task.aggregation == SeparableTask::Aggregation::Average;
-    const int            directions = merge ? m_Task.numberOfDirections : 1;
-    const std::ptrdiff_t stride = merge ? m_Shape.outputVoxels : m_Context.PlaneOutputs();
-    const int            features = m_Task.numberOfFeatures;
-    const Real           zero = Real() * 0.0;
-    const auto           shortRunScale = Division::By(zero + m_Task.scales.shortRunScale);
-
-    for (int y = 0; y < m_Shape.ny; ++y)
+    switch (longest)
     {
-      for (int x = 0; x < m_Shape.nx; x += lanes)
-      {
-        const std::ptrdiff_t inPlane = std::ptrdiff_t{ y } * m_Shape.nx + x;
-        const std::ptrdiff_t at = z * m_Context.PlaneOutputs() + inPlane;
-        const std::ptrdiff_t atSums = m_Memory.SumsOffset(2, z) + inPlane;
-
-        RunLengthSums<Real> sums{};
-        ClearRuns(sums);
-        RunsOfLength32 runs(
-          this->FirstSum(CountChannel, at), this->Sum(CountChannel, atSums), stride, longest, directions);
-        sums.voxels = ToReal(Load<Bits32>(static_cast<const std::uint32_t *>(this->FirstSum(CountChannel, at)))) *
-                      double(directions);
-        const auto sumRuns = [&](auto squaresOf, auto inversesOf) {
-          for (int l = 1; l <= longest; ++l)
-          {
-            AddRunsOfLength(
-              sums, m_Task.lengthSquares[l], m_Task.shortRunWeights[l], runs.Of(l), squaresOf(l), inversesOf(l));
-          }
-        };
-        const auto none = [&](int) { return zero; };
-        const auto withInverses = [&](auto squaresOf) {
-          if (m_Task.needsInverses)
-          {
-            RunsOfLength64 inverses(
-              this->FirstSum(InverseChannel, at), this->Sum(InverseChannel, atSums), stride, longest, directions);
-            sumRuns(squaresOf, [&](int l) { return inverses.Of(l); });
-          }
-          else
-          {
-            sumRuns(squaresOf, none);
-          }
-        };
-        if (m_Task.needsSquares && m_Task.wideSquares)
-        {
-          RunsOfLength64 squares(
-            this->FirstSum(SquareChannel, at), this->Sum(SquareChannel, atSums), stride, longest, directions);
-          withInverses([&](int l) { return squares.Of(l); });
-        }
-        else if (m_Task.needsSquares)
-        {
-          RunsOfLength32 squares(
-            this->FirstSum(SquareChannel, at), this->Sum(SquareChannel, atSums), stride, longest, directions);
-          withInverses([&](int l) { return squares.Of(l); });
-        }
-        else
-        {
-          withInverses(none);
-        }
-
-        sums.levelNonUniformity =
-          m_Task.needsLevelCounts ? this->LevelNonUniformity((merge ? 0 : d * m_Shape.outputVoxels) + at) : zero;
-        sums.levelVariance = zero;
-        sums.entropy = zero;
-        if (m_Task.needsLevelSum)
-        {
-          RunsOfLength32 levels(
-            this->FirstSum(LevelChannel, at), this->Sum(LevelChannel, atSums), stride, longest, directions);
-          Real levelSum = zero;
-          for (int l = 1; l <= longest; ++l)
-          {
-            levelSum += levels.Of(l);
-          }
-          sums.levelVariance = sums.runs * sums.squares - levelSum * levelSum;
-        }
-
-        Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
-        EvaluateAll(sums, m_Task.scales, shortRunScale, all);
-        Real values[RunLengthFeatureMapEnums::NumberOfFeatures];
-        for (int f = 0; f < features; ++f)
-        {
-          values[f] = all[static_cast<int>(m_Task.features[f])];
-        }
-        if (average)
-        {
-          double * to = m_Memory.averages + at;
-          for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
-          {
-            const Real sum = d > 0 ? Load<Real>(to) + values[f] : values[f];
-            std::memcpy(to, &sum, sizeof(Real));
-          }
-        }
-        else
-        {
-          this->WriteBlock(values, merge ? 0 : d * features, x, y, z);
-        }
-      }
+      case 1:
+        return this->FinishRows<1>(d, longest, z);
+      case 2:
+        return this->FinishRows<2>(d, longest, z);
+      case 3:
+        return this->FinishRows<3>(d, longest, z);
+      case 4:
+        return this->FinishRows<4>(d, longest, z);
+      case 5:
+        return this->FinishRows<5>(d, longest, z);
+      default:
+        return this->FinishRows<0>(d, longest, z);
     }
   }
 
@@ -191,11 +109,135 @@ public:
   }
 
 private:
+  /** FinishPlane, with loops over run lengths unrolled if VLongest is not 0. */
+  template <int VLongest>
+  void
+  FinishRows(int d, int longest, int z) const
+  {
+    const bool merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
+    const bool average = m_Task.aggregation == SeparableTask::Aggregation::Average;
+    const int  features = m_Task.numberOfFeatures;
+    const Real zero = Real() * 0.0;
+    const auto shortRunScale = Division::By(zero + m_Task.scales.shortRunScale);
+
+    for (int y = 0; y < m_Shape.ny; ++y)
+    {
+      for (int x = 0; x < m_Shape.nx; x += lanes)
+      {
+        const std::ptrdiff_t inPlane = std::ptrdiff_t{ y } * m_Shape.nx + x;
+        const std::ptrdiff_t at = z * m_Context.PlaneOutputs() + inPlane;
+        const std::ptrdiff_t ofMatrix = (merge ? 0 : d * m_Shape.outputVoxels) + at;
+
+        RunLengthSums<Real> sums{};
+        this->AddRuns<VLongest>(at, m_Memory.SumsOffset(2, z) + inPlane, longest, sums);
+        sums.levelNonUniformity = m_Task.needsLevelCounts ? this->LevelNonUniformity(ofMatrix) : zero;
+        sums.entropy = m_Task.needsEntropy ? this->Entropy(sums.runs, ofMatrix) : zero;
+
+        Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
+        EvaluateAll(sums, m_Task.scales, shortRunScale, all);
+        Real values[RunLengthFeatureMapEnums::NumberOfFeatures];
+        for (int f = 0; f < features; ++f)
+        {
+          values[f] = all[static_cast<int>(m_Task.features[f])];
+        }
+        if (average)
+        {
+          double * to = m_Memory.averages + at;
+          for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
+          {
+            const Real sum = d > 0 ? Load<Real>(to) + values[f] : values[f];
+            std::memcpy(to, &sum, sizeof(Real));
+          }
+        }
+        else
+        {
+          this->WriteBlock(values, merge ? 0 : d * features, x, y, z);
+        }
+      }
+    }
+  }
+
+  /** Sums over the runs of `lanes` windows, from S_k. */
+  template <int VLongest>
+  void
+  AddRuns(std::ptrdiff_t at, std::ptrdiff_t atSums, int anyLongest, RunLengthSums<Real> & sums) const
+  {
+    const bool           merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
+    const int            directions = merge ? m_Task.numberOfDirections : 1;
+    const std::ptrdiff_t stride = merge ? m_Shape.outputVoxels : m_Context.PlaneOutputs();
+    const int            longest = VLongest > 0 ? VLongest : anyLongest;
+    const auto           channel = [&](auto type, int c) {
+      return decltype(type)(this->FirstSum(c, at), this->Sum(c, atSums), stride, longest, directions);
+    };
+
+    ClearRuns(sums);
+    sums.voxels =
+      ToReal(Load<Bits32>(static_cast<const std::uint32_t *>(this->FirstSum(CountChannel, at)))) * double(directions);
+    auto       runs = channel(RunsOfLength32(), CountChannel);
+    const auto addRuns = [&](auto && squaresOf, auto && inversesOf) {
+      for (int l = 1; l <= longest; ++l)
+      {
+        AddRunsOfLength(
+          sums, m_Task.lengthSquares[l], m_Task.shortRunWeights[l], runs.Of(l), squaresOf.Of(l), inversesOf.Of(l));
+      }
+    };
+    const auto addWithSquares = [&](auto && squaresOf) {
+      if (m_Task.needsInverses)
+      {
+        addRuns(squaresOf, channel(RunsOfLength64(), InverseChannel));
+      }
+      else
+      {
+        addRuns(squaresOf, NoRuns());
+      }
+    };
+    if (m_Task.needsSquares && m_Task.wideSquares)
+    {
+      addWithSquares(channel(RunsOfLength64(), SquareChannel));
+    }
+    else if (m_Task.needsSquares)
+    {
+      addWithSquares(channel(RunsOfLength32(), SquareChannel));
+    }
+    else
+    {
+      addWithSquares(NoRuns());
+    }
+
+    sums.levelVariance = Real() * 0.0;
+    if (m_Task.needsLevelSum)
+    {
+      auto levels = channel(RunsOfLength32(), LevelChannel);
+      Real levelSum = Real() * 0.0;
+      for (int l = 1; l <= longest; ++l)
+      {
+        levelSum += levels.Of(l);
+      }
+      sums.levelVariance = sums.runs * sums.squares - levelSum * levelSum;
+    }
+  }
+
+  /** t(runs) less the sum of t over the cells of the matrix. */
+  Real
+  Entropy(Real runs, std::ptrdiff_t at) const
+  {
+    double ofLanes[lanes];
+    std::memcpy(ofLanes, &runs, sizeof(ofLanes));
+    std::uint64_t difference[lanes];
+    for (int i = 0; i < lanes; ++i)
+    {
+      difference[i] =
+        static_cast<std::uint64_t>(m_Task.entropyTable[static_cast<int>(ofLanes[i])]) - m_Memory.entropies[at + i];
+    }
+    return ToReal(Load<Bits64>(difference));
+  }
+
   /** Runs of length l from S_l, S_(l+1), S_(l+2), read while going up in l. */
   template <typename TBits, typename T>
   class RunsOfLength
   {
   public:
+    RunsOfLength() = default;
     RunsOfLength(const void * first, const void * sums, std::ptrdiff_t stride, int longest, int directions)
       : m_Sums(static_cast<const T *>(sums))
       , m_Stride(stride)
@@ -219,11 +261,19 @@ private:
     {
       return k <= m_Longest ? Load<TBits>(m_Sums + (k - 2) * m_Stride) : TBits() * T{ 0 };
     }
-    const T *      m_Sums;
-    std::ptrdiff_t m_Stride;
-    int            m_Longest;
-    TBits          m_This;
-    TBits          m_Next;
+    const T *      m_Sums{ nullptr };
+    std::ptrdiff_t m_Stride{ 0 };
+    int            m_Longest{ 0 };
+    TBits          m_This{};
+    TBits          m_Next{};
+  };
+  struct NoRuns
+  {
+    Real
+    Of(int) const
+    {
+      return Real() * 0.0;
+    }
   };
   using RunsOfLength32 = RunsOfLength<Bits32, std::uint32_t>;
   using RunsOfLength64 = RunsOfLength<Bits64, std::uint64_t>;
@@ -286,6 +336,7 @@ private:
     evaluate([] { return Feature::RunLengthNonUniformityNormalized; });
     evaluate([] { return Feature::GrayLevelVariance; });
     evaluate([] { return Feature::RunVariance; });
+    evaluate([] { return Feature::RunEntropy; });
   }
 
   std::ptrdiff_t

@@ -30,7 +30,8 @@ namespace VOXELMAPS_INSTRUCTION_SET
 {
 namespace
 {
-/** Gray level non-uniformity: the sum over levels of (runs of the level)^2, for every window and matrix. */
+/** What is summed over levels, for every window and matrix: (runs of the level)^2, and t(runs of the level and a
+ * length) for run entropy. */
 class LevelCounts
 {
 public:
@@ -46,7 +47,15 @@ public:
   {
     for (int d = 0; d < m_Task.numberOfDirections; ++d)
     {
-      m_Context.MakeLinks(d, m_Memory.links + d * m_Context.inputVoxels);
+      if (m_Task.needsEntropy)
+      {
+        m_Memory.longestRuns[d] = m_Context.MakeSegments(d);
+      }
+      else
+      {
+        m_Context.MakeLinks(d, m_Memory.links + d * m_Context.inputVoxels);
+        m_Memory.longestRuns[d] = m_Task.longestRuns[d] < 2 ? 1 : 2;
+      }
     }
     const int levels = this->FindPresentLevels();
     if (this->PairsAreCheaper(levels))
@@ -85,20 +94,28 @@ private:
     return n;
   }
 
-  /** Sum over levels of (runs of the level)^2; the runs of a level are its voxels less its links. */
+  /** Level by level: the runs of a level are its voxels less its links, and those of one length are second differences
+   * of the box sums of its seg_k. */
   template <typename TCount, typename TSquare>
   void
   CountLevels(int levels) const
   {
     const bool merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
     const int  directions = m_Task.numberOfDirections;
+    const int  matrices = merge ? 1 : directions;
     const auto outputs = m_Shape.outputVoxels;
     auto *     squares = static_cast<TSquare *>(m_Memory.nonUniformities);
     auto *     plane = static_cast<TCount *>(m_Memory.countPlane);
     auto *     voxels = static_cast<TCount *>(m_Memory.levelVoxels);
-    auto *     runs = static_cast<TCount *>(m_Memory.levelRuns);
+    auto *     segments = static_cast<TCount *>(m_Memory.levelSegments);
     const Box  window{ m_Task.window[0], m_Task.window[1], m_Task.window[2] };
-    std::memset(squares, 0, sizeof(TSquare) * static_cast<std::size_t>(outputs) * (merge ? 1 : directions));
+    const int  mostLengths = m_Task.needsEntropy ? m_Task.longestRun - 1 : 1;
+    const auto planeOutputs = m_Context.PlaneOutputs();
+    std::memset(squares, 0, sizeof(TSquare) * static_cast<std::size_t>(outputs) * matrices);
+    if (m_Task.needsEntropy)
+    {
+      std::memset(m_Memory.entropies, 0, sizeof(std::uint64_t) * static_cast<std::size_t>(outputs) * matrices);
+    }
 
     for (int g = 0; g < levels; ++g)
     {
@@ -107,71 +124,207 @@ private:
       for (int z = 0; z < m_Shape.nz; ++z)
       {
         const Counted<TCount> source{ m_Memory.indicator };
-        m_Context.SumChannel<false>(window, source, z, plane, voxels + z * m_Context.PlaneOutputs(), rows);
+        m_Context.SumChannel<false>(window, source, z, plane, voxels + z * planeOutputs, rows);
       }
+      int longestOfAll = 1;
       if (merge)
       {
-        std::memset(runs, 0, sizeof(TCount) * static_cast<std::size_t>(outputs));
+        std::memset(segments, 0, sizeof(TCount) * static_cast<std::size_t>(outputs) * mostLengths);
       }
       for (int d = 0; d < directions; ++d)
       {
-        if (m_Task.longestRuns[d] >= 2)
-        {
-          const OfLevel<TCount> source{ m_Memory.links + d * m_Context.inputVoxels,
-                                        m_Memory.indicator + m_Context.FirstVoxel(d, 2) };
-          for (int z = 0; z < m_Shape.nz; ++z)
-          {
-            TCount * out = runs + z * m_Context.PlaneOutputs();
-            if (merge)
-            {
-              m_Context.SumChannel<true>(m_Context.BoxOf(d, 2), source, z, plane, out, rows);
-            }
-            else
-            {
-              m_Context.SumChannel<false>(m_Context.BoxOf(d, 2), source, z, plane, out, rows);
-            }
-          }
-        }
-        else if (!merge)
-        {
-          std::memset(runs, 0, sizeof(TCount) * static_cast<std::size_t>(outputs));
-        }
+        const int longest = this->SumSegmentsOfLevel(d, rows, plane, segments);
+        longestOfAll = longest > longestOfAll ? longest : longestOfAll;
         if (!merge)
         {
-          this->AddSquares(rows, voxels, runs, 1, squares + d * outputs);
+          this->AddRunsOfLevel(d, longest, rows, voxels, segments, 1, squares);
         }
       }
       if (merge)
       {
-        this->AddSquares(rows, voxels, runs, directions, squares);
+        this->AddRunsOfLevel(0, longestOfAll, rows, voxels, segments, directions, squares);
       }
     }
   }
 
-  /** Add (directions * voxels - links)^2, the square of the runs. */
-  template <typename TCount, typename TSquare>
-  void
-  AddSquares(const RowsOfLevel & rows, const TCount * voxels, const TCount * links, int directions,
-             TSquare * squares) const
+  /** Box sums of seg_2, seg_3 ... of the level, added if merged. Returns the longest k with a sum that is not zero. */
+  template <typename TCount>
+  int
+  SumSegmentsOfLevel(int d, const RowsOfLevel & rows, TCount * plane, TCount * segments) const
   {
-    const auto factor = static_cast<TCount>(directions);
+    const bool merge = m_Task.aggregation == SeparableTask::Aggregation::Merge;
+    const auto planeOutputs = m_Context.PlaneOutputs();
+    for (int k = 2; k <= m_Memory.longestRuns[d]; ++k)
+    {
+      const std::uint8_t * ofDirection =
+        m_Task.needsEntropy ? m_Context.Segments(d, k) : m_Memory.links + d * m_Context.inputVoxels;
+      const OfLevel<TCount> source{ ofDirection, m_Memory.indicator + m_Context.FirstVoxel(d, k) };
+      TCount *              sums = segments + (k - 2) * m_Shape.outputVoxels;
+      for (int z = 0; z < m_Shape.nz; ++z)
+      {
+        TCount * out = sums + z * planeOutputs;
+        if (k == 2)
+        {
+          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, rows);
+        }
+        else
+        {
+          // The least corner of a longer segment can be further from its voxels than `rows` allows for.
+          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, OutputRowsOfLevel{ rows });
+        }
+      }
+      if (k > 2 && !merge && !this->AnyOf(rows, sums))
+      {
+        return k - 1;
+      }
+    }
+    return m_Memory.longestRuns[d];
+  }
+
+  template <typename TCount, typename TRows>
+  void
+  SumOrAdd(bool add, const Box & box, const OfLevel<TCount> & source, int z, TCount * plane, TCount * out,
+           const TRows & rows) const
+  {
+    if (add)
+    {
+      m_Context.SumChannel<true>(box, source, z, plane, out, rows);
+    }
+    else
+    {
+      m_Context.SumChannel<false>(box, source, z, plane, out, rows);
+    }
+  }
+
+  /** Call f(offset of the row) for the rows of outputs that may hold the level. */
+  template <typename TFunction>
+  void
+  ForEachRow(const RowsOfLevel & rows, const TFunction & f) const
+  {
     for (int z = 0; z < m_Shape.nz; ++z)
     {
       for (int y = 0; y < m_Shape.ny; ++y)
       {
         if (rows.Output(y, z))
         {
-          const std::ptrdiff_t              at = z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx;
-          const TCount * VOXELMAPS_RESTRICT voxelsOfRow = voxels + at;
-          const TCount * VOXELMAPS_RESTRICT linksOfRow = links + at;
-          TSquare * VOXELMAPS_RESTRICT      squaresOfRow = squares + at;
-          ForEachLane<TCount>(m_Shape.nx, [&](std::ptrdiff_t x) {
-            const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x] - linksOfRow[x]));
-            squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
-          });
+          f(z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx);
         }
       }
     }
+  }
+
+  template <typename TCount>
+  bool
+  AnyOf(const RowsOfLevel & rows, const TCount * sums) const
+  {
+    TCount any = 0;
+    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
+      TCount anyOfRow = 0;
+      for (int x = 0; x < m_Shape.nx; ++x)
+      {
+        anyOfRow |= sums[at + x];
+      }
+      any |= anyOfRow;
+    });
+    return any != 0;
+  }
+
+  /** What the runs of the level add to the sums of a matrix. */
+  template <typename TCount, typename TSquare>
+  void
+  AddRunsOfLevel(int d, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * segments,
+                 int directions, TSquare * squares) const
+  {
+    if (m_Task.needsLevelCounts)
+    {
+      const TCount * links = longest >= 2 ? segments : nullptr;
+      this->AddSquares(rows, voxels, links, directions, squares + d * m_Shape.outputVoxels);
+    }
+    if (m_Task.needsEntropy)
+    {
+      for (int l = 1; l <= longest; ++l)
+      {
+        this->AddEntropy(l, longest, rows, voxels, segments, directions, m_Memory.entropies + d * m_Shape.outputVoxels);
+      }
+    }
+  }
+
+  /** Add t(runs of the level of length l). */
+  template <typename TCount>
+  void
+  AddEntropy(int l, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * segments,
+             int directions, std::uint64_t * entropies) const
+  {
+    const auto           factor = static_cast<TCount>(l == 1 ? directions : 1);
+    const TCount *       first = l == 1 ? voxels : segments + (l - 2) * m_Shape.outputVoxels;
+    const TCount *       second = l + 1 <= longest ? segments + (l - 1) * m_Shape.outputVoxels : nullptr;
+    const TCount *       third = l + 2 <= longest ? segments + l * m_Shape.outputVoxels : nullptr;
+    const std::int64_t * table = m_Task.entropyTable;
+    constexpr int        width = 32;
+
+    this->ForEachRow(rows, [&](std::ptrdiff_t row) {
+      for (std::ptrdiff_t at = row; at < row + m_Shape.nx; at += width)
+      {
+        TCount runs[width];
+        for (int i = 0; i < width; ++i)
+        {
+          runs[i] = static_cast<TCount>(factor * first[at + i]);
+        }
+        if (second != nullptr)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            runs[i] = static_cast<TCount>(runs[i] - second[at + i] - second[at + i]);
+          }
+        }
+        if (third != nullptr)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            runs[i] = static_cast<TCount>(runs[i] + third[at + i]);
+          }
+        }
+        // t(0) and t(1) are 0.
+        TCount several = 0;
+        for (int i = 0; i < width; ++i)
+        {
+          several |= runs[i] >> 1;
+        }
+        if (several != 0)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            entropies[at + i] += static_cast<std::uint64_t>(table[runs[i]]);
+          }
+        }
+      }
+    });
+  }
+
+  /** Add (directions * voxels - links)^2, the square of the runs; no links is all zero. */
+  template <typename TCount, typename TSquare>
+  void
+  AddSquares(const RowsOfLevel & rows, const TCount * voxels, const TCount * links, int directions,
+             TSquare * squares) const
+  {
+    const auto factor = static_cast<TCount>(directions);
+    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
+      const TCount * VOXELMAPS_RESTRICT voxelsOfRow = voxels + at;
+      TSquare * VOXELMAPS_RESTRICT      squaresOfRow = squares + at;
+      if (links == nullptr)
+      {
+        ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
+          const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x]));
+          squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+        });
+        return;
+      }
+      const TCount * VOXELMAPS_RESTRICT linksOfRow = links + at;
+      ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
+        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x] - linksOfRow[x]));
+        squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+      });
+    });
   }
 
   void
@@ -179,9 +332,8 @@ private:
   {
     const std::uint16_t * VOXELMAPS_RESTRICT levels = m_Memory.levels;
     std::uint8_t * VOXELMAPS_RESTRICT        indicator = m_Memory.indicator;
-    ForEachLane<std::uint8_t>(m_Shape.inputVoxels + inputSlack, [=](std::ptrdiff_t i) {
-      indicator[i] = levels[i] == level ? 1 : 0;
-    });
+    ForEachLane<std::uint8_t>(m_Shape.inputVoxels + inputSlack,
+                              [=](std::ptrdiff_t i) { indicator[i] = levels[i] == level ? 1 : 0; });
   }
 
   /** Rows that the indicator, links of its level, or sums of them can reach. */
@@ -333,7 +485,7 @@ private:
     std::uint8_t *       unlinked = m_Memory.links + d * m_Context.inputVoxels;
     const int            forward[3] = { direction[0] > 0 ? 1 : 0, direction[1] > 0 ? 1 : 0, direction[2] > 0 ? 1 : 0 };
     const std::ptrdiff_t second = this->WindowOffset(forward);
-    const std::uint8_t * valid = m_Context.Segments(1);
+    const std::uint8_t * valid = m_Context.Segments(0, 1);
     const std::ptrdiff_t n = m_Shape.inputVoxels - second;
     for (std::ptrdiff_t i = 0; i < n; ++i)
     {

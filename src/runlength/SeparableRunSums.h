@@ -91,7 +91,7 @@ public:
     const Box box{ m_Task.window[0], m_Task.window[1], m_Task.window[2] };
     for (int z = 0; z < m_Shape.nz; ++z)
     {
-      this->SumAllChannels<false>(box, 1, z, 0, m_Memory.firstSums, z * m_Context.PlaneOutputs());
+      this->SumAllChannels<false>(box, 0, 1, z, 0, m_Memory.firstSums, z * m_Context.PlaneOutputs());
     }
   }
 
@@ -100,7 +100,7 @@ public:
   void
   SumDirection(int d, const TFinish & finish)
   {
-    const int longest = this->MakeSegments(d);
+    const int longest = m_Task.needsEntropy ? m_Memory.longestRuns[d] : m_Context.MakeSegments(d);
     for (int z = 0; z < m_Shape.nz; ++z)
     {
       for (int k = 2; k <= longest; ++k)
@@ -120,58 +120,6 @@ public:
   }
 
 private:
-  /** seg_2, seg_3 ... of a direction, up to the longest that is not zero everywhere, whose k is returned. */
-  int
-  MakeSegments(int d) const
-  {
-    const int longest = m_Task.longestRuns[d];
-    if (longest < 2)
-    {
-      return 1;
-    }
-    const int * direction = m_Context.Direction(d);
-    // seg_k(c) = seg_(k-1)(c + shorter) and link(c + link): the last voxel of k joins the k - 1 before it.
-    const std::ptrdiff_t shorter = m_Context.FirstVoxel(d, 2);
-    for (int k = 2; k <= longest; ++k)
-    {
-      if (k == 2)
-      {
-        m_Context.MakeLinks(d, m_Context.Segments(2));
-      }
-      const std::ptrdiff_t link =
-        m_Context.InputOffset(direction[0] > 0 ? k - 2 : 0, direction[1] > 0 ? k - 2 : 0, direction[2] > 0 ? k - 2 : 0);
-      const int    rows = m_Shape.ey - (direction[1] != 0 ? k - 1 : 0);
-      const int    planes = m_Shape.ez - (direction[2] != 0 ? k - 1 : 0);
-      const int    columns = m_Context.tile.size[0] + m_Task.window[0] - 1 - (direction[0] != 0 ? k - 1 : 0);
-      unsigned int any = 0;
-      for (int z = 0; z < planes; ++z)
-      {
-        for (int y = 0; y < rows; ++y)
-        {
-          const std::ptrdiff_t                    at = m_Context.InputOffset(0, y, z);
-          std::uint8_t * VOXELMAPS_RESTRICT       out = m_Context.Segments(k) + at;
-          const std::uint8_t * VOXELMAPS_RESTRICT before = m_Context.Segments(k - 1) + at + shorter;
-          const std::uint8_t * VOXELMAPS_RESTRICT links = m_Context.Segments(2) + at + link;
-          if (k > 2)
-          {
-            ForEachLane<std::uint8_t>(m_Shape.ex, [&](std::ptrdiff_t x) { out[x] = before[x] & links[x]; });
-          }
-          std::uint8_t some = 0;
-          for (int x = 0; x < columns; ++x)
-          {
-            some |= out[x];
-          }
-          any |= some;
-        }
-      }
-      if (any == 0)
-      {
-        return k - 1;
-      }
-    }
-    return longest;
-  }
-
   /** S_k of a direction, added to that of the directions before if merged. */
   void
   SumSegments(int d, int k, int z) const
@@ -181,21 +129,21 @@ private:
     const bool           add = m_Task.aggregation == SeparableTask::Aggregation::Merge && k <= m_LongestSoFar;
     if (add)
     {
-      this->SumAllChannels<true>(box, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
+      this->SumAllChannels<true>(box, d, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
     }
     else
     {
-      this->SumAllChannels<false>(box, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
+      this->SumAllChannels<false>(box, d, k, z, first, m_Memory.sums, m_Memory.SumsOffset(k, z));
     }
   }
 
   template <bool VAdd>
   void
-  SumAllChannels(const Box & box, int k, int z, std::ptrdiff_t first, void * const outs[],
+  SumAllChannels(const Box & box, int d, int k, int z, std::ptrdiff_t first, void * const outs[],
                  std::ptrdiff_t outOffset) const
   {
     const std::ptrdiff_t planeVoxels = std::ptrdiff_t{ m_Shape.ex } * m_Shape.ey + lanesOfBlock + 256;
-    const std::uint8_t * segment = m_Context.Segments(k);
+    const std::uint8_t * segment = m_Context.Segments(d, k);
     for (int c = 0; c < NumberOfChannels; ++c)
     {
       const int bytes = ChannelBytes(m_Task, c);

@@ -60,6 +60,7 @@ struct SeparableTask
   const double *        lengthSquares;
   const double *        shortRunWeights;
   const std::uint64_t * inverseSquares;
+  const std::int64_t *  entropyTable;
 
   bool needsLevelCounts;
   bool needsLevelSum;
@@ -79,7 +80,7 @@ struct SeparableTile
   int          size[3];
 };
 
-/** Whether the engine can do the task: no run entropy, and all sums fit their integers. */
+/** Whether the engine can do the task: all sums fit their integers. */
 bool
 SeparableTakes(const SeparableTask & task);
 

@@ -81,10 +81,12 @@ struct TileContext
     return memory.levels + this->InputOffset(task.anchor[0], task.anchor[1] + y, task.anchor[2] + z);
   }
 
+  /** seg_k of a direction; all share seg_1, and without run entropy the others too, one direction after the other. */
   std::uint8_t *
-  Segments(int k) const
+  Segments(int d, int k) const
   {
-    return memory.segments + (k - 1) * inputVoxels;
+    const int before = k == 1 ? 0 : (task.needsEntropy ? d : 0) * (task.longestRun - 1) + k - 1;
+    return memory.segments + before * inputVoxels;
   }
 
   std::ptrdiff_t
@@ -161,6 +163,58 @@ struct TileContext
         });
       }
     }
+  }
+
+  /** seg_2, seg_3 ... of a direction, up to the longest that is not zero everywhere, whose k is returned. */
+  int
+  MakeSegments(int d) const
+  {
+    const int longest = task.longestRuns[d];
+    if (longest < 2)
+    {
+      return 1;
+    }
+    const int * direction = Direction(d);
+    // seg_k(c) = seg_(k-1)(c + shorter) and link(c + link): the last voxel of k joins the k - 1 before it.
+    const std::ptrdiff_t shorter = FirstVoxel(d, 2);
+    for (int k = 2; k <= longest; ++k)
+    {
+      if (k == 2)
+      {
+        MakeLinks(d, Segments(d, 2));
+      }
+      const std::ptrdiff_t link =
+        InputOffset(direction[0] > 0 ? k - 2 : 0, direction[1] > 0 ? k - 2 : 0, direction[2] > 0 ? k - 2 : 0);
+      const int    rows = shape.ey - (direction[1] != 0 ? k - 1 : 0);
+      const int    planes = shape.ez - (direction[2] != 0 ? k - 1 : 0);
+      const int    columns = tile.size[0] + task.window[0] - 1 - (direction[0] != 0 ? k - 1 : 0);
+      unsigned int any = 0;
+      for (int z = 0; z < planes; ++z)
+      {
+        for (int y = 0; y < rows; ++y)
+        {
+          const std::ptrdiff_t                    at = InputOffset(0, y, z);
+          std::uint8_t * VOXELMAPS_RESTRICT       out = Segments(d, k) + at;
+          const std::uint8_t * VOXELMAPS_RESTRICT before = Segments(d, k - 1) + at + shorter;
+          const std::uint8_t * VOXELMAPS_RESTRICT links = Segments(d, 2) + at + link;
+          if (k > 2)
+          {
+            ForEachLane<std::uint8_t>(shape.ex, [&](std::ptrdiff_t x) { out[x] = before[x] & links[x]; });
+          }
+          std::uint8_t some = 0;
+          for (int x = 0; x < columns; ++x)
+          {
+            some |= out[x];
+          }
+          any |= some;
+        }
+      }
+      if (any == 0)
+      {
+        return k - 1;
+      }
+    }
+    return longest;
   }
 
   template <typename T>

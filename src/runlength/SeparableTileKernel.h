@@ -47,7 +47,7 @@ ComputeSeparableTile(const SeparableTask & task, const SeparableTile & tile, voi
   RunSums sums(context);
   sums.MakeWeights();
   sums.SumFirst();
-  if (task.needsLevelCounts)
+  if (task.needsLevelCounts || task.needsEntropy)
   {
     LevelCounts(context).Compute();
   }

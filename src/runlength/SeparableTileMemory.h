@@ -94,7 +94,7 @@ LevelCountBytes(const SeparableTask & task)
 inline bool
 UsesPairs(const SeparableTask & task)
 {
-  return task.needsLevelCounts && task.aggregation != SeparableTask::Aggregation::Merge &&
+  return task.needsLevelCounts && !task.needsEntropy && task.aggregation != SeparableTask::Aggregation::Merge &&
          task.mostVoxels <= mostVoxelsForPairs;
 }
 
@@ -109,7 +109,7 @@ NumberOfDifferences(const SeparableTask & task)
 struct TileMemory
 {
   std::uint16_t * levels;
-  std::uint8_t *  segments;                  // seg_k of k = 1 ... longest run
+  std::uint8_t *  segments;                  // seg_k of k = 1 ... longest run, of one direction or of all
   void *          weights[NumberOfChannels]; // i^2, q(i), i of every input voxel
   void *          planes[NumberOfChannels];  // sums along z, of k = 1 ... longest run
   void *          firstSums[NumberOfChannels];
@@ -117,7 +117,8 @@ struct TileMemory
   void *          row;                    // sums along z and y
   void *          rowScratch;
 
-  std::uint8_t *  present; // whether a level occurs in the tile
+  int *           longestRuns; // that occur, of every direction
+  std::uint8_t *  present;     // whether a level occurs in the tile
   std::uint16_t * presentLevels;
   std::uint8_t *  indicator; // whether a voxel has the level
   std::uint8_t *  inputRows; // whether a row of the input, of sums along z, of box sums may hold the level
@@ -127,8 +128,9 @@ struct TileMemory
   std::uint8_t *  equals; // whether two voxels have one level, for every difference of voxels of the window
   void *          countPlane;
   void *          levelVoxels;
-  void *          levelRuns;
+  void *          levelSegments;   // box sums of seg_k of the level, k = 2 ... longest run
   void *          nonUniformities; // of every matrix
+  std::uint64_t * entropies;       // of every matrix: sum of t over its cells
 
   double *    averages; // sums of features over directions
   std::size_t bytes;
@@ -162,7 +164,8 @@ struct TileMemory
       return part;
     };
     levels = static_cast<std::uint16_t *>(take(2 * voxels));
-    segments = static_cast<std::uint8_t *>(take(runs * voxels));
+    segments =
+      static_cast<std::uint8_t *>(take(voxels * (1 + (runs - 1) * (task.needsEntropy ? task.numberOfDirections : 1))));
     for (int c = 0; c < NumberOfChannels; ++c)
     {
       const std::size_t n = ChannelBytes(task, c);
@@ -174,8 +177,10 @@ struct TileMemory
     row = take(8 * (shape.ex + slack));
     rowScratch = take(2 * 8 * (shape.ex + slack));
 
-    const std::size_t n = task.needsLevelCounts ? LevelCountBytes(task) : 0;
-    const std::size_t u = task.needsLevelCounts ? 1 : 0;
+    const bool        byLevel = task.needsLevelCounts || task.needsEntropy;
+    const std::size_t n = byLevel ? LevelCountBytes(task) : 0;
+    const std::size_t u = byLevel ? 1 : 0;
+    longestRuns = static_cast<int *>(take(sizeof(int) * task.numberOfDirections));
     present = static_cast<std::uint8_t *>(take(u * (std::size_t{ task.numberOfGrayLevels } + 1)));
     presentLevels = static_cast<std::uint16_t *>(take(u * 2 * (std::size_t{ task.numberOfGrayLevels } + 1)));
     indicator = static_cast<std::uint8_t *>(take(u * voxels));
@@ -186,8 +191,10 @@ struct TileMemory
     equals = static_cast<std::uint8_t *>(take(UsesPairs(task) ? NumberOfDifferences(task) * voxels : 0));
     countPlane = take(n * planeVoxels);
     levelVoxels = take(n * outputs);
-    levelRuns = take(n * outputs);
+    levelSegments = take(n * outputs * (task.needsEntropy ? runs : 1));
     nonUniformities = take(2 * n * outputs * (merge ? 1 : task.numberOfDirections));
+    entropies =
+      static_cast<std::uint64_t *>(take(task.needsEntropy ? 8 * outputs * (merge ? 1 : task.numberOfDirections) : 0));
 
     const std::size_t features = task.numberOfFeatures;
     averages =
