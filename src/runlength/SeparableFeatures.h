@@ -66,6 +66,11 @@ public:
   WriteAverages() const
   {
     const auto directions = static_cast<double>(m_Task.numberOfDirections);
+    int        order[RunLengthFeatureMapEnums::NumberOfFeatures];
+    for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+    {
+      order[f] = f;
+    }
     for (int z = 0; z < m_Shape.nz; ++z)
     {
       for (int y = 0; y < m_Shape.ny; ++y)
@@ -78,7 +83,7 @@ public:
           {
             values[f] = Load<Real>(from) / directions;
           }
-          this->WriteBlock(values, 0, x, y, z);
+          this->WriteBlock(values, order, 0, x, y, z);
         }
       }
     }
@@ -119,6 +124,11 @@ private:
     const int  features = m_Task.numberOfFeatures;
     const Real zero = Real() * 0.0;
     const auto shortRunScale = Division::By(zero + m_Task.scales.shortRunScale);
+    int        order[RunLengthFeatureMapEnums::NumberOfFeatures];
+    for (int f = 0; f < features; ++f)
+    {
+      order[f] = static_cast<int>(m_Task.features[f]);
+    }
 
     for (int y = 0; y < m_Shape.ny; ++y)
     {
@@ -135,23 +145,18 @@ private:
 
         Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
         EvaluateAll(sums, m_Task.scales, shortRunScale, all);
-        Real values[RunLengthFeatureMapEnums::NumberOfFeatures];
-        for (int f = 0; f < features; ++f)
-        {
-          values[f] = all[static_cast<int>(m_Task.features[f])];
-        }
         if (average)
         {
           double * to = m_Memory.averages + at;
           for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
           {
-            const Real sum = d > 0 ? Load<Real>(to) + values[f] : values[f];
+            const Real sum = d > 0 ? Load<Real>(to) + all[order[f]] : all[order[f]];
             std::memcpy(to, &sum, sizeof(Real));
           }
         }
         else
         {
-          this->WriteBlock(values, merge ? 0 : d * features, x, y, z);
+          this->WriteBlock(all, order, merge ? 0 : d * features, x, y, z);
         }
       }
     }
@@ -354,23 +359,23 @@ private:
     return (row * m_Task.outputSize[0] + m_Context.tile.start[0]) * this->Components();
   }
 
-  /** Interleave the features of `lanes` voxels into the output, from component `first` on. */
+  /** Interleave values[order[f]], f = 0, 1 ..., of `lanes` voxels into the output, from component `first` on. */
   void
-  WriteBlock(const Real values[], int first, int x, int y, int z) const
+  WriteBlock(const Real values[], const int order[], int first, int x, int y, int z) const
   {
     if (m_Task.outputIsDouble)
     {
-      this->WriteBlockAs<double>(values, first, x, y, z);
+      this->WriteBlockAs<double>(values, order, first, x, y, z);
     }
     else
     {
-      this->WriteBlockAs<float>(values, first, x, y, z);
+      this->WriteBlockAs<float>(values, order, first, x, y, z);
     }
   }
 
   template <typename TOutput>
   void
-  WriteBlockAs(const Real values[], int first, int x, int y, int z) const
+  WriteBlockAs(const Real values[], const int order[], int first, int x, int y, int z) const
   {
     const std::ptrdiff_t  components = this->Components();
     const int             features = m_Task.numberOfFeatures;
@@ -386,7 +391,7 @@ private:
       {
         const int f = group + lanes <= features ? group : features - lanes;
         float     rows[lanes][lanes];
-        TransposeToFloat(values + f, rows);
+        TransposeToFloat(values, order + f, rows);
         for (int i = 0; i < voxels; ++i)
         {
           std::memcpy(out + i * components + f, rows[i], sizeof(rows[i]));
@@ -398,7 +403,7 @@ private:
       for (int f = 0; f < features; ++f)
       {
         double ofLanes[lanes];
-        std::memcpy(ofLanes, values + f, sizeof(ofLanes));
+        std::memcpy(ofLanes, values + order[f], sizeof(ofLanes));
         for (int i = 0; i < voxels; ++i)
         {
           out[i * components + f] = static_cast<TOutput>(ofLanes[i]);

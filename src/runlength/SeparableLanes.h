@@ -154,18 +154,18 @@ using Division = FusedDivision;
 using Division = PlainDivision<Real>;
 #endif
 
-/** Features of `lanes` voxels, feature by feature, to floats voxel by voxel. */
+/** Features from[order[0]], from[order[1]] ... of `lanes` voxels to floats, voxel by voxel. */
 #if defined(__AVX512F__)
 constexpr bool canTranspose = true;
 using Floats = float __attribute__((vector_size(4 * lanes)));
 
 inline void
-TransposeToFloat(const Real from[], float to[][lanes])
+TransposeToFloat(const Real from[], const int order[], float to[][lanes])
 {
   Floats m[8];
   for (int i = 0; i < 8; ++i)
   {
-    m[i] = __builtin_convertvector(from[i], Floats);
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
   }
   for (int i = 0; i < 8; i += 2)
   {
@@ -193,12 +193,12 @@ constexpr bool canTranspose = true;
 using Floats = float __attribute__((vector_size(4 * lanes)));
 
 inline void
-TransposeToFloat(const Real from[], float to[][lanes])
+TransposeToFloat(const Real from[], const int order[], float to[][lanes])
 {
   Floats m[4];
   for (int i = 0; i < 4; ++i)
   {
-    m[i] = __builtin_convertvector(from[i], Floats);
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
   }
   for (int i = 0; i < 4; i += 2)
   {
@@ -218,7 +218,7 @@ TransposeToFloat(const Real from[], float to[][lanes])
 constexpr bool canTranspose = false;
 
 inline void
-TransposeToFloat(const Real[], float[][lanes])
+TransposeToFloat(const Real[], const int[], float[][lanes])
 {}
 #endif
 } // namespace

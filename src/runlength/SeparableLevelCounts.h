@@ -19,8 +19,7 @@
 #define SeparableLevelCounts_h
 
 // Part of SeparableTileKernel.h: gray level non-uniformity.
-#include "SeparableLanes.h"
-#include "SeparableTileContext.h"
+#include "SeparablePairCounts.h"
 
 namespace itk
 {
@@ -60,7 +59,7 @@ public:
     const int levels = this->FindPresentLevels();
     if (this->PairsAreCheaper(levels))
     {
-      this->CountPairs();
+      PairCounts(m_Context).Compute();
       return;
     }
     switch (LevelCountBytes(m_Task))
@@ -392,187 +391,6 @@ private:
   {
     const int voxels = m_Task.window[0] * m_Task.window[1] * m_Task.window[2];
     return UsesPairs(m_Task) && voxels * (voxels - 1) / 2 * 9 < levels * 50;
-  }
-
-  /** Offset of a voxel of the window. */
-  std::ptrdiff_t
-  WindowOffset(const int voxel[3]) const
-  {
-    return m_Context.InputOffset(voxel[0], voxel[1], voxel[2]);
-  }
-
-  /** The n-th voxel of the window. */
-  void
-  WindowVoxel(int n, int voxel[3]) const
-  {
-    voxel[0] = n % m_Task.window[0];
-    voxel[1] = n / m_Task.window[0] % m_Task.window[1];
-    voxel[2] = n / (m_Task.window[0] * m_Task.window[1]);
-  }
-
-  /** Image of whether the voxels at corner + a and corner + b have one level. */
-  void
-  MakeEqual(const int a[3], const int b[3], std::uint8_t * VOXELMAPS_RESTRICT equal) const
-  {
-    const int rows = m_Shape.ey - (a[1] > b[1] ? a[1] : b[1]);
-    const int planes = m_Shape.ez - (a[2] > b[2] ? a[2] : b[2]);
-    for (int z = 0; z < planes; ++z)
-    {
-      const std::ptrdiff_t                     at = m_Context.InputOffset(0, 0, z);
-      const std::uint16_t * VOXELMAPS_RESTRICT levelsA = m_Memory.levels + at + this->WindowOffset(a);
-      const std::uint16_t * VOXELMAPS_RESTRICT levelsB = m_Memory.levels + at + this->WindowOffset(b);
-      std::uint8_t * VOXELMAPS_RESTRICT        out = equal + at;
-      const std::ptrdiff_t                     n = std::ptrdiff_t{ rows } * m_Shape.ex;
-      ForEachLane<std::uint8_t>(n, [&](std::ptrdiff_t i) {
-        out[i] = static_cast<std::uint8_t>((levelsA[i] == levelsB[i] ? 1 : 0) & (levelsA[i] != 0 ? 1 : 0));
-      });
-    }
-  }
-
-  /** (runs of a level)^2 is the number of its runs and twice the number of pairs of its runs; a run is its first voxel.
-   * So the sum over levels is the number of runs and twice the number of pairs of first voxels of equal level. */
-  void
-  CountPairs() const
-  {
-    // Equality of two voxels of the window depends on their difference only.
-    const int voxels = m_Task.window[0] * m_Task.window[1] * m_Task.window[2];
-    short     equalOf[mostVoxelsForPairs * mostVoxelsForPairs];
-    short     equalOfDifference[8 * mostVoxelsForPairs];
-    for (short & number : equalOfDifference)
-    {
-      number = -1;
-    }
-    const int spanX = 2 * m_Task.window[0] - 1;
-    const int spanY = 2 * m_Task.window[1] - 1;
-    short     images = 0;
-    for (int i = 0; i < voxels; ++i)
-    {
-      for (int j = i + 1; j < voxels; ++j)
-      {
-        int a[3];
-        int b[3];
-        this->WindowVoxel(i, a);
-        this->WindowVoxel(j, b);
-        const int difference =
-          ((b[2] - a[2]) * spanY + b[1] - a[1] + m_Task.window[1] - 1) * spanX + b[0] - a[0] + m_Task.window[0] - 1;
-        if (equalOfDifference[difference] < 0)
-        {
-          equalOfDifference[difference] = images;
-          const int corner[3] = { a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1], a[2] };
-          for (int axis = 0; axis < 3; ++axis)
-          {
-            a[axis] -= corner[axis];
-            b[axis] -= corner[axis];
-          }
-          this->MakeEqual(a, b, m_Memory.equals + images * m_Context.inputVoxels);
-          ++images;
-        }
-        equalOf[i * mostVoxelsForPairs + j] = equalOfDifference[difference];
-      }
-    }
-
-    for (int d = 0; d < m_Task.numberOfDirections; ++d)
-    {
-      this->CountPairsOfDirection(d, voxels, equalOf);
-    }
-  }
-
-  void
-  CountPairsOfDirection(int d, int voxels, const short equalOf[]) const
-  {
-    // A voxel is first in its run if the one before it is outside the window or not linked to it.
-    const int *          direction = m_Context.Direction(d);
-    std::uint8_t *       unlinked = m_Memory.links + d * m_Context.inputVoxels;
-    const int            forward[3] = { direction[0] > 0 ? 1 : 0, direction[1] > 0 ? 1 : 0, direction[2] > 0 ? 1 : 0 };
-    const std::ptrdiff_t second = this->WindowOffset(forward);
-    const std::uint8_t * valid = m_Context.Segments(0, 1);
-    const std::ptrdiff_t n = m_Shape.inputVoxels - second;
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-    {
-      unlinked[i] = static_cast<std::uint8_t>(valid[i + second] & (unlinked[i] ^ 1));
-    }
-
-    const std::uint8_t * firsts[mostVoxelsForPairs];
-    for (int i = 0; i < voxels; ++i)
-    {
-      int at[3];
-      this->WindowVoxel(i, at);
-      bool inside = true;
-      for (int axis = 0; axis < 3; ++axis)
-      {
-        const int before = at[axis] - direction[axis];
-        inside = inside && before >= 0 && before < m_Task.window[axis];
-      }
-      firsts[i] = inside ? unlinked + this->WindowOffset(at) - second : valid + this->WindowOffset(at);
-    }
-    const std::uint8_t * equals[mostVoxelsForPairs * mostVoxelsForPairs];
-    for (int i = 0; i < voxels; ++i)
-    {
-      for (int j = i + 1; j < voxels; ++j)
-      {
-        int a[3];
-        int b[3];
-        this->WindowVoxel(i, a);
-        this->WindowVoxel(j, b);
-        const int corner[3] = { a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1], a[2] };
-        equals[i * mostVoxelsForPairs + j] =
-          m_Memory.equals + equalOf[i * mostVoxelsForPairs + j] * m_Context.inputVoxels + this->WindowOffset(corner);
-      }
-    }
-
-    auto * squares = static_cast<std::uint16_t *>(m_Memory.nonUniformities) + d * m_Shape.outputVoxels;
-    for (int z = 0; z < m_Shape.nz; ++z)
-    {
-      for (int y = 0; y < m_Shape.ny; ++y)
-      {
-        const std::ptrdiff_t at = m_Context.InputOffset(0, y, z);
-        int                  x = 0;
-        for (; x + int(sizeof(Bytes)) <= m_Shape.nx; x += sizeof(Bytes))
-        {
-          CountPairsOfBlock<Bytes>(firsts, equals, voxels, at + x, squares + x);
-        }
-        for (; x < m_Shape.nx; x += sizeof(FewerBytes))
-        {
-          CountPairsOfBlock<FewerBytes>(firsts, equals, voxels, at + x, squares + x);
-        }
-        squares += m_Shape.nx;
-      }
-    }
-  }
-
-  template <typename TBytes>
-  static void
-  CountPairsOfBlock(const std::uint8_t * const firsts[], const std::uint8_t * const equals[], int voxels,
-                    std::ptrdiff_t at, std::uint16_t * squares)
-  {
-    constexpr int width = sizeof(TBytes);
-    std::uint16_t pairs[width] = {};
-    TBytes        runs = TBytes();
-    for (int i = 0; i < voxels; ++i)
-    {
-      const std::uint8_t * const * equalsOfVoxel = equals + i * mostVoxelsForPairs;
-      const auto                   first = Load<TBytes>(firsts[i] + at);
-      TBytes                       ofVoxel = TBytes();
-      for (int j = i + 1; j < voxels; ++j)
-      {
-        ofVoxel += Load<TBytes>(equalsOfVoxel[j] + at) & Load<TBytes>(firsts[j] + at);
-      }
-      runs += first;
-      // All bits of the counts of a first voxel, none of another.
-      const TBytes counted = ofVoxel & (TBytes() - first);
-      std::uint8_t counts[width];
-      std::memcpy(counts, &counted, sizeof(counts));
-      for (int x = 0; x < width; ++x)
-      {
-        pairs[x] = static_cast<std::uint16_t>(pairs[x] + counts[x]);
-      }
-    }
-    std::uint8_t counts[width];
-    std::memcpy(counts, &runs, sizeof(counts));
-    for (int x = 0; x < width; ++x)
-    {
-      squares[x] = static_cast<std::uint16_t>(counts[x] + 2 * pairs[x]);
-    }
   }
 
   const TileContext &   m_Context;
