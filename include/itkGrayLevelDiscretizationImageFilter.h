@@ -23,6 +23,9 @@
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
 
+#include <mutex>
+#include <optional>
+
 namespace itk
 {
 /** \class GrayLevelDiscretizationImageFilter
@@ -153,6 +156,8 @@ protected:
   BeforeThreadedGenerateData() override;
   void
   DynamicThreadedGenerateData(const OutputRegionType & region) override;
+  void
+  AfterThreadedGenerateData() override;
 
 private:
   /** Least and greatest finite intensity of the buffered input, inside the mask if it is to be respected. */
@@ -166,6 +171,10 @@ private:
   double          m_BinWidth{ 25.0 };
   double          m_RangeMinimum{ 0.0 };
   double          m_RangeMaximum{ 255.0 };
+
+  // ITK 5.2.1 loses exceptions of threads, so what breaks the rule of Identity is kept until they are done.
+  std::mutex            m_Mutex;
+  std::optional<double> m_NoGrayLevel;
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

@@ -18,6 +18,8 @@
 #ifndef itkGrayLevelDiscretizationImageFilter_hxx
 #define itkGrayLevelDiscretizationImageFilter_hxx
 
+#include "itkGrayLevelDiscretizationImageFilter.h"
+
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkMath.h"
@@ -25,7 +27,6 @@
 
 #include <cmath>
 #include <limits>
-#include <mutex>
 
 namespace itk
 {
@@ -193,6 +194,7 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
 {
+  m_NoGrayLevel.reset();
   if (m_Method == MethodEnum::Identity)
   {
     m_UsedRangeMinimum = 0.0;
@@ -264,8 +266,9 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
     const auto x = static_cast<double>(value);
     if (m_Method == MethodEnum::Identity && !(x >= 0.0 && x < number && x == std::floor(x)))
     {
-      itkExceptionMacro("Intensity " << x << " is not a gray level: Identity takes integers from 0 to " << number - 1.0
-                                     << " (NumberOfGrayLevels - 1).");
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      m_NoGrayLevel = m_NoGrayLevel ? std::min(*m_NoGrayLevel, x) : x;
+      return 0;
     }
     return static_cast<OutputPixelType>(levelOf(std::min(std::max(x, minimum), maximum)));
   };
@@ -310,6 +313,17 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
     {
       out.Set(discretize(it.Get()));
     }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::AfterThreadedGenerateData()
+{
+  if (m_NoGrayLevel)
+  {
+    itkExceptionMacro("Intensity " << *m_NoGrayLevel << " is not a gray level: Identity takes integers from 0 to "
+                                   << m_NumberOfGrayLevels - 1 << " (NumberOfGrayLevels - 1).");
   }
 }
 } // namespace itk

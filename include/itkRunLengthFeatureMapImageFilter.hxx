@@ -18,6 +18,8 @@
 #ifndef itkRunLengthFeatureMapImageFilter_hxx
 #define itkRunLengthFeatureMapImageFilter_hxx
 
+#include "itkRunLengthFeatureMapImageFilter.h"
+
 #include "itkImageAlgorithm.h"
 #include "itkMultiThreaderBase.h"
 
@@ -470,7 +472,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateD
 
     job.numberOfWorkers = this->GetNumberOfWorkUnits();
     job.runWorkers = [this](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
-      this->GetMultiThreader()->SetNumberOfWorkUnits(numberOfWorkers);
+      this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
       this->GetMultiThreader()->ParallelizeArray(
         0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
     };

@@ -296,6 +296,14 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   task.wideInverses = plan.wideInverses;
   task.wideSquares =
     static_cast<double>(plan.mostVoxels) * job.numberOfGrayLevels * job.numberOfGrayLevels >= 2147483648.0;
+  task.pollContext = &job;
+  task.poll = [](const void * context) {
+    const auto & theJob = *static_cast<const RunLengthJob *>(context);
+    if (theJob.completed)
+    {
+      theJob.completed(0);
+    }
+  };
   ChooseTileSize(job, task);
 
   if (!job.walkWindows && SeparableTakes(task) && SeparableWorkspaceSize(task) <= mostWorkspaceBytes)

@@ -118,6 +118,7 @@ private:
 
     for (int g = 0; g < levels; ++g)
     {
+      m_Task.poll(m_Task.pollContext);
       this->MakeIndicator(m_Memory.presentLevels[g]);
       const RowsOfLevel rows = this->FindRows();
       for (int z = 0; z < m_Shape.nz; ++z)

@@ -71,6 +71,10 @@ struct SeparableTask
   bool wideSquares;  // sums of i^2 need 64 bits
 
   int tileSize[3]; // the largest tile
+
+  // Called every few milliseconds; throws to end the job.
+  void (*poll)(const void * pollContext);
+  const void * pollContext;
 };
 
 /** A box of the output region. */

@@ -55,6 +55,7 @@ ComputeSeparableTile(const SeparableTask & task, const SeparableTile & tile, voi
   const bool merge = task.aggregation == SeparableTask::Aggregation::Merge;
   for (int d = 0; d < task.numberOfDirections; ++d)
   {
+    task.poll(task.pollContext);
     sums.SumDirection(d, [&](int longest, int z) {
       if (!merge)
       {
