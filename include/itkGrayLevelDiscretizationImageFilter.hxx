@@ -23,7 +23,7 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkMath.h"
-#include "itkMultiThreaderBase.h"
+#include "itkVoxelMapsJobUtilities.h"
 
 #include <cmath>
 #include <limits>
@@ -94,15 +94,7 @@ void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
 {
   Superclass::VerifyInputInformation();
-  const MaskImageType * mask = this->GetMaskImage();
-  if (mask != nullptr && mask->GetLargestPossibleRegion() != this->GetInput()->GetLargestPossibleRegion())
-  {
-    itkExceptionMacro("The mask's region has index "
-                      << mask->GetLargestPossibleRegion().GetIndex() << " and size "
-                      << mask->GetLargestPossibleRegion().GetSize() << ", but the image's has index "
-                      << this->GetInput()->GetLargestPossibleRegion().GetIndex() << " and size "
-                      << this->GetInput()->GetLargestPossibleRegion().GetSize() << ": both must be the same.");
-  }
+  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

@@ -20,11 +20,9 @@
 
 #include "itkRunLengthFeatureMapImageFilter.h"
 
-#include "itkImageAlgorithm.h"
-#include "itkMultiThreaderBase.h"
+#include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
-#include <atomic>
 #include <sstream>
 
 namespace itk
@@ -346,15 +344,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInp
     itkExceptionMacro("The input image has " << components
                                              << " components per voxel as a vector image, but must be scalar.");
   }
-  const MaskImageType * mask = this->GetMaskImage();
-  if (mask != nullptr && mask->GetLargestPossibleRegion() != this->GetInput()->GetLargestPossibleRegion())
-  {
-    itkExceptionMacro("The mask's region has index "
-                      << mask->GetLargestPossibleRegion().GetIndex() << " and size "
-                      << mask->GetLargestPossibleRegion().GetSize() << ", but the image's has index "
-                      << this->GetInput()->GetLargestPossibleRegion().GetIndex() << " and size "
-                      << this->GetInput()->GetLargestPossibleRegion().GetSize() << ": both must be the same.");
-  }
+  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -471,28 +461,9 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateD
     job.output = output->GetBufferPointer();
 
     job.numberOfWorkers = this->GetNumberOfWorkUnits();
-    job.runWorkers = [this](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
-      this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-      this->GetMultiThreader()->ParallelizeArray(
-        0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
-    };
-    const auto                 total = static_cast<std::uint64_t>(region.GetNumberOfPixels());
-    std::atomic<std::uint64_t> done{ 0 };
-    job.completed = [this, total, &done](std::uint64_t numberOfVoxels) {
-      if (this->GetAbortGenerateData())
-      {
-        ProcessAborted aborted(__FILE__, __LINE__);
-        aborted.SetDescription(std::string("Object ") + this->GetNameOfClass() + ": AbortGenerateDataOn");
-        throw aborted;
-      }
-      // At most a hundred events, however small the pieces are.
-      const std::uint64_t before = done.fetch_add(numberOfVoxels);
-      const std::uint64_t percents = (before + numberOfVoxels) * 100 / total - before * 100 / total;
-      if (percents > 0)
-      {
-        this->IncrementProgress(static_cast<float>(percents) * 0.01f);
-      }
-    };
+    job.runWorkers = voxelmaps::MakeRunWorkers(this);
+    voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(region.GetNumberOfPixels()));
+    job.completed = [&progress](std::uint64_t numberOfVoxels) { progress.Completed(numberOfVoxels); };
     this->ComputeFeatureMaps(job);
     this->UpdateProgress(1.0f);
   }

@@ -19,12 +19,10 @@
 #include "SeparableTile.h"
 #include "SeparableTileMemory.h"
 #include "WindowWalk.h"
+#include "../Workers.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <memory>
-#include <mutex>
 
 namespace itk
 {
@@ -101,56 +99,23 @@ PieceOf(std::int64_t n, std::int64_t most)
   return (n + pieces - 1) / pieces;
 }
 
-/** Let every worker take tiles until none is left; the first exception ends all and is thrown again here. */
+/** Compute the tiles with all workers; makeWorker() returns what is called with start and size of a tile. */
 template <typename TMakeWorker>
 void
 ForEachTile(const RunLengthJob & job, const Tiling & tiling, const TMakeWorker & makeWorker)
 {
-  std::atomic<std::int64_t> next{ 0 };
-  std::exception_ptr        error;
-  std::mutex                mutex;
-
-  const std::function<void(unsigned int)> body = [&](unsigned int) {
-    try
-    {
-      auto   compute = makeWorker();
+  ForEachTask(tiling.Number(), job.numberOfWorkers, job.runWorkers, [&](unsigned int) {
+    return [&job, &tiling, compute = makeWorker()](std::int64_t number) mutable {
       Triple start;
       Triple size;
-      for (std::int64_t number = next++; number < tiling.Number(); number = next++)
+      tiling.Get(number, start, size);
+      compute(start, size);
+      if (job.completed)
       {
-        tiling.Get(number, start, size);
-        compute(start, size);
-        if (job.completed)
-        {
-          job.completed(static_cast<std::uint64_t>(size[0] * size[1] * size[2]));
-        }
+        job.completed(static_cast<std::uint64_t>(size[0] * size[1] * size[2]));
       }
-    }
-    catch (...)
-    {
-      next = tiling.Number();
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!error)
-      {
-        error = std::current_exception();
-      }
-    }
-  };
-
-  const auto workers =
-    static_cast<unsigned int>(std::max<std::int64_t>(1, std::min<std::int64_t>(job.numberOfWorkers, tiling.Number())));
-  if (job.runWorkers && workers > 1)
-  {
-    job.runWorkers(workers, body);
-  }
-  else
-  {
-    body(0);
-  }
-  if (error)
-  {
-    std::rethrow_exception(error);
-  }
+    };
+  });
 }
 
 void

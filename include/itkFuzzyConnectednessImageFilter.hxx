@@ -1,0 +1,347 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkFuzzyConnectednessImageFilter_hxx
+#define itkFuzzyConnectednessImageFilter_hxx
+
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkImageRegionConstIterator.h"
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FuzzyConnectednessImageFilter()
+{
+  this->AddOptionalInputName("MaskImage");
+  this->AddOptionalInputName("SeedImage");
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeed(const IndexType & seed)
+{
+  this->SetSeeds(SeedsType(1, seed));
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::AddSeed(const IndexType & seed)
+{
+  m_Seeds.push_back(seed);
+  this->Modified();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ClearSeeds()
+{
+  this->SetSeeds(SeedsType());
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeeds(const SeedsType & seeds)
+{
+  if (m_Seeds != seeds)
+  {
+    m_Seeds = seeds;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Seeds:";
+  for (const IndexType & seed : m_Seeds)
+  {
+    os << ' ' << seed;
+  }
+  os << std::endl
+     << indent
+     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+     << std::endl;
+  os << indent << "AffinityFunction: " << m_AffinityFunction << std::endl;
+  os << indent << "ObjectMean: " << m_ObjectMean << std::endl;
+  os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
+  os << indent << "DifferenceMean: " << m_DifferenceMean << std::endl;
+  os << indent << "DifferenceVariance: " << m_DifferenceVariance << std::endl;
+  os << indent << "Weight: " << m_Weight << std::endl;
+  os << indent << "EstimateAffinityFromSeeds: " << (m_EstimateAffinityFromSeeds ? "On" : "Off") << std::endl;
+  os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
+  os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
+  os << indent << "Adjacency: " << m_Adjacency << std::endl;
+  os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
+  os << indent << "Method: " << m_Method << std::endl;
+  os << indent << "UsedObjectMean: " << m_UsedObjectMean << std::endl;
+  os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
+  os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
+  os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+
+  if (m_Seeds.empty() && this->GetSeedImage() == nullptr)
+  {
+    itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
+  }
+  const auto verifyVariance = [this](const char * name, double variance) {
+    if (!(variance > 0.0) || !std::isfinite(variance))
+    {
+      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite.");
+    }
+  };
+  const auto verifyMean = [this](const char * name, double mean) {
+    if (!std::isfinite(mean))
+    {
+      itkExceptionMacro(<< name << " is " << mean << ", but must be finite.");
+    }
+  };
+  const auto verifyFraction = [this](const char * name, double fraction) {
+    if (!(fraction >= 0.0 && fraction <= 1.0))
+    {
+      itkExceptionMacro(<< name << " is " << fraction << ", but must be 0 to 1.");
+    }
+  };
+  if (!m_EstimateAffinityFromSeeds)
+  {
+    verifyMean("ObjectMean", m_ObjectMean);
+    verifyVariance("ObjectVariance", m_ObjectVariance);
+    verifyMean("DifferenceMean", m_DifferenceMean);
+    verifyVariance("DifferenceVariance", m_DifferenceVariance);
+  }
+  verifyFraction("Weight", m_Weight);
+  verifyFraction("MinimumStrength", m_MinimumStrength);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
+{
+  Superclass::VerifyInputInformation();
+  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  voxelmaps::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+  const auto region = this->GetInput()->GetLargestPossibleRegion();
+  for (const IndexType & seed : m_Seeds)
+  {
+    if (!region.IsInside(seed))
+    {
+      itkExceptionMacro("The seed " << seed << " is outside the image, whose index is " << region.GetIndex()
+                                    << " and size " << region.GetSize() << '.');
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
+  for (const MaskImageType * image : { this->GetMaskImage(), this->GetSeedImage() })
+  {
+    if (image != nullptr)
+    {
+      const_cast<MaskImageType *>(image)->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::EnlargeOutputRequestedRegion(DataObject * output)
+{
+  Superclass::EnlargeOutputRequestedRegion(output);
+  output->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::int64_t>
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
+  const std::vector<std::uint8_t> & mask) const
+{
+  const InputImageType *    input = this->GetInput();
+  std::vector<std::int64_t> seeds;
+  for (const IndexType & seed : m_Seeds)
+  {
+    seeds.push_back(input->ComputeOffset(seed));
+  }
+  if (const MaskImageType * seedImage = this->GetSeedImage())
+  {
+    const std::size_t                       before = seeds.size();
+    std::int64_t                            voxel = 0;
+    ImageRegionConstIterator<MaskImageType> it(seedImage, seedImage->GetLargestPossibleRegion());
+    for (; !it.IsAtEnd(); ++it, ++voxel)
+    {
+      if (it.Get() != NumericTraits<MaskPixelType>::ZeroValue())
+      {
+        seeds.push_back(voxel);
+      }
+    }
+    if (seeds.size() == before)
+    {
+      itkExceptionMacro("The seed image has 0 non-zero voxels among " << voxel << ", but at least one is needed.");
+    }
+  }
+  for (const std::int64_t seed : seeds)
+  {
+    if (!mask.empty() && mask[seed] == 0)
+    {
+      itkExceptionMacro("The seed " << input->ComputeIndex(seed) << " is outside the mask, where the mask is not "
+                                    << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+                                    << '.');
+    }
+  }
+  return seeds;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinity(FuzzyConnectednessJob & job)
+{
+  m_UsedObjectMean = m_ObjectMean;
+  m_UsedObjectVariance = m_ObjectVariance;
+  m_UsedDifferenceMean = m_DifferenceMean;
+  m_UsedDifferenceVariance = m_DifferenceVariance;
+  if (m_EstimateAffinityFromSeeds)
+  {
+    const AffinityEstimate estimate = EstimateAffinity(job, m_EstimationRadius);
+    m_UsedObjectMean = estimate.mean;
+    m_UsedObjectVariance = estimate.variance;
+    m_UsedDifferenceMean = estimate.differenceMean;
+    m_UsedDifferenceVariance = estimate.differenceVariance;
+    if (!(estimate.variance > 0.0) || !(estimate.differenceVariance > 0.0))
+    {
+      itkExceptionMacro("The " << estimate.numberOfVoxels << " voxels around the seeds (EstimationRadius "
+                               << m_EstimationRadius << ") have the variance " << estimate.variance
+                               << " and the difference variance " << estimate.differenceVariance
+                               << ", but both must be positive: increase EstimationRadius, or set ObjectMean, "
+                                  "ObjectVariance and DifferenceVariance by hand and turn the estimate off.");
+    }
+  }
+  job.affinityFunction = m_AffinityFunction;
+  job.objectMean = m_UsedObjectMean;
+  job.objectVariance = m_UsedObjectVariance;
+  job.differenceMean = m_UsedDifferenceMean;
+  job.differenceVariance = m_UsedDifferenceVariance;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
+{
+  this->UpdateProgress(0.0f);
+  const InputImageType * input = this->GetInput();
+  const auto             region = input->GetLargestPossibleRegion();
+  const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+
+  FuzzyConnectednessJob job;
+  using PixelTypeEnum = FuzzyConnectednessJob::PixelType;
+  constexpr bool        isSigned = std::is_signed<InputPixelType>::value;
+  constexpr std::size_t bytes = sizeof(InputPixelType);
+  if constexpr (std::is_floating_point<InputPixelType>::value)
+  {
+    job.pixelType = bytes == 4 ? PixelTypeEnum::Float : PixelTypeEnum::Double;
+  }
+  else
+  {
+    job.pixelType = bytes == 1   ? (isSigned ? PixelTypeEnum::Int8 : PixelTypeEnum::UInt8)
+                    : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
+                                 : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
+  }
+  job.image = input->GetBufferPointer();
+  job.size[2] = 1;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    job.size[d] = static_cast<std::int64_t>(region.GetSize(d));
+    job.spacing[d] = input->GetSpacing()[d];
+  }
+
+  std::vector<std::uint8_t> mask;
+  if (const MaskImageType * maskImage = this->GetMaskImage())
+  {
+    mask.reserve(static_cast<std::size_t>(numberOfVoxels));
+    for (ImageRegionConstIterator<MaskImageType> it(maskImage, region); !it.IsAtEnd(); ++it)
+    {
+      mask.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
+    }
+    job.mask = mask.data();
+  }
+  job.seeds = this->FindSeeds(mask);
+  job.weight = m_Weight;
+  job.minimumStrength = m_MinimumStrength;
+  job.adjacency = m_Adjacency;
+  job.distanceWeighting = m_DistanceWeighting;
+  job.method = m_Method;
+  job.affinityFunction = m_AffinityFunction;
+  this->SetAffinity(job);
+
+  this->AllocateOutputs();
+  OutputPixelType * strengths = this->GetOutput()->GetBufferPointer();
+  // Keys lie in the output: in the second half of doubles, so that a strength never covers a key that is still needed.
+  job.keys = reinterpret_cast<std::uint32_t *>(strengths) +
+             (sizeof(OutputPixelType) / sizeof(std::uint32_t) - 1) * static_cast<std::size_t>(numberOfVoxels);
+
+  job.numberOfWorkers =
+    std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
+  job.runWorkers = voxelmaps::MakeRunWorkers(this);
+  voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  job.completed = [&progress](std::uint64_t voxels) { progress.Completed(voxels); };
+  this->ComputeKeys(job);
+
+  if constexpr (sizeof(OutputPixelType) == sizeof(std::uint32_t))
+  {
+    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    this->GetMultiThreader()->ParallelizeArray(
+      0,
+      job.numberOfWorkers,
+      [&](SizeValueType worker) {
+        const auto count = static_cast<std::int64_t>(job.numberOfWorkers);
+        const auto number = static_cast<std::int64_t>(worker);
+        ConvertKeysToStrengths(job,
+                               numberOfVoxels / count * number,
+                               number + 1 == count ? numberOfVoxels : numberOfVoxels / count * (number + 1),
+                               strengths);
+      },
+      nullptr);
+  }
+  else
+  {
+    ConvertKeysToStrengths(job, 0, numberOfVoxels, strengths);
+  }
+  this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeKeys(const FuzzyConnectednessJob & job)
+{
+  ComputeFuzzyConnectedness(job);
+}
+} // namespace itk
+
+#endif // itkFuzzyConnectednessImageFilter_hxx

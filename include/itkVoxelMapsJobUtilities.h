@@ -1,0 +1,100 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkVoxelMapsJobUtilities_h
+#define itkVoxelMapsJobUtilities_h
+
+#include "itkMultiThreaderBase.h"
+#include "itkProcessObject.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** Throw an itk::ExceptionObject unless the other image (a mask, say) has the region of the image. */
+template <typename TImage, typename TOtherImage>
+void
+VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const TOtherImage * other,
+                 const TImage * image)
+{
+  if (other != nullptr && other->GetLargestPossibleRegion() != image->GetLargestPossibleRegion())
+  {
+    const auto & region = other->GetLargestPossibleRegion();
+    const auto & expected = image->GetLargestPossibleRegion();
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfOther << " has index " << region.GetIndex()
+                             << " and size " << region.GetSize() << ", but the image has index " << expected.GetIndex()
+                             << " and size " << expected.GetSize() << ": both must be the same.");
+  }
+}
+
+/** What lets an engine use the threads of a filter: see RunLengthJob::runWorkers. */
+inline std::function<void(unsigned int, const std::function<void(unsigned int)> &)>
+MakeRunWorkers(ProcessObject * filter)
+{
+  return [filter](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
+    filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
+    filter->GetMultiThreader()->ParallelizeArray(
+      0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
+  };
+}
+
+/** \class JobProgress
+ * \brief Progress and abort of a filter, as its engine reports voxels from any thread.
+ *
+ * \ingroup VoxelMaps
+ */
+class JobProgress
+{
+public:
+  JobProgress(ProcessObject * filter, std::uint64_t numberOfVoxels)
+    : m_Filter(filter)
+    , m_NumberOfVoxels(numberOfVoxels)
+  {}
+
+  /** Count voxels; throws itk::ProcessAborted if the filter is to stop. */
+  void
+  Completed(std::uint64_t numberOfVoxels)
+  {
+    if (m_Filter->GetAbortGenerateData())
+    {
+      ProcessAborted aborted(__FILE__, __LINE__);
+      aborted.SetDescription(std::string("Object ") + m_Filter->GetNameOfClass() + ": AbortGenerateDataOn");
+      throw aborted;
+    }
+    // At most a hundred events, however small the pieces are.
+    const std::uint64_t before = m_Done.fetch_add(numberOfVoxels);
+    const std::uint64_t percents = (before + numberOfVoxels) * 100 / m_NumberOfVoxels - before * 100 / m_NumberOfVoxels;
+    if (percents > 0)
+    {
+      m_Filter->IncrementProgress(static_cast<float>(percents) * 0.01f);
+    }
+  }
+
+private:
+  ProcessObject *            m_Filter;
+  const std::uint64_t        m_NumberOfVoxels;
+  std::atomic<std::uint64_t> m_Done{ 0 };
+};
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // itkVoxelMapsJobUtilities_h

@@ -1,0 +1,107 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "AffinityPlan.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+AffinityTerms
+MakeAffinityTerms(const FuzzyConnectednessJob & job)
+{
+  using Function = FuzzyConnectednessJob::AffinityFunction;
+  const bool    sum = job.affinityFunction == Function::WeightedSum;
+  AffinityTerms terms{};
+  terms.combination = sum                                         ? Combination::WeightedSum
+                      : job.affinityFunction == Function::Minimum ? Combination::Minimum
+                                                                  : Combination::Product;
+  terms.usesMean = job.affinityFunction != Function::Homogeneity;
+  terms.mean = job.objectMean;
+  // The square root of the geometric mean halves the logarithms.
+  const double half = job.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;
+  terms.meanFactor = logUnits * (half / (2.0 * job.objectVariance));
+  terms.difference = sum ? job.differenceMean : 0.0;
+  terms.differenceScale = sum ? 1.0 : 0.5;
+  terms.differenceFactor = logUnits * (half / (2.0 * job.differenceVariance));
+  // Both weights are integers, so that no sum exceeds 2^30.
+  terms.meanWeight = std::floor(sumUnits * job.weight + 0.5);
+  terms.differenceWeight = sumUnits - terms.meanWeight;
+  return terms;
+}
+
+std::vector<Link>
+MakeLinks(const FuzzyConnectednessJob & job)
+{
+  const int    mostSteps = job.adjacency == FuzzyConnectednessJob::Adjacency::Face       ? 1
+                           : job.adjacency == FuzzyConnectednessJob::Adjacency::FaceEdge ? 2
+                                                                                         : 3;
+  const int    depth = job.size[2] > 1 ? 1 : 0;
+  const double least = job.size[2] > 1 ? std::min({ job.spacing[0], job.spacing[1], job.spacing[2] })
+                                       : std::min(job.spacing[0], job.spacing[1]);
+
+  std::vector<Link> links;
+  for (int z = -depth; z <= depth; ++z)
+  {
+    for (int y = -1; y <= 1; ++y)
+    {
+      for (int x = -1; x <= 1; ++x)
+      {
+        const int steps = std::abs(x) + std::abs(y) + std::abs(z);
+        if (steps == 0 || steps > mostSteps)
+        {
+          continue;
+        }
+        Link link{ x, y, z, (z * job.size[1] + y) * job.size[0] + x, { 0, std::uint64_t{ 1 } << 32 } };
+        if (job.distanceWeighting)
+        {
+          const double dx = x * job.spacing[0];
+          const double dy = y * job.spacing[1];
+          const double dz = z * job.spacing[2];
+          const double ratio = std::sqrt(dx * dx + dy * dy + dz * dz) / least;
+          link.weight.cost = CostToInteger(logUnits * std::log(ratio));
+          link.weight.factor = static_cast<std::uint64_t>(4294967296.0 / ratio + 0.5);
+        }
+        links.push_back(link);
+      }
+    }
+  }
+  return links;
+}
+
+std::uint32_t
+LeastKey(const FuzzyConnectednessJob & job)
+{
+  const Combination combination = MakeAffinityTerms(job).combination;
+  std::uint32_t     below = noKey;
+  std::uint32_t     reaching = seedKey;
+  while (reaching - below > 1)
+  {
+    const std::uint32_t middle = below + (reaching - below) / 2;
+    if (StrengthOfKey(combination, middle) >= job.minimumStrength)
+    {
+      reaching = middle;
+    }
+    else
+    {
+      below = middle;
+    }
+  }
+  return reaching;
+}
+} // namespace voxelmaps
+} // namespace itk

@@ -1,0 +1,115 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef AffinityPlan_h
+#define AffinityPlan_h
+
+#include "ConnectednessKeys.h"
+#include "itkFuzzyConnectednessJob.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** A link from a voxel to a neighbor. */
+struct Link
+{
+  int          x, y, z;
+  std::int64_t stride;
+  LinkWeight   weight;
+};
+
+/** The affinity function of a job in the units of keys. */
+AffinityTerms
+MakeAffinityTerms(const FuzzyConnectednessJob & job);
+
+/** All links of a voxel. */
+std::vector<Link>
+MakeLinks(const FuzzyConnectednessJob & job);
+
+/** The least key whose strength reaches the job's minimum, at least 1. */
+std::uint32_t
+LeastKey(const FuzzyConnectednessJob & job);
+
+/** Keys of links between voxels of one pixel type. Terms of integers are looked up, if a table can hold them. */
+template <typename TPixel>
+class EdgeKeys
+{
+public:
+  explicit EdgeKeys(const FuzzyConnectednessJob & job)
+    : m_Terms(MakeAffinityTerms(job))
+  {
+    if constexpr (std::is_integral<TPixel>::value)
+    {
+      const auto * image = static_cast<const TPixel *>(job.image);
+      const auto   range = std::minmax_element(image, image + job.GetNumberOfVoxels());
+      const auto   least = static_cast<std::int64_t>(*range.first);
+      const auto   greatest = static_cast<std::int64_t>(*range.second);
+      if (greatest - least <= 65535)
+      {
+        m_LeastSum = 2 * least;
+        for (std::int64_t sum = 2 * least; sum <= 2 * greatest; ++sum)
+        {
+          m_MeanTerms.push_back(MeanTerm(m_Terms, static_cast<double>(sum)));
+        }
+        for (std::int64_t difference = 0; difference <= greatest - least; ++difference)
+        {
+          m_DifferenceTerms.push_back(DifferenceTerm(m_Terms, static_cast<double>(difference)));
+        }
+      }
+    }
+  }
+
+  std::uint32_t
+  Key(TPixel a, TPixel b, const LinkWeight & link) const
+  {
+    if constexpr (std::is_integral<TPixel>::value)
+    {
+      if (!m_MeanTerms.empty())
+      {
+        const std::int64_t sum = static_cast<std::int64_t>(a) + b - m_LeastSum;
+        const std::int64_t difference = a > b ? static_cast<std::int64_t>(a) - b : static_cast<std::int64_t>(b) - a;
+        return KeyOfTerms(m_Terms.combination, m_MeanTerms[sum], m_DifferenceTerms[difference], link);
+      }
+    }
+    else if (!std::isfinite(a) || !std::isfinite(b))
+    {
+      return noKey;
+    }
+    const auto   x = static_cast<double>(a);
+    const auto   y = static_cast<double>(b);
+    const double difference = x > y ? x - y : y - x;
+    return KeyOfTerms(m_Terms.combination, MeanTerm(m_Terms, x + y), DifferenceTerm(m_Terms, difference), link);
+  }
+
+private:
+  AffinityTerms              m_Terms;
+  std::int64_t               m_LeastSum{ 0 };
+  std::vector<std::uint32_t> m_MeanTerms;
+  std::vector<std::uint32_t> m_DifferenceTerms;
+};
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // AffinityPlan_h
