@@ -1,0 +1,399 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RunLengthOracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <sstream>
+
+namespace RunLengthOracle
+{
+namespace
+{
+__extension__ using Wide = unsigned __int128;
+
+constexpr Wide greatestExactInteger = Wide{ 1 } << 53;
+
+bool
+IsInside(const Triple & position, const Triple & begin, const Triple & end)
+{
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    if (position[axis] < begin[axis] || position[axis] >= end[axis])
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** The part of the window that lies inside the image. */
+void
+ClipWindow(const Levels & levels, const Window & window, const Triple & position, Triple & begin, Triple & end)
+{
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    const std::int64_t first = position[axis] - window.anchor[axis];
+    begin[axis] = std::max<std::int64_t>(first, 0);
+    end[axis] = std::min(first + window.size[axis], levels.size[axis]);
+  }
+}
+
+Triple
+Plus(const Triple & a, const Triple & b)
+{
+  return { { a[0] + b[0], a[1] + b[1], a[2] + b[2] } };
+}
+
+Triple
+Minus(const Triple & a, const Triple & b)
+{
+  return { { a[0] - b[0], a[1] - b[1], a[2] - b[2] } };
+}
+
+Value
+Ratio(Wide numerator, Wide denominator)
+{
+  Value value;
+  value.isExact = numerator <= greatestExactInteger && denominator <= greatestExactInteger;
+  value.reference = static_cast<long double>(numerator) / static_cast<long double>(denominator);
+  value.exact = value.isExact ? static_cast<double>(numerator) / static_cast<double>(denominator)
+                              : static_cast<double>(value.reference);
+  return value;
+}
+
+Value
+Approximate(long double reference)
+{
+  Value value;
+  value.isExact = false;
+  value.reference = reference;
+  value.exact = static_cast<double>(reference);
+  return value;
+}
+
+Wide
+Square(Wide x)
+{
+  return x * x;
+}
+
+/** Numerator of a variance: N * sum x^2 - (sum x)^2. */
+Wide
+Spread(Wide count, Wide sum, Wide sumOfSquares)
+{
+  return count * sumOfSquares - Square(sum);
+}
+
+template <typename TReal>
+TReal
+SpacingOfFloats(long double value)
+{
+  const float magnitude = std::fabs(static_cast<float>(value));
+  return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
+         static_cast<TReal>(magnitude);
+}
+
+template <typename TReal>
+bool
+AgreesAs(const Value & expected, TReal actual)
+{
+  if (expected.isExact)
+  {
+    return actual == static_cast<TReal>(expected.exact);
+  }
+  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
+  return error <= 2 * SpacingOfFloats<long double>(expected.reference);
+}
+} // namespace
+
+void
+AddRuns(const Levels & levels, const Window & window, const Triple & position, const Triple & direction,
+        Matrix & matrix)
+{
+  Triple begin;
+  Triple end;
+  ClipWindow(levels, window, position, begin, end);
+  Triple p;
+  for (p[2] = begin[2]; p[2] < end[2]; ++p[2])
+  {
+    for (p[1] = begin[1]; p[1] < end[1]; ++p[1])
+    {
+      for (p[0] = begin[0]; p[0] < end[0]; ++p[0])
+      {
+        const std::uint16_t level = levels(p);
+        if (level == 0)
+        {
+          continue;
+        }
+        const Triple before = Minus(p, direction);
+        if (IsInside(before, begin, end) && levels(before) == level)
+        {
+          continue;
+        }
+        std::uint32_t length = 0;
+        for (Triple q = p; IsInside(q, begin, end) && levels(q) == level; q = Plus(q, direction))
+        {
+          ++length;
+        }
+        ++matrix[{ level, length }];
+      }
+    }
+  }
+}
+
+std::uint64_t
+CountVoxels(const Levels & levels, const Window & window, const Triple & position)
+{
+  Triple begin;
+  Triple end;
+  ClipWindow(levels, window, position, begin, end);
+  std::uint64_t count = 0;
+  Triple        p;
+  for (p[2] = begin[2]; p[2] < end[2]; ++p[2])
+  {
+    for (p[1] = begin[1]; p[1] < end[1]; ++p[1])
+    {
+      for (p[0] = begin[0]; p[0] < end[0]; ++p[0])
+      {
+        count += levels(p) != 0 ? 1 : 0;
+      }
+    }
+  }
+  return count;
+}
+
+std::int64_t
+LongestPossibleRun(const Window & window, const std::vector<Triple> & directions)
+{
+  std::int64_t longest = 1;
+  for (const Triple & direction : directions)
+  {
+    std::int64_t length = std::numeric_limits<std::int64_t>::max();
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      if (direction[axis] != 0)
+      {
+        length = std::min(length, window.size[axis]);
+      }
+    }
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+Value
+ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t longestPossibleRun, Feature feature)
+{
+  Wide                          runs = 0;
+  std::map<std::uint32_t, Wide> runsOfLevel;
+  std::map<std::uint32_t, Wide> runsOfLength;
+  for (const auto & entry : matrix)
+  {
+    runs += entry.second;
+    runsOfLevel[entry.first.first] += entry.second;
+    runsOfLength[entry.first.second] += entry.second;
+  }
+
+  // sum P * f(i) * h(j) in integers
+  const auto sum = [&matrix](auto weightOfLevel, auto weightOfLength) {
+    Wide total = 0;
+    for (const auto & entry : matrix)
+    {
+      total +=
+        Wide{ entry.second } * weightOfLevel(Wide{ entry.first.first }) * weightOfLength(Wide{ entry.first.second });
+    }
+    return total;
+  };
+  // sum P * h(j) / i^2
+  const auto sumOfLowLevels = [&matrix](auto weightOfLength) {
+    long double total = 0.0L;
+    for (const auto & entry : matrix)
+    {
+      const auto level = static_cast<long double>(entry.first.first);
+      total += static_cast<long double>(entry.second) * weightOfLength(static_cast<long double>(entry.first.second)) /
+               (level * level);
+    }
+    return total;
+  };
+  const auto one = [](auto) { return decltype(runs){ 1 }; };
+  const auto self = [](Wide x) { return x; };
+  const auto square = [](Wide x) { return x * x; };
+  const auto sumOfSquaredCounts = [](const std::map<std::uint32_t, Wide> & counts) {
+    Wide total = 0;
+    for (const auto & entry : counts)
+    {
+      total += Square(entry.second);
+    }
+    return total;
+  };
+
+  // Short runs: bring 1 / j^2 to a common denominator, which is possible in 128 bits for short windows only.
+  const auto sumOfShortRuns = [&](auto weightOfLevel) {
+    if (longestPossibleRun > 12)
+    {
+      long double total = 0.0L;
+      for (const auto & entry : matrix)
+      {
+        const auto length = static_cast<long double>(entry.first.second);
+        total +=
+          static_cast<long double>(Wide{ entry.second } * weightOfLevel(Wide{ entry.first.first })) / (length * length);
+      }
+      return Approximate(total / static_cast<long double>(runs));
+    }
+    std::int64_t multiple = 1;
+    for (std::int64_t length = 2; length <= longestPossibleRun; ++length)
+    {
+      multiple = std::lcm(multiple, length);
+    }
+    const Wide common = Square(static_cast<Wide>(multiple));
+    return Ratio(sum(weightOfLevel, [common](Wide length) { return common / (length * length); }), common * runs);
+  };
+
+  const auto realRuns = static_cast<long double>(runs);
+  switch (feature)
+  {
+    case Feature::ShortRunEmphasis:
+      return sumOfShortRuns(one);
+    case Feature::LongRunEmphasis:
+      return Ratio(sum(one, square), runs);
+    case Feature::GrayLevelNonUniformity:
+      return Ratio(sumOfSquaredCounts(runsOfLevel), runs);
+    case Feature::RunLengthNonUniformity:
+      return Ratio(sumOfSquaredCounts(runsOfLength), runs);
+    case Feature::RunPercentage:
+      return Ratio(runs, numberOfVoxels);
+    case Feature::LowGrayLevelRunEmphasis:
+      return Approximate(sumOfLowLevels([](long double) { return 1.0L; }) / realRuns);
+    case Feature::HighGrayLevelRunEmphasis:
+      return Ratio(sum(square, one), runs);
+    case Feature::ShortRunLowGrayLevelEmphasis:
+      return Approximate(sumOfLowLevels([](long double length) { return 1.0L / (length * length); }) / realRuns);
+    case Feature::ShortRunHighGrayLevelEmphasis:
+      return sumOfShortRuns(square);
+    case Feature::LongRunLowGrayLevelEmphasis:
+      return Approximate(sumOfLowLevels([](long double length) { return length * length; }) / realRuns);
+    case Feature::LongRunHighGrayLevelEmphasis:
+      return Ratio(sum(square, square), runs);
+    case Feature::GrayLevelNonUniformityNormalized:
+      return Ratio(sumOfSquaredCounts(runsOfLevel), Square(runs));
+    case Feature::RunLengthNonUniformityNormalized:
+      return Ratio(sumOfSquaredCounts(runsOfLength), Square(runs));
+    case Feature::GrayLevelVariance:
+      return Ratio(Spread(runs, sum(self, one), sum(square, one)), Square(runs));
+    case Feature::RunVariance:
+      return Ratio(Spread(runs, sum(one, self), sum(one, square)), Square(runs));
+    case Feature::RunEntropy:
+    {
+      // All terms are positive, so nothing cancels.
+      long double total = 0.0L;
+      for (const auto & entry : matrix)
+      {
+        const auto count = static_cast<long double>(entry.second);
+        total += count / realRuns * std::log2(realRuns / count);
+      }
+      return Approximate(total);
+    }
+  }
+  return Value{};
+}
+
+std::vector<Value>
+ComputeFeatures(const Levels & levels, const Window & window, const Triple & position,
+                const std::vector<Triple> & directions, const std::vector<Feature> & features, Aggregation aggregation)
+{
+  const std::int64_t  longest = LongestPossibleRun(window, directions);
+  const std::uint64_t voxels = CountVoxels(levels, window, position);
+  std::vector<Value>  values;
+
+  if (aggregation == Aggregation::Merge)
+  {
+    Matrix matrix;
+    for (const Triple & direction : directions)
+    {
+      AddRuns(levels, window, position, direction, matrix);
+    }
+    for (const Feature feature : features)
+    {
+      values.push_back(ComputeFeature(matrix, voxels * directions.size(), longest, feature));
+    }
+    return values;
+  }
+
+  for (const Triple & direction : directions)
+  {
+    Matrix matrix;
+    AddRuns(levels, window, position, direction, matrix);
+    for (const Feature feature : features)
+    {
+      values.push_back(ComputeFeature(matrix, voxels, longest, feature));
+    }
+  }
+  if (aggregation == Aggregation::PerDirection)
+  {
+    return values;
+  }
+
+  std::vector<Value> means;
+  for (std::size_t f = 0; f < features.size(); ++f)
+  {
+    Value mean;
+    for (std::size_t d = 0; d < directions.size(); ++d)
+    {
+      const Value & value = values[d * features.size() + f];
+      mean.isExact = mean.isExact && value.isExact;
+      mean.exact += value.exact;
+      mean.reference += value.reference;
+    }
+    mean.exact /= static_cast<double>(directions.size());
+    mean.reference /= static_cast<long double>(directions.size());
+    means.push_back(mean);
+  }
+  return means;
+}
+
+bool
+Agrees(const Value & expected, float actual)
+{
+  return AgreesAs(expected, actual);
+}
+
+bool
+Agrees(const Value & expected, double actual)
+{
+  return AgreesAs(expected, actual);
+}
+
+std::string
+ToString(const Value & value)
+{
+  std::ostringstream out;
+  out.precision(21);
+  if (value.isExact)
+  {
+    out << "exactly " << value.exact;
+  }
+  else
+  {
+    out << "about " << value.reference;
+  }
+  return out.str();
+}
+} // namespace RunLengthOracle

@@ -1,0 +1,680 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkStreamingImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::RandomNumbers;
+using Method = itk::GrayLevelDiscretizationEnums::Method;
+using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
+using Levels = std::vector<unsigned short>;
+
+template <typename TPixel, unsigned int VDimension = 2>
+using FilterOf = itk::GrayLevelDiscretizationImageFilter<itk::Image<TPixel, VDimension>>;
+
+using FloatFilter = FilterOf<float>;
+using FloatImage = itk::Image<float, 2>;
+using MaskImage = itk::Image<unsigned char, 2>;
+
+constexpr float quietNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/** An image of one row, or of one column in the last axis, of these pixels. */
+template <typename TImage>
+typename TImage::Pointer
+MakeLine(const std::vector<typename TImage::PixelType> & pixels, unsigned int axis = 0)
+{
+  auto size = TImage::SizeType::Filled(1);
+  size[axis] = pixels.size();
+  return MakeImage<TImage>(size, pixels);
+}
+
+template <typename TFilter>
+Levels
+LevelsOf(TFilter * filter)
+{
+  filter->Update();
+  return GetBuffer(filter->GetOutput());
+}
+
+std::int64_t
+FloorOfQuotient(std::int64_t numerator, std::int64_t denominator)
+{
+  const std::int64_t quotient = numerator / denominator;
+  return quotient * denominator > numerator ? quotient - 1 : quotient;
+}
+
+/** Intensities around the ends of the range, and the ends of the type. */
+template <typename TPixel>
+std::vector<TPixel>
+MakeIntegers(std::int64_t minimum, std::int64_t maximum)
+{
+  std::vector<TPixel> pixels{ std::numeric_limits<TPixel>::lowest(), std::numeric_limits<TPixel>::max() };
+  const auto          step = std::max<std::int64_t>(1, (maximum - minimum) / 500);
+  for (std::int64_t x = minimum - 3 * step; x <= maximum + 3 * step; x += step)
+  {
+    pixels.push_back(static_cast<TPixel>(x));
+  }
+  for (std::int64_t x = -2; x <= 2; ++x)
+  {
+    pixels.push_back(static_cast<TPixel>(minimum + x));
+    pixels.push_back(static_cast<TPixel>(maximum + x));
+  }
+  return pixels;
+}
+
+/** All methods with a given range of integers, against integer arithmetic. */
+template <typename TPixel, unsigned int VDimension>
+void
+CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64_t number, std::int64_t width)
+{
+  using ImageType = itk::Image<TPixel, VDimension>;
+  const std::vector<TPixel> pixels = MakeIntegers<TPixel>(minimum, maximum);
+
+  const auto filter = FilterOf<TPixel, VDimension>::New();
+  filter->SetInput(MakeLine<ImageType>(pixels, VDimension - 1));
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetRangeMinimum(static_cast<double>(minimum));
+  filter->SetRangeMaximum(static_cast<double>(maximum));
+  filter->SetNumberOfGrayLevels(static_cast<unsigned int>(number));
+  filter->SetBinWidth(static_cast<double>(width));
+
+  for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+  {
+    SCOPED_TRACE(::testing::Message() << method << " in " << VDimension << "D");
+    filter->SetMethod(method);
+    const auto levelOf = [=](std::int64_t x) {
+      switch (method)
+      {
+        case Method::FixedBinNumber:
+          return x == maximum ? number : number * (x - minimum) / (maximum - minimum) + 1;
+        case Method::FixedBinSize:
+          return (x - minimum) / width + 1;
+        default:
+          return FloorOfQuotient(x, width) - FloorOfQuotient(minimum, width) + 1;
+      }
+    };
+    const Levels levels = LevelsOf(filter.GetPointer());
+    ASSERT_EQ(pixels.size(), levels.size());
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+    {
+      const auto x = std::min(std::max(static_cast<std::int64_t>(pixels[i]), minimum), maximum);
+      ASSERT_EQ(levelOf(x), levels[i]) << "of " << +pixels[i];
+    }
+    EXPECT_EQ(levelOf(maximum), filter->GetUsedNumberOfGrayLevels());
+    EXPECT_EQ(static_cast<double>(minimum), filter->GetUsedRangeMinimum());
+    EXPECT_EQ(static_cast<double>(maximum), filter->GetUsedRangeMaximum());
+  }
+}
+
+/** All methods with a given range of real numbers, against the formulas of the documentation. */
+template <typename TPixel, unsigned int VDimension>
+void
+CheckGivenRangeOfReals(double minimum, double maximum, unsigned int number, double width)
+{
+  RandomNumbers       random(4711);
+  std::vector<TPixel> pixels{ static_cast<TPixel>(minimum), static_cast<TPixel>(maximum) };
+  for (int i = 0; i < 500; ++i)
+  {
+    const double share = static_cast<double>(random.Between(-100, 1100)) / 1000.0;
+    pixels.push_back(static_cast<TPixel>(minimum + share * (maximum - minimum)));
+  }
+  const auto filter = FilterOf<TPixel, VDimension>::New();
+  filter->SetInput(MakeLine<itk::Image<TPixel, VDimension>>(pixels, VDimension - 1));
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetRangeMinimum(minimum);
+  filter->SetRangeMaximum(maximum);
+  filter->SetNumberOfGrayLevels(number);
+  filter->SetBinWidth(width);
+
+  for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+  {
+    SCOPED_TRACE(::testing::Message() << method << " in " << VDimension << "D");
+    filter->SetMethod(method);
+    const Levels levels = LevelsOf(filter.GetPointer());
+    ASSERT_EQ(pixels.size(), levels.size());
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+    {
+      const double x = std::min(std::max(static_cast<double>(pixels[i]), minimum), maximum);
+      double       level = std::floor(x / width) - std::floor(minimum / width) + 1;
+      if (method == Method::FixedBinNumber)
+      {
+        level = x == maximum ? number : std::floor(number * (x - minimum) / (maximum - minimum)) + 1;
+      }
+      else if (method == Method::FixedBinSize)
+      {
+        level = std::floor((x - minimum) / width) + 1;
+      }
+      ASSERT_EQ(level, levels[i]) << "of " << pixels[i];
+    }
+  }
+}
+} // namespace
+
+TEST(GrayLevelDiscretizationImageFilter, IsABasicObjectWithTheDocumentedDefaults)
+{
+  const auto filter = FloatFilter::New();
+  EXPECT_STREQ("GrayLevelDiscretizationImageFilter", filter->GetNameOfClass());
+  EXPECT_EQ(Method::FixedBinNumber, filter->GetMethod());
+  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
+  EXPECT_EQ(25.0, filter->GetBinWidth());
+  EXPECT_EQ(RangeSource::Mask, filter->GetRangeSource());
+  EXPECT_EQ(0.0, filter->GetRangeMinimum());
+  EXPECT_EQ(255.0, filter->GetRangeMaximum());
+  EXPECT_EQ(1, filter->GetInsidePixelValue());
+  EXPECT_EQ(nullptr, filter->GetMaskImage());
+  EXPECT_EQ(65535u, FloatFilter::MaximumNumberOfGrayLevels + 0u);
+  EXPECT_TRUE(filter->NeedsWholeInput());
+}
+
+TEST(GrayLevelDiscretizationImageFilter, SettersStoreAndModify)
+{
+  const auto filter = FloatFilter::New();
+  const auto mask = MakeImage<MaskImage>({ { 1, 1 } }, { 1 });
+
+  const auto expectModified = [&filter](const auto & set, bool modified) {
+    const auto before = filter->GetMTime();
+    set();
+    EXPECT_EQ(modified, filter->GetMTime() > before);
+  };
+  for (const bool modified : { true, false })
+  {
+    expectModified([&] { filter->SetMethod(Method::FixedBinSize); }, modified);
+    expectModified([&] { filter->SetNumberOfGrayLevels(99); }, modified);
+    expectModified([&] { filter->SetBinWidth(2.5); }, modified);
+    expectModified([&] { filter->SetRangeSource(RangeSource::Image); }, modified);
+    expectModified([&] { filter->SetRangeMinimum(-7.5); }, modified);
+    expectModified([&] { filter->SetRangeMaximum(1e6); }, modified);
+    expectModified([&] { filter->SetInsidePixelValue(7); }, modified);
+    expectModified([&] { filter->SetMaskImage(mask); }, modified);
+  }
+  EXPECT_EQ(Method::FixedBinSize, filter->GetMethod());
+  EXPECT_EQ(99u, filter->GetNumberOfGrayLevels());
+  EXPECT_EQ(2.5, filter->GetBinWidth());
+  EXPECT_EQ(RangeSource::Image, filter->GetRangeSource());
+  EXPECT_EQ(-7.5, filter->GetRangeMinimum());
+  EXPECT_EQ(1e6, filter->GetRangeMaximum());
+  EXPECT_EQ(7, filter->GetInsidePixelValue());
+  EXPECT_EQ(mask.GetPointer(), filter->GetMaskImage());
+}
+
+TEST(GrayLevelDiscretizationImageFilter, PrintsItsMembers)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetMethod(Method::FixedBinSizeAtMultiples);
+  filter->SetNumberOfGrayLevels(77);
+  filter->SetBinWidth(12.25);
+  filter->SetRangeSource(RangeSource::Image);
+  filter->SetRangeMinimum(-33.5);
+  filter->SetRangeMaximum(44.5);
+  filter->SetInsidePixelValue(66);
+  std::ostringstream out;
+  filter->Print(out);
+  for (const std::string text : { "Method: FixedBinSizeAtMultiples",
+                                  "NumberOfGrayLevels: 77",
+                                  "BinWidth: 12.25",
+                                  "RangeSource: Image",
+                                  "RangeMinimum: -33.5",
+                                  "RangeMaximum: 44.5",
+                                  "InsidePixelValue: 66",
+                                  "UsedRangeMinimum: 0",
+                                  "UsedRangeMaximum: 0",
+                                  "UsedNumberOfGrayLevels: 0" })
+  {
+    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, OnlyAnAutomaticRangeNeedsTheWholeInput)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetRangeSource(RangeSource::Image);
+  EXPECT_TRUE(filter->NeedsWholeInput());
+  filter->SetRangeSource(RangeSource::Given);
+  EXPECT_FALSE(filter->NeedsWholeInput());
+  filter->SetRangeSource(RangeSource::Mask);
+  filter->SetMethod(Method::Identity);
+  EXPECT_FALSE(filter->NeedsWholeInput());
+}
+
+// Worked by hand: 8 levels of 0..255 are 32 wide (but the last one ends at 255 inclusive).
+TEST(GrayLevelDiscretizationImageFilter, FixedBinNumberByHand)
+{
+  const auto filter = FilterOf<unsigned char>::New();
+  filter->SetInput(MakeLine<itk::Image<unsigned char, 2>>({ 0, 31, 32, 63, 64, 127, 128, 223, 224, 254, 255 }));
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetNumberOfGrayLevels(8);
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3, 4, 5, 7, 8, 8, 8 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(8u, filter->GetUsedNumberOfGrayLevels());
+}
+
+// Worked by hand: min -30, width 25. Bins from min begin at -30, -5, 20; bins at multiples at -50, -25, 0, 25.
+TEST(GrayLevelDiscretizationImageFilter, FixedBinSizesByHand)
+{
+  const auto filter = FilterOf<short>::New();
+  filter->SetInput(MakeLine<itk::Image<short, 2>>({ -30, -26, -25, -6, -5, -1, 0, 19, 20, 24, 25, 44 }));
+  filter->SetMethod(Method::FixedBinSize);
+  EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(3u, filter->GetUsedNumberOfGrayLevels());
+  EXPECT_EQ(-30.0, filter->GetUsedRangeMinimum());
+  EXPECT_EQ(44.0, filter->GetUsedRangeMaximum());
+
+  filter->SetMethod(Method::FixedBinSizeAtMultiples);
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(4u, filter->GetUsedNumberOfGrayLevels());
+}
+
+// The greatest intensity begins a bin of its own if the range is a multiple of the width (IBSI 2.7).
+TEST(GrayLevelDiscretizationImageFilter, FixedBinSizeCountsTheMaximum)
+{
+  const auto filter = FilterOf<short>::New();
+  filter->SetInput(MakeLine<itk::Image<short, 2>>({ 0, 24, 25, 49, 50 }));
+  filter->SetMethod(Method::FixedBinSize);
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(3u, filter->GetUsedNumberOfGrayLevels());
+}
+
+TEST(GrayLevelDiscretizationImageFilter, GivenRangesOfIntegerTypes)
+{
+  CheckGivenRangeOfIntegers<unsigned char, 2>(10, 200, 32, 7);
+  CheckGivenRangeOfIntegers<unsigned char, 3>(0, 255, 255, 1);
+  CheckGivenRangeOfIntegers<short, 2>(-1000, 3000, 100, 25);
+  CheckGivenRangeOfIntegers<short, 3>(-32768, 32767, 65535, 3);
+  CheckGivenRangeOfIntegers<unsigned short, 2>(5, 60000, 1000, 333);
+  CheckGivenRangeOfIntegers<unsigned short, 3>(0, 65534, 65535, 1);
+  CheckGivenRangeOfIntegers<int, 2>(-2000000000, 2000000000, 65535, 100003);
+  CheckGivenRangeOfIntegers<int, 3>(-5, 77, 3, 10);
+  CheckGivenRangeOfIntegers<long long, 2>(-5000000000, 5000000001, 257, 1000000007);
+}
+
+TEST(GrayLevelDiscretizationImageFilter, GivenRangesOfRealTypes)
+{
+  CheckGivenRangeOfReals<float, 2>(-1.5, 2.25, 64, 0.1);
+  CheckGivenRangeOfReals<float, 3>(0.1, 0.7, 10, 0.03);
+  CheckGivenRangeOfReals<double, 2>(-1e6, 1e7, 65535, 1e3);
+  CheckGivenRangeOfReals<double, 3>(-0.3, 0.3, 6, 0.1);
+}
+
+TEST(GrayLevelDiscretizationImageFilter, EverySecondIntensityUpTo65535Levels)
+{
+  std::vector<int> pixels;
+  for (int i = 0; i < 2 * 65535; ++i)
+  {
+    pixels.push_back(i - 1000);
+  }
+  const auto filter = FilterOf<int, 3>::New();
+  filter->SetInput(MakeLine<itk::Image<int, 3>>(pixels));
+  filter->SetMethod(Method::FixedBinSize);
+  filter->SetBinWidth(2.0);
+  const Levels levels = LevelsOf(filter.GetPointer());
+  EXPECT_EQ(65535u, filter->GetUsedNumberOfGrayLevels());
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+  {
+    ASSERT_EQ(i / 2 + 1, levels[i]);
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, OutputMayBeAnyIntegerOf16BitsOrMore)
+{
+  const auto filter =
+    itk::GrayLevelDiscretizationImageFilter<itk::Image<unsigned short, 2>, itk::Image<unsigned int, 2>>::New();
+  filter->SetInput(MakeLine<itk::Image<unsigned short, 2>>({ 0, 1, 65533, 65534 }));
+  filter->SetMethod(Method::Identity);
+  filter->SetNumberOfGrayLevels(65535);
+  filter->Update();
+  EXPECT_EQ((std::vector<unsigned int>{ 1, 2, 65534, 65535 }), GetBuffer(filter->GetOutput()));
+}
+
+TEST(GrayLevelDiscretizationImageFilter, IdentityAddsOne)
+{
+  const auto filter = FilterOf<unsigned char>::New();
+  filter->SetInput(MakeLine<itk::Image<unsigned char, 2>>({ 0, 1, 7, 254, 255 }));
+  filter->SetMethod(Method::Identity);
+  filter->SetNumberOfGrayLevels(256);
+  EXPECT_EQ((Levels{ 1, 2, 8, 255, 256 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(256u, filter->GetUsedNumberOfGrayLevels());
+
+  const auto floatFilter = FloatFilter::New();
+  floatFilter->SetInput(MakeLine<FloatImage>({ 0.0f, -0.0f, quietNaN, 31.0f }));
+  floatFilter->SetMethod(Method::Identity);
+  EXPECT_EQ((Levels{ 1, 1, 0, 32 }), LevelsOf(floatFilter.GetPointer()));
+}
+
+TEST(GrayLevelDiscretizationImageFilter, TheRangeComesFromImageOrMask)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ -100.0f, 0.0f, 3.0f, 6.0f, 10.0f, 1000.0f }));
+  filter->SetNumberOfGrayLevels(10);
+
+  // Without a mask, Mask means the whole image.
+  for (const RangeSource source : { RangeSource::Mask, RangeSource::Image })
+  {
+    filter->SetRangeSource(source);
+    EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 10 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ(-100.0, filter->GetUsedRangeMinimum());
+    EXPECT_EQ(1000.0, filter->GetUsedRangeMaximum());
+  }
+
+  filter->SetMaskImage(MakeLine<MaskImage>({ 0, 1, 1, 1, 1, 0 }));
+  EXPECT_EQ((Levels{ 0, 1, 1, 1, 2, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(-100.0, filter->GetUsedRangeMinimum());
+
+  filter->SetRangeSource(RangeSource::Mask);
+  EXPECT_EQ((Levels{ 0, 1, 4, 7, 10, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(0.0, filter->GetUsedRangeMinimum());
+  EXPECT_EQ(10.0, filter->GetUsedRangeMaximum());
+  EXPECT_EQ(10u, filter->GetUsedNumberOfGrayLevels());
+
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetRangeMinimum(0.0);
+  filter->SetRangeMaximum(5.0);
+  EXPECT_EQ((Levels{ 0, 1, 7, 10, 10, 0 }), LevelsOf(filter.GetPointer()));
+}
+
+TEST(GrayLevelDiscretizationImageFilter, OnlyVoxelsOfInsidePixelValueAreInside)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 5.0f, 6.0f, 7.0f, 8.0f, 9.0f }));
+  filter->SetMaskImage(MakeLine<MaskImage>({ 1, 7, 255, 7, 0 }));
+  filter->SetMethod(Method::FixedBinSize);
+  filter->SetBinWidth(1.0);
+  filter->SetInsidePixelValue(7);
+  EXPECT_EQ((Levels{ 0, 1, 0, 3, 0 }), LevelsOf(filter.GetPointer()));
+  filter->SetInsidePixelValue(0);
+  EXPECT_EQ((Levels{ 0, 0, 0, 0, 1 }), LevelsOf(filter.GetPointer()));
+}
+
+TEST(GrayLevelDiscretizationImageFilter, NaNIsAbsentAndInfinitiesAreClamped)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ quietNaN, -infinity, 1.0f, 2.0f, 4.0f, infinity }));
+  filter->SetNumberOfGrayLevels(3);
+  for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
+  {
+    filter->SetRangeSource(source);
+    EXPECT_EQ((Levels{ 0, 1, 1, 2, 3, 3 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ(1.0, filter->GetUsedRangeMinimum());
+    EXPECT_EQ(4.0, filter->GetUsedRangeMaximum());
+  }
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetRangeMinimum(-2.0);
+  filter->SetRangeMaximum(4.0);
+  for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    filter->SetMethod(method);
+    filter->SetBinWidth(2.0);
+    const Levels expected = method == Method::FixedBinNumber ? Levels{ 0, 1, 2, 3, 3, 3 } : Levels{ 0, 1, 2, 3, 4, 4 };
+    EXPECT_EQ(expected, LevelsOf(filter.GetPointer()));
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, AConstantImageIsAllOfLevelOne)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ -3.7f, -3.7f, quietNaN, -3.7f }));
+  for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    filter->SetMethod(method);
+    for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
+    {
+      filter->SetRangeSource(source);
+      EXPECT_EQ((Levels{ 1, 1, 0, 1 }), LevelsOf(filter.GetPointer()));
+    }
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, AnEmptyMaskLeavesNoLevel)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f, 3.0f }));
+  filter->SetMaskImage(MakeLine<MaskImage>({ 0, 0, 0 }));
+  for (const RangeSource source : { RangeSource::Image, RangeSource::Mask, RangeSource::Given })
+  {
+    filter->SetRangeSource(source);
+    EXPECT_EQ((Levels{ 0, 0, 0 }), LevelsOf(filter.GetPointer()));
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, OneGrayLevel)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f, 3.0f }));
+  filter->SetNumberOfGrayLevels(1);
+  EXPECT_EQ((Levels{ 1, 1, 1 }), LevelsOf(filter.GetPointer()));
+}
+
+TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
+{
+  RandomNumbers           random(42);
+  FloatImage::SizeType    size{ { 23, 17 } };
+  FloatImage::IndexType   start{ { -5, 100 } };
+  std::vector<float>      pixels(size[0] * size[1]);
+  MaskImage::Pointer      mask;
+  FloatImage::SpacingType spacing;
+  spacing[0] = 0.5;
+  spacing[1] = 3.0;
+  for (float & pixel : pixels)
+  {
+    pixel = static_cast<float>(random.Between(-50, 300));
+  }
+  const auto image = MakeImage<FloatImage>(size, pixels, start);
+  image->SetSpacing(spacing);
+  {
+    std::vector<unsigned char> inside(pixels.size());
+    for (unsigned char & pixel : inside)
+    {
+      pixel = random.Chance(0.7) ? 1 : 0;
+    }
+    mask = MakeImage<MaskImage>(size, inside, start);
+    mask->SetSpacing(spacing);
+  }
+
+  for (const RangeSource source : { RangeSource::Given, RangeSource::Image, RangeSource::Mask })
+  {
+    SCOPED_TRACE(::testing::Message() << source);
+    const auto makeFilter = [&] {
+      const auto filter = FloatFilter::New();
+      filter->SetInput(image);
+      filter->SetMaskImage(mask);
+      filter->SetRangeSource(source);
+      return filter;
+    };
+    const auto   whole = makeFilter();
+    const Levels levels = LevelsOf(whole.GetPointer());
+    EXPECT_EQ(image->GetLargestPossibleRegion(), whole->GetOutput()->GetBufferedRegion());
+    EXPECT_EQ(spacing, whole->GetOutput()->GetSpacing());
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+    {
+      EXPECT_EQ(mask->GetBufferPointer()[i] == 0, levels[i] == 0);
+    }
+
+    for (const unsigned int divisions : { 2u, 7u })
+    {
+      const auto filter = makeFilter();
+      const auto streamer =
+        itk::StreamingImageFilter<FloatFilter::OutputImageType, FloatFilter::OutputImageType>::New();
+      streamer->SetInput(filter->GetOutput());
+      streamer->SetNumberOfStreamDivisions(divisions);
+      streamer->Update();
+      EXPECT_EQ(levels, GetBuffer(streamer->GetOutput()));
+      EXPECT_LT(filter->GetOutput()->GetBufferedRegion().GetNumberOfPixels(), pixels.size());
+      // The last request that went up.
+      const bool isWhole = image->GetRequestedRegion() == image->GetLargestPossibleRegion();
+      EXPECT_EQ(source != RangeSource::Given, isWhole);
+      EXPECT_EQ(image->GetRequestedRegion(), mask->GetRequestedRegion());
+    }
+
+    const FloatImage::RegionType region({ { -2, 103 } }, { { 7, 5 } });
+    const auto                   part = makeFilter();
+    part->GetOutput()->SetRequestedRegion(region);
+    part->Update();
+    EXPECT_EQ(region, part->GetOutput()->GetBufferedRegion());
+    EXPECT_EQ(GetBuffer(whole->GetOutput(), region), GetBuffer(part->GetOutput()));
+
+    for (const unsigned int workUnits : { 1u, 2u, 8u })
+    {
+      const auto filter = makeFilter();
+      filter->SetNumberOfWorkUnits(workUnits);
+      EXPECT_EQ(levels, LevelsOf(filter.GetPointer()));
+    }
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, Parameters)
+{
+  const auto makeFilter = [] {
+    const auto filter = FloatFilter::New();
+    filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f, 3.0f }));
+    return filter;
+  };
+  for (const unsigned int number : { 0u, 65536u, 4000000000u })
+  {
+    for (const Method method : { Method::FixedBinNumber, Method::Identity })
+    {
+      const auto filter = makeFilter();
+      filter->SetMethod(method);
+      filter->SetNumberOfGrayLevels(number);
+      ExpectError([&] { filter->Update(); }, { std::to_string(number) });
+      ExpectError([&] { filter->VerifyParameters(); }, { std::to_string(number) });
+    }
+  }
+  for (const Method method : { Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+  {
+    const std::vector<std::pair<double, std::string>> badWidths{
+      { 0.0, "0" }, { -2.5, "-2.5" }, { quietNaN, "nan" }, { infinity, "inf" }
+    };
+    for (const auto & badWidth : badWidths)
+    {
+      const auto filter = makeFilter();
+      filter->SetMethod(method);
+      filter->SetBinWidth(badWidth.first);
+      ExpectError([&] { filter->Update(); }, { badWidth.second });
+    }
+    const auto filter = makeFilter();
+    filter->SetMethod(method);
+    filter->SetRangeSource(RangeSource::Given);
+    filter->SetRangeMinimum(0.0);
+    filter->SetRangeMaximum(65535.0);
+    filter->SetBinWidth(1.0);
+    ExpectError([&] { filter->Update(); }, { "65536" });
+    filter->SetRangeMaximum(65534.5);
+    EXPECT_NO_THROW(filter->Update());
+    filter->SetBinWidth(1e-300);
+    ExpectError([&] { filter->Update(); }, { "1e-300" });
+  }
+  struct BadRange
+  {
+    double                   minimum;
+    double                   maximum;
+    std::vector<std::string> words;
+  };
+  const std::vector<BadRange> badRanges{ { 5.5, 5.5, { "5.5" } },
+                                         { 17.0, -18.0, { "17", "-18" } },
+                                         { quietNaN, 11.0, { "nan", "11" } },
+                                         { 11.0, quietNaN, { "nan", "11" } },
+                                         { -infinity, 12.0, { "-inf", "12" } },
+                                         { 13.0, infinity, { "inf", "13" } } };
+  for (const BadRange & range : badRanges)
+  {
+    const auto filter = makeFilter();
+    filter->SetRangeSource(RangeSource::Given);
+    filter->SetRangeMinimum(range.minimum);
+    filter->SetRangeMaximum(range.maximum);
+    ExpectError([&] { filter->Update(); }, range.words);
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, IdentityTakesLevelsOnly)
+{
+  const std::vector<std::pair<float, std::string>> badIntensities{
+    { -1.0f, "-1" }, { 32.0f, "32" }, { 2.5f, "2.5" }, { infinity, "inf" }, { -infinity, "-inf" }
+  };
+  for (const auto & badIntensity : badIntensities)
+  {
+    const auto filter = FloatFilter::New();
+    filter->SetInput(MakeLine<FloatImage>({ 1.0f, badIntensity.first, 3.0f }));
+    filter->SetMethod(Method::Identity);
+    ExpectError([&] { filter->Update(); }, { badIntensity.second });
+    // What the mask leaves out is not looked at.
+    filter->SetMaskImage(MakeLine<MaskImage>({ 1, 0, 1 }));
+    EXPECT_EQ((Levels{ 2, 0, 4 }), LevelsOf(filter.GetPointer()));
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, NoFiniteIntensity)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ quietNaN, infinity, -infinity }));
+  filter->SetRangeSource(RangeSource::Image);
+  ExpectError([&] { filter->Update(); }, {});
+  filter->SetRangeSource(RangeSource::Mask);
+  ExpectError([&] { filter->Update(); }, {});
+  filter->SetRangeSource(RangeSource::Given);
+  EXPECT_EQ((Levels{ 0, 32, 1 }), LevelsOf(filter.GetPointer()));
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, MaskOfAnotherGeometry)
+{
+  const auto makeFilter = [](MaskImage * mask) {
+    const auto filter = FloatFilter::New();
+    filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f, 3.0f }));
+    filter->SetMaskImage(mask);
+    return filter;
+  };
+  const auto longer = makeFilter(MakeLine<MaskImage>({ 1, 1, 1, 1 }));
+  ExpectError([&] { longer->Update(); }, { "4", "3" });
+
+  const auto shifted = makeFilter(MakeImage<MaskImage>({ { 3, 1 } }, { 1, 1, 1 }, { { 2, 0 } }));
+  ExpectError([&] { shifted->Update(); }, { "2" });
+
+  const auto           mask = MakeLine<MaskImage>({ 1, 1, 1 });
+  const double         origin[2] = { 7.25, 0.0 };
+  FloatFilter::Pointer filter = makeFilter(mask);
+  mask->SetOrigin(origin);
+  ExpectError([&] { filter->Update(); }, { "~7.25" });
+
+  const auto   spacedMask = MakeLine<MaskImage>({ 1, 1, 1 });
+  const double spacing[2] = { 1.0, 1.75 };
+  filter = makeFilter(spacedMask);
+  spacedMask->SetSpacing(spacing);
+  ExpectError([&] { filter->Update(); }, { "~1.75" });
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, NoInput)
+{
+  const auto filter = FloatFilter::New();
+  ExpectError([&] { filter->Update(); }, { "~Primary" });
+}
