@@ -1,0 +1,294 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessOracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace FuzzyConnectednessOracle
+{
+namespace
+{
+/** What a link costs beside its intensities. */
+struct Step
+{
+  Triple        by;
+  std::uint64_t cost;   // in units of 2^-24
+  std::uint64_t factor; // in units of 2^-32
+};
+
+double
+LengthRatio(const Scene & scene, const Triple & step)
+{
+  double squares = 0.0;
+  double least = scene.spacing[0];
+  for (int d = 0; d < 3; ++d)
+  {
+    const double length = static_cast<double>(step[d]) * scene.spacing[d];
+    squares += length * length;
+    // An image of one slice has no spacing between slices.
+    if (d < 2 || scene.size[2] > 1)
+    {
+      least = std::min(least, scene.spacing[d]);
+    }
+  }
+  return std::sqrt(squares) / least;
+}
+
+std::uint64_t
+RoundCost(double cost)
+{
+  return cost < fullAffinity ? static_cast<std::uint64_t>(std::floor(cost + 0.5)) : fullAffinity;
+}
+
+Step
+MakeStep(const Scene & scene, const Triple & by)
+{
+  Step step{ by, 0, std::uint64_t{ 1 } << 32 };
+  if (scene.distanceWeighting)
+  {
+    const double ratio = LengthRatio(scene, by);
+    step.cost = RoundCost(std::log(ratio) * 0x1p24);
+    step.factor = static_cast<std::uint64_t>(std::floor(0x1p32 / ratio + 0.5));
+  }
+  return step;
+}
+
+std::uint32_t
+KeyOfStep(const Scene & scene, double a, double b, const Step & step)
+{
+  if (!std::isfinite(a) || !std::isfinite(b))
+  {
+    return notReached;
+  }
+  const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
+  const double fromMean = (a + b) * 0.5 - scene.objectMean;
+  const double difference = std::abs(a - b);
+  const double fromDifference = isSum ? difference - scene.differenceMean : difference * 0.5;
+  // -ln of the two Gaussians; their geometric mean has half of it.
+  const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  const double cost1 = fromMean * fromMean * (0x1p24 * (half / (2.0 * scene.objectVariance)));
+  const double cost2 = fromDifference * fromDifference * (0x1p24 * (half / (2.0 * scene.differenceVariance)));
+  if (isSum)
+  {
+    const double weight1 = std::floor(0x1p30 * scene.weight + 0.5);
+    const double weight2 = 0x1p30 - weight1;
+    const auto   term1 = static_cast<std::uint64_t>(std::floor(weight1 * ExponentialOfNegative(cost1 * 0x1p-24) + 0.5));
+    const auto   term2 = static_cast<std::uint64_t>(std::floor(weight2 * ExponentialOfNegative(cost2 * 0x1p-24) + 0.5));
+    return static_cast<std::uint32_t>((term1 + term2) * step.factor / (std::uint64_t{ 1 } << 32));
+  }
+  std::uint64_t cost = step.cost;
+  switch (scene.affinityFunction)
+  {
+    case AffinityFunction::Minimum:
+      cost += std::max(RoundCost(cost1), RoundCost(cost2));
+      break;
+    case AffinityFunction::Homogeneity:
+      cost += RoundCost(cost2);
+      break;
+    default:
+      cost += RoundCost(cost1) + RoundCost(cost2);
+  }
+  return cost >= fullAffinity ? notReached : static_cast<std::uint32_t>(fullAffinity - cost);
+}
+
+/** Steps to half of the neighbors: those behind in memory. */
+std::vector<Step>
+MakeStepsForward(const Scene & scene)
+{
+  const std::int64_t most = scene.adjacency == Adjacency::Face ? 1 : scene.adjacency == Adjacency::FaceEdge ? 2 : 3;
+  std::vector<Step>  steps;
+  for (std::int64_t number = 14; number < 27; ++number)
+  {
+    const Triple by{ { number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1 } };
+    if (std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]) <= most)
+    {
+      steps.push_back(MakeStep(scene, by));
+    }
+  }
+  return steps;
+}
+
+struct Edge
+{
+  std::uint32_t key;
+  std::uint32_t a;
+  std::uint32_t b;
+};
+
+std::vector<Edge>
+MakeEdges(const Scene & scene)
+{
+  const auto        steps = MakeStepsForward(scene);
+  const auto        isInside = [&scene](std::int64_t voxel) { return scene.mask.empty() || scene.mask[voxel] != 0; };
+  std::vector<Edge> edges;
+  std::int64_t      voxel = 0;
+  for (std::int64_t z = 0; z < scene.size[2]; ++z)
+  {
+    for (std::int64_t y = 0; y < scene.size[1]; ++y)
+    {
+      for (std::int64_t x = 0; x < scene.size[0]; ++x, ++voxel)
+      {
+        for (const Step & step : steps)
+        {
+          const Triple to{ { x + step.by[0], y + step.by[1], z + step.by[2] } };
+          if (std::min({ to[0], to[1], to[2] }) < 0 || to[0] >= scene.size[0] || to[1] >= scene.size[1] ||
+              to[2] >= scene.size[2])
+          {
+            continue;
+          }
+          const std::int64_t neighbor = (to[2] * scene.size[1] + to[1]) * scene.size[0] + to[0];
+          if (!isInside(voxel) || !isInside(neighbor))
+          {
+            continue;
+          }
+          const std::uint32_t key = KeyOfStep(scene, scene.intensities[voxel], scene.intensities[neighbor], step);
+          if (key != notReached)
+          {
+            edges.push_back({ key, static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(neighbor) });
+          }
+        }
+      }
+    }
+  }
+  return edges;
+}
+} // namespace
+
+double
+ExponentialOfNegative(double x)
+{
+  if (x >= 700.0)
+  {
+    return 0.0;
+  }
+  const int    n = static_cast<int>(std::floor(x * 1.4426950408889634 + 0.5));
+  const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+  double       factorial[14] = { 1.0 };
+  for (int k = 1; k < 14; ++k)
+  {
+    factorial[k] = factorial[k - 1] * k;
+  }
+  double sum = 1.0 / factorial[13];
+  for (int k = 12; k >= 0; --k)
+  {
+    sum = 1.0 / factorial[k] - r * sum;
+  }
+  return std::ldexp(sum, -n);
+}
+
+std::uint32_t
+KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
+{
+  return KeyOfStep(scene, a, b, MakeStep(scene, step));
+}
+
+std::vector<std::uint32_t>
+ComputeKeys(const Scene & scene)
+{
+  const auto                 count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
+  std::vector<std::uint32_t> keys(count, notReached);
+  std::vector<std::uint32_t> component(count);
+  std::iota(component.begin(), component.end(), 0u);
+  std::vector<std::vector<std::uint32_t>> members(count);
+  std::vector<bool>                       hasSeed(count, false);
+  for (std::size_t voxel = 0; voxel < count; ++voxel)
+  {
+    members[voxel] = { static_cast<std::uint32_t>(voxel) };
+  }
+  for (const std::int64_t seed : scene.seeds)
+  {
+    keys[seed] = keyOfSeeds;
+    hasSeed[seed] = true;
+  }
+
+  std::vector<Edge> edges = MakeEdges(scene);
+  std::sort(edges.begin(), edges.end(), [](const Edge & a, const Edge & b) { return a.key > b.key; });
+  for (const Edge & edge : edges)
+  {
+    std::uint32_t large = component[edge.a];
+    std::uint32_t small = component[edge.b];
+    if (large == small)
+    {
+      continue;
+    }
+    if (members[large].size() < members[small].size())
+    {
+      std::swap(large, small);
+    }
+    // The strongest path between the two components has just become this link.
+    if (hasSeed[large] != hasSeed[small])
+    {
+      for (const std::uint32_t voxel : members[hasSeed[large] ? small : large])
+      {
+        keys[voxel] = edge.key;
+      }
+    }
+    hasSeed[large] = hasSeed[large] || hasSeed[small];
+    for (const std::uint32_t voxel : members[small])
+    {
+      component[voxel] = large;
+    }
+    members[large].insert(members[large].end(), members[small].begin(), members[small].end());
+    members[small] = {};
+  }
+  return keys;
+}
+
+long double
+Affinity(const Scene & scene, double a, double b, const Triple & step)
+{
+  const auto gaussian = [](long double x, long double mean, long double variance) {
+    return std::exp(-(x - mean) * (x - mean) / (2.0L * variance));
+  };
+  const long double h = (static_cast<long double>(a) + b) / 2.0L;
+  const long double d = std::abs(static_cast<long double>(a) - b);
+  const long double ofMean = gaussian(h, scene.objectMean, scene.objectVariance);
+  const long double ofHalf = gaussian(d / 2.0L, 0.0L, scene.differenceVariance);
+  const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
+  switch (scene.affinityFunction)
+  {
+    case AffinityFunction::WeightedSum:
+      return (scene.weight * ofMean +
+              (1.0L - scene.weight) * gaussian(d, scene.differenceMean, scene.differenceVariance)) /
+             length;
+    case AffinityFunction::Minimum:
+      return std::min(ofMean, ofHalf) / length;
+    case AffinityFunction::Homogeneity:
+      return ofHalf / length;
+    default:
+      return std::sqrt(ofMean * ofHalf) / length;
+  }
+}
+
+long double
+StrengthOfKey(const Scene & scene, std::uint32_t key)
+{
+  if (key == notReached || key == keyOfSeeds)
+  {
+    return key == keyOfSeeds ? 1.0L : 0.0L;
+  }
+  if (scene.affinityFunction == AffinityFunction::WeightedSum)
+  {
+    return key * 0x1p-30L;
+  }
+  return std::exp((static_cast<long double>(key) - fullAffinity) * 0x1p-24L);
+}
+} // namespace FuzzyConnectednessOracle

@@ -1,0 +1,87 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FuzzyConnectednessOracle_h
+#define FuzzyConnectednessOracle_h
+
+#include "itkFuzzyConnectednessEnums.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+/** Fuzzy connectedness by Kruskal: sort all links by strength, join components, and see when a seed joins.
+ *
+ * Only names of affinity functions and adjacencies are shared with the module; no formula and no algorithm is. Costs
+ * and keys are restated from their documentation. */
+namespace FuzzyConnectednessOracle
+{
+using Triple = std::array<std::int64_t, 3>;
+using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
+using Adjacency = itk::FuzzyConnectednessEnums::Adjacency;
+
+constexpr std::uint32_t notReached = 0;
+constexpr std::uint32_t fullAffinity = 0x7ffffffe;
+constexpr std::uint32_t keyOfSeeds = 0x7fffffff;
+
+/** An image of any pixel type, whose intensities double holds exactly, and what to do with it. */
+struct Scene
+{
+  Triple                    size{ { 1, 1, 1 } };
+  std::array<double, 3>     spacing{ { 1.0, 1.0, 1.0 } };
+  std::vector<double>       intensities;
+  std::vector<std::uint8_t> mask; // none if empty
+  std::vector<std::int64_t> seeds;
+
+  AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
+  double           objectMean{ 0.0 };
+  double           objectVariance{ 1.0 };
+  double           differenceMean{ 0.0 };
+  double           differenceVariance{ 1.0 };
+  double           weight{ 0.5 };
+  Adjacency        adjacency{ Adjacency::Face };
+  bool             distanceWeighting{ false };
+
+  std::int64_t
+  GetNumberOfVoxels() const
+  {
+    return size[0] * size[1] * size[2];
+  }
+};
+
+/** exp(-x) for 0 <= x < 700, by the documented series; 0 for greater x. */
+double
+ExponentialOfNegative(double x);
+
+/** Key of the link of two voxels of intensities a and b, step voxels apart. */
+std::uint32_t
+KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
+
+/** Keys of all voxels. */
+std::vector<std::uint32_t>
+ComputeKeys(const Scene & scene);
+
+/** The affinity of two voxels by its closed formula, without any rounding to keys. */
+long double
+Affinity(const Scene & scene, double a, double b, const Triple & step);
+
+/** The strength of a key up to the rounding of long double. */
+long double
+StrengthOfKey(const Scene & scene, std::uint32_t key);
+} // namespace FuzzyConnectednessOracle
+
+#endif // FuzzyConnectednessOracle_h
