@@ -19,7 +19,7 @@
 // Run length feature maps of an image file or DICOM directory, from the command line.
 
 #include "ExampleIO.h"
-#include "itkCommand.h"
+#include "ExampleProgress.h"
 #include "itkMinimumMaximumImageCalculator.h"
 #include "itkMultiThreaderBase.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
@@ -33,13 +33,6 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <mutex>
-
-#ifdef _WIN32
-#  include <io.h>
-#else
-#  include <unistd.h>
-#endif
 
 namespace
 {
@@ -164,59 +157,6 @@ ParseFeatures(const std::string & text)
   }
   return features;
 }
-
-bool
-IsErrorOutputTerminal()
-{
-#ifdef _WIN32
-  return _isatty(2) != 0;
-#else
-  return isatty(2) != 0;
-#endif
-}
-
-/** A bar on standard error that shows the progress of one filter. */
-class ProgressBar
-{
-public:
-  explicit ProgressBar(itk::ProcessObject * process)
-    : m_Process(process)
-  {
-    m_Tag = process->AddObserver(itk::ProgressEvent(), [this](const itk::EventObject &) { this->Show(); });
-  }
-
-  ProgressBar(const ProgressBar &) = delete;
-  ProgressBar &
-  operator=(const ProgressBar &) = delete;
-
-  ~ProgressBar()
-  {
-    m_Process->RemoveObserver(m_Tag);
-    std::cerr << '\r' << std::string(m_Width + 8, ' ') << '\r' << std::flush;
-  }
-
-private:
-  void
-  Show()
-  {
-    // Progress may be reported by any thread of the filter.
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    const int                         percent = static_cast<int>(100.0F * m_Process->GetProgress());
-    if (percent != m_Percent)
-    {
-      m_Percent = percent;
-      const auto done = static_cast<std::size_t>(percent) * m_Width / 100;
-      std::cerr << "\r[" << std::string(done, '#') << std::string(m_Width - done, '.') << "] " << std::setw(3)
-                << percent << " %" << std::flush;
-    }
-  }
-
-  static constexpr std::size_t m_Width{ 50 };
-  itk::ProcessObject *         m_Process;
-  unsigned long                m_Tag{ 0 };
-  std::mutex                   m_Mutex;
-  int                          m_Percent{ -1 };
-};
 
 /** Levels that hold every intensity of an image that is levels already; what is no level is left for the filter. */
 template <typename TImage>
@@ -383,15 +323,7 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
 
   const auto start = std::chrono::steady_clock::now();
-  if (!options.quiet && IsErrorOutputTerminal())
-  {
-    const ProgressBar bar(filter);
-    filter->Update();
-  }
-  else
-  {
-    filter->Update();
-  }
+  ExampleIO::UpdateWithProgress(filter, options.quiet);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   WriteMaps(filter->GetOutput(), fileNames, componentNames);

@@ -73,10 +73,11 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Verif
   }
   if (m_Method != MethodEnum::Identity && m_RangeSource == RangeSourceEnum::Given)
   {
-    if (!std::isfinite(m_RangeMinimum) || !std::isfinite(m_RangeMaximum) || m_RangeMinimum >= m_RangeMaximum)
+    if (!(m_RangeMinimum < m_RangeMaximum) || !std::isfinite(m_RangeMaximum - m_RangeMinimum))
     {
-      itkExceptionMacro("The given range is " << m_RangeMinimum << " to " << m_RangeMaximum
-                                              << ", but RangeMinimum must be less than RangeMaximum, both finite.");
+      itkExceptionMacro("The given range is "
+                        << m_RangeMinimum << " to " << m_RangeMaximum
+                        << ", but RangeMinimum must be less than RangeMaximum, and their difference finite.");
     }
   }
 }
@@ -216,6 +217,12 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Befor
     itkExceptionMacro("BinWidth " << m_BinWidth << " over the range " << m_UsedRangeMinimum << " to "
                                   << m_UsedRangeMaximum << " makes " << numberOfLevels << " gray levels, but at most "
                                   << MaximumNumberOfGrayLevels << " are possible.");
+  }
+  if (numberOfLevels > static_cast<double>(NumericTraits<OutputPixelType>::max()))
+  {
+    itkExceptionMacro("The output's pixel type holds levels up to " << NumericTraits<OutputPixelType>::max()
+                                                                    << ", but there are " << numberOfLevels
+                                                                    << " gray levels.");
   }
   m_UsedNumberOfGrayLevels = static_cast<unsigned int>(numberOfLevels);
 }

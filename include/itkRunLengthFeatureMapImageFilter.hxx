@@ -464,6 +464,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateD
     job.runWorkers = voxelmaps::MakeRunWorkers(this);
     voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(region.GetNumberOfPixels()));
     job.completed = [&progress](std::uint64_t numberOfVoxels) { progress.Completed(numberOfVoxels); };
+    progress.Completed(0);
     this->ComputeFeatureMaps(job);
     this->UpdateProgress(1.0f);
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job from nothing: install packages, build, fetch images of real heads, compute their run length feature maps,
-# and draw them to demo-output/. Running it again only does what is missing, and computes the maps anew.
+# find objects by fuzzy connectedness, and draw all to demo-output/. Running it again only does what is missing, and
+# computes the maps and objects anew.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,18 +14,22 @@ step "Build"
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON
-cmake --build build --parallel "$(nproc)" --target RunLengthFeatureMaps RenderFeatureMaps
+cmake --build build --parallel "$(nproc)" --target \
+  RunLengthFeatureMaps RenderFeatureMaps FuzzyConnectedness SyntheticLiverCT RenderObject
 maps=build/examples/RunLengthFeatureMaps
+connect=build/examples/FuzzyConnectedness
 
-# draw IMAGE MAPS PICTURE TITLE
-draw() {
+# render PROGRAM IMAGE MAPS-OR-OBJECT PICTURE TITLE [OPTION...]
+render() {
   local display=()
   if [[ -z "${DISPLAY:-}" ]]; then
     display=(xvfb-run -a)
   fi
-  "${display[@]}" build/examples/RenderFeatureMaps "$1" "$2" "$3" --title "$4"
-  echo "$3: picture of $2"
+  "${display[@]}" "build/examples/$1" "$2" "$3" "$4" --title "${@:5}"
+  echo "$4: picture of $3"
 }
+draw() { render RenderFeatureMaps "$@"; }
+draw_object() { render RenderObject "$@"; }
 
 step "Data"
 # Debian's package of ITK examples has slices of BrainWeb and a head. Slim systems drop what lies in /usr/share/doc when
@@ -88,6 +93,21 @@ if [[ -r "${volume}" ]]; then
   draw "${volume}" "${out}/BrainWebT1.nrrd" "${out}/BrainWebT1.png" \
     "brainweb_t1.mha: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
 fi
+
+step "Vessels.png: portal vein of a synthetic CT, read from DICOM"
+rm -rf "${out}/LiverCT"
+seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80)"
+echo "${seeds}"
+"${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
+  --threshold 0.4 --object "${out}/Vessels.nii.gz"
+draw_object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
+  "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
+
+step "WhiteMatter.png: white matter of $(basename "${head}")"
+"${connect}" "${head}" "${out}/WhiteMatter_strength.nii.gz" --seed 47,76,31 --estimate-radius 1 \
+  --threshold 0.3 --object "${out}/WhiteMatter.nii.gz"
+draw_object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
+  "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
 
 step "Done; written to ${out}/"
 ls -1sh "${out}"

@@ -17,37 +17,31 @@
  *=========================================================================*/
 #include "RunLengthFormulas.h"
 
-namespace
-{
-using itk::RunLengthFeatureMapEnums;
+// Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
 using namespace itk::voxelmaps;
 
-// Uses all of the header, so that templates are compiled as well.
-__host__ __device__ double
-SumOfFeatures(const RunLengthScales & scales)
+template struct itk::voxelmaps::RunLengthSums<double>;
+template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
+
+namespace
 {
-  using Division = PlainDivision<double>;
-  RunLengthSums<double> sums{};
-  ClearRuns(sums);
-  AddRunsOfLength(sums, 4.0, 0.25, 3.0, 5.0, 7.0);
-  const RunLengthDivisors<double, Division> by(sums, Division::By(scales.shortRunScale));
-  double                                    total = 0.0;
-  for (unsigned int i = 0; i < RunLengthFeatureMapEnums::NumberOfFeatures; ++i)
-  {
-    total += RunLengthFeatureValue(static_cast<RunLengthFeatureMapEnums::Feature>(i), sums, by, scales);
-  }
-  return total;
+__host__ __device__ bool
+HasAllFunctions()
+{
+  const auto add = &AddRunsOfLength<double>;
+  const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
+  return add != nullptr && evaluate != nullptr;
 }
 } // namespace
 
 __global__ void
-SumOfFeaturesKernel(RunLengthScales scales, double * result)
+HasAllFunctionsKernel(bool * result)
 {
-  *result = SumOfFeatures(scales);
+  *result = HasAllFunctions();
 }
 
-double
-SumOfFeaturesOnHost(RunLengthScales scales)
+bool
+HasAllFunctionsOnHost()
 {
-  return SumOfFeatures(scales);
+  return HasAllFunctions();
 }

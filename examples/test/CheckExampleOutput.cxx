@@ -22,11 +22,18 @@
 //   equal MAPS MAPS            the same size and components
 //   background MASK MAPS       0 where MASK is 0, and not 0 in the first component elsewhere
 //   picture PNG WIDTH          at least WIDTH pixels wide, with many colors
+//   digest IMAGE HEX           the values, as 16 bit integers, have this FNV-1a digest
+//   value IMAGE X,Y,Z LO HI    the voxel's value is from LO to HI
+//   threshold STRENGTH OBJECT T  OBJECT is 1 where STRENGTH is T or more, and 0 elsewhere
+//   inside OBJECT IMAGE LO HI SHARE  of the voxels of OBJECT, at least this share has LO to HI in IMAGE
+// An image may be a folder with a DICOM series.
 
+#include "ExampleIO.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkVectorImage.h"
 
+#include <cstdint>
 #include <iostream>
 #include <set>
 #include <stdexcept>
@@ -40,6 +47,10 @@ using MapsType = itk::VectorImage<double, 3>;
 MapsType::Pointer
 Read(const std::string & name)
 {
+  if (std::filesystem::is_directory(name))
+  {
+    return ExampleIO::ReadFiles<MapsType>(ExampleIO::FindInput(name));
+  }
   return itk::ReadImage<MapsType>(name);
 }
 
@@ -125,6 +136,68 @@ CheckPicture(const MapsType * picture, unsigned int width)
   }
   Require(colors.size() > 100, std::to_string(colors.size()) + " colors are many");
 }
+
+void
+CheckDigest(const MapsType * image, const std::string & expected)
+{
+  std::uint64_t                           digest = 0xCBF29CE484222325U;
+  itk::ImageRegionConstIterator<MapsType> it(image, image->GetLargestPossibleRegion());
+  for (; !it.IsAtEnd(); ++it)
+  {
+    const std::uint64_t value = static_cast<std::uint16_t>(static_cast<std::int16_t>(it.Get()[0]));
+    digest = (digest ^ (value & 0xFFU)) * 0x100000001B3U;
+    digest = (digest ^ (value >> 8U)) * 0x100000001B3U;
+  }
+  std::ostringstream text;
+  text << std::hex << digest;
+  Require(text.str() == expected, text.str() + " is " + expected);
+}
+
+void
+CheckValue(const MapsType * image, const std::string & where, double low, double high)
+{
+  const auto numbers = ExampleIO::ParseNumbers<itk::IndexValueType>("index", where, 3, "there are 3 axes");
+  const MapsType::IndexType index{ { numbers[0], numbers[1], numbers[2] } };
+  Require(image->GetLargestPossibleRegion().IsInside(index), where + " is in the image");
+  const double value = image->GetPixel(index)[0];
+  Require(value >= low && value <= high, std::to_string(value) + " is in the range");
+}
+
+void
+CheckThreshold(const MapsType * strength, const MapsType * object, double threshold)
+{
+  RequireSameSize(strength, object);
+  bool                                    isInsideFound = false;
+  itk::ImageRegionConstIterator<MapsType> itStrength(strength, strength->GetLargestPossibleRegion());
+  itk::ImageRegionConstIterator<MapsType> itObject(object, object->GetLargestPossibleRegion());
+  for (; !itStrength.IsAtEnd(); ++itStrength, ++itObject)
+  {
+    const bool isInside = itStrength.Get()[0] >= threshold;
+    Require(itObject.Get()[0] == (isInside ? 1.0 : 0.0), "1 where the strength is enough, 0 elsewhere");
+    isInsideFound = isInsideFound || isInside;
+  }
+  Require(isInsideFound, "there is an object");
+}
+
+void
+CheckInside(const MapsType * object, const MapsType * image, double low, double high, double share)
+{
+  RequireSameSize(object, image);
+  double                                  inside = 0.0;
+  double                                  all = 0.0;
+  itk::ImageRegionConstIterator<MapsType> itObject(object, object->GetLargestPossibleRegion());
+  itk::ImageRegionConstIterator<MapsType> itImage(image, image->GetLargestPossibleRegion());
+  for (; !itObject.IsAtEnd(); ++itObject, ++itImage)
+  {
+    if (itObject.Get()[0] != 0.0)
+    {
+      const double value = itImage.Get()[0];
+      all += 1.0;
+      inside += value >= low && value <= high ? 1.0 : 0.0;
+    }
+  }
+  Require(all > 0.0 && inside >= share * all, std::to_string(inside / all) + " of the object is enough");
+}
 } // namespace
 
 int
@@ -158,6 +231,22 @@ main(int argc, char * argv[])
     else if (check == "picture" && words.size() == 3)
     {
       CheckPicture(Read(words[1]), static_cast<unsigned int>(std::stoul(words[2])));
+    }
+    else if (check == "digest" && words.size() == 3)
+    {
+      CheckDigest(Read(words[1]), words[2]);
+    }
+    else if (check == "value" && words.size() == 5)
+    {
+      CheckValue(Read(words[1]), words[2], std::stod(words[3]), std::stod(words[4]));
+    }
+    else if (check == "threshold" && words.size() == 4)
+    {
+      CheckThreshold(Read(words[1]), Read(words[2]), std::stod(words[3]));
+    }
+    else if (check == "inside" && words.size() == 6)
+    {
+      CheckInside(Read(words[1]), Read(words[2]), std::stod(words[3]), std::stod(words[4]), std::stod(words[5]));
     }
     else
     {

@@ -142,14 +142,13 @@ private:
   SumAllChannels(const Box & box, int d, int k, int z, std::ptrdiff_t first, void * const outs[],
                  std::ptrdiff_t outOffset) const
   {
-    const std::ptrdiff_t planeVoxels = std::ptrdiff_t{ m_Shape.ex } * m_Shape.ey + lanesOfBlock + 256;
     const std::uint8_t * segment = m_Context.Segments(d, k);
     for (int c = 0; c < NumberOfChannels; ++c)
     {
       const int bytes = ChannelBytes(m_Task, c);
       if (bytes == 4)
       {
-        auto * plane = static_cast<std::uint32_t *>(m_Memory.planes[c]) + (k - 1) * planeVoxels;
+        auto * plane = static_cast<std::uint32_t *>(m_Memory.planes[c]) + (k - 1) * m_Memory.planesPerLength;
         auto * out = static_cast<std::uint32_t *>(outs[c]) + outOffset;
         if (c == CountChannel)
         {
@@ -163,7 +162,7 @@ private:
       }
       else if (bytes == 8)
       {
-        auto *       plane = static_cast<std::uint64_t *>(m_Memory.planes[c]) + (k - 1) * planeVoxels;
+        auto *       plane = static_cast<std::uint64_t *>(m_Memory.planes[c]) + (k - 1) * m_Memory.planesPerLength;
         auto *       out = static_cast<std::uint64_t *>(outs[c]) + outOffset;
         const auto * weight = static_cast<const std::uint64_t *>(m_Memory.weights[c]) + first;
         m_Context.SumChannel<VAdd>(box, Weighted<std::uint64_t>{ segment, weight }, z, plane, out);

@@ -111,7 +111,7 @@ struct TileMemory
   std::uint16_t * levels;
   std::uint8_t *  segments;                  // seg_k of k = 1 ... longest run, of one direction or of all
   void *          weights[NumberOfChannels]; // i^2, q(i), i of every input voxel
-  void *          planes[NumberOfChannels];  // sums along z, of k = 1 ... longest run
+  void *          planes[NumberOfChannels];  // sums along z; of k = 1 ... longest run if there are several planes
   void *          firstSums[NumberOfChannels];
   void *          sums[NumberOfChannels]; // S_k of k = 2 ... longest run
   void *          row;                    // sums along z and y
@@ -134,6 +134,9 @@ struct TileMemory
 
   double *    averages; // sums of features over directions
   std::size_t bytes;
+
+  // Between the sums along z of seg_k and seg_(k+1), which go from one output plane to the next.
+  std::ptrdiff_t planesPerLength;
 
   // Where S_k of an output plane begins: only merged matrices keep all planes.
   std::ptrdiff_t sumsPerLength;
@@ -158,6 +161,8 @@ struct TileMemory
     sumsPerPlane = merge ? std::ptrdiff_t{ shape.nx } * shape.ny : 0;
     sumsPerLength = merge ? shape.outputVoxels : std::ptrdiff_t{ shape.nx } * shape.ny;
 
+    planesPerLength = shape.nz > 1 ? static_cast<std::ptrdiff_t>(planeVoxels) : 0;
+
     const auto take = [&](std::size_t n) {
       void * part = static_cast<char *>(memory) + bytes;
       bytes += (n + 63) / 64 * 64;
@@ -170,7 +175,7 @@ struct TileMemory
     {
       const std::size_t n = ChannelBytes(task, c);
       weights[c] = take(c == CountChannel ? 0 : n * voxels);
-      planes[c] = take(n * runs * planeVoxels);
+      planes[c] = take(n * planeVoxels * (shape.nz > 1 ? runs : 1));
       firstSums[c] = take(n * outputs);
       sums[c] = take(n * (runs - 1) * (merge ? outputs : outputs / shape.nz));
     }

@@ -28,6 +28,10 @@ namespace voxelmaps
 inline std::uint64_t
 MultiplyHigh(std::uint64_t a, std::uint64_t b)
 {
+#if defined(__SIZEOF_INT128__)
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
+#else
   const std::uint64_t aLow = a & 0xffffffffu;
   const std::uint64_t aHigh = a >> 32;
   const std::uint64_t bLow = b & 0xffffffffu;
@@ -35,6 +39,7 @@ MultiplyHigh(std::uint64_t a, std::uint64_t b)
   const std::uint64_t middle = aHigh * bLow + ((aLow * bLow) >> 32);
   const std::uint64_t middle2 = aLow * bHigh + (middle & 0xffffffffu);
   return aHigh * bHigh + (middle >> 32) + (middle2 >> 32);
+#endif
 }
 } // namespace voxelmaps
 } // namespace itk
