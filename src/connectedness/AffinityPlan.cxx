@@ -80,6 +80,9 @@ MakeLinks(const FuzzyConnectednessJob & job)
       }
     }
   }
+  // Last comes first off a stack, and neighbors along x share a cache line.
+  std::stable_sort(
+    links.begin(), links.end(), [](const Link & a, const Link & b) { return std::abs(a.stride) > std::abs(b.stride); });
   return links;
 }
 
