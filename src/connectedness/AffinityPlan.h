@@ -62,10 +62,17 @@ public:
   {
     if constexpr (std::is_integral<TPixel>::value)
     {
+      // Not std::minmax_element, which compilers do not vectorize.
       const auto * image = static_cast<const TPixel *>(job.image);
-      const auto   range = std::minmax_element(image, image + job.GetNumberOfVoxels());
-      const auto   least = static_cast<std::int64_t>(*range.first);
-      const auto   greatest = static_cast<std::int64_t>(*range.second);
+      TPixel       leastPixel = image[0];
+      TPixel       greatestPixel = image[0];
+      for (std::int64_t voxel = 1; voxel < job.GetNumberOfVoxels(); ++voxel)
+      {
+        leastPixel = image[voxel] < leastPixel ? image[voxel] : leastPixel;
+        greatestPixel = image[voxel] > greatestPixel ? image[voxel] : greatestPixel;
+      }
+      const auto least = static_cast<std::int64_t>(leastPixel);
+      const auto greatest = static_cast<std::int64_t>(greatestPixel);
       if (greatest - least <= 65535)
       {
         m_LeastSum = 2 * least;

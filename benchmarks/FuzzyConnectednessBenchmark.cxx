@@ -1,0 +1,631 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "HeapConnectedness.h"
+#include "SyntheticLiverCTSource.h"
+
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkMultiThreaderBase.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#ifdef __linux__
+#  include <fstream>
+#  include <malloc.h>
+#  include <sys/wait.h>
+#  include <unistd.h>
+#endif
+
+namespace
+{
+using Job = itk::FuzzyConnectednessJob;
+using Enums = itk::FuzzyConnectednessEnums;
+using ImageType = SyntheticLiverCT::ImageType;
+using Pixel = ImageType::PixelType;
+using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Data
+
+SyntheticLiverCT::Result
+MakeScene(const ImageType::SizeType & size)
+{
+  SyntheticLiverCT::Settings settings;
+  settings.size = size;
+  return SyntheticLiverCT::Make(settings);
+}
+
+std::string
+ToString(const ImageType::SizeType & size)
+{
+  std::ostringstream text;
+  text << size[0] << 'x' << size[1] << 'x' << size[2];
+  return text.str();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Cases
+
+enum class Program
+{
+  Heap,
+  Queue,
+  Buckets,
+  Tiles
+};
+
+std::string
+GetName(Program program)
+{
+  switch (program)
+  {
+    case Program::Heap:
+      return "Heap";
+    case Program::Queue:
+      return "Queue";
+    case Program::Buckets:
+      return "Buckets";
+    case Program::Tiles:
+      return "Tiles";
+  }
+  return "unknown";
+}
+
+enum class Object
+{
+  Vessel,
+  Liver,
+  Everything
+};
+
+/** What is computed, by whichever program. */
+struct Case
+{
+  Object           object;
+  Enums::Adjacency adjacency;
+  double           minimumStrength;
+
+  std::string
+  GetName(const ImageType::SizeType & size) const
+  {
+    std::ostringstream text;
+    text << (object == Object::Vessel  ? "vessel"
+             : object == Object::Liver ? "liver"
+                                       : "everything")
+         << '/' << ToString(size) << "/neighbors:" << (adjacency == Enums::Adjacency::Face ? 6 : 26)
+         << "/minimum:" << minimumStrength;
+    return text.str();
+  }
+};
+
+std::vector<Case>
+MakeCases()
+{
+  std::vector<Case> cases;
+  for (const auto adjacency : { Enums::Adjacency::Face, Enums::Adjacency::Full })
+  {
+    for (const auto object : { Object::Vessel, Object::Liver, Object::Everything })
+    {
+      for (const double minimumStrength : { 0.0, 0.5 })
+      {
+        cases.push_back({ object, adjacency, minimumStrength });
+      }
+    }
+  }
+  return cases;
+}
+
+ImageType::IndexType
+GetSeed(const SyntheticLiverCT::Result & scene, Object object)
+{
+  return object == Object::Vessel ? scene.vesselSeed : scene.liverSeed;
+}
+
+/** The engine's job, without workers and memory for the keys. */
+Job
+MakeJob(const SyntheticLiverCT::Result & scene, const Case & thisCase)
+{
+  const auto size = scene.image->GetLargestPossibleRegion().GetSize();
+  Job        job;
+  job.image = scene.image->GetBufferPointer();
+  job.pixelType = Job::PixelType::Int16;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    job.size[axis] = static_cast<std::int64_t>(size[axis]);
+    job.spacing[axis] = scene.image->GetSpacing()[axis];
+  }
+  job.seeds.push_back(scene.image->ComputeOffset(GetSeed(scene, thisCase.object)));
+  job.adjacency = thisCase.adjacency;
+  job.minimumStrength = thisCase.minimumStrength;
+  if (thisCase.object == Object::Everything)
+  {
+    // Wide enough that no affinity of the image is so small that it counts as 0, as those of air are for a vessel.
+    job.objectMean = 110.0;
+    job.objectVariance = 200.0 * 200.0;
+    job.differenceVariance = 50.0 * 50.0;
+  }
+  else
+  {
+    const itk::AffinityEstimate estimate = itk::EstimateAffinity(job, 2);
+    job.objectMean = estimate.mean;
+    job.objectVariance = estimate.variance;
+    job.differenceVariance = estimate.differenceVariance;
+  }
+  return job;
+}
+
+/** Let the job use threads as the filter does. */
+void
+SetThreads(Job & job, unsigned int threads)
+{
+  job.numberOfWorkers = threads;
+  const auto threader = itk::MultiThreaderBase::New();
+  threader->SetMaximumNumberOfThreads(threads);
+  threader->SetNumberOfWorkUnits(threads);
+  job.runWorkers = [threader](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
+    threader->ParallelizeArray(
+      0, numberOfWorkers, [&body](itk::SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
+  };
+}
+
+void
+ComputeKeys(Job & job, Program program)
+{
+  switch (program)
+  {
+    case Program::Heap:
+      VoxelMapsBenchmarks::ComputeHeapConnectedness<Pixel>(job);
+      return;
+    case Program::Queue:
+      job.method = Enums::Method::Queue;
+      break;
+    case Program::Buckets:
+      job.method = Enums::Method::Buckets;
+      break;
+    case Program::Tiles:
+      job.method = Enums::Method::Tiles;
+      break;
+  }
+  itk::ComputeFuzzyConnectedness(job);
+}
+
+/** 1, 2, 4 ... and all. */
+std::vector<unsigned int>
+GetThreadCounts(unsigned int all)
+{
+  std::vector<unsigned int> counts;
+  for (unsigned int threads = 1; threads < all; threads *= 2)
+  {
+    counts.push_back(threads);
+  }
+  counts.push_back(all);
+  return counts;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Check
+
+std::size_t
+CountReached(const std::vector<std::uint32_t> & keys)
+{
+  return keys.size() - static_cast<std::size_t>(std::count(keys.begin(), keys.end(), 0U));
+}
+
+/** Whether all programs give the same keys as the heap. */
+bool
+Check(unsigned int allThreads)
+{
+  const auto scene = MakeScene({ { 72, 64, 40 } });
+  const auto size = scene.image->GetLargestPossibleRegion().GetSize();
+  bool       agrees = true;
+  for (const Case & thisCase : MakeCases())
+  {
+    Job                        job = MakeJob(scene, thisCase);
+    std::vector<std::uint32_t> expected(size[0] * size[1] * size[2]);
+    job.keys = expected.data();
+    ComputeKeys(job, Program::Heap);
+    std::cerr << "check " << thisCase.GetName(size) << ": " << CountReached(expected) << " voxels reached";
+
+    // Of so coarse a vessel, little has a strength of 0.5.
+    bool       caseAgrees = CountReached(expected) > (thisCase.minimumStrength == 0.0 ? 1000 : 0);
+    const auto compare = [&](Program program, unsigned int threads) {
+      std::vector<std::uint32_t> keys(expected.size(), ~0U);
+      job.keys = keys.data();
+      SetThreads(job, threads);
+      ComputeKeys(job, program);
+      if (keys != expected)
+      {
+        std::cerr << ", " << GetName(program) << " with " << threads << " threads DIFFERS";
+        caseAgrees = false;
+      }
+    };
+    compare(Program::Queue, 1);
+    compare(Program::Buckets, 1);
+    for (const unsigned int threads : { 1U, 2U, allThreads })
+    {
+      compare(Program::Tiles, threads);
+    }
+    std::cerr << (caseAgrees ? ", the same by all" : " FAILED") << std::endl;
+    agrees = agrees && caseAgrees;
+  }
+  return agrees;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Time
+
+/** Measures the loop over a benchmark's state, to report nanoseconds per voxel as plain numbers. */
+class Stopwatch
+{
+public:
+  void
+  Report(benchmark::State & state, std::size_t voxels) const
+  {
+    const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - m_Start;
+    const double items = static_cast<double>(state.iterations()) * static_cast<double>(voxels);
+    state.SetItemsProcessed(static_cast<std::int64_t>(items));
+    state.counters["ns/voxel"] = elapsed.count() / items;
+  }
+
+private:
+  std::chrono::steady_clock::time_point m_Start{ std::chrono::steady_clock::now() };
+};
+
+void
+RunEngine(benchmark::State & state, const SyntheticLiverCT::Result & scene, const Case & thisCase, Program program,
+          unsigned int threads)
+{
+  Job                        job = MakeJob(scene, thisCase);
+  std::vector<std::uint32_t> keys(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+  job.keys = keys.data();
+  SetThreads(job, threads);
+  const Stopwatch stopwatch;
+  for (auto _ : state)
+  {
+    ComputeKeys(job, program);
+    benchmark::ClobberMemory();
+  }
+  stopwatch.Report(state, keys.size());
+  state.counters["reached"] = static_cast<double>(CountReached(keys)) / static_cast<double>(keys.size());
+}
+
+void
+RunFilter(benchmark::State & state, const SyntheticLiverCT::Result & scene, const Case & thisCase, unsigned int threads)
+{
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
+  const auto filter = FilterType::New();
+  filter->SetInput(scene.image);
+  filter->SetSeed(GetSeed(scene, thisCase.object));
+  filter->EstimateAffinityFromSeedsOn();
+  filter->SetAdjacency(thisCase.adjacency);
+  filter->SetMinimumStrength(thisCase.minimumStrength);
+  filter->SetNumberOfWorkUnits(threads);
+  const Stopwatch stopwatch;
+  for (auto _ : state)
+  {
+    // Nobody has touched the memory of the first result.
+    filter->GetOutput()->Initialize();
+    filter->Modified();
+    filter->Update();
+    benchmark::DoNotOptimize(filter->GetOutput()->GetBufferPointer());
+  }
+  stopwatch.Report(state, scene.image->GetLargestPossibleRegion().GetNumberOfPixels());
+}
+
+template <typename TFunction>
+void
+Register(const std::string & name, TFunction && function)
+{
+  benchmark::RegisterBenchmark(name.c_str(), std::forward<TFunction>(function))
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+}
+
+/** The scene is made when the first benchmark needs it. */
+class LazyScene
+{
+public:
+  explicit LazyScene(const ImageType::SizeType & size)
+    : m_Size(size)
+  {}
+
+  const SyntheticLiverCT::Result &
+  Get()
+  {
+    if (!m_Scene)
+    {
+      m_Scene = std::make_unique<SyntheticLiverCT::Result>(MakeScene(m_Size));
+    }
+    return *m_Scene;
+  }
+
+private:
+  ImageType::SizeType                       m_Size;
+  std::unique_ptr<SyntheticLiverCT::Result> m_Scene;
+};
+
+void
+RegisterBenchmarks(LazyScene & scene, const ImageType::SizeType & size, unsigned int allThreads)
+{
+  using benchmark::State;
+  const auto registerEngine = [&](const Case & thisCase, Program program, unsigned int threads) {
+    Register(GetName(program) + "/" + thisCase.GetName(size) + "/threads:" + std::to_string(threads),
+             [&scene, thisCase, program, threads](State & state) {
+               RunEngine(state, scene.Get(), thisCase, program, threads);
+             });
+  };
+  for (const Case & thisCase : MakeCases())
+  {
+    if (thisCase.adjacency == Enums::Adjacency::Face)
+    {
+      registerEngine(thisCase, Program::Heap, 1);
+      registerEngine(thisCase, Program::Queue, 1);
+    }
+    registerEngine(thisCase, Program::Buckets, 1);
+    for (const unsigned int threads : GetThreadCounts(allThreads))
+    {
+      registerEngine(thisCase, Program::Tiles, threads);
+    }
+    if (thisCase.adjacency == Enums::Adjacency::Face && thisCase.object != Object::Everything)
+    {
+      Register("Filter/" + thisCase.GetName(size) + "/threads:" + std::to_string(allThreads),
+               [&scene, thisCase, allThreads](State & state) { RunFilter(state, scene.Get(), thisCase, allThreads); });
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memory
+
+// Bytes per voxel beside input and output that the filter may use.
+constexpr double memoryLimit = 12.0;
+
+#ifdef __linux__
+/** A line of /proc/self/status in bytes, 0 where there is none. */
+double
+ReadStatus(const std::string & key)
+{
+  std::ifstream status("/proc/self/status");
+  std::string   line;
+  while (std::getline(status, line))
+  {
+    if (line.compare(0, key.size() + 1, key + ":") == 0)
+    {
+      return 1024.0 * std::strtod(line.c_str() + key.size() + 1, nullptr);
+    }
+  }
+  return 0.0;
+}
+
+/** Run one program and print what it took beside input and output. Returns whether it keeps to the limit. */
+bool
+MeasureMemoryHere(const ImageType::SizeType & size, const Case & thisCase, Program program, unsigned int threads)
+{
+  const auto                 scene = MakeScene(size);
+  Job                        job = MakeJob(scene, thisCase);
+  std::vector<std::uint32_t> keys(static_cast<std::size_t>(job.GetNumberOfVoxels()), 1);
+  job.keys = keys.data();
+  SetThreads(job, threads);
+  // What making the image took is not the program's; 5 sets the peak to what is resident now.
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;
+  const double before = ReadStatus("VmRSS");
+  const double peakBefore = ReadStatus("VmHWM");
+  ComputeKeys(job, program);
+  const double peak = ReadStatus("VmHWM");
+
+  const double perVoxel = (peak - before) / static_cast<double>(keys.size());
+  const bool   isLimited = program != Program::Heap;
+  const bool   keeps = !isLimited || perVoxel <= memoryLimit;
+  std::cout << GetName(program) << '/' << thisCase.GetName(size) << "/threads:" << threads << ": " << std::fixed
+            << std::setprecision(2) << perVoxel << " bytes per voxel beside input and output";
+  if (peakBefore > 1.05 * before)
+  {
+    std::cout << " at most: the peak could not be reset";
+  }
+  std::cout << (keeps ? "" : " EXCEEDED") << std::endl;
+  return keeps;
+}
+
+/** The same in a process of its own, which no other leaves memory to. */
+bool
+MeasureMemory(const ImageType::SizeType & size, const Case & thisCase, Program program, unsigned int threads)
+{
+  const pid_t child = fork();
+  if (child < 0)
+  {
+    throw std::runtime_error("fork failed");
+  }
+  if (child == 0)
+  {
+    bool keeps = false;
+    try
+    {
+      keeps = MeasureMemoryHere(size, thisCase, program, threads);
+    }
+    catch (const std::exception & error)
+    {
+      std::cerr << error.what() << std::endl;
+    }
+    _exit(keeps ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+#else
+bool
+MeasureMemory(const ImageType::SizeType &, const Case &, Program, unsigned int)
+{
+  throw std::runtime_error("--memory needs Linux");
+}
+#endif
+
+bool
+MeasureMemory(const ImageType::SizeType & size, unsigned int allThreads)
+{
+  std::cout << "limit: " << memoryLimit << " bytes per voxel, not for Heap" << std::endl;
+  bool keep = true;
+  for (const Case & thisCase : MakeCases())
+  {
+    const bool isFull = thisCase.minimumStrength == 0.0;
+    const bool isFace = thisCase.adjacency == Enums::Adjacency::Face;
+    if (isFull && (isFace || thisCase.object == Object::Everything))
+    {
+      for (const auto program : { Program::Heap, Program::Queue, Program::Buckets, Program::Tiles })
+      {
+        if (isFace || program == Program::Buckets || program == Program::Tiles)
+        {
+          keep = MeasureMemory(size, thisCase, program, program == Program::Tiles ? allThreads : 1) && keep;
+        }
+      }
+    }
+  }
+  return keep;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Options
+{
+  bool                check{ false };
+  bool                memory{ false };
+  ImageType::SizeType size{ { 512, 512, 155 } };
+};
+
+ImageType::SizeType
+ParseSize(const std::string & text)
+{
+  ImageType::SizeType size;
+  std::istringstream  stream(text);
+  char                comma = ',';
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    if ((axis > 0 && !(stream >> comma)) || comma != ',' || !(stream >> size[axis]))
+    {
+      throw std::runtime_error("--size is " + text + ", but must be x,y,z");
+    }
+  }
+  if (stream >> comma)
+  {
+    throw std::runtime_error("--size is " + text + ", but must be x,y,z");
+  }
+  return size;
+}
+
+/** Take this program's own arguments from the command line; the rest is Google Benchmark's. */
+Options
+TakeOptions(int & argc, char ** argv)
+{
+  Options           options;
+  const std::string sizeOption = "--size";
+  int               kept = 1;
+  for (int i = 1; i < argc; ++i)
+  {
+    const std::string argument = argv[i];
+    if (argument == "--check")
+    {
+      options.check = true;
+    }
+    else if (argument == "--memory")
+    {
+      options.memory = true;
+    }
+    else if (argument == sizeOption && i + 1 < argc)
+    {
+      options.size = ParseSize(argv[++i]);
+    }
+    else if (argument.compare(0, sizeOption.size() + 1, sizeOption + "=") == 0)
+    {
+      options.size = ParseSize(argument.substr(sizeOption.size() + 1));
+    }
+    else
+    {
+      if (argument == "--help")
+      {
+        std::cout << "FuzzyConnectednessBenchmark [--size X,Y,Z] [--check | --memory] [options of Google Benchmark]\n"
+                     "  --size X,Y,Z  voxels of the synthetic liver CT, default 512,512,155\n"
+                     "  --check       only check that all programs give the same keys, on a small image\n"
+                     "  --memory      only measure the peak memory\n\n";
+      }
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
+  return options;
+}
+
+int
+Run(int argc, char * argv[])
+{
+  const unsigned int threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  const Options      options = TakeOptions(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv))
+  {
+    return EXIT_FAILURE;
+  }
+  if (options.memory)
+  {
+    return MeasureMemory(options.size, threads) ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+  if (!Check(threads))
+  {
+    std::cerr << "the programs give different keys" << std::endl;
+    return EXIT_FAILURE;
+  }
+  if (!options.check)
+  {
+    LazyScene scene(options.size);
+    RegisterBenchmarks(scene, options.size, threads);
+    benchmark::RunSpecifiedBenchmarks();
+  }
+  benchmark::Shutdown();
+  return EXIT_SUCCESS;
+}
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  try
+  {
+    return Run(argc, argv);
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    std::cerr << error.GetDescription() << std::endl;
+  }
+  catch (const std::exception & error)
+  {
+    std::cerr << error.what() << std::endl;
+  }
+  return EXIT_FAILURE;
+}
