@@ -254,7 +254,8 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
     }
     return x + 1.0;
   };
-  const auto discretize = [&](InputPixelType value) -> OutputPixelType {
+  // 0 for NaN, and for what is no level (Identity).
+  const auto discretize = [=](InputPixelType value) -> OutputPixelType {
     if constexpr (std::is_floating_point<InputPixelType>::value)
     {
       if (std::isnan(value))
@@ -265,17 +266,14 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
     const auto x = static_cast<double>(value);
     if (m_Method == MethodEnum::Identity && !(x >= 0.0 && x < number && x == std::floor(x)))
     {
-      const std::lock_guard<std::mutex> lock(m_Mutex);
-      m_NoGrayLevel = m_NoGrayLevel ? std::min(*m_NoGrayLevel, x) : x;
       return 0;
     }
     return static_cast<OutputPixelType>(levelOf(std::min(std::max(x, minimum), maximum)));
   };
 
   // A table is the same function, evaluated once per value instead of once per voxel.
-  constexpr bool               useTable = sizeof(InputPixelType) == 1;
   std::vector<OutputPixelType> table;
-  if (useTable && m_Method != MethodEnum::Identity)
+  if constexpr (sizeof(InputPixelType) == 1)
   {
     for (int value = std::numeric_limits<InputPixelType>::lowest(); value <= std::numeric_limits<InputPixelType>::max();
          ++value)
@@ -300,18 +298,26 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
       inside = maskIt.Get() == m_InsidePixelValue;
       ++maskIt;
     }
-    if (!inside)
+    OutputPixelType level = 0;
+    if (inside)
     {
-      out.Set(0);
+      const InputPixelType value = it.Get();
+      if constexpr (sizeof(InputPixelType) == 1)
+      {
+        level = table[static_cast<int>(value) - static_cast<int>(std::numeric_limits<InputPixelType>::lowest())];
+      }
+      else
+      {
+        level = discretize(value);
+      }
+      if (level == 0 && m_Method == MethodEnum::Identity && !std::isnan(static_cast<double>(value)))
+      {
+        const std::lock_guard<std::mutex> lock(m_Mutex);
+        const auto                        x = static_cast<double>(value);
+        m_NoGrayLevel = m_NoGrayLevel ? std::min(*m_NoGrayLevel, x) : x;
+      }
     }
-    else if (!table.empty())
-    {
-      out.Set(table[static_cast<int>(it.Get()) - static_cast<int>(std::numeric_limits<InputPixelType>::lowest())]);
-    }
-    else
-    {
-      out.Set(discretize(it.Get()));
-    }
+    out.Set(level);
   }
 }
 
