@@ -615,6 +615,8 @@ Run(int argc, char * argv[])
 int
 main(int argc, char * argv[])
 {
+  // ITK's thread pool keeps the size it is made with, so it is made before a benchmark asks for fewer threads.
+  itk::MultiThreaderBase::New()->ParallelizeArray(0, 2, [](itk::SizeValueType) {}, nullptr);
   try
   {
     return Run(argc, argv);
