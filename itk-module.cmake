@@ -6,7 +6,7 @@ itk_module(
     ITKImageGrid
     ITKTestKernel
   DESCRIPTION
-    "Per-voxel maps of 2D and 3D images: gray level run length features of the window around every voxel."
+    "Per-voxel maps of 2D and 3D images: run length features of the window around every voxel, and fuzzy connectedness."
   EXCLUDE_FROM_DEFAULT
   ENABLE_SHARED
 )

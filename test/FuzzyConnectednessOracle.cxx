@@ -175,7 +175,7 @@ MakeEdges(const Scene & scene)
 double
 ExponentialOfNegative(double x)
 {
-  if (x >= 700.0)
+  if (!(x < 700.0))
   {
     return 0.0;
   }

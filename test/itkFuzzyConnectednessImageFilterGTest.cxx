@@ -1,0 +1,895 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessOracle.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkFuzzyConnectednessImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Image2D = itk::Image<short, 2>;
+using Image3D = itk::Image<short, 3>;
+using Mask2D = itk::Image<unsigned char, 2>;
+using Filter2D = itk::FuzzyConnectednessImageFilter<Image2D>;
+using Filter3D = itk::FuzzyConnectednessImageFilter<Image3D>;
+using Enums = itk::FuzzyConnectednessEnums;
+using AffinityFunction = Enums::AffinityFunction;
+using Adjacency = Enums::Adjacency;
+using Method = Enums::Method;
+using Names = std::vector<std::string>;
+using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::MakeImage;
+
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+const std::vector<Method>           allMethods{ Method::Automatic, Method::Queue, Method::Buckets, Method::Tiles };
+const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
+                                                          AffinityFunction::WeightedSum,
+                                                          AffinityFunction::Minimum,
+                                                          AffinityFunction::Homogeneity };
+
+Image2D::Pointer
+MakeRamp()
+{
+  // 1 2 3 / 4 5 6 / 7 8 9
+  return MakeImage<Image2D>({ { 3, 3 } }, { 1, 2, 3, 4, 5, 6, 7, 8, 9 });
+}
+
+Filter2D::Pointer
+MakeFilter()
+{
+  auto filter = Filter2D::New();
+  filter->SetInput(MakeRamp());
+  filter->SetSeed({ { 1, 1 } });
+  filter->SetObjectMean(5.0);
+  filter->SetObjectVariance(4.0);
+  return filter;
+}
+
+template <typename TFilter>
+auto
+Compute(TFilter * filter)
+{
+  filter->Update();
+  return GetBuffer(filter->GetOutput());
+}
+
+/** Expect strengths within one unit in the last place of float. */
+void
+ExpectStrengths(const std::vector<long double> & expected, const std::vector<float> & actual)
+{
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+  {
+    const auto nearest = static_cast<float>(expected[i]);
+    EXPECT_TRUE(actual[i] == nearest || actual[i] == std::nextafter(nearest, 0.0f) ||
+                actual[i] == std::nextafter(nearest, 2.0f))
+      << "voxel " << i << " has " << actual[i] << " instead of " << nearest;
+    // What is 0 or 1 is exactly that.
+    EXPECT_EQ(nearest == 0.0f, actual[i] == 0.0f) << "voxel " << i;
+    EXPECT_EQ(nearest == 1.0f, actual[i] == 1.0f) << "voxel " << i;
+  }
+}
+
+/** exp(-cost) of costs; infinite where not reached. */
+std::vector<long double>
+StrengthsOfCosts(const std::vector<double> & costs)
+{
+  std::vector<long double> strengths;
+  for (const double cost : costs)
+  {
+    strengths.push_back(std::exp(-static_cast<long double>(cost)));
+  }
+  return strengths;
+}
+
+/** Update by every method, for strengths of costs. */
+void
+ExpectCostsOfAllMethods(const std::vector<double> & costs, Filter2D * filter)
+{
+  for (const Method method : allMethods)
+  {
+    SCOPED_TRACE(::testing::Message() << "method " << method);
+    filter->SetMethod(method);
+    ExpectStrengths(StrengthsOfCosts(costs), Compute(filter));
+  }
+}
+
+/** Expect an error that names these words, and that the filter works once the mistake is undone. */
+void
+ExpectRepairableError(const std::function<void(Filter2D *)> & mistake, const std::function<void(Filter2D *)> & repair,
+                      const Names & words)
+{
+  const auto filter = MakeFilter();
+  mistake(filter);
+  ExpectError([&] { filter->Update(); }, words);
+  repair(filter);
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+  EXPECT_EQ(Compute(MakeFilter().GetPointer()), GetBuffer(filter->GetOutput()));
+}
+
+/** A filter that estimates from its seeds. */
+template <typename TImage>
+auto
+MakeEstimatingFilter(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
+                     AffinityFunction affinityFunction)
+{
+  auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
+  filter->SetInput(image);
+  filter->SetSeeds(seeds);
+  filter->EstimateAffinityFromSeedsOn();
+  filter->SetEstimationRadius(radius);
+  filter->SetAffinityFunction(affinityFunction);
+  return filter;
+}
+
+/** Expect estimates of the mean, the variance, and the mean and mean square of the least 90 % of differences. */
+template <typename TImage>
+void
+ExpectEstimate(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
+               const typename TImage::Pointer & mask, double mean, double variance, double differenceMean,
+               double differenceMeanSquare)
+{
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    SCOPED_TRACE(::testing::Message() << affinityFunction);
+    using MaskType = itk::Image<unsigned char, TImage::ImageDimension>;
+    const auto filter = MakeEstimatingFilter(image, seeds, radius, affinityFunction);
+    if (mask)
+    {
+      const auto                 pixels = GetBuffer(mask.GetPointer());
+      std::vector<unsigned char> inside(pixels.begin(), pixels.end());
+      filter->SetMaskImage(MakeImage<MaskType>(mask->GetLargestPossibleRegion().GetSize(), inside));
+    }
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    EXPECT_DOUBLE_EQ(mean, filter->GetUsedObjectMean());
+    EXPECT_DOUBLE_EQ(variance, filter->GetUsedObjectVariance());
+    if (affinityFunction == AffinityFunction::WeightedSum)
+    {
+      EXPECT_DOUBLE_EQ(differenceMean, filter->GetUsedDifferenceMean());
+      EXPECT_NEAR(differenceMeanSquare - differenceMean * differenceMean,
+                  filter->GetUsedDifferenceVariance(),
+                  1e-14 * differenceMeanSquare);
+    }
+    else
+    {
+      EXPECT_EQ(0.0, filter->GetUsedDifferenceMean());
+      EXPECT_DOUBLE_EQ(differenceMeanSquare / 4.0, filter->GetUsedDifferenceVariance());
+    }
+
+    // Set by hand, the same values give the same bits.
+    const auto strengths = GetBuffer(filter->GetOutput());
+    filter->SetObjectMean(filter->GetUsedObjectMean());
+    filter->SetObjectVariance(filter->GetUsedObjectVariance());
+    filter->SetDifferenceMean(filter->GetUsedDifferenceMean());
+    filter->SetDifferenceVariance(filter->GetUsedDifferenceVariance());
+    filter->EstimateAffinityFromSeedsOff();
+    EXPECT_EQ(strengths, Compute(filter.GetPointer()));
+    EXPECT_DOUBLE_EQ(mean, filter->GetUsedObjectMean());
+  }
+}
+} // namespace
+
+TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
+{
+  const auto filter = Filter3D::New();
+  EXPECT_STREQ("FuzzyConnectednessImageFilter", filter->GetNameOfClass());
+  EXPECT_TRUE(filter->GetSeeds().empty());
+  EXPECT_EQ(nullptr, filter->GetSeedImage());
+  EXPECT_EQ(nullptr, filter->GetMaskImage());
+  EXPECT_EQ(1, filter->GetInsidePixelValue());
+  EXPECT_EQ(AffinityFunction::GeometricMean, filter->GetAffinityFunction());
+  EXPECT_EQ(0.0, filter->GetObjectMean());
+  EXPECT_EQ(1.0, filter->GetObjectVariance());
+  EXPECT_EQ(0.0, filter->GetDifferenceMean());
+  EXPECT_EQ(1.0, filter->GetDifferenceVariance());
+  EXPECT_EQ(0.5, filter->GetWeight());
+  EXPECT_FALSE(filter->GetEstimateAffinityFromSeeds());
+  EXPECT_EQ(2u, filter->GetEstimationRadius());
+  EXPECT_EQ(0.0, filter->GetMinimumStrength());
+  EXPECT_EQ(Adjacency::Face, filter->GetAdjacency());
+  EXPECT_FALSE(filter->GetDistanceWeighting());
+  EXPECT_EQ(Method::Automatic, filter->GetMethod());
+  const itk::LightObject::Pointer another = filter->CreateAnother();
+  EXPECT_NE(nullptr, dynamic_cast<Filter3D *>(another.GetPointer()));
+}
+
+TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
+{
+  const auto filter = Filter2D::New();
+  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  const std::vector<std::function<void(Filter2D *)>> setters{
+    [](Filter2D * f) { f->SetSeed({ { 1, 2 } }); },
+    [](Filter2D * f) { f->SetInsidePixelValue(7); },
+    [](Filter2D * f) { f->SetAffinityFunction(AffinityFunction::Minimum); },
+    [](Filter2D * f) { f->SetObjectMean(3.5); },
+    [](Filter2D * f) { f->SetObjectVariance(4.5); },
+    [](Filter2D * f) { f->SetDifferenceMean(5.5); },
+    [](Filter2D * f) { f->SetDifferenceVariance(6.5); },
+    [](Filter2D * f) { f->SetWeight(0.25); },
+    [](Filter2D * f) { f->EstimateAffinityFromSeedsOn(); },
+    [](Filter2D * f) { f->SetEstimationRadius(4); },
+    [](Filter2D * f) { f->SetMinimumStrength(0.125); },
+    [](Filter2D * f) { f->SetAdjacency(Adjacency::FaceEdge); },
+    [](Filter2D * f) { f->DistanceWeightingOn(); },
+    [](Filter2D * f) { f->SetMethod(Method::Tiles); },
+    [&mask](Filter2D * f) { f->SetMaskImage(mask); },
+    [&mask](Filter2D * f) { f->SetSeedImage(mask); },
+  };
+  for (std::size_t i = 0; i < setters.size(); ++i)
+  {
+    const auto before = filter->GetMTime();
+    setters[i](filter);
+    const auto after = filter->GetMTime();
+    EXPECT_LT(before, after) << "setter " << i;
+    setters[i](filter);
+    EXPECT_EQ(after, filter->GetMTime()) << "setter " << i << " modifies without a change";
+  }
+  EXPECT_EQ((Filter2D::SeedsType{ { { 1, 2 } } }), filter->GetSeeds());
+  EXPECT_EQ(7, filter->GetInsidePixelValue());
+  EXPECT_EQ(AffinityFunction::Minimum, filter->GetAffinityFunction());
+  EXPECT_EQ(3.5, filter->GetObjectMean());
+  EXPECT_EQ(4.5, filter->GetObjectVariance());
+  EXPECT_EQ(5.5, filter->GetDifferenceMean());
+  EXPECT_EQ(6.5, filter->GetDifferenceVariance());
+  EXPECT_EQ(0.25, filter->GetWeight());
+  EXPECT_TRUE(filter->GetEstimateAffinityFromSeeds());
+  EXPECT_EQ(4u, filter->GetEstimationRadius());
+  EXPECT_EQ(0.125, filter->GetMinimumStrength());
+  EXPECT_EQ(Adjacency::FaceEdge, filter->GetAdjacency());
+  EXPECT_TRUE(filter->GetDistanceWeighting());
+  EXPECT_EQ(Method::Tiles, filter->GetMethod());
+  EXPECT_EQ(mask, filter->GetMaskImage());
+  EXPECT_EQ(mask, filter->GetSeedImage());
+
+  filter->EstimateAffinityFromSeedsOff();
+  filter->DistanceWeightingOff();
+  EXPECT_FALSE(filter->GetEstimateAffinityFromSeeds());
+  EXPECT_FALSE(filter->GetDistanceWeighting());
+}
+
+TEST(FuzzyConnectednessImageFilter, SeedsAreSetAddedAndCleared)
+{
+  using Seeds = Filter2D::SeedsType;
+  const auto filter = Filter2D::New();
+  auto       time = filter->GetMTime();
+  const auto wasModified = [&filter, &time] {
+    const auto before = time;
+    time = filter->GetMTime();
+    return before < time;
+  };
+  filter->ClearSeeds();
+  EXPECT_FALSE(wasModified());
+  filter->AddSeed({ { 1, 2 } });
+  EXPECT_TRUE(wasModified());
+  filter->AddSeed({ { -3, 4 } });
+  EXPECT_TRUE(wasModified());
+  EXPECT_EQ((Seeds{ { { 1, 2 } }, { { -3, 4 } } }), filter->GetSeeds());
+  filter->SetSeeds({ { { 1, 2 } }, { { -3, 4 } } });
+  EXPECT_FALSE(wasModified());
+  filter->SetSeed({ { 5, 6 } });
+  EXPECT_TRUE(wasModified());
+  EXPECT_EQ((Seeds{ { { 5, 6 } } }), filter->GetSeeds());
+  filter->SetSeeds({ { { 0, 1 } }, { { 2, 3 } }, { { 2, 3 } } });
+  EXPECT_TRUE(wasModified());
+  EXPECT_EQ(3u, filter->GetSeeds().size());
+  filter->ClearSeeds();
+  EXPECT_TRUE(wasModified());
+  EXPECT_TRUE(filter->GetSeeds().empty());
+}
+
+TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
+{
+  const auto filter = MakeFilter();
+  filter->SetSeeds({ { { 1, 2 } }, { { 0, 1 } } });
+  filter->SetInsidePixelValue(65);
+  filter->SetAffinityFunction(AffinityFunction::WeightedSum);
+  filter->SetDifferenceMean(0.75);
+  filter->SetDifferenceVariance(6.5);
+  filter->SetWeight(0.25);
+  filter->SetEstimationRadius(4);
+  filter->SetMinimumStrength(0.125);
+  filter->SetAdjacency(Adjacency::FaceEdge);
+  filter->SetMethod(Method::Buckets);
+  filter->Update();
+  std::ostringstream out;
+  filter->Print(out);
+  for (const std::string line : { "Seeds: [1, 2] [0, 1]",
+                                  "InsidePixelValue: 65",
+                                  "AffinityFunction: WeightedSum",
+                                  "ObjectMean: 5",
+                                  "ObjectVariance: 4",
+                                  "DifferenceMean: 0.75",
+                                  "DifferenceVariance: 6.5",
+                                  "Weight: 0.25",
+                                  "EstimateAffinityFromSeeds: Off",
+                                  "EstimationRadius: 4",
+                                  "MinimumStrength: 0.125",
+                                  "Adjacency: FaceEdge",
+                                  "DistanceWeighting: Off",
+                                  "Method: Buckets",
+                                  "UsedObjectMean: 5",
+                                  "UsedObjectVariance: 4",
+                                  "UsedDifferenceMean: 0.75",
+                                  "UsedDifferenceVariance: 6.5" })
+  {
+    EXPECT_NE(std::string::npos, out.str().find(line)) << line << " is missing in\n" << out.str();
+  }
+}
+
+/* With both variances 1/4, -ln of the geometric mean is h^2 + (d / 2)^2 = (a^2 + b^2) / 2 of two intensities a and b:
+ *
+ *   0-0: 0    0-1: 0.5    1-1: 1    1-2: 2.5    2-2: 4    0-3: 4.5    1-3: 5    2-3: 6.5    3-3: 9
+ *
+ * Strengths are exp(-cost) of the path whose greatest cost is least. The 3 are walls, around which a path leads from
+ * the seed, to the right, down and back to the left:
+ *
+ *   S 1 2 1 0
+ *   3 3 3 3 1
+ *   0 0 1 3 1
+ *   1 3 3 3 0
+ *   0 0 0 0 0
+ */
+class FuzzyConnectednessFiveByFive : public ::testing::Test
+{
+protected:
+  Image2D::Pointer image = MakeImage<Image2D>({ { 5, 5 } }, { 0, 1, 2, 1, 0, //
+                                                              3, 3, 3, 3, 1, //
+                                                              0, 0, 1, 3, 1, //
+                                                              1, 3, 3, 3, 0, //
+                                                              0, 0, 0, 0, 0 });
+
+  Filter2D::Pointer
+  MakeFilter() const
+  {
+    auto filter = Filter2D::New();
+    filter->SetInput(image);
+    filter->SetSeed({ { 0, 0 } });
+    filter->SetObjectMean(0.0);
+    filter->SetObjectVariance(0.25);
+    filter->SetDifferenceVariance(0.25);
+    return filter;
+  }
+};
+
+TEST_F(FuzzyConnectednessFiveByFive, Faces)
+{
+  // 1-2 costs 2.5, and nothing on the way after it costs more. Walls are entered from a 0 next to them, or from a 1.
+  // The 0 at the left of the third row is reached by the way around; through the wall above it would cost 4.5.
+  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                            4.5, 4.5, 5.0, 5.0, 2.5, //
+                            2.5, 2.5, 2.5, 5.0, 2.5, //
+                            2.5, 4.5, 4.5, 4.5, 2.5, //
+                            2.5, 2.5, 2.5, 2.5, 2.5 },
+                          MakeFilter());
+}
+
+TEST_F(FuzzyConnectednessFiveByFive, FacesAndCorners)
+{
+  // Every wall has a 0 at a face or corner now, and no path crosses the walls for less.
+  for (const Adjacency adjacency : { Adjacency::FaceEdge, Adjacency::Full })
+  {
+    const auto filter = MakeFilter();
+    filter->SetAdjacency(adjacency);
+    ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                              4.5, 4.5, 4.5, 4.5, 2.5, //
+                              2.5, 2.5, 2.5, 4.5, 2.5, //
+                              2.5, 4.5, 4.5, 4.5, 2.5, //
+                              2.5, 2.5, 2.5, 2.5, 2.5 },
+                            filter);
+  }
+}
+
+TEST_F(FuzzyConnectednessFiveByFive, TwoSeeds)
+{
+  // From the second seed, a 1 in the middle, 1-0 costs 0.5, and 1-1 in the last column 1.
+  const std::vector<double> costs{ 0.0, 0.5, 2.5, 1.0, 1.0, //
+                                   4.5, 4.5, 5.0, 5.0, 1.0, //
+                                   0.5, 0.5, 0.0, 5.0, 0.5, //
+                                   0.5, 4.5, 4.5, 4.5, 0.5, //
+                                   0.5, 0.5, 0.5, 0.5, 0.5 };
+  const auto                filter = MakeFilter();
+  filter->AddSeed({ { 2, 2 } });
+  ExpectCostsOfAllMethods(costs, filter);
+  filter->SetSeeds({ { { 2, 2 } }, { { 0, 0 } }, { { 2, 2 } } });
+  ExpectCostsOfAllMethods(costs, filter);
+
+  // Any non-zero voxel of the seed image is a seed, alone or with others.
+  std::vector<unsigned char> seeds(25, 0);
+  seeds[12] = 255;
+  filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
+  filter->SetSeed({ { 0, 0 } });
+  ExpectCostsOfAllMethods(costs, filter);
+  seeds[0] = 1;
+  filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
+  filter->ClearSeeds();
+  ExpectCostsOfAllMethods(costs, filter);
+}
+
+TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
+{
+  // Without the last column's middle, only ways through the walls are left: 0-3 costs 4.5, and 3-0 again.
+  std::vector<unsigned char> mask(25, 7);
+  mask[14] = 6;
+  const auto filter = MakeFilter();
+  filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
+  filter->SetInsidePixelValue(7);
+  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5,      //
+                            4.5, 4.5, 5.0, 5.0, 2.5,      //
+                            4.5, 4.5, 4.5, 5.0, infinity, //
+                            4.5, 4.5, 4.5, 4.5, 4.5,      //
+                            4.5, 4.5, 4.5, 4.5, 4.5 },
+                          filter);
+  // Without the walls, too, nothing leads on.
+  for (const std::size_t wall : { 5, 6, 7, 8, 13, 16, 17, 18 })
+  {
+    mask[wall] = 0;
+  }
+  filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
+  const double o = infinity;
+  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                            o,   o,   o,   o,   2.5, //
+                            o,   o,   o,   o,   o,   //
+                            o,   o,   o,   o,   o,   //
+                            o,   o,   o,   o,   o },
+                          filter);
+}
+
+TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
+{
+  const double o = infinity;
+  const auto   filter = MakeFilter();
+  // What has just the minimum is kept.
+  filter->SetMinimumStrength(std::exp(-4.5 - 1e-9));
+  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                            4.5, 4.5, o,   o,   2.5, //
+                            2.5, 2.5, 2.5, o,   2.5, //
+                            2.5, 4.5, 4.5, 4.5, 2.5, //
+                            2.5, 2.5, 2.5, 2.5, 2.5 },
+                          filter);
+  filter->SetMinimumStrength(0.5);
+  ExpectCostsOfAllMethods({ 0.0, 0.5, o, o, o, //
+                            o,   o,   o, o, o, //
+                            o,   o,   o, o, o, //
+                            o,   o,   o, o, o, //
+                            o,   o,   o, o, o },
+                          filter);
+}
+
+TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
+{
+  // With the variance 1/8, half the difference costs d^2, so steps of 0, 1, 2 and 3 cost 0, 1, 4 and 9. The path around
+  // the walls has steps of 1; a wall is entered from its lowest step: from the 2 above, then along 3-3 for nothing.
+  auto filter = MakeFilter();
+  filter->SetAffinityFunction(AffinityFunction::Homogeneity);
+  filter->SetDifferenceVariance(0.125);
+  ExpectCostsOfAllMethods({ 0.0, 1.0, 1.0, 1.0, 1.0, //
+                            1.0, 1.0, 1.0, 1.0, 1.0, //
+                            1.0, 1.0, 1.0, 1.0, 1.0, //
+                            1.0, 1.0, 1.0, 1.0, 1.0, //
+                            1.0, 1.0, 1.0, 1.0, 1.0 },
+                          filter);
+
+  // With the variance 1/2, the mean costs h^2; the greater of both counts: 0-1: 1, 1-1: 1, 1-2: 2.25, 0-3: 9, 1-3: 4,
+  // 2-3: 6.25, 3-3: 9. Walls next to a 1 cost 4, the others 9.
+  filter = MakeFilter();
+  filter->SetAffinityFunction(AffinityFunction::Minimum);
+  filter->SetObjectVariance(0.5);
+  filter->SetDifferenceVariance(0.125);
+  ExpectCostsOfAllMethods({ 0.0,  1.0,  2.25, 2.25, 2.25, //
+                            9.0,  4.0,  4.0,  4.0,  2.25, //
+                            2.25, 2.25, 2.25, 4.0,  2.25, //
+                            2.25, 4.0,  4.0,  9.0,  2.25, //
+                            2.25, 2.25, 2.25, 2.25, 2.25 },
+                          filter);
+}
+
+TEST(FuzzyConnectednessImageFilter, AllEqual)
+{
+  // g(9, 7, 8) = exp(-4 / 16), and the geometric mean with 1 has half of this cost.
+  const auto filter = Filter2D::New();
+  filter->SetInput(MakeImage<Image2D>({ { 6, 4 } }, std::vector<short>(24, 9)));
+  filter->SetSeed({ { 2, 3 } });
+  filter->SetObjectMean(7.0);
+  filter->SetObjectVariance(8.0);
+  std::vector<double> costs(24, 0.125);
+  costs[20] = 0.0;
+  ExpectCostsOfAllMethods(costs, filter);
+}
+
+TEST(FuzzyConnectednessImageFilter, OneVoxel)
+{
+  for (const Method method : allMethods)
+  {
+    const auto filter2D = Filter2D::New();
+    filter2D->SetInput(MakeImage<Image2D>({ { 1, 1 } }, { 1000 }));
+    filter2D->SetSeed({ { 0, 0 } });
+    filter2D->SetMethod(method);
+    EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter2D.GetPointer()));
+    const auto filter3D = Filter3D::New();
+    filter3D->SetInput(MakeImage<Image3D>({ { 1, 1, 1 } }, { -1000 }));
+    filter3D->SetSeed({ { 0, 0, 0 } });
+    filter3D->SetMethod(method);
+    EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter3D.GetPointer()));
+  }
+}
+
+TEST(FuzzyConnectednessImageFilter, NotFiniteIsNotReached)
+{
+  using FloatImage = itk::Image<float, 2>;
+  for (const double special : { quietNaN, infinity, -infinity })
+  {
+    const auto v = static_cast<float>(special);
+    const auto filter = itk::FuzzyConnectednessImageFilter<FloatImage>::New();
+    filter->SetInput(MakeImage<FloatImage>({ { 4, 2 } }, { 0, 0, v, 0, 0, v, 0, 0 }));
+    filter->SetSeed({ { 0, 0 } });
+    EXPECT_EQ((std::vector<float>{ 1, 1, 0, 0, 1, 0, 0, 0 }), Compute(filter.GetPointer()));
+    filter->SetSeed({ { 2, 0 } });
+    EXPECT_EQ((std::vector<float>{ 0, 0, 1, 0, 0, 0, 0, 0 }), Compute(filter.GetPointer()));
+  }
+}
+
+TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
+{
+  using DoubleImage = itk::Image<double, 2>;
+  // a = 130, b = 100: h = 115, d = 30.
+  const auto filter = itk::FuzzyConnectednessImageFilter<itk::Image<short, 2>, DoubleImage>::New();
+  filter->SetInput(MakeImage<Image2D>({ { 2, 1 } }, { 130, 100 }));
+  filter->SetSeed({ { 0, 0 } });
+  filter->SetObjectMean(110.0);
+  filter->SetObjectVariance(50.0);
+  filter->SetDifferenceMean(20.0);
+  filter->SetDifferenceVariance(150.0);
+  filter->SetWeight(0.25);
+  const auto strength = [&](AffinityFunction affinityFunction) {
+    filter->SetAffinityFunction(affinityFunction);
+    return Compute(filter.GetPointer())[1];
+  };
+  const double ofMean = std::exp(-25.0 / 100.0);
+  const double ofHalf = std::exp(-225.0 / 300.0);
+  // Resolution of keys: three roundings by half of 2^-24, relative; of sums by half of 2^-30, and one more.
+  EXPECT_NEAR(std::sqrt(ofMean * ofHalf), strength(AffinityFunction::GeometricMean), 1e-7);
+  EXPECT_NEAR(ofHalf, strength(AffinityFunction::Minimum), 1e-7);
+  EXPECT_NEAR(ofHalf, strength(AffinityFunction::Homogeneity), 1e-7);
+  // ITK 3: weight times the Gaussian of the mean, and the rest times that of the difference, which is not halved.
+  EXPECT_NEAR(0.25 * ofMean + 0.75 * std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
+  filter->SetWeight(1.0);
+  EXPECT_NEAR(ofMean, strength(AffinityFunction::WeightedSum), 2e-9);
+  filter->SetWeight(0.0);
+  EXPECT_NEAR(std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
+  filter->SetDifferenceVariance(1e6);
+  EXPECT_NEAR(ofMean, strength(AffinityFunction::Minimum), 1e-7) << "the mean is the lesser one now";
+}
+
+TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
+{
+  using DoubleImage = itk::Image<double, 3>;
+  // All links have affinity 1, so that strengths are the least spacing by the length of the longest step.
+  const auto image = MakeImage<Image3D>({ { 2, 2, 2 } }, std::vector<short>(8, 0));
+  image->SetSpacing(std::vector<double>{ 0.5, 1.0, 2.0 }.data());
+  const auto filter = itk::FuzzyConnectednessImageFilter<Image3D, DoubleImage>::New();
+  filter->SetInput(image);
+  filter->SetSeed({ { 0, 0, 0 } });
+  filter->DistanceWeightingOn();
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    filter->SetAffinityFunction(affinityFunction);
+    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
+    {
+      filter->SetAdjacency(adjacency);
+      const auto strengths = Compute(filter.GetPointer());
+      for (std::size_t voxel = 1; voxel < 8; ++voxel)
+      {
+        // A diagonal is longer than the longer of its two steps.
+        EXPECT_NEAR(voxel >= 4 ? 0.25 : voxel >= 2 ? 0.5 : 1.0, strengths[voxel], 1e-7) << "voxel " << voxel;
+      }
+    }
+  }
+  // Only diagonals are left: they have sqrt(0.25 + 1), sqrt(0.25 + 4), sqrt(1 + 4) and sqrt(0.25 + 1 + 4).
+  using MaskType = itk::Image<unsigned char, 3>;
+  for (const std::size_t to : { 3, 5, 6, 7 })
+  {
+    std::vector<unsigned char> mask(8, 0);
+    mask[0] = 1;
+    mask[to] = 1;
+    const auto maskImage = MakeImage<MaskType>({ { 2, 2, 2 } }, mask);
+    maskImage->SetSpacing(image->GetSpacing());
+    filter->SetMaskImage(maskImage);
+    const double squares = (to % 2 == 1 ? 0.25 : 0.0) + (to / 2 % 2 == 1 ? 1.0 : 0.0) + (to / 4 == 1 ? 4.0 : 0.0);
+    EXPECT_NEAR(0.5 / std::sqrt(squares), Compute(filter.GetPointer())[to], 1e-7);
+  }
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesFromABox)
+{
+  // 1..9: six differences of 1 and six of 3; 90 % of twelve leave out one of 3.
+  ExpectEstimate(MakeRamp().GetPointer(),
+                 { { { 1, 1 } } },
+                 1,
+                 nullptr,
+                 5.0,
+                 60.0 / 9.0,
+                 (6.0 + 5.0 * 3.0) / 11.0,
+                 (6.0 + 5.0 * 9.0) / 11.0);
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesFromABoxClippedByTheImage)
+{
+  // 5 6 8 9 at the corner, with two differences of 1 and two of 3; 90 % of four are all.
+  ExpectEstimate(MakeRamp().GetPointer(), { { { 2, 2 } } }, 1, nullptr, 7.0, (4.0 + 1.0 + 1.0 + 4.0) / 4.0, 2.0, 5.0);
+  // A box greater than the image is the image.
+  ExpectEstimate(MakeRamp().GetPointer(),
+                 { { { 0, 2 } } },
+                 100,
+                 nullptr,
+                 5.0,
+                 60.0 / 9.0,
+                 (6.0 + 5.0 * 3.0) / 11.0,
+                 (6.0 + 5.0 * 9.0) / 11.0);
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesFromABoxClippedByTheMask)
+{
+  // 1 2 . / 4 . . / 7 8 9: differences 1 (1-2), 3 (1-4), 3 (4-7), 1 (7-8), 1 (8-9); mean 31 / 6.
+  const double mean = 31.0 / 6.0;
+  double       squares = 0.0;
+  for (const double value : { 1.0, 2.0, 4.0, 7.0, 8.0, 9.0 })
+  {
+    squares += (value - mean) * (value - mean);
+  }
+  ExpectEstimate(MakeRamp().GetPointer(),
+                 { { { 0, 1 } } },
+                 2,
+                 MakeImage<Image2D>({ { 3, 3 } }, { 1, 1, 0, 1, 0, 0, 1, 1, 1 }),
+                 mean,
+                 squares / 6.0,
+                 9.0 / 5.0,
+                 21.0 / 5.0);
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesCountVoxelsOnce)
+{
+  // Boxes of 0 1 3 6 10 15 around 1 and 3 are 0 1 3 and 1 3 6: together 0 1 3 6 with differences 1 2 3.
+  const auto line = MakeImage<Image2D>({ { 6, 1 } }, { 0, 1, 3, 6, 10, 15 });
+  ExpectEstimate(line.GetPointer(),
+                 { { { 1, 0 } }, { { 2, 0 } }, { { 1, 0 } } },
+                 1,
+                 nullptr,
+                 2.5,
+                 (6.25 + 2.25 + 0.25 + 12.25) / 4.0,
+                 2.0,
+                 14.0 / 3.0);
+  // Boxes that do not touch have no difference between them: 0 1 and 10 15.
+  ExpectEstimate(line.GetPointer(),
+                 { { { 0, 0 } }, { { 5, 0 } } },
+                 1,
+                 nullptr,
+                 6.5,
+                 (42.25 + 30.25 + 12.25 + 72.25) / 4.0,
+                 3.0,
+                 13.0);
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesIn3DLeaveOutWhatIsNotFinite)
+{
+  using FloatImage = itk::Image<float, 3>;
+  // 0 1 / 2 3 and 8 (not a number) / infinite 11: differences 1, 1, 2, 2, and 8 (0-8) and 8 (3-11); 90 % of six are
+  // all.
+  const auto image = MakeImage<FloatImage>(
+    { { 2, 2, 2 } },
+    { 0, 1, 2, 3, 8, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 11 });
+  const double mean = 25.0 / 6.0;
+  double       squares = 0.0;
+  for (const double value : { 0.0, 1.0, 2.0, 3.0, 8.0, 11.0 })
+  {
+    squares += (value - mean) * (value - mean);
+  }
+  ExpectEstimate(image.GetPointer(), { { { 0, 0, 0 } } }, 1, nullptr, mean, squares / 6.0, 22.0 / 6.0, 138.0 / 6.0);
+}
+
+TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
+{
+  // The box of radius 2 around the middle of 0 1 3 6 10 15 21 is 1 3 6 10 15.
+  const auto line = MakeImage<Image2D>({ { 7, 1 } }, { 0, 1, 3, 6, 10, 15, 21 });
+  const auto filter = Filter2D::New();
+  filter->SetInput(line);
+  filter->SetSeedImage(MakeImage<Mask2D>({ { 7, 1 } }, { 0, 0, 0, 9, 0, 0, 0 }));
+  filter->EstimateAffinityFromSeedsOn();
+  // What is not used is not checked.
+  filter->SetObjectVariance(0.0);
+  filter->SetDifferenceVariance(quietNaN);
+  filter->Update();
+  EXPECT_DOUBLE_EQ(7.0, filter->GetUsedObjectMean());
+  EXPECT_DOUBLE_EQ((36.0 + 16.0 + 1.0 + 9.0 + 64.0) / 5.0, filter->GetUsedObjectVariance());
+  EXPECT_DOUBLE_EQ((4.0 + 9.0 + 16.0 + 25.0) / 16.0, filter->GetUsedDifferenceVariance());
+  filter->SetEstimationRadius(1);
+  filter->Update();
+  EXPECT_DOUBLE_EQ(19.0 / 3.0, filter->GetUsedObjectMean());
+  EXPECT_DOUBLE_EQ(25.0 / 8.0, filter->GetUsedDifferenceVariance());
+  // The values that were set are left alone.
+  EXPECT_EQ(0.0, filter->GetObjectMean());
+  EXPECT_EQ(0.0, filter->GetObjectVariance());
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, NoSeed)
+{
+  const auto repair = [](Filter2D * f) { f->SetSeed({ { 1, 1 } }); };
+  ExpectRepairableError([](Filter2D * f) { f->ClearSeeds(); }, repair, { "0 seeds" });
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, SeedOutsideTheImage)
+{
+  const auto repair = [](Filter2D * f) { f->SetSeed({ { 1, 1 } }); };
+  ExpectRepairableError(
+    [](Filter2D * f) { f->AddSeed({ { 3, 0 } }); }, repair, { "[3, 0]", "[3, 3]", "outside the image" });
+  ExpectRepairableError([](Filter2D * f) { f->AddSeed({ { 0, -1 } }); }, repair, { "[0, -1]", "outside the image" });
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, SeedOutsideTheMask)
+{
+  const auto repair = [](Filter2D * f) {
+    f->SetMaskImage(nullptr);
+    f->SetSeedImage(nullptr);
+    f->SetInsidePixelValue(1);
+  };
+  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, { 200, 200, 200, 200, 1, 200, 200, 200, 0 });
+  ExpectRepairableError(
+    [&mask](Filter2D * f) {
+      f->SetMaskImage(mask);
+      f->SetInsidePixelValue(200);
+    },
+    repair,
+    { "[1, 1]", "outside the mask", "200" });
+  const auto seeds = MakeImage<Mask2D>({ { 3, 3 } }, { 0, 0, 0, 0, 0, 0, 0, 0, 1 });
+  ExpectRepairableError(
+    [&mask, &seeds](Filter2D * f) {
+      f->SetMaskImage(mask);
+      f->SetSeedImage(seeds);
+    },
+    repair,
+    { "[2, 2]", "outside the mask", "1" });
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, SeedImage)
+{
+  const auto repair = [](Filter2D * f) { f->SetSeedImage(nullptr); };
+  const auto zeros = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 0));
+  ExpectRepairableError([&zeros](Filter2D * f) { f->SetSeedImage(zeros); }, repair, { "seed image", "0", "9" });
+  const auto other = MakeImage<Mask2D>({ { 4, 3 } }, std::vector<unsigned char>(12, 1));
+  ExpectRepairableError(
+    [&other](Filter2D * f) { f->SetSeedImage(other); }, repair, { "seed image", "[4, 3]", "[3, 3]" });
+  const auto moved = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1), { { 1, 0 } });
+  ExpectRepairableError(
+    [&moved](Filter2D * f) { f->SetSeedImage(moved); }, repair, { "seed image", "[1, 0]", "[0, 0]" });
+  const auto farAway = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  farAway->SetOrigin(std::vector<double>{ 17.5, 0.0 }.data());
+  ExpectRepairableError([&farAway](Filter2D * f) { f->SetSeedImage(farAway); }, repair, { "~1.75" });
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, Mask)
+{
+  const auto repair = [](Filter2D * f) { f->SetMaskImage(nullptr); };
+  const auto other = MakeImage<Mask2D>({ { 3, 2 } }, std::vector<unsigned char>(6, 1));
+  ExpectRepairableError([&other](Filter2D * f) { f->SetMaskImage(other); }, repair, { "the mask", "[3, 2]", "[3, 3]" });
+  const auto farAway = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  farAway->SetOrigin(std::vector<double>{ 0.0, -17.5 }.data());
+  ExpectRepairableError([&farAway](Filter2D * f) { f->SetMaskImage(farAway); }, repair, { "~-1.75" });
+  const auto spread = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  spread->SetSpacing(std::vector<double>{ 1.0, 2.25 }.data());
+  ExpectRepairableError([&spread](Filter2D * f) { f->SetMaskImage(spread); }, repair, { "~2.25" });
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, VarianceAndMean)
+{
+  struct Wrong
+  {
+    double      value;
+    std::string printed;
+  };
+  for (const Wrong & wrong : { Wrong{ 0.0, "0" },
+                               Wrong{ -2.5, "-2.5" },
+                               Wrong{ quietNaN, "nan" },
+                               Wrong{ infinity, "inf" },
+                               Wrong{ -infinity, "-inf" } })
+  {
+    ExpectRepairableError([&wrong](Filter2D * f) { f->SetObjectVariance(wrong.value); },
+                          [](Filter2D * f) { f->SetObjectVariance(4.0); },
+                          { "ObjectVariance", wrong.printed });
+    ExpectRepairableError([&wrong](Filter2D * f) { f->SetDifferenceVariance(wrong.value); },
+                          [](Filter2D * f) { f->SetDifferenceVariance(1.0); },
+                          { "DifferenceVariance", wrong.printed });
+    if (!std::isfinite(wrong.value))
+    {
+      ExpectRepairableError([&wrong](Filter2D * f) { f->SetObjectMean(wrong.value); },
+                            [](Filter2D * f) { f->SetObjectMean(5.0); },
+                            { "ObjectMean", wrong.printed });
+      ExpectRepairableError([&wrong](Filter2D * f) { f->SetDifferenceMean(wrong.value); },
+                            [](Filter2D * f) { f->SetDifferenceMean(0.0); },
+                            { "DifferenceMean", wrong.printed });
+    }
+  }
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, WeightAndMinimumStrength)
+{
+  struct Wrong
+  {
+    double      value;
+    std::string printed;
+  };
+  for (const Wrong & wrong : { Wrong{ -0.125, "-0.125" },
+                               Wrong{ 1.5, "1.5" },
+                               Wrong{ 2.0, "2" },
+                               Wrong{ quietNaN, "nan" },
+                               Wrong{ infinity, "inf" } })
+  {
+    ExpectRepairableError([&wrong](Filter2D * f) { f->SetWeight(wrong.value); },
+                          [](Filter2D * f) { f->SetWeight(0.5); },
+                          { "Weight", wrong.printed });
+    ExpectRepairableError([&wrong](Filter2D * f) { f->SetMinimumStrength(wrong.value); },
+                          [](Filter2D * f) { f->SetMinimumStrength(0.0); },
+                          { "MinimumStrength", wrong.printed });
+  }
+  // The ends are allowed.
+  for (const double value : { 0.0, 1.0 })
+  {
+    const auto filter = MakeFilter();
+    filter->SetWeight(value);
+    filter->SetMinimumStrength(value);
+    EXPECT_NO_THROW(filter->Update());
+  }
+}
+
+TEST(FuzzyConnectednessImageFilterErrors, EstimateWithoutVariance)
+{
+  const Names howToHelp{ "EstimationRadius", "ObjectMean", "ObjectVariance", "DifferenceVariance" };
+  const auto  expectEstimateError = [&howToHelp](Filter2D * filter, Names words) {
+    words.insert(words.end(), howToHelp.begin(), howToHelp.end());
+    ExpectError([&] { filter->Update(); }, words);
+  };
+  // All equal, with 5 x 5 voxels in the box.
+  const auto equal = MakeImage<Image2D>({ { 9, 9 } }, std::vector<short>(81, 3));
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    const auto filter = MakeEstimatingFilter(equal.GetPointer(), { { { 4, 4 } } }, 2, affinityFunction);
+    expectEstimateError(filter, { "25", "0", "2" });
+    // By hand, the filter works.
+    filter->EstimateAffinityFromSeedsOff();
+    EXPECT_NO_THROW(filter->Update());
+  }
+  // One voxel.
+  expectEstimateError(
+    MakeEstimatingFilter(MakeRamp().GetPointer(), { { { 1, 1 } } }, 0, AffinityFunction::GeometricMean), { "1", "0" });
+  // A ramp has differences without variance, which only the weighted sum needs to vary.
+  const auto ramp = MakeImage<Image2D>({ { 5, 1 } }, { 0, 2, 4, 6, 8 });
+  expectEstimateError(MakeEstimatingFilter(ramp.GetPointer(), { { { 2, 0 } } }, 2, AffinityFunction::WeightedSum),
+                      { "5", "8", "0" });
+  EXPECT_NO_THROW(
+    MakeEstimatingFilter(ramp.GetPointer(), { { { 2, 0 } } }, 2, AffinityFunction::GeometricMean)->Update());
+}

@@ -1,0 +1,716 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessRandomCase.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkCommand.h"
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkPlatformMultiThreader.h"
+#include "itkStreamingImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+using ImageType = itk::Image<short, 3>;
+using MaskType = itk::Image<unsigned char, 3>;
+using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
+using OutputType = FilterType::OutputImageType;
+using RegionType = ImageType::RegionType;
+using AffinityFunction = FilterType::AffinityFunctionEnum;
+using Adjacency = FilterType::AdjacencyEnum;
+using Method = FilterType::MethodEnum;
+using PixelType = itk::FuzzyConnectednessJob::PixelType;
+using Clock = std::chrono::steady_clock;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::RandomNumbers;
+
+const std::vector<Method> allMethods{ Method::Automatic, Method::Queue, Method::Buckets, Method::Tiles };
+
+double
+SecondsSince(Clock::time_point start)
+{
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/** A noisy image of more than one tile, a mask with holes, and seeds. */
+struct Scene
+{
+  explicit Scene(const ImageType::IndexType & start = ImageType::IndexType{ {} })
+  {
+    RandomNumbers              random(7);
+    const ImageType::SizeType  size{ { 37, 33, 19 } };
+    const std::size_t          count = size[0] * size[1] * size[2];
+    std::vector<short>         pixels(count);
+    std::vector<unsigned char> inside(count);
+    std::vector<unsigned char> isSeed(count, 0);
+    for (std::size_t i = 0; i < count; ++i)
+    {
+      pixels[i] = static_cast<short>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(-200, 1000));
+      inside[i] = random.Chance(0.9) ? 1 : 0;
+    }
+    seeds = { { { start[0] + 4, start[1] + 5, start[2] + 6 } }, { { start[0] + 30, start[1] + 20, start[2] } } };
+    image = MakeImage<ImageType>(size, pixels, start);
+    mask = MakeImage<MaskType>(size, inside, start);
+    seedImage = MakeImage<MaskType>(size, isSeed, start);
+    for (const ImageType::IndexType & seed : seeds)
+    {
+      mask->SetPixel(seed, 1);
+      seedImage->SetPixel(seed, 3);
+    }
+  }
+
+  FilterType::Pointer
+  MakeFilter() const
+  {
+    auto filter = FilterType::New();
+    filter->SetInput(image);
+    filter->SetMaskImage(mask);
+    filter->SetSeeds(seeds);
+    filter->SetObjectMean(400.0);
+    filter->SetObjectVariance(40000.0);
+    filter->SetDifferenceMean(100.0);
+    filter->SetDifferenceVariance(10000.0);
+    return filter;
+  }
+
+  ImageType::Pointer    image;
+  MaskType::Pointer     mask;
+  MaskType::Pointer     seedImage;
+  FilterType::SeedsType seeds;
+};
+
+std::vector<float>
+Compute(const FilterType::Pointer & filter)
+{
+  filter->Update();
+  return GetBuffer(filter->GetOutput());
+}
+
+/** Call a function at events of an object. */
+template <typename TEvent>
+void
+Observe(itk::Object * object, std::function<void()> reaction)
+{
+  object->AddObserver(TEvent(), [reaction](const itk::EventObject &) { reaction(); });
+}
+
+/** Compare the filter with the oracle, for all that ITK images add: indices, spacing, masks, and pixels of a type. */
+template <typename TPixel, unsigned int VDimension, typename TStrength>
+void
+CheckRandomCases(PixelType type, std::uint64_t firstSeed)
+{
+  using InputType = itk::Image<TPixel, VDimension>;
+  using StrengthType = itk::Image<TStrength, VDimension>;
+  using InsideType = itk::Image<short, VDimension>;
+  using TestedFilter = itk::FuzzyConnectednessImageFilter<InputType, StrengthType, InsideType>;
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + 24; ++seed)
+  {
+    RandomNumbers random(seed);
+    const auto    randomCase = DrawFuzzyConnectednessRandomCase(seed, VDimension, type, random);
+    const auto &  scene = randomCase.scene;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+
+    typename InputType::IndexType start;
+    typename InputType::SizeType  size;
+    double                        spacing[VDimension];
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      start[d] = random.Between(-100, 100);
+      size[d] = static_cast<itk::SizeValueType>(scene.size[d]);
+      spacing[d] = scene.spacing[d];
+    }
+    std::vector<TPixel> pixels(scene.intensities.size());
+    std::memcpy(pixels.data(), randomCase.pixels.data(), randomCase.pixels.size());
+    const auto filter = TestedFilter::New();
+    const auto image = MakeImage<InputType>(size, pixels, start);
+    image->SetSpacing(spacing);
+    filter->SetInput(image);
+    if (!scene.mask.empty())
+    {
+      std::vector<short> inside;
+      for (const std::uint8_t voxel : scene.mask)
+      {
+        // Only the inside value is inside.
+        inside.push_back(voxel != 0 ? -5 : static_cast<short>(random.Between(-4, 1)));
+      }
+      const auto mask = MakeImage<InsideType>(size, inside, start);
+      mask->SetSpacing(spacing);
+      filter->SetMaskImage(mask);
+      filter->SetInsidePixelValue(-5);
+    }
+    std::vector<short> isSeed(pixels.size(), 0);
+    bool               usesSeedImage = false;
+    for (const std::int64_t voxel : scene.seeds)
+    {
+      if (random.Chance(0.2))
+      {
+        isSeed[static_cast<std::size_t>(voxel)] = static_cast<short>(random.OneOf<int>({ -1, 1, 999 }));
+        usesSeedImage = true;
+      }
+      else
+      {
+        filter->AddSeed(image->ComputeIndex(voxel));
+      }
+    }
+    if (usesSeedImage)
+    {
+      const auto seedImage = MakeImage<InsideType>(size, isSeed, start);
+      seedImage->SetSpacing(spacing);
+      filter->SetSeedImage(seedImage);
+    }
+    filter->SetAffinityFunction(scene.affinityFunction);
+    filter->SetObjectMean(scene.objectMean);
+    filter->SetObjectVariance(scene.objectVariance);
+    filter->SetDifferenceMean(scene.differenceMean);
+    filter->SetDifferenceVariance(scene.differenceVariance);
+    filter->SetWeight(scene.weight);
+    filter->SetAdjacency(scene.adjacency);
+    filter->SetDistanceWeighting(scene.distanceWeighting);
+
+    auto       keys = FuzzyConnectednessOracle::ComputeKeys(scene);
+    const auto job = MakeFuzzyConnectednessJob(randomCase);
+    if (random.Chance(0.5))
+    {
+      const double minimumStrength = random.OneOf(ConvertToStrengths<double>(job, keys));
+      filter->SetMinimumStrength(minimumStrength);
+      keys = ClearWeakKeys(job, keys, minimumStrength);
+    }
+    const auto expected = ConvertToStrengths<TStrength>(job, keys);
+    for (const Method method : allMethods)
+    {
+      filter->SetMethod(method);
+      filter->SetNumberOfWorkUnits(random.OneOf<unsigned int>({ 1, 2, 8 }));
+      VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+      const auto actual = GetBuffer(filter->GetOutput());
+      ASSERT_TRUE(HasSameBits(expected, actual)) << "method " << method;
+    }
+    // The nearest numbers to the strengths, but for one unit in the last place.
+    for (std::size_t voxel = 0; voxel < keys.size(); ++voxel)
+    {
+      const auto nearest = static_cast<TStrength>(FuzzyConnectednessOracle::StrengthOfKey(scene, keys[voxel]));
+      const auto units = std::is_same<TStrength, float>::value ? 1 : 2;
+      TStrength  least = nearest;
+      TStrength  greatest = nearest;
+      for (int i = 0; i < units; ++i)
+      {
+        least = std::nextafter(least, TStrength{ 0 });
+        greatest = std::nextafter(greatest, TStrength{ 2 });
+      }
+      ASSERT_TRUE(expected[voxel] >= least && expected[voxel] <= greatest) << "voxel " << voxel;
+    }
+  }
+}
+
+/** An image of 256^3 voxels that all methods need more than a second for. */
+ImageType::Pointer
+MakeLargeImage()
+{
+  auto image = ImageType::New();
+  image->SetRegions(ImageType::SizeType::Filled(256));
+  image->Allocate();
+  std::uint32_t state = 12345;
+  short * const pixels = image->GetBufferPointer();
+  for (std::size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    state = state * 1664525u + 1013904223u;
+    pixels[i] = static_cast<short>(state >> 22);
+  }
+  return image;
+}
+
+FilterType::Pointer
+MakeLargeFilter(ImageType * image, Method method)
+{
+  auto filter = FilterType::New();
+  filter->SetInput(image);
+  filter->SetSeed({ { 128, 128, 128 } });
+  filter->SetObjectMean(512.0);
+  filter->SetObjectVariance(1e5);
+  filter->SetDifferenceVariance(1e4);
+  filter->SetAdjacency(Adjacency::Full);
+  filter->SetMethod(method);
+  return filter;
+}
+
+/** Run a filter that is going to be aborted; the seconds from the flag to the exception. */
+double
+SecondsToAbort(FilterType * filter, const std::atomic<bool> & flagIsSet, const Clock::time_point & timeOfFlag)
+{
+  try
+  {
+    filter->Update();
+  }
+  catch (const itk::ProcessAborted &)
+  {
+    EXPECT_TRUE(flagIsSet);
+    return SecondsSince(timeOfFlag);
+  }
+  ADD_FAILURE() << "no itk::ProcessAborted";
+  return 0.0;
+}
+
+constexpr double mostSecondsToAbort = 0.2;
+} // namespace
+
+TEST(FuzzyConnectednessPipeline, EqualsTheOracleIn2D)
+{
+  CheckRandomCases<signed char, 2, float>(PixelType::Int8, 3000000);
+  CheckRandomCases<unsigned short, 2, double>(PixelType::UInt16, 3001000);
+  CheckRandomCases<float, 2, float>(PixelType::Float, 3002000);
+  CheckRandomCases<unsigned int, 2, float>(PixelType::UInt32, 3003000);
+}
+
+TEST(FuzzyConnectednessPipeline, EqualsTheOracleIn3D)
+{
+  CheckRandomCases<unsigned char, 3, float>(PixelType::UInt8, 3004000);
+  CheckRandomCases<short, 3, float>(PixelType::Int16, 3005000);
+  CheckRandomCases<int, 3, double>(PixelType::Int32, 3006000);
+  CheckRandomCases<double, 3, double>(PixelType::Double, 3007000);
+}
+
+TEST(FuzzyConnectednessPipeline, WorkUnitsDoNotChangeBits)
+{
+  const Scene scene;
+  for (const Method method : allMethods)
+  {
+    const auto single = scene.MakeFilter();
+    single->SetMethod(method);
+    single->SetNumberOfWorkUnits(1);
+    const auto expected = Compute(single);
+    for (const unsigned int number : { 1u, 2u, 8u, 100u })
+    {
+      const auto filter = scene.MakeFilter();
+      filter->SetMethod(method);
+      filter->SetNumberOfWorkUnits(number);
+      EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << number << " work units";
+
+      const auto threaded = scene.MakeFilter();
+      threaded->SetMethod(method);
+      const auto threader = itk::PlatformMultiThreader::New();
+      threader->SetMaximumNumberOfThreads(number);
+      threader->SetNumberOfWorkUnits(number);
+      threaded->SetMultiThreader(threader);
+      EXPECT_TRUE(HasSameBits(expected, Compute(threaded))) << number << " threads";
+
+      const auto bounded = scene.MakeFilter();
+      bounded->SetMethod(method);
+      bounded->GetMultiThreader()->SetMaximumNumberOfThreads(number);
+      EXPECT_TRUE(HasSameBits(expected, Compute(bounded))) << number << " threads at most";
+      // The filter leaves the threader as it found it.
+      EXPECT_EQ(bounded->GetNumberOfWorkUnits(), bounded->GetMultiThreader()->GetNumberOfWorkUnits());
+    }
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, ARequestedRegionGivesTheWholeOutput)
+{
+  const Scene scene(ImageType::IndexType{ { 100, -200, 7 } });
+  const auto  expected = Compute(scene.MakeFilter());
+  const auto  filter = scene.MakeFilter();
+  filter->SetSeedImage(scene.seedImage);
+  filter->GetOutput()->UpdateOutputInformation();
+  filter->GetOutput()->SetRequestedRegion(RegionType({ { 105, -195, 8 } }, { { 3, 2, 1 } }));
+  filter->GetOutput()->PropagateRequestedRegion();
+  const RegionType largest = scene.image->GetLargestPossibleRegion();
+  EXPECT_EQ(largest, scene.image->GetRequestedRegion());
+  EXPECT_EQ(largest, scene.mask->GetRequestedRegion());
+  EXPECT_EQ(largest, scene.seedImage->GetRequestedRegion());
+  filter->GetOutput()->UpdateOutputData();
+  EXPECT_EQ(largest, filter->GetOutput()->GetBufferedRegion());
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput())));
+}
+
+TEST(FuzzyConnectednessPipeline, StreamingDownstreamComputesOnce)
+{
+  const Scene  scene(ImageType::IndexType{ { -3, 5, 40 } });
+  const auto   expected = Compute(scene.MakeFilter());
+  const auto   filter = scene.MakeFilter();
+  unsigned int runs = 0;
+  Observe<itk::EndEvent>(filter, [&runs] { ++runs; });
+  const auto streamer = itk::StreamingImageFilter<OutputType, OutputType>::New();
+  streamer->SetInput(filter->GetOutput());
+  streamer->SetNumberOfStreamDivisions(4);
+  streamer->Update();
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput())));
+  EXPECT_EQ(1u, runs);
+}
+
+TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)
+{
+  const Scene plain;
+  const auto  expected = Compute(plain.MakeFilter());
+
+  const Scene              placed(ImageType::IndexType{ { -70, 3, 1000000 } });
+  const double             origin[3] = { 12.5, -100.0, 3e4 };
+  const double             spacing[3] = { 0.9375, 0.9375, 3.3 };
+  ImageType::DirectionType direction;
+  const double             c = std::cos(0.4);
+  const double             s = std::sin(0.4);
+  direction(0, 0) = c;
+  direction(0, 1) = -s;
+  direction(1, 0) = s;
+  direction(1, 1) = c;
+  direction(2, 2) = -1.0;
+  const auto place = [&](auto * image) {
+    image->SetOrigin(origin);
+    image->SetSpacing(spacing);
+    image->SetDirection(direction);
+  };
+  place(placed.image.GetPointer());
+  place(placed.mask.GetPointer());
+
+  const auto filter = placed.MakeFilter();
+  EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
+  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetLargestPossibleRegion());
+  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetBufferedRegion());
+  EXPECT_EQ(placed.image->GetOrigin(), filter->GetOutput()->GetOrigin());
+  EXPECT_EQ(placed.image->GetSpacing(), filter->GetOutput()->GetSpacing());
+  EXPECT_EQ(placed.image->GetDirection(), filter->GetOutput()->GetDirection());
+  for (const ImageType::IndexType & seed : placed.seeds)
+  {
+    EXPECT_EQ(1.0f, filter->GetOutput()->GetPixel(seed));
+  }
+  // The spacing counts only if it is to.
+  filter->DistanceWeightingOn();
+  EXPECT_FALSE(HasSameBits(expected, Compute(filter)));
+}
+
+TEST(FuzzyConnectednessPipeline, DoubleAndFloatAreTheSameStrengths)
+{
+  using DoubleFilter = itk::FuzzyConnectednessImageFilter<ImageType, itk::Image<double, 3>>;
+  const Scene scene;
+  const auto  floats = Compute(scene.MakeFilter());
+  const auto  filter = DoubleFilter::New();
+  filter->SetInput(scene.image);
+  filter->SetMaskImage(scene.mask);
+  filter->SetSeeds(scene.seeds);
+  filter->SetObjectMean(400.0);
+  filter->SetObjectVariance(40000.0);
+  filter->SetDifferenceVariance(10000.0);
+  for (const Method method : allMethods)
+  {
+    filter->SetMethod(method);
+    filter->Update();
+    const auto doubles = GetBuffer(filter->GetOutput());
+    EXPECT_TRUE(HasSameBits(floats, std::vector<float>(doubles.begin(), doubles.end())));
+    EXPECT_FALSE(std::equal(floats.begin(), floats.end(), doubles.begin())) << "doubles have more digits";
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, InputsAreNotChanged)
+{
+  const Scene scene;
+  const auto  pixels = GetBuffer(scene.image.GetPointer());
+  const auto  inside = GetBuffer(scene.mask.GetPointer());
+  const auto  isSeed = GetBuffer(scene.seedImage.GetPointer());
+  const auto  imageTime = scene.image->GetMTime();
+  for (const Method method : allMethods)
+  {
+    const auto filter = scene.MakeFilter();
+    filter->SetSeedImage(scene.seedImage);
+    filter->SetMethod(method);
+    filter->Update();
+    EXPECT_EQ(pixels, GetBuffer(scene.image.GetPointer()));
+    EXPECT_EQ(inside, GetBuffer(scene.mask.GetPointer()));
+    EXPECT_EQ(isSeed, GetBuffer(scene.seedImage.GetPointer()));
+    EXPECT_EQ(imageTime, scene.image->GetMTime());
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
+{
+  const Scene  scene;
+  const auto   filter = scene.MakeFilter();
+  unsigned int runs = 0;
+  Observe<itk::StartEvent>(filter, [&runs] { ++runs; });
+
+  const auto expectFresh = [&](const std::function<void(FilterType *)> & change) {
+    const unsigned int before = runs;
+    change(filter);
+    const auto actual = Compute(filter);
+    EXPECT_EQ(before + 1, runs);
+    filter->Update();
+    EXPECT_EQ(before + 1, runs) << "computed again without a change";
+    return actual;
+  };
+  // Every parameter must change the result, and to what a fresh filter gives.
+  const std::vector<std::function<void(FilterType *)>> changes{
+    [](FilterType * f) { f->SetObjectMean(300.0); },
+    [](FilterType * f) { f->SetObjectVariance(20000.0); },
+    [](FilterType * f) { f->SetDifferenceVariance(15000.0); },
+    [](FilterType * f) { f->SetAdjacency(Adjacency::FaceEdge); },
+    [](FilterType * f) { f->SetAdjacency(Adjacency::Full); },
+    [](FilterType * f) { f->DistanceWeightingOn(); },
+    [](FilterType * f) { f->SetAffinityFunction(AffinityFunction::Minimum); },
+    [](FilterType * f) { f->SetAffinityFunction(AffinityFunction::Homogeneity); },
+    [](FilterType * f) { f->SetAffinityFunction(AffinityFunction::WeightedSum); },
+    [](FilterType * f) { f->SetWeight(0.75); },
+    [](FilterType * f) { f->SetDifferenceMean(50.0); },
+    [](FilterType * f) { f->SetMinimumStrength(0.5); },
+    [](FilterType * f) { f->EstimateAffinityFromSeedsOn(); },
+    [](FilterType * f) { f->SetEstimationRadius(3); },
+    [&scene](FilterType * f) { f->SetSeed(scene.seeds[0]); },
+    [](FilterType * f) { f->AddSeed({ { 9, 9, 9 } }); },
+    [&scene](FilterType * f) { f->SetSeedImage(scene.seedImage); },
+    [](FilterType * f) { f->SetMaskImage(nullptr); },
+  };
+  scene.mask->SetPixel({ { 9, 9, 9 } }, 1);
+  auto previous = expectFresh([](FilterType *) {});
+  for (std::size_t i = 0; i < changes.size(); ++i)
+  {
+    SCOPED_TRACE(i);
+    const auto actual = expectFresh(changes[i]);
+    EXPECT_FALSE(HasSameBits(previous, actual));
+    const auto fresh = scene.MakeFilter();
+    for (std::size_t j = 0; j <= i; ++j)
+    {
+      changes[j](fresh);
+    }
+    EXPECT_TRUE(HasSameBits(Compute(fresh), actual));
+    previous = actual;
+  }
+  // The method is no such parameter.
+  EXPECT_TRUE(HasSameBits(previous, expectFresh([](FilterType * f) { f->SetMethod(Method::Queue); })));
+  // New pixels are new results, too.
+  filter->EstimateAffinityFromSeedsOff();
+  scene.image->FillBuffer(3);
+  scene.image->Modified();
+  EXPECT_FALSE(HasSameBits(previous, expectFresh([](FilterType *) {})));
+}
+
+TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
+{
+  const Scene scene;
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workUnits : { 1u, 2u, 8u })
+    {
+      const auto         filter = scene.MakeFilter();
+      std::vector<float> values;
+      filter->SetMethod(method);
+      filter->SetNumberOfWorkUnits(workUnits);
+      Observe<itk::ProgressEvent>(filter, [&] { values.push_back(filter->GetProgress()); });
+      // Progress starts again with every update.
+      for (int run = 0; run < 2; ++run)
+      {
+        values.clear();
+        filter->Modified();
+        filter->Update();
+        ASSERT_GE(values.size(), 2u);
+        for (std::size_t i = 1; i < values.size(); ++i)
+        {
+          EXPECT_LE(values[i - 1], values[i]) << "event " << i;
+        }
+        EXPECT_EQ(0.0f, values.front());
+        EXPECT_EQ(1.0f, values.back());
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
+{
+  // Enough work for more than one report from the updating thread.
+  RandomNumbers      random(3);
+  std::vector<short> pixels(120 * 110 * 60);
+  for (short & pixel : pixels)
+  {
+    pixel = static_cast<short>(random.Below(500));
+  }
+  const auto image = MakeImage<ImageType>({ { 120, 110, 60 } }, pixels);
+  for (const Method method : allMethods)
+  {
+    const auto filter = FilterType::New();
+    filter->SetInput(image);
+    filter->SetSeed({ { 60, 55, 30 } });
+    filter->SetObjectVariance(90000.0);
+    filter->SetDifferenceVariance(10000.0);
+    filter->SetMethod(method);
+    filter->SetNumberOfWorkUnits(2);
+    unsigned int between = 0;
+    Observe<itk::ProgressEvent>(
+      filter, [&] { between += filter->GetProgress() > 0.02f && filter->GetProgress() < 0.98f ? 1 : 0; });
+    filter->Update();
+    EXPECT_GE(between, 5u) << method;
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
+{
+  const auto image = MakeLargeImage();
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles })
+  {
+    for (const float progress : { 0.0f, 0.05f })
+    {
+      SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
+      const auto        filter = MakeLargeFilter(image, method);
+      std::atomic<bool> flagIsSet{ false };
+      Clock::time_point timeOfFlag;
+      Observe<itk::ProgressEvent>(filter, [&] {
+        if (!flagIsSet && filter->GetProgress() >= progress)
+        {
+          timeOfFlag = Clock::now();
+          flagIsSet = true;
+          filter->SetAbortGenerateData(true);
+        }
+      });
+      unsigned int aborts = 0;
+      Observe<itk::AbortEvent>(filter, [&aborts] { ++aborts; });
+      EXPECT_LT(SecondsToAbort(filter, flagIsSet, timeOfFlag), mostSecondsToAbort);
+      EXPECT_EQ(1u, aborts);
+      EXPECT_LT(filter->GetProgress(), 0.9f);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
+{
+  const auto image = MakeLargeImage();
+  const auto mask = MaskType::New();
+  mask->SetRegions(image->GetLargestPossibleRegion());
+  mask->Allocate();
+  mask->FillBuffer(1);
+  const auto seedImage = MaskType::New();
+  seedImage->SetRegions(image->GetLargestPossibleRegion());
+  seedImage->Allocate(true);
+  seedImage->SetPixel({ { 255, 255, 255 } }, 1);
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles })
+  {
+    for (const int milliseconds : { 50, 400 })
+    {
+      SCOPED_TRACE(::testing::Message() << method << " after " << milliseconds << " ms");
+      const auto filter = MakeLargeFilter(image, method);
+      filter->SetMaskImage(mask);
+      filter->SetSeedImage(seedImage);
+      std::atomic<bool> flagIsSet{ false };
+      Clock::time_point timeOfFlag;
+      std::thread       user;
+      // The flag is cleared when an update starts, so the user comes after that.
+      Observe<itk::StartEvent>(filter, [&] {
+        user = std::thread([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+          timeOfFlag = Clock::now();
+          flagIsSet = true;
+          filter->SetAbortGenerateData(true);
+        });
+      });
+      const double seconds = SecondsToAbort(filter, flagIsSet, timeOfFlag);
+      user.join();
+      EXPECT_LT(seconds, mostSecondsToAbort);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, WorksAgainAfterAnAbort)
+{
+  const Scene scene;
+  for (const Method method : allMethods)
+  {
+    const auto expected = Compute(scene.MakeFilter());
+    const auto filter = scene.MakeFilter();
+    filter->SetMethod(method);
+    bool abort = true;
+    Observe<itk::ProgressEvent>(filter, [&] {
+      if (abort)
+      {
+        filter->SetAbortGenerateData(true);
+      }
+    });
+    for (const bool again : { true, true, false })
+    {
+      abort = again;
+      if (abort)
+      {
+        EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+      }
+      else
+      {
+        EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheKeys)
+{
+  class OneKeyFilter : public FilterType
+  {
+  public:
+    using Pointer = itk::SmartPointer<OneKeyFilter>;
+    itkNewMacro(OneKeyFilter);
+
+  protected:
+    void
+    ComputeKeys(const itk::FuzzyConnectednessJob & job) override
+    {
+      std::fill_n(job.keys, job.GetNumberOfVoxels(), FuzzyConnectednessOracle::fullAffinity);
+    }
+  };
+  const Scene scene;
+  const auto  filter = OneKeyFilter::New();
+  filter->SetInput(scene.image);
+  filter->SetSeeds(scene.seeds);
+  filter->Update();
+  for (const float strength : GetBuffer(filter->GetOutput()))
+  {
+    ASSERT_EQ(1.0f, strength);
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, TwoFiltersMayRunAtTheSameTime)
+{
+  const Scene                     scene;
+  const auto                      expected = Compute(scene.MakeFilter());
+  std::vector<std::vector<float>> results(allMethods.size());
+  std::vector<std::thread>        threads;
+  for (std::size_t i = 0; i < results.size(); ++i)
+  {
+    threads.emplace_back([&scene, &results, i] {
+      // Pipelines of their own: filters write the requested region into their input.
+      const auto image = ImageType::New();
+      image->Graft(scene.image);
+      const auto mask = MaskType::New();
+      mask->Graft(scene.mask);
+      const auto filter = scene.MakeFilter();
+      filter->SetInput(image);
+      filter->SetMaskImage(mask);
+      filter->SetMethod(allMethods[i]);
+      results[i] = Compute(filter);
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (const auto & result : results)
+  {
+    EXPECT_TRUE(HasSameBits(expected, result));
+  }
+}

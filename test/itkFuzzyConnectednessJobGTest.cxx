@@ -1,0 +1,638 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessRandomCase.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = itk::FuzzyConnectednessJob;
+using AffinityFunction = Job::AffinityFunction;
+using Adjacency = Job::Adjacency;
+using Method = Job::Method;
+using PixelType = Job::PixelType;
+using Keys = std::vector<std::uint32_t>;
+using FuzzyConnectednessOracle::Scene;
+using FuzzyConnectednessOracle::Triple;
+using VoxelMapsTest::RandomNumbers;
+namespace Oracle = FuzzyConnectednessOracle;
+
+const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
+                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
+const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
+                                                          AffinityFunction::WeightedSum,
+                                                          AffinityFunction::Minimum,
+                                                          AffinityFunction::Homogeneity };
+const std::vector<Method>           allMethods{ Method::Queue, Method::Buckets, Method::Tiles, Method::Automatic };
+
+/** Expect keys of every method, of Tiles with 1, 2 and 8 threads and repeated. */
+void
+ExpectKeysOfAllMethods(const Keys & expected, const Job & job)
+{
+  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Queue, 1))) << "Queue";
+  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Buckets, 1))) << "Buckets";
+  for (const unsigned int workers : { 1u, 2u, 8u, 8u, 2u, 1u })
+  {
+    EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Tiles, workers)))
+      << "Tiles with " << workers << " threads";
+  }
+}
+
+/** A case of these intensities in a type of pixels. */
+FuzzyConnectednessRandomCase
+MakeCase(const Scene & scene, PixelType type)
+{
+  FuzzyConnectednessRandomCase result;
+  result.dimension = scene.size[2] > 1 ? 3 : 2;
+  result.pattern = "made by hand";
+  result.scene = scene;
+  StorePixels(result, type);
+  return result;
+}
+
+void
+CheckRandomCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
+{
+  Job        job = MakeFuzzyConnectednessJob(randomCase);
+  const Keys expected = Oracle::ComputeKeys(randomCase.scene);
+  ExpectKeysOfAllMethods(expected, job);
+
+  random.Shuffle(job.seeds);
+  const Method method = random.OneOf(allMethods);
+  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 3))) << "shuffled seeds, method " << method;
+
+  // A minimum that is just the strength of a voxel must keep this voxel.
+  const auto   strengths = ConvertToStrengths<double>(job, expected);
+  const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
+  job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
+  const Keys strong = ClearWeakKeys(job, expected, job.minimumStrength);
+  for (const Method each : { Method::Queue, Method::Buckets, Method::Tiles })
+  {
+    EXPECT_TRUE(AreSameKeys(strong, RunFuzzyConnectednessJob(job, each, 2)))
+      << "minimum strength " << job.minimumStrength << ", method " << each;
+  }
+}
+
+class FuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
+{
+public:
+  static void
+  CheckCases(unsigned int dimension, std::uint64_t firstSeed)
+  {
+    // Every affinity function with every adjacency eight times.
+    for (std::uint64_t i = 0; i < 96; ++i)
+    {
+      const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(GetParam()) * 12 + i;
+      RandomNumbers       random(seed);
+      const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, GetParam(), random);
+      SCOPED_TRACE(::testing::Message() << randomCase);
+      CheckRandomCase(randomCase, random);
+      if (HasFailure())
+      {
+        return;
+      }
+    }
+  }
+};
+
+std::string
+NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
+{
+  const std::vector<std::string> names{ "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Float", "Double" };
+  return names[static_cast<std::size_t>(parameter.param)];
+}
+
+/** A path of one voxel's width through 2D or 3D that only touches itself from one voxel to the next. */
+struct Serpentine
+{
+  explicit Serpentine(const Triple & theSize)
+    : size(theSize)
+  {
+    std::vector<std::int64_t> slice;
+    for (std::int64_t y = 0; y < size[1]; ++y)
+    {
+      const bool isForward = y / 2 % 2 == 0;
+      for (std::int64_t x = 0; x < size[0]; ++x)
+      {
+        // Odd rows are walls with one gap.
+        if (y % 2 == 0 || x == size[0] - 1)
+        {
+          slice.push_back(y * size[0] + (isForward ? x : size[0] - 1 - x));
+        }
+      }
+    }
+    for (std::int64_t z = 0; z < size[2]; ++z)
+    {
+      std::vector<std::int64_t> way = slice;
+      if (z / 2 % 2 == 1)
+      {
+        std::reverse(way.begin(), way.end());
+      }
+      // Odd slices are walls with one gap.
+      for (std::size_t i = z % 2 == 0 ? 0 : way.size() - 1; i < way.size(); ++i)
+      {
+        path.push_back(z * size[0] * size[1] + way[i]);
+      }
+    }
+  }
+
+  Triple                    size;
+  std::vector<std::int64_t> path;
+};
+} // namespace
+
+TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
+{
+  CheckCases(2, 1000000);
+}
+
+TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn3D)
+{
+  CheckCases(3, 2000004);
+}
+
+INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), NameOfPixelType);
+
+TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
+{
+  RandomNumbers random(11);
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    Scene scene;
+    scene.size = { { 41, 19, 18 } };
+    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
+    for (double & intensity : scene.intensities)
+    {
+      intensity = static_cast<double>(random.Below(128));
+    }
+    scene.seeds = { 5000, 17 };
+    scene.affinityFunction = affinityFunction;
+    scene.objectMean = 60.3;
+    scene.objectVariance = 300.0;
+    scene.differenceMean = 3.5;
+    scene.differenceVariance = 90.0;
+    const Keys expected = Oracle::ComputeKeys(scene);
+    for (const PixelType type : allPixelTypes)
+    {
+      const auto each = MakeCase(scene, type);
+      for (const Method method : allMethods)
+      {
+        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(each), method, 4)))
+          << each << ", method " << method;
+      }
+    }
+    // With one voxel far away, which changes nothing near by, integers have no tables.
+    scene.intensities[0] = 1e9;
+    const Keys farAway = Oracle::ComputeKeys(scene);
+    for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
+    {
+      EXPECT_TRUE(AreSameKeys(
+        farAway, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(MakeCase(scene, type)), Method::Buckets, 1)));
+    }
+    std::size_t different = 0;
+    for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
+    {
+      different += expected[voxel] != farAway[voxel] ? 1 : 0;
+    }
+    EXPECT_LT(different, 100u);
+  }
+}
+
+TEST(FuzzyConnectednessJob, AllEqual)
+{
+  for (const Triple & size : { Triple{ { 150, 70, 1 } }, Triple{ { 40, 20, 20 } } })
+  {
+    Scene scene;
+    scene.size = size;
+    scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 7.0);
+    scene.seeds = { scene.GetNumberOfVoxels() / 2, 3 };
+    scene.objectMean = 5.0;
+    scene.objectVariance = 2.0;
+    // sqrt(exp(-(7 - 5)^2 / (2 2)) 1) = exp(-1 / 2)
+    Keys expected(scene.intensities.size(), Oracle::fullAffinity - (1u << 23));
+    expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::keyOfSeeds;
+    expected[3] = Oracle::keyOfSeeds;
+    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
+    {
+      scene.adjacency = adjacency;
+      for (const PixelType type : { PixelType::UInt8, PixelType::Float })
+      {
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
+{
+  for (const Triple & size : { Triple{ { 131, 67, 1 } }, Triple{ { 35, 19, 17 } } })
+  {
+    Scene scene;
+    scene.size = size;
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
+    {
+      // Sizes are odd, so the number of a voxel tells its color.
+      scene.intensities.push_back(voxel % 2 == 0 ? 0.0 : 30000.0);
+    }
+    scene.seeds = { 2, 40 };
+    scene.affinityFunction = AffinityFunction::Homogeneity;
+    Keys expected(scene.intensities.size(), Oracle::notReached);
+    expected[2] = Oracle::keyOfSeeds;
+    expected[40] = Oracle::keyOfSeeds;
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+
+    // Over edges, a voxel has neighbors of its own color.
+    scene.adjacency = Adjacency::FaceEdge;
+    for (std::size_t voxel = 0; voxel < expected.size(); voxel += 2)
+    {
+      expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
+    }
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+  }
+}
+
+TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
+{
+  const std::int64_t n = 1000;
+  for (const Triple & size : { Triple{ { n, 1, 1 } },
+                               Triple{ { 1, n, 1 } },
+                               Triple{ { 1, 1, n } },
+                               Triple{ { 1, 1, 1 } },
+                               Triple{ { 2, 1, 1 } } })
+  {
+    RandomNumbers random(5);
+    Scene         scene;
+    scene.size = size;
+    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
+    for (double & intensity : scene.intensities)
+    {
+      intensity = static_cast<double>(random.Below(40));
+    }
+    const std::size_t seed = scene.intensities.size() / 3;
+    scene.seeds = { static_cast<std::int64_t>(seed) };
+    scene.objectMean = 20.0;
+    scene.objectVariance = 50.0;
+    scene.differenceVariance = 50.0;
+
+    // The weakest link on the way.
+    Keys         expected(scene.intensities.size(), Oracle::keyOfSeeds);
+    const Triple step{ { 1, 0, 0 } };
+    for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
+    {
+      expected[voxel] = std::min(
+        expected[voxel - 1], Oracle::KeyOfLink(scene, scene.intensities[voxel - 1], scene.intensities[voxel], step));
+    }
+    for (std::size_t voxel = seed; voxel-- > 0;)
+    {
+      expected[voxel] = std::min(
+        expected[voxel + 1], Oracle::KeyOfLink(scene, scene.intensities[voxel + 1], scene.intensities[voxel], step));
+    }
+    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
+    {
+      scene.adjacency = adjacency;
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::UInt8)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Double)));
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
+{
+  for (const Triple & size : { Triple{ { 401, 501, 1 } }, Triple{ { 61, 61, 105 } } })
+  {
+    const Serpentine serpentine(size);
+    const auto       length = static_cast<std::int64_t>(serpentine.path.size());
+    ASSERT_GE(length, 100000);
+    for (const bool wallsAreMasked : { false, true })
+    {
+      Scene scene;
+      scene.size = size;
+      scene.affinityFunction = AffinityFunction::Homogeneity;
+      scene.differenceVariance = 100.0;
+      // Walls are far away in intensity, or outside the mask; the path's steps grow on the way.
+      const auto count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
+      scene.intensities.assign(count, wallsAreMasked ? 0.0 : 20000.0);
+      scene.mask.assign(wallsAreMasked ? count : 0, 0);
+      for (std::int64_t i = 0; i < length; ++i)
+      {
+        const auto voxel = static_cast<std::size_t>(serpentine.path[i]);
+        scene.intensities[voxel] = static_cast<double>(i % 2 == 0 ? 0 : 180 * i / length);
+        if (wallsAreMasked)
+        {
+          scene.mask[voxel] = 1;
+        }
+      }
+      scene.seeds = { serpentine.path.front() };
+
+      Keys          expected(count, Oracle::notReached);
+      std::uint32_t key = Oracle::keyOfSeeds;
+      for (std::int64_t i = 0; i < length; ++i)
+      {
+        const auto intensity = [&](std::int64_t at) { return scene.intensities[serpentine.path[at]]; };
+        if (i > 0)
+        {
+          key = std::min(key, Oracle::KeyOfLink(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
+        }
+        expected[static_cast<std::size_t>(serpentine.path[i])] = key;
+      }
+      ASSERT_NE(Oracle::notReached, key);
+      ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double special : { std::numeric_limits<double>::quiet_NaN(), infinity, -infinity })
+  {
+    for (const AffinityFunction affinityFunction : allAffinityFunctions)
+    {
+      // A wall at x = 2 with a seed in it, and a seed on its left.
+      Scene scene;
+      scene.size = { { 5, 3, 1 } };
+      scene.affinityFunction = affinityFunction;
+      scene.intensities = { 0, 0, special, 0, 0, 0, 0, special, 0, 0, 0, 0, special, 0, 0 };
+      scene.seeds = { 0, 7 };
+      scene.adjacency = Adjacency::Full;
+      const std::uint32_t full = affinityFunction == AffinityFunction::WeightedSum ? (1u << 30) : Oracle::fullAffinity;
+      const Keys          expected{
+        Oracle::keyOfSeeds, full, 0, 0, 0, full, full, Oracle::keyOfSeeds, 0, 0, full, full, 0, 0, 0
+      };
+      for (const PixelType type : { PixelType::Float, PixelType::Double })
+      {
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
+{
+  RandomNumbers random(21);
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    Scene scene;
+    scene.size = { { 70, 40, 20 } };
+    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
+    for (double & intensity : scene.intensities)
+    {
+      intensity = static_cast<double>(random.Below(60));
+    }
+    scene.affinityFunction = affinityFunction;
+    scene.objectMean = 30.0;
+    scene.objectVariance = 400.0;
+    scene.differenceVariance = 100.0;
+    scene.seeds = { 20000 };
+    const auto randomCase = MakeCase(scene, PixelType::Int16);
+    Job        job = MakeFuzzyConnectednessJob(randomCase);
+    const Keys full = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
+    const auto strengths = ConvertToStrengths<double>(job, full);
+    auto       sorted = strengths;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double minimum : { 0.0,
+                                  1e-30,
+                                  0.1,
+                                  0.5,
+                                  sorted[sorted.size() / 2],
+                                  sorted[sorted.size() - 2],
+                                  std::nextafter(sorted[sorted.size() / 2], 1.0),
+                                  0.999999,
+                                  1.0 })
+    {
+      job.minimumStrength = minimum;
+      const Keys expected = ClearWeakKeys(job, full, minimum);
+      EXPECT_EQ(Oracle::keyOfSeeds, expected[20000]);
+      for (const Method method : allMethods)
+      {
+        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 4)))
+          << "minimum strength " << minimum << ", method " << method;
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, StrengthsOfKeys)
+{
+  RandomNumbers random(31);
+  Keys          keys{ Oracle::notReached, 1, 2, Oracle::fullAffinity - 1, Oracle::fullAffinity, Oracle::keyOfSeeds };
+  for (int i = 0; i < 200000; ++i)
+  {
+    keys.push_back(static_cast<std::uint32_t>(random.Below(Oracle::keyOfSeeds)));
+    // Most strengths that matter are greater than exp(-8).
+    keys.push_back(Oracle::fullAffinity - static_cast<std::uint32_t>(random.Below(1 << 27)));
+  }
+  std::sort(keys.begin(), keys.end());
+  Job job;
+  job.size = { { static_cast<std::int64_t>(keys.size()), 1, 1 } };
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    job.affinityFunction = affinityFunction;
+    Scene scene;
+    scene.affinityFunction = affinityFunction;
+    const bool isSum = affinityFunction == AffinityFunction::WeightedSum;
+    if (isSum)
+    {
+      // Keys of sums end at 2^30, but for the seeds.
+      keys.erase(std::remove_if(keys.begin(),
+                                keys.end(),
+                                [](std::uint32_t key) { return key > (1u << 30) && key != Oracle::keyOfSeeds; }),
+                 keys.end());
+    }
+    const auto  doubles = ConvertToStrengths<double>(job, keys);
+    const auto  floats = ConvertToStrengths<float>(job, keys);
+    std::size_t notNearestDoubles = 0;
+    std::size_t notNearestFloats = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+    {
+      const long double expected = Oracle::StrengthOfKey(scene, keys[i]);
+      const auto        nearestDouble = static_cast<double>(expected);
+      const auto        nearestFloat = static_cast<float>(expected);
+      notNearestDoubles += doubles[i] != nearestDouble ? 1 : 0;
+      notNearestFloats += floats[i] != nearestFloat ? 1 : 0;
+      // At most two units in the last place of double, one of float, from the nearest number.
+      ASSERT_LE(std::abs(doubles[i] - nearestDouble), nearestDouble * 0x1p-51) << "key " << keys[i];
+      ASSERT_TRUE(floats[i] == nearestFloat || floats[i] == std::nextafter(nearestFloat, 0.0f) ||
+                  floats[i] == std::nextafter(nearestFloat, 2.0f))
+        << "key " << keys[i];
+      ASSERT_EQ(static_cast<float>(doubles[i]), floats[i]);
+      if (!isSum && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
+      {
+        // The documented series, bit for bit.
+        ASSERT_EQ(Oracle::ExponentialOfNegative((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
+      }
+      if (i > 0)
+      {
+        ASSERT_TRUE(keys[i] == keys[i - 1] || doubles[i] > doubles[i - 1] ||
+                    (doubles[i] == 1.0 && keys[i] == Oracle::keyOfSeeds))
+          << "keys " << keys[i - 1] << " and " << keys[i];
+      }
+    }
+    EXPECT_LE(notNearestFloats, isSum ? 0 : keys.size() / 100000);
+    EXPECT_LE(notNearestDoubles, isSum ? 0 : keys.size() / 2);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  }
+}
+
+TEST(FuzzyConnectednessJob, StrengthsMayLieWhereKeysLie)
+{
+  Keys keys(1000);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+  {
+    keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 54321);
+  }
+  Job job;
+  job.size = { { 1000, 1, 1 } };
+  const auto expected = ConvertToStrengths<float>(job, keys);
+  job.keys = keys.data();
+  itk::ConvertKeysToStrengths(job, 0, 400, reinterpret_cast<float *>(keys.data()));
+  itk::ConvertKeysToStrengths(job, 400, 1000, reinterpret_cast<float *>(keys.data()));
+  EXPECT_EQ(0, std::memcmp(expected.data(), keys.data(), keys.size() * sizeof(float)));
+}
+
+TEST(FuzzyConnectednessJob, TheOraclesExponentialIsOne)
+{
+  RandomNumbers random(41);
+  for (int i = 0; i < 200000; ++i)
+  {
+    const double      x = static_cast<double>(random.Below(std::int64_t{ 1 } << 40)) * 0x1p-31;
+    const long double expected = std::exp(-static_cast<long double>(x));
+    ASSERT_LE(std::abs(Oracle::ExponentialOfNegative(x) - expected), expected * 0x1p-51L) << x;
+  }
+  EXPECT_EQ(1.0, Oracle::ExponentialOfNegative(0.0));
+  EXPECT_EQ(0.0, Oracle::ExponentialOfNegative(700.0));
+}
+
+TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
+{
+  RandomNumbers random(51);
+  for (int i = 0; i < 20000; ++i)
+  {
+    Scene scene;
+    scene.affinityFunction = random.OneOf(allAffinityFunctions);
+    scene.objectMean = static_cast<double>(random.Below(100));
+    scene.objectVariance = 1.0 + static_cast<double>(random.Below(1000));
+    scene.differenceMean = static_cast<double>(random.Below(20));
+    scene.differenceVariance = 1.0 + static_cast<double>(random.Below(300));
+    scene.weight = static_cast<double>(random.Below(101)) / 100.0;
+    scene.distanceWeighting = random.Chance(0.5);
+    scene.spacing = { { 0.7, 1.3, 1.0 } };
+    const double        a = static_cast<double>(random.Below(1000)) / 10.0;
+    const double        b = static_cast<double>(random.Below(1000)) / 10.0;
+    const Triple        step{ { 1, random.Between(-1, 1), 0 } };
+    const long double   expected = Oracle::Affinity(scene, a, b, step);
+    const std::uint32_t key = Oracle::KeyOfLink(scene, a, b, step);
+    // Three roundings to 2^-25 of the logarithm, or to 2^-31 and one to 2^-30 of the sum; then of the computation.
+    const long double bound =
+      scene.affinityFunction == AffinityFunction::WeightedSum ? 0x1.2p-29L : expected * 0x1p-23L + 1e-55L;
+    ASSERT_LE(std::abs(Oracle::StrengthOfKey(scene, key) - expected), bound) << a << ' ' << b;
+  }
+}
+
+TEST(FuzzyConnectednessJob, CountsWhatItReaches)
+{
+  RandomNumbers random(61);
+  const auto    randomCase = [&random] {
+    Scene scene;
+    scene.size = { { 100, 50, 40 } };
+    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
+    for (double & intensity : scene.intensities)
+    {
+      intensity = random.Chance(0.2) ? 10000.0 : static_cast<double>(random.Below(20));
+    }
+    scene.seeds = { 0, 100000, 199999 };
+    scene.objectVariance = 100.0;
+    scene.differenceVariance = 100.0;
+    return MakeCase(scene, PixelType::Int16);
+  }();
+  Job        job = MakeFuzzyConnectednessJob(randomCase);
+  const Keys expected = Oracle::ComputeKeys(randomCase.scene);
+  const auto reached = expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u));
+  ASSERT_LT(reached, expected.size());
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 8u })
+    {
+      std::atomic<std::uint64_t> count{ 0 };
+      std::atomic<unsigned int>  calls{ 0 };
+      job.completed = [&](std::uint64_t voxels) {
+        count += voxels;
+        ++calls;
+      };
+      EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, workers)));
+      // Seeds may count or not.
+      EXPECT_LE(count, reached);
+      EXPECT_GE(count, reached - 3);
+      EXPECT_GE(calls, 2u);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, EndsEarlyWhenToldSo)
+{
+  Scene scene;
+  scene.size = { { 200, 100, 40 } };
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
+  scene.seeds = { 0 };
+  const auto randomCase = MakeCase(scene, PixelType::UInt8);
+  Job        job = MakeFuzzyConnectednessJob(randomCase);
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 8u })
+    {
+      std::atomic<std::uint64_t> count{ 0 };
+      job.completed = [&count](std::uint64_t voxels) {
+        count += voxels;
+        if (count >= 100000)
+        {
+          throw std::runtime_error("enough");
+        }
+      };
+      EXPECT_THROW(RunFuzzyConnectednessJob(job, method, workers), std::runtime_error);
+      EXPECT_LT(count, 400000u);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
+{
+  Scene scene;
+  scene.size = { { 40, 40, 40 } };
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
+  scene.seeds = { 12345 };
+  const auto randomCase = MakeCase(scene, PixelType::UInt16);
+  for (const Method method : allMethods)
+  {
+    Job  job = MakeFuzzyConnectednessJob(randomCase);
+    Keys keys(scene.intensities.size(), 99);
+    job.keys = keys.data();
+    job.method = method;
+    job.numberOfWorkers = 5;
+    itk::ComputeFuzzyConnectedness(job);
+    EXPECT_TRUE(AreSameKeys(Oracle::ComputeKeys(scene), keys));
+  }
+}
