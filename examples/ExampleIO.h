@@ -28,6 +28,7 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkImageSeriesReader.h"
+#include "itkMultiThreaderBase.h"
 #include "itkUnaryGeneratorImageFilter.h"
 #include "itkVectorImage.h"
 
@@ -117,6 +118,23 @@ ParseNumbers(const std::string & option, const std::string & text, std::size_t c
                              whyCount);
   }
   return values;
+}
+
+/** Set how many threads filters use; an empty text keeps one per processor. */
+inline void
+SetNumberOfThreads(const std::string & text)
+{
+  if (text.empty())
+  {
+    return;
+  }
+  const auto threads = ParseNumber<unsigned int>("--threads", text);
+  if (threads < 1)
+  {
+    throw std::runtime_error("--threads: " + text + " is less than 1");
+  }
+  itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(threads);
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
 }
 
 /** An image to read: one file, or the files of a DICOM series. */
@@ -236,6 +254,51 @@ FindScalarInput(const std::string & name)
   return input;
 }
 
+/** Names an image type in the call of a function. */
+template <typename TImage>
+struct ImageTypeTag
+{
+  using Type = TImage;
+};
+
+template <unsigned int VDimension, typename TFunction>
+void
+RunForPixelType(const Input & input, TFunction && run)
+{
+  // Every integer type without a case of its own fits into double.
+  switch (input.componentType)
+  {
+    case itk::IOComponentEnum::UCHAR:
+      return run(ImageTypeTag<itk::Image<unsigned char, VDimension>>{});
+    case itk::IOComponentEnum::CHAR:
+    case itk::IOComponentEnum::SHORT:
+      return run(ImageTypeTag<itk::Image<short, VDimension>>{});
+    case itk::IOComponentEnum::USHORT:
+      return run(ImageTypeTag<itk::Image<unsigned short, VDimension>>{});
+    case itk::IOComponentEnum::INT:
+      return run(ImageTypeTag<itk::Image<int, VDimension>>{});
+    case itk::IOComponentEnum::FLOAT:
+      return run(ImageTypeTag<itk::Image<float, VDimension>>{});
+    default:
+      return run(ImageTypeTag<itk::Image<double, VDimension>>{});
+  }
+}
+
+/** Call a function with the ImageTypeTag of the image type that holds all values of the input. */
+template <typename TFunction>
+void
+RunForImageType(const Input & input, TFunction && run)
+{
+  if (input.dimension == 2)
+  {
+    RunForPixelType<2>(input, run);
+  }
+  else
+  {
+    RunForPixelType<3>(input, run);
+  }
+}
+
 template <typename TImage>
 typename TImage::Pointer
 ReadFiles(const Input & input)
@@ -312,6 +375,20 @@ ReadMask(const Input & input)
   typename MaskImageType::Pointer mask = threshold->GetOutput();
   mask->DisconnectPipeline();
   return mask;
+}
+
+/** Read a mask for an image of VDimension dimensions. */
+template <unsigned int VDimension>
+typename itk::Image<unsigned char, VDimension>::Pointer
+ReadMaskFor(const std::string & what, const std::string & name)
+{
+  const auto input = FindScalarInput(name);
+  if (input.dimension != VDimension)
+  {
+    throw std::runtime_error("the " + what + " '" + name + "' has " + std::to_string(input.dimension) +
+                             " dimensions, the image " + std::to_string(VDimension));
+  }
+  return ReadMask<VDimension>(input);
 }
 
 /** Throw now if a file cannot be written, not after the computation. */

@@ -19,12 +19,10 @@
 // The strength of connectedness of every voxel of an image file or DICOM directory with seeds, from the command line.
 
 #include "ExampleIO.h"
+#include "ExampleMain.h"
 #include "ExampleProgress.h"
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
-#include "itkMultiThreaderBase.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -122,7 +120,7 @@ AddOptions(CLI::App & app, Options & options)
     app.add_option("--threshold", options.threshold, "strength of the weakest voxels of the object")->type_name("T");
   auto * object =
     app.add_option("--object", options.object, "image to write: 1 in the object, 0 outside")->type_name("FILE");
-  app.add_option("--method", options.method, "automatic, queue, buckets or tiles; the result is the same")
+  app.add_option("--method", options.method, "automatic, queue, buckets, tiles or hierarchy; the result is the same")
     ->type_name("HOW")
     ->capture_default_str();
   app.add_option("--threads", options.threads, "number of threads (default: one per processor)")->type_name("N");
@@ -272,20 +270,6 @@ ParseSeeds(const TImage * image, const Options & options)
   return seeds;
 }
 
-/** Read a mask for an image of VDimension dimensions. */
-template <unsigned int VDimension>
-typename itk::Image<unsigned char, VDimension>::Pointer
-ReadMaskFor(const std::string & what, const std::string & name)
-{
-  const auto input = ExampleIO::FindScalarInput(name);
-  if (input.dimension != VDimension)
-  {
-    throw std::runtime_error("the " + what + " '" + name + "' has " + std::to_string(input.dimension) +
-                             " dimensions, the image " + std::to_string(VDimension));
-  }
-  return ExampleIO::ReadMask<VDimension>(input);
-}
-
 /** Voxels whose strength is the threshold or more. */
 template <typename TStrengthImage>
 auto
@@ -349,24 +333,25 @@ PrintAffinity(const TFilter * filter, const Options & options)
             << (isEstimated ? ", estimated from the seeds\n" : "\n");
 }
 
-template <typename TPixel, unsigned int VDimension>
+template <typename TImage>
 void
 Run(const ExampleIO::Input & input, const Options & options)
 {
-  using ImageType = itk::Image<TPixel, VDimension>;
-  using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
+  constexpr unsigned int dimension = TImage::ImageDimension;
 
-  auto filter = FilterType::New();
+
+  auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
   SetAffinity(filter.GetPointer(), options);
   filter->SetMethod(ParseWord<Enums::Method>("--method",
                                              options.method,
                                              { { "automatic", Enums::Method::Automatic },
                                                { "queue", Enums::Method::Queue },
                                                { "buckets", Enums::Method::Buckets },
-                                               { "tiles", Enums::Method::Tiles } }));
+                                               { "tiles", Enums::Method::Tiles },
+                                               { "hierarchy", Enums::Method::Hierarchy } }));
   if (!options.connectivity.empty())
   {
-    filter->SetAdjacency(ParseConnectivity(options.connectivity, VDimension));
+    filter->SetAdjacency(ParseConnectivity(options.connectivity, dimension));
   }
   filter->SetDistanceWeighting(options.distanceWeighting);
   if (!options.minimumStrength.empty())
@@ -375,16 +360,16 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
   const double threshold = options.threshold.empty() ? 0.0 : ParseShare("--threshold", options.threshold);
 
-  const auto image = ExampleIO::ReadScalarImage<ImageType>(input);
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
   filter->SetInput(image);
   filter->SetSeeds(ParseSeeds(image.GetPointer(), options));
   if (!options.seedImage.empty())
   {
-    filter->SetSeedImage(ReadMaskFor<VDimension>("seed image", options.seedImage));
+    filter->SetSeedImage(ExampleIO::ReadMaskFor<dimension>("seed image", options.seedImage));
   }
   if (!options.mask.empty())
   {
-    filter->SetMaskImage(ReadMaskFor<VDimension>("mask", options.mask));
+    filter->SetMaskImage(ExampleIO::ReadMaskFor<dimension>("mask", options.mask));
   }
   ExampleIO::CheckOutput(options.output);
   if (!options.object.empty())
@@ -420,29 +405,6 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
 }
 
-template <unsigned int VDimension>
-void
-RunWithPixelType(const ExampleIO::Input & input, const Options & options)
-{
-  // Every integer type without a case of its own fits into double.
-  switch (input.componentType)
-  {
-    case itk::IOComponentEnum::UCHAR:
-      return Run<unsigned char, VDimension>(input, options);
-    case itk::IOComponentEnum::CHAR:
-    case itk::IOComponentEnum::SHORT:
-      return Run<short, VDimension>(input, options);
-    case itk::IOComponentEnum::USHORT:
-      return Run<unsigned short, VDimension>(input, options);
-    case itk::IOComponentEnum::INT:
-      return Run<int, VDimension>(input, options);
-    case itk::IOComponentEnum::FLOAT:
-      return Run<float, VDimension>(input, options);
-    default:
-      return Run<double, VDimension>(input, options);
-  }
-}
-
 void
 Run(const Options & options)
 {
@@ -450,30 +412,14 @@ Run(const Options & options)
   {
     throw std::runtime_error("there is no seed: give --seed, --seed-point or --seed-image");
   }
-  if (!options.threads.empty())
-  {
-    const auto threads = ExampleIO::ParseNumber<unsigned int>("--threads", options.threads);
-    if (threads < 1)
-    {
-      throw std::runtime_error("--threads: " + options.threads + " is less than 1");
-    }
-    itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(threads);
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  }
+  ExampleIO::SetNumberOfThreads(options.threads);
 
   const auto input = ExampleIO::FindScalarInput(options.input);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';
   }
-  if (input.dimension == 2)
-  {
-    RunWithPixelType<2>(input, options);
-  }
-  else
-  {
-    RunWithPixelType<3>(input, options);
-  }
+  ExampleIO::RunForImageType(input, [&](auto type) { Run<typename decltype(type)::Type>(input, options); });
 }
 } // namespace
 
@@ -484,26 +430,5 @@ main(int argc, char * argv[])
   CLI::App app{ "The strength of connectedness of every voxel with seeds.", "FuzzyConnectedness" };
   AddOptions(app, options);
 
-  // Warnings of readers would add lines to the one that says what is wrong.
-  itk::Object::SetGlobalWarningDisplay(false);
-  try
-  {
-    app.parse(argc, argv);
-    Run(options);
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
-    {
-      return app.exit(error);
-    }
-    std::cerr << "FuzzyConnectedness: " << ExampleIO::GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "FuzzyConnectedness: " << ExampleIO::GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

@@ -19,6 +19,7 @@
 // A picture of an image and its feature maps, each with a name and a color bar, as Figure 10 of Zhang et al. (2019).
 
 #include "ExampleIO.h"
+#include "ExampleMain.h"
 #include "itkMetaDataObject.h"
 #include "itkRunLengthFeatureMapEnums.h"
 
@@ -46,13 +47,10 @@
 #include <vtkTextProperty.h>
 #include <vtkWindowToImageFilter.h>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
 
 namespace
 {
@@ -645,25 +643,5 @@ main(int argc, char * argv[])
     ->capture_default_str();
   app.add_option("--title", options.title, "text above the panels")->type_name("TEXT");
 
-  itk::Object::SetGlobalWarningDisplay(false);
-  try
-  {
-    app.parse(argc, argv);
-    Run(options);
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
-    {
-      return app.exit(error);
-    }
-    std::cerr << "RenderFeatureMaps: " << ExampleIO::GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "RenderFeatureMaps: " << ExampleIO::GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

@@ -20,6 +20,7 @@
 // slice.
 
 #include "ExampleIO.h"
+#include "ExampleMain.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 
 #include <vtkActor.h>
@@ -47,13 +48,10 @@
 #include <vtkWindowToImageFilter.h>
 #include <vtkWindowedSincPolyDataFilter.h>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
 
 namespace
 {
@@ -834,25 +832,5 @@ main(int argc, char * argv[])
     ->capture_default_str();
   app.add_option("--title", options.title, "text above the picture")->type_name("TEXT");
 
-  itk::Object::SetGlobalWarningDisplay(false);
-  try
-  {
-    app.parse(argc, argv);
-    Run(options);
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
-    {
-      return app.exit(error);
-    }
-    std::cerr << "RenderObject: " << ExampleIO::GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "RenderObject: " << ExampleIO::GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

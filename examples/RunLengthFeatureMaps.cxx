@@ -19,13 +19,11 @@
 // Run length feature maps of an image file or DICOM directory, from the command line.
 
 #include "ExampleIO.h"
+#include "ExampleMain.h"
 #include "ExampleProgress.h"
 #include "itkMinimumMaximumImageCalculator.h"
-#include "itkMultiThreaderBase.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkVectorIndexSelectionCastImageFilter.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -287,16 +285,14 @@ Join(const TArray & values, unsigned int dimension, const char * separator)
   return text.str();
 }
 
-template <typename TPixel, unsigned int VDimension>
+template <typename TImage>
 void
 Run(const ExampleIO::Input & input, const Options & options)
 {
-  using ImageType = itk::Image<TPixel, VDimension>;
-  using MaskType = itk::Image<unsigned char, VDimension>;
-  using FilterType = itk::RunLengthFeatureMapImageFilter<ImageType>;
+  constexpr unsigned int dimension = TImage::ImageDimension;
 
-  const auto image = ExampleIO::ReadScalarImage<ImageType>(input);
-  auto       filter = FilterType::New();
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  auto       filter = itk::RunLengthFeatureMapImageFilter<TImage>::New();
   SetParameters(filter.GetPointer(), image.GetPointer(), options);
   filter->SetInput(image);
 
@@ -310,13 +306,7 @@ Run(const ExampleIO::Input & input, const Options & options)
   auto numberOfVoxels = image->GetLargestPossibleRegion().GetNumberOfPixels();
   if (!options.mask.empty())
   {
-    const auto maskInput = ExampleIO::FindScalarInput(options.mask);
-    if (maskInput.dimension != VDimension)
-    {
-      throw std::runtime_error("the mask '" + options.mask + "' has " + std::to_string(maskInput.dimension) +
-                               " dimensions, the image " + std::to_string(VDimension));
-    }
-    const typename MaskType::Pointer mask = ExampleIO::ReadMask<VDimension>(maskInput);
+    const auto mask = ExampleIO::ReadMaskFor<dimension>("mask", options.mask);
     filter->SetMaskImage(mask);
     const unsigned char * inside = mask->GetBufferPointer();
     numberOfVoxels = std::count(inside, inside + mask->GetLargestPossibleRegion().GetNumberOfPixels(), 1);
@@ -333,65 +323,28 @@ Run(const ExampleIO::Input & input, const Options & options)
     const auto offsets = filter->GetOffsets().size();
     std::cout << options.output << ": " << filter->GetUsedNumberOfGrayLevels() << " levels in ["
               << filter->GetUsedRangeMinimum() << ", " << filter->GetUsedRangeMaximum() << "], window "
-              << Join(filter->GetWindowSize(), VDimension, "x") << " with the voxel at "
-              << Join(filter->GetWindowAnchor(), VDimension, ",") << ", " << offsets << " directions, "
+              << Join(filter->GetWindowSize(), dimension, "x") << " with the voxel at "
+              << Join(filter->GetWindowAnchor(), dimension, ",") << ", " << offsets << " directions, "
               << options.aggregation << ", " << componentNames.size()
               << (componentNames.size() == 1 ? " component\n" : " components\n");
-    std::cout << Join(image->GetLargestPossibleRegion().GetSize(), VDimension, "x") << " image, " << numberOfVoxels
+    std::cout << Join(image->GetLargestPossibleRegion().GetSize(), dimension, "x") << " image, " << numberOfVoxels
               << " voxels in " << std::setprecision(3) << seconds.count()
               << " s: " << static_cast<double>(numberOfVoxels) / std::max(seconds.count(), 1e-9) / 1e6
               << " million voxels per second\n";
   }
 }
 
-template <unsigned int VDimension>
-void
-RunWithPixelType(const ExampleIO::Input & input, const Options & options)
-{
-  // Every integer type without a case of its own fits into double.
-  switch (input.componentType)
-  {
-    case itk::IOComponentEnum::UCHAR:
-      return Run<unsigned char, VDimension>(input, options);
-    case itk::IOComponentEnum::CHAR:
-    case itk::IOComponentEnum::SHORT:
-      return Run<short, VDimension>(input, options);
-    case itk::IOComponentEnum::USHORT:
-      return Run<unsigned short, VDimension>(input, options);
-    case itk::IOComponentEnum::FLOAT:
-      return Run<float, VDimension>(input, options);
-    default:
-      return Run<double, VDimension>(input, options);
-  }
-}
-
 void
 Run(const Options & options)
 {
-  if (!options.threads.empty())
-  {
-    const auto threads = ExampleIO::ParseNumber<unsigned int>("--threads", options.threads);
-    if (threads < 1)
-    {
-      throw std::runtime_error("--threads: " + options.threads + " is less than 1");
-    }
-    itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(threads);
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  }
+  ExampleIO::SetNumberOfThreads(options.threads);
 
   const auto input = ExampleIO::FindScalarInput(options.input);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';
   }
-  if (input.dimension == 2)
-  {
-    RunWithPixelType<2>(input, options);
-  }
-  else
-  {
-    RunWithPixelType<3>(input, options);
-  }
+  ExampleIO::RunForImageType(input, [&](auto type) { Run<typename decltype(type)::Type>(input, options); });
 }
 } // namespace
 
@@ -403,26 +356,5 @@ main(int argc, char * argv[])
                 "RunLengthFeatureMaps" };
   AddOptions(app, options);
 
-  // Warnings of readers would add lines to the one that says what is wrong.
-  itk::Object::SetGlobalWarningDisplay(false);
-  try
-  {
-    app.parse(argc, argv);
-    Run(options);
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
-    {
-      return app.exit(error);
-    }
-    std::cerr << "RunLengthFeatureMaps: " << ExampleIO::GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "RunLengthFeatureMaps: " << ExampleIO::GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

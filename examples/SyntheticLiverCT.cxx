@@ -19,11 +19,10 @@
 // A synthetic CT of an abdomen with vessels in the liver, as an image file or as a DICOM series.
 
 #include "ExampleIO.h"
+#include "ExampleMain.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkImageSeriesWriter.h"
 #include "itkMetaDataObject.h"
-
-#include <CLI/CLI.hpp>
 
 #include <iomanip>
 #include <iostream>
@@ -197,16 +196,7 @@ Run(const Options & options)
   }
   settings.randomSeed = ExampleIO::ParseNumber<std::uint64_t>("--random-seed", options.randomSeed);
   settings.noise = ExampleIO::ParseNumber<double>("--noise", options.noise);
-  if (!options.threads.empty())
-  {
-    const auto threads = ExampleIO::ParseNumber<unsigned int>("--threads", options.threads);
-    if (threads < 1)
-    {
-      throw std::runtime_error("--threads: " + options.threads + " is less than 1");
-    }
-    itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(threads);
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  }
+  ExampleIO::SetNumberOfThreads(options.threads);
   if (!options.dicom)
   {
     ExampleIO::CheckOutput(options.output);
@@ -244,25 +234,5 @@ main(int argc, char * argv[])
   CLI::App app{ "A synthetic CT of an abdomen with vessels in the liver.", "SyntheticLiverCT" };
   AddOptions(app, options);
 
-  itk::Object::SetGlobalWarningDisplay(false);
-  try
-  {
-    app.parse(argc, argv);
-    Run(options);
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
-    {
-      return app.exit(error);
-    }
-    std::cerr << "SyntheticLiverCT: " << ExampleIO::GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << "SyntheticLiverCT: " << ExampleIO::GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

@@ -74,14 +74,17 @@ public:
    */
   enum class Method : std::uint8_t
   {
-    /** Buckets with few threads, Tiles with four or more. */
+    /** Hierarchy; where little is wanted (MinimumStrength > 0) or links are many (more than 8 a voxel), Buckets with
+     * few threads and Tiles with four or more. */
     Automatic = 0,
     /** First in, first out, until nothing changes: the kFOE of Udupa and Samarasekera 1996. The reference. */
     Queue,
     /** Strongest first, every voxel settled once; one thread. */
     Buckets,
     /** Tiles are settled one by one until nothing changes; all threads. */
-    Tiles
+    Tiles,
+    /** Voxels are merged to ever larger components, and strengths handed down; all threads, any seeds in equal time. */
+    Hierarchy
   };
 };
 

@@ -23,6 +23,7 @@
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsJobUtilities.h"
 
 #include <type_traits>
 #include <vector>
@@ -50,8 +51,8 @@ namespace itk
  * | SimpleFuzzyConnectednessScalarImageFilter of ITK 3 | | Minimum | min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0,
  * DifferenceVariance)) | | | Homogeneity | g(d / 2, 0, DifferenceVariance) | |
  *
- * With DistanceWeighting, an affinity is multiplied by the least spacing and divided by the distance of the two voxels.
- * A NaN or infinite intensity has affinity 0 to all neighbors.
+ * With DistanceWeighting, an affinity is multiplied by the least spacing (of x and y only, if there is one slice) and
+ * divided by the distance of the two voxels. A NaN or infinite intensity has affinity 0 to all neighbors.
  *
  * \par Parameters
  * | name | default | meaning |
@@ -73,13 +74,14 @@ namespace itk
  * WeightedSum mean and variance, else the mean square of half the difference.
  *
  * \par Pipeline
- * Needs its whole input and makes its whole output. Memory beside them: 1 byte per voxel if there is a mask; Buckets
- * and Queue keep the numbers of waiting voxels (4 and 8 bytes each), Tiles about 100 kB per thread.
+ * Needs its whole input and makes its whole output. Memory beside them: 1 byte per voxel if there is a mask; Hierarchy
+ * up to 12 bytes per voxel with 6 neighbors (17 with 26); Buckets and Queue keep the numbers of waiting voxels (4 and 8
+ * bytes each), Tiles about 100 kB per thread.
  *
  * \par Errors
  * An itk::ExceptionObject names the value for: no seed, a seed outside image or mask, a seed image or mask of another
- * geometry, a seed image of zeros, a variance that is not positive and finite, a mean that is not finite, a weight or
- * strength outside 0..1, and an estimate without variance.
+ * geometry, a seed image of zeros, a variance that is not positive and finite (or below 1e-299), a mean that is not
+ * finite, a weight or strength outside 0..1, and an estimate without variance.
  *
  * Sources: J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image
  * Processing 58 (1996) 246-261; Li D. et al., corrected CUDA-kFOE (2015).
@@ -219,9 +221,12 @@ protected:
   ComputeKeys(const FuzzyConnectednessJob & job);
 
 private:
+  /** Voxels that are handled in a few milliseconds, after which an abort is to be looked for. */
+  static constexpr std::int64_t voxelsBetweenLooks = 1 << 20;
+
   /** Numbers of all seeds, checked. */
   std::vector<std::int64_t>
-  FindSeeds(const std::vector<std::uint8_t> & mask) const;
+  FindSeeds(const std::vector<std::uint8_t> & mask, voxelmaps::JobProgress & progress) const;
 
   /** Set the parameters of the affinity function, estimated if asked for. */
   void

@@ -110,9 +110,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPrec
     itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
   }
   const auto verifyVariance = [this](const char * name, double variance) {
-    if (!(variance > 0.0) || !std::isfinite(variance))
+    if (!(variance > 0.0) || !std::isfinite(variance) || variance < 1e-299)
     {
-      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite.");
+      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, and at least 1e-299.");
     }
   };
   const auto verifyMean = [this](const char * name, double mean) {
@@ -181,8 +181,8 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::EnlargeOut
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::int64_t>
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
-  const std::vector<std::uint8_t> & mask) const
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(const std::vector<std::uint8_t> & mask,
+                                                                                voxelmaps::JobProgress & progress) const
 {
   const InputImageType *    input = this->GetInput();
   std::vector<std::int64_t> seeds;
@@ -200,6 +200,10 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
       if (it.Get() != NumericTraits<MaskPixelType>::ZeroValue())
       {
         seeds.push_back(voxel);
+      }
+      if (voxel % voxelsBetweenLooks == 0)
+      {
+        progress.Completed(0);
       }
     }
     if (seeds.size() == before)
@@ -234,13 +238,15 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinit
     m_UsedObjectVariance = estimate.variance;
     m_UsedDifferenceMean = estimate.differenceMean;
     m_UsedDifferenceVariance = estimate.differenceVariance;
-    if (!(estimate.variance > 0.0) || !(estimate.differenceVariance > 0.0))
+    const auto isPositive = [](double variance) { return variance > 0.0 && std::isfinite(variance); };
+    if (!isPositive(estimate.variance) || !isPositive(estimate.differenceVariance) || !std::isfinite(estimate.mean))
     {
-      itkExceptionMacro("The " << estimate.numberOfVoxels << " voxels around the seeds (EstimationRadius "
-                               << m_EstimationRadius << ") have the variance " << estimate.variance
-                               << " and the difference variance " << estimate.differenceVariance
-                               << ", but both must be positive: increase EstimationRadius, or set ObjectMean, "
-                                  "ObjectVariance and DifferenceVariance by hand and turn the estimate off.");
+      itkExceptionMacro(
+        "The " << estimate.numberOfVoxels << " voxels around the seeds (EstimationRadius " << m_EstimationRadius
+               << ") have the variance " << estimate.variance << " and the difference variance "
+               << estimate.differenceVariance
+               << ", but both must be positive and finite: increase EstimationRadius, or set ObjectMean, "
+                  "ObjectVariance and DifferenceVariance by hand and turn the estimate off.");
     }
   }
   job.affinityFunction = m_AffinityFunction;
@@ -281,6 +287,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
     job.spacing[d] = input->GetSpacing()[d];
   }
 
+  voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  job.completed = [&progress](std::uint64_t voxels) { progress.Completed(voxels); };
+
   std::vector<std::uint8_t> mask;
   if (const MaskImageType * maskImage = this->GetMaskImage())
   {
@@ -288,10 +297,14 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
     for (ImageRegionConstIterator<MaskImageType> it(maskImage, region); !it.IsAtEnd(); ++it)
     {
       mask.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
+      if (mask.size() % voxelsBetweenLooks == 0)
+      {
+        progress.Completed(0);
+      }
     }
     job.mask = mask.data();
   }
-  job.seeds = this->FindSeeds(mask);
+  job.seeds = this->FindSeeds(mask, progress);
   job.weight = m_Weight;
   job.minimumStrength = m_MinimumStrength;
   job.adjacency = m_Adjacency;
@@ -309,30 +322,20 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   job.numberOfWorkers =
     std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
   job.runWorkers = voxelmaps::MakeRunWorkers(this);
-  voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  job.completed = [&progress](std::uint64_t voxels) { progress.Completed(voxels); };
   this->ComputeKeys(job);
 
-  if constexpr (sizeof(OutputPixelType) == sizeof(std::uint32_t))
-  {
-    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    this->GetMultiThreader()->ParallelizeArray(
-      0,
-      job.numberOfWorkers,
-      [&](SizeValueType worker) {
-        const auto count = static_cast<std::int64_t>(job.numberOfWorkers);
-        const auto number = static_cast<std::int64_t>(worker);
-        ConvertKeysToStrengths(job,
-                               numberOfVoxels / count * number,
-                               number + 1 == count ? numberOfVoxels : numberOfVoxels / count * (number + 1),
-                               strengths);
-      },
-      nullptr);
-  }
-  else
-  {
-    ConvertKeysToStrengths(job, 0, numberOfVoxels, strengths);
-  }
+  // Strengths of doubles must be written in order, since they reach into keys; those of floats lie where their keys
+  // lie.
+  const unsigned int workers = sizeof(OutputPixelType) == sizeof(std::uint32_t) ? job.numberOfWorkers : 1;
+  job.runWorkers(workers, [&](unsigned int worker) {
+    const std::int64_t end = numberOfVoxels * (worker + 1) / workers;
+    for (std::int64_t first = numberOfVoxels * worker / workers; first < end && !this->GetAbortGenerateData();
+         first += voxelsBetweenLooks)
+    {
+      ConvertKeysToStrengths(job, first, std::min(first + voxelsBetweenLooks, end), strengths);
+    }
+  });
+  progress.Completed(0);
   this->UpdateProgress(1.0f);
 }
 

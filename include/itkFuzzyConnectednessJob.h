@@ -80,7 +80,8 @@ struct FuzzyConnectednessJob
   /** Call body(0) ... body(numberOfWorkers - 1), at the same time where possible. Unset: one worker. */
   std::function<void(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)> runWorkers;
   unsigned int numberOfWorkers{ 1 };
-  /** Called with the number of voxels settled since the last call, at times 0; throws to end the job early. */
+  /** Called with the number of voxels settled (Hierarchy: worked on) since the last call, at times 0; throws to end the
+   * job early. */
   std::function<void(std::uint64_t numberOfVoxels)> completed;
 
   std::int64_t

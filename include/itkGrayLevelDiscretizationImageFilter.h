@@ -51,9 +51,9 @@ namespace itk
  *
  * \par Errors
  * An itk::ExceptionObject names the value for: a number of levels outside 1..65535, a bin width or range that is not
- * positive and finite, a bin width that needs more than 65535 levels, levels that the output's pixel type cannot hold, a
- * mask of another geometry, an image without a finite intensity whose range is to be found (an empty mask gives level 0
- * everywhere instead), and (Identity) an intensity that is not an integer 0..NumberOfGrayLevels - 1.
+ * positive and finite, a bin width that needs more than 65535 levels, levels that the output's pixel type cannot hold,
+ * a mask of another geometry, an image without a finite intensity whose range is to be found (an empty mask gives level
+ * 0 everywhere instead), and (Identity) an intensity that is not an integer 0..NumberOfGrayLevels - 1.
  *
  * Source: A. Zwanenburg et al., Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
  * 2.7; PyRadiomics documentation of binWidth.

@@ -66,6 +66,8 @@ operator<<(std::ostream & out, FuzzyConnectednessEnums::Method value)
       return out << "Buckets";
     case FuzzyConnectednessEnums::Method::Tiles:
       return out << "Tiles";
+    case FuzzyConnectednessEnums::Method::Hierarchy:
+      return out << "Hierarchy";
   }
   return out << "invalid method";
 }

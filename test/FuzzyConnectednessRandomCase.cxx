@@ -19,9 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <thread>
 
 namespace
 {
@@ -30,6 +28,7 @@ using PixelType = Job::PixelType;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
 using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
 
 template <typename TPixel>
 void
@@ -374,35 +373,4 @@ AreSameKeys(const std::vector<std::uint32_t> & expected, const std::vector<std::
   }
   return ::testing::AssertionFailure() << "voxel " << voxel << " has key " << *different.second << " instead of "
                                        << *different.first;
-}
-
-void
-RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
-{
-  std::vector<std::thread>        threads;
-  std::vector<std::exception_ptr> errors(numberOfWorkers);
-  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
-  {
-    threads.emplace_back([&body, &errors, worker] {
-      try
-      {
-        body(worker);
-      }
-      catch (...)
-      {
-        errors[worker] = std::current_exception();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (const std::exception_ptr & error : errors)
-  {
-    if (error)
-    {
-      std::rethrow_exception(error);
-    }
-  }
 }

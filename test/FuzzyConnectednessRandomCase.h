@@ -22,7 +22,6 @@
 #include "VoxelMapsTestUtilities.h"
 #include "itkFuzzyConnectednessJob.h"
 
-#include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -79,9 +78,5 @@ ClearWeakKeys(const itk::FuzzyConnectednessJob & job, std::vector<std::uint32_t>
 /** Expect that keys are the same, and tell the first that is not. */
 ::testing::AssertionResult
 AreSameKeys(const std::vector<std::uint32_t> & expected, const std::vector<std::uint32_t> & actual);
-
-/** Workers as real threads, whatever the number of processors; passes an exception on. */
-void
-RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body);
 
 #endif // FuzzyConnectednessRandomCase_h

@@ -29,8 +29,11 @@
 #include <cctype>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <random>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -186,6 +189,38 @@ ExpectError(TAction && action, const std::vector<std::string> & words)
     return;
   }
   ADD_FAILURE() << "no itk::ExceptionObject";
+}
+
+/** Workers as real threads, whatever the number of processors; passes an exception on. */
+inline void
+RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+{
+  std::vector<std::thread>        threads;
+  std::vector<std::exception_ptr> errors(numberOfWorkers);
+  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
+  {
+    threads.emplace_back([&body, &errors, worker] {
+      try
+      {
+        body(worker);
+      }
+      catch (...)
+      {
+        errors[worker] = std::current_exception();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (const std::exception_ptr & error : errors)
+  {
+    if (error)
+    {
+      std::rethrow_exception(error);
+    }
+  }
 }
 
 /** Mark a test as unable to go on if an ITK call throws, with the message. */

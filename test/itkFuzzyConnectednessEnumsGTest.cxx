@@ -49,11 +49,12 @@ TEST(FuzzyConnectednessEnums, ValuesArePrinted)
   EXPECT_EQ("Queue", Print(Enums::Method::Queue));
   EXPECT_EQ("Buckets", Print(Enums::Method::Buckets));
   EXPECT_EQ("Tiles", Print(Enums::Method::Tiles));
+  EXPECT_EQ("Hierarchy", Print(Enums::Method::Hierarchy));
 }
 
 TEST(FuzzyConnectednessEnums, InvalidValuesAreNamedInvalid)
 {
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(4)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Adjacency>(3)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(4)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(5)).find("invalid"));
 }

@@ -48,7 +48,11 @@ using VoxelMapsTest::MakeImage;
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-const std::vector<Method>           allMethods{ Method::Automatic, Method::Queue, Method::Buckets, Method::Tiles };
+const std::vector<Method>           allMethods{ Method::Automatic,
+                                      Method::Queue,
+                                      Method::Buckets,
+                                      Method::Tiles,
+                                      Method::Hierarchy };
 const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
                                                           AffinityFunction::WeightedSum,
                                                           AffinityFunction::Minimum,

@@ -16,22 +16,17 @@
  *
  *=========================================================================*/
 #include "FuzzyConnectednessRandomCase.h"
+#include "PipelineTestUtilities.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkCommand.h"
 #include "itkFuzzyConnectednessImageFilter.h"
-#include "itkPlatformMultiThreader.h"
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -45,19 +40,19 @@ using AffinityFunction = FilterType::AffinityFunctionEnum;
 using Adjacency = FilterType::AdjacencyEnum;
 using Method = FilterType::MethodEnum;
 using PixelType = itk::FuzzyConnectednessJob::PixelType;
-using Clock = std::chrono::steady_clock;
+using VoxelMapsTest::Compute;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::mostSecondsToAbort;
+using VoxelMapsTest::Observe;
 using VoxelMapsTest::RandomNumbers;
 
-const std::vector<Method> allMethods{ Method::Automatic, Method::Queue, Method::Buckets, Method::Tiles };
-
-double
-SecondsSince(Clock::time_point start)
-{
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+const std::vector<Method> allMethods{ Method::Automatic,
+                                      Method::Queue,
+                                      Method::Buckets,
+                                      Method::Tiles,
+                                      Method::Hierarchy };
 
 /** A noisy image of more than one tile, a mask with holes, and seeds. */
 struct Scene
@@ -105,21 +100,6 @@ struct Scene
   MaskType::Pointer     seedImage;
   FilterType::SeedsType seeds;
 };
-
-std::vector<float>
-Compute(const FilterType::Pointer & filter)
-{
-  filter->Update();
-  return GetBuffer(filter->GetOutput());
-}
-
-/** Call a function at events of an object. */
-template <typename TEvent>
-void
-Observe(itk::Object * object, std::function<void()> reaction)
-{
-  object->AddObserver(TEvent(), [reaction](const itk::EventObject &) { reaction(); });
-}
 
 /** Compare the filter with the oracle, for all that ITK images add: indices, spacing, masks, and pixels of a type. */
 template <typename TPixel, unsigned int VDimension, typename TStrength>
@@ -228,21 +208,11 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
   }
 }
 
-/** An image of 256^3 voxels that all methods need more than a second for. */
+/** An image that all methods need more than a second for. */
 ImageType::Pointer
 MakeLargeImage()
 {
-  auto image = ImageType::New();
-  image->SetRegions(ImageType::SizeType::Filled(256));
-  image->Allocate();
-  std::uint32_t state = 12345;
-  short * const pixels = image->GetBufferPointer();
-  for (std::size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
-  {
-    state = state * 1664525u + 1013904223u;
-    pixels[i] = static_cast<short>(state >> 22);
-  }
-  return image;
+  return VoxelMapsTest::MakeLargeImage(10);
 }
 
 FilterType::Pointer
@@ -259,24 +229,6 @@ MakeLargeFilter(ImageType * image, Method method)
   return filter;
 }
 
-/** Run a filter that is going to be aborted; the seconds from the flag to the exception. */
-double
-SecondsToAbort(FilterType * filter, const std::atomic<bool> & flagIsSet, const Clock::time_point & timeOfFlag)
-{
-  try
-  {
-    filter->Update();
-  }
-  catch (const itk::ProcessAborted &)
-  {
-    EXPECT_TRUE(flagIsSet);
-    return SecondsSince(timeOfFlag);
-  }
-  ADD_FAILURE() << "no itk::ProcessAborted";
-  return 0.0;
-}
-
-constexpr double mostSecondsToAbort = 0.2;
 } // namespace
 
 TEST(FuzzyConnectednessPipeline, EqualsTheOracleIn2D)
@@ -300,32 +252,11 @@ TEST(FuzzyConnectednessPipeline, WorkUnitsDoNotChangeBits)
   const Scene scene;
   for (const Method method : allMethods)
   {
-    const auto single = scene.MakeFilter();
-    single->SetMethod(method);
-    single->SetNumberOfWorkUnits(1);
-    const auto expected = Compute(single);
-    for (const unsigned int number : { 1u, 2u, 8u, 100u })
-    {
-      const auto filter = scene.MakeFilter();
+    VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([&scene, method] {
+      auto filter = scene.MakeFilter();
       filter->SetMethod(method);
-      filter->SetNumberOfWorkUnits(number);
-      EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << number << " work units";
-
-      const auto threaded = scene.MakeFilter();
-      threaded->SetMethod(method);
-      const auto threader = itk::PlatformMultiThreader::New();
-      threader->SetMaximumNumberOfThreads(number);
-      threader->SetNumberOfWorkUnits(number);
-      threaded->SetMultiThreader(threader);
-      EXPECT_TRUE(HasSameBits(expected, Compute(threaded))) << number << " threads";
-
-      const auto bounded = scene.MakeFilter();
-      bounded->SetMethod(method);
-      bounded->GetMultiThreader()->SetMaximumNumberOfThreads(number);
-      EXPECT_TRUE(HasSameBits(expected, Compute(bounded))) << number << " threads at most";
-      // The filter leaves the threader as it found it.
-      EXPECT_EQ(bounded->GetNumberOfWorkUnits(), bounded->GetMultiThreader()->GetNumberOfWorkUnits());
-    }
+      return filter;
+    });
   }
 }
 
@@ -367,32 +298,12 @@ TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)
   const Scene plain;
   const auto  expected = Compute(plain.MakeFilter());
 
-  const Scene              placed(ImageType::IndexType{ { -70, 3, 1000000 } });
-  const double             origin[3] = { 12.5, -100.0, 3e4 };
-  const double             spacing[3] = { 0.9375, 0.9375, 3.3 };
-  ImageType::DirectionType direction;
-  const double             c = std::cos(0.4);
-  const double             s = std::sin(0.4);
-  direction(0, 0) = c;
-  direction(0, 1) = -s;
-  direction(1, 0) = s;
-  direction(1, 1) = c;
-  direction(2, 2) = -1.0;
-  const auto place = [&](auto * image) {
-    image->SetOrigin(origin);
-    image->SetSpacing(spacing);
-    image->SetDirection(direction);
-  };
-  place(placed.image.GetPointer());
-  place(placed.mask.GetPointer());
+  const Scene placed(ImageType::IndexType{ { -70, 3, 1000000 } });
+  VoxelMapsTest::Place(placed.image.GetPointer(), placed.mask.GetPointer());
 
   const auto filter = placed.MakeFilter();
   EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetLargestPossibleRegion());
-  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetBufferedRegion());
-  EXPECT_EQ(placed.image->GetOrigin(), filter->GetOutput()->GetOrigin());
-  EXPECT_EQ(placed.image->GetSpacing(), filter->GetOutput()->GetSpacing());
-  EXPECT_EQ(placed.image->GetDirection(), filter->GetOutput()->GetDirection());
+  VoxelMapsTest::ExpectGeometry(filter.GetPointer(), placed.image.GetPointer());
   for (const ImageType::IndexType & seed : placed.seeds)
   {
     EXPECT_EQ(1.0f, filter->GetOutput()->GetPixel(seed));
@@ -446,20 +357,8 @@ TEST(FuzzyConnectednessPipeline, InputsAreNotChanged)
 
 TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
 {
-  const Scene  scene;
-  const auto   filter = scene.MakeFilter();
-  unsigned int runs = 0;
-  Observe<itk::StartEvent>(filter, [&runs] { ++runs; });
-
-  const auto expectFresh = [&](const std::function<void(FilterType *)> & change) {
-    const unsigned int before = runs;
-    change(filter);
-    const auto actual = Compute(filter);
-    EXPECT_EQ(before + 1, runs);
-    filter->Update();
-    EXPECT_EQ(before + 1, runs) << "computed again without a change";
-    return actual;
-  };
+  const Scene                                     scene;
+  VoxelMapsTest::ChangeChecker<FilterType, Scene> checker(scene);
   // Every parameter must change the result, and to what a fresh filter gives.
   const std::vector<std::function<void(FilterType *)>> changes{
     [](FilterType * f) { f->SetObjectMean(300.0); },
@@ -482,27 +381,13 @@ TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
     [](FilterType * f) { f->SetMaskImage(nullptr); },
   };
   scene.mask->SetPixel({ { 9, 9, 9 } }, 1);
-  auto previous = expectFresh([](FilterType *) {});
-  for (std::size_t i = 0; i < changes.size(); ++i)
-  {
-    SCOPED_TRACE(i);
-    const auto actual = expectFresh(changes[i]);
-    EXPECT_FALSE(HasSameBits(previous, actual));
-    const auto fresh = scene.MakeFilter();
-    for (std::size_t j = 0; j <= i; ++j)
-    {
-      changes[j](fresh);
-    }
-    EXPECT_TRUE(HasSameBits(Compute(fresh), actual));
-    previous = actual;
-  }
+  const auto previous = checker.ExpectNewResults(changes);
   // The method is no such parameter.
-  EXPECT_TRUE(HasSameBits(previous, expectFresh([](FilterType * f) { f->SetMethod(Method::Queue); })));
+  EXPECT_TRUE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->SetMethod(Method::Queue); })));
   // New pixels are new results, too.
-  filter->EstimateAffinityFromSeedsOff();
   scene.image->FillBuffer(3);
   scene.image->Modified();
-  EXPECT_FALSE(HasSameBits(previous, expectFresh([](FilterType *) {})));
+  EXPECT_FALSE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->EstimateAffinityFromSeedsOff(); })));
 }
 
 TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
@@ -512,39 +397,17 @@ TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
   {
     for (const unsigned int workUnits : { 1u, 2u, 8u })
     {
-      const auto         filter = scene.MakeFilter();
-      std::vector<float> values;
+      const auto filter = scene.MakeFilter();
       filter->SetMethod(method);
       filter->SetNumberOfWorkUnits(workUnits);
-      Observe<itk::ProgressEvent>(filter, [&] { values.push_back(filter->GetProgress()); });
-      // Progress starts again with every update.
-      for (int run = 0; run < 2; ++run)
-      {
-        values.clear();
-        filter->Modified();
-        filter->Update();
-        ASSERT_GE(values.size(), 2u);
-        for (std::size_t i = 1; i < values.size(); ++i)
-        {
-          EXPECT_LE(values[i - 1], values[i]) << "event " << i;
-        }
-        EXPECT_EQ(0.0f, values.front());
-        EXPECT_EQ(1.0f, values.back());
-      }
+      VoxelMapsTest::ExpectProgressGrowsTo1(filter, [](float first) { EXPECT_EQ(0.0f, first); });
     }
   }
 }
 
 TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 {
-  // Enough work for more than one report from the updating thread.
-  RandomNumbers      random(3);
-  std::vector<short> pixels(120 * 110 * 60);
-  for (short & pixel : pixels)
-  {
-    pixel = static_cast<short>(random.Below(500));
-  }
-  const auto image = MakeImage<ImageType>({ { 120, 110, 60 } }, pixels);
+  const auto image = VoxelMapsTest::MakeImageForProgress({ { 120, 110, 60 } });
   for (const Method method : allMethods)
   {
     const auto filter = FilterType::New();
@@ -554,38 +417,21 @@ TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
     filter->SetDifferenceVariance(10000.0);
     filter->SetMethod(method);
     filter->SetNumberOfWorkUnits(2);
-    unsigned int between = 0;
-    Observe<itk::ProgressEvent>(
-      filter, [&] { between += filter->GetProgress() > 0.02f && filter->GetProgress() < 0.98f ? 1 : 0; });
-    filter->Update();
-    EXPECT_GE(between, 5u) << method;
+    SCOPED_TRACE(method);
+    VoxelMapsTest::ExpectProgressOnTheWay(filter);
   }
 }
 
 TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
 {
   const auto image = MakeLargeImage();
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles })
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
     for (const float progress : { 0.0f, 0.05f })
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
-      const auto        filter = MakeLargeFilter(image, method);
-      std::atomic<bool> flagIsSet{ false };
-      Clock::time_point timeOfFlag;
-      Observe<itk::ProgressEvent>(filter, [&] {
-        if (!flagIsSet && filter->GetProgress() >= progress)
-        {
-          timeOfFlag = Clock::now();
-          flagIsSet = true;
-          filter->SetAbortGenerateData(true);
-        }
-      });
-      unsigned int aborts = 0;
-      Observe<itk::AbortEvent>(filter, [&aborts] { ++aborts; });
-      EXPECT_LT(SecondsToAbort(filter, flagIsSet, timeOfFlag), mostSecondsToAbort);
-      EXPECT_EQ(1u, aborts);
-      EXPECT_LT(filter->GetProgress(), 0.9f);
+      const auto filter = MakeLargeFilter(image, method);
+      EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).elapsed, mostSecondsToAbort);
     }
   }
 }
@@ -601,7 +447,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   seedImage->SetRegions(image->GetLargestPossibleRegion());
   seedImage->Allocate(true);
   seedImage->SetPixel({ { 255, 255, 255 } }, 1);
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles })
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
     for (const int milliseconds : { 50, 400 })
     {
@@ -609,21 +455,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
       const auto filter = MakeLargeFilter(image, method);
       filter->SetMaskImage(mask);
       filter->SetSeedImage(seedImage);
-      std::atomic<bool> flagIsSet{ false };
-      Clock::time_point timeOfFlag;
-      std::thread       user;
-      // The flag is cleared when an update starts, so the user comes after that.
-      Observe<itk::StartEvent>(filter, [&] {
-        user = std::thread([&] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-          timeOfFlag = Clock::now();
-          flagIsSet = true;
-          filter->SetAbortGenerateData(true);
-        });
-      });
-      const double seconds = SecondsToAbort(filter, flagIsSet, timeOfFlag);
-      user.join();
-      EXPECT_LT(seconds, mostSecondsToAbort);
+      EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).elapsed, mostSecondsToAbort);
     }
   }
 }
@@ -637,24 +469,7 @@ TEST(FuzzyConnectednessPipeline, WorksAgainAfterAnAbort)
     const auto filter = scene.MakeFilter();
     filter->SetMethod(method);
     bool abort = true;
-    Observe<itk::ProgressEvent>(filter, [&] {
-      if (abort)
-      {
-        filter->SetAbortGenerateData(true);
-      }
-    });
-    for (const bool again : { true, true, false })
-    {
-      abort = again;
-      if (abort)
-      {
-        EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-      }
-      else
-      {
-        EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-      }
-    }
+    VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), expected, abort);
   }
 }
 
@@ -686,31 +501,8 @@ TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheKeys)
 
 TEST(FuzzyConnectednessPipeline, TwoFiltersMayRunAtTheSameTime)
 {
-  const Scene                     scene;
-  const auto                      expected = Compute(scene.MakeFilter());
-  std::vector<std::vector<float>> results(allMethods.size());
-  std::vector<std::thread>        threads;
-  for (std::size_t i = 0; i < results.size(); ++i)
-  {
-    threads.emplace_back([&scene, &results, i] {
-      // Pipelines of their own: filters write the requested region into their input.
-      const auto image = ImageType::New();
-      image->Graft(scene.image);
-      const auto mask = MaskType::New();
-      mask->Graft(scene.mask);
-      const auto filter = scene.MakeFilter();
-      filter->SetInput(image);
-      filter->SetMaskImage(mask);
-      filter->SetMethod(allMethods[i]);
-      results[i] = Compute(filter);
+  VoxelMapsTest::ExpectSameBitsAtTheSameTime(
+    Scene(), static_cast<unsigned int>(allMethods.size()), [](const FilterType::Pointer & filter, unsigned int number) {
+      filter->SetMethod(allMethods[number]);
     });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (const auto & result : results)
-  {
-    EXPECT_TRUE(HasSameBits(expected, result));
-  }
 }

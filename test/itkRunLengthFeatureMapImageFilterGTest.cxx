@@ -521,25 +521,13 @@ TEST(RunLengthFeatureMapImageFilterErrors, Offsets)
   const auto all = [](Filter2D * filter) { filter->SetOffsets(Filter2D::GetAllOffsets()); };
   ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0" });
   ExpectRepairableError(
-    [](Filter2D * filter) {
-      filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } });
-    },
-    all,
-    { "[0, 0]" });
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
   ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 2, 0 } } }); }, all, { "2" });
   ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, -3 } } }); }, all, { "-3" });
   ExpectRepairableError(
-    [](Filter2D * filter) {
-      filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } });
-    },
-    all,
-    { "[1, 1]" });
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); }, all, { "[1, 1]" });
   ExpectRepairableError(
-    [](Filter2D * filter) {
-      filter->SetOffsets({ { { 1, -1 } }, { { 0, 1 } }, { { -1, 1 } } });
-    },
-    all,
-    { "[-1, 1]" });
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, -1 } }, { { 0, 1 } }, { { -1, 1 } } }); }, all, { "[-1, 1]" });
 }
 
 TEST(RunLengthFeatureMapImageFilterErrors, Features)
@@ -547,9 +535,7 @@ TEST(RunLengthFeatureMapImageFilterErrors, Features)
   const auto eleven = [](Filter2D * filter) { filter->SetFeatures(Enums::GetElevenFeatures()); };
   ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, eleven, { "0" });
   ExpectRepairableError(
-    [](Filter2D * filter) {
-      filter->SetFeatures({ Feature::RunEntropy, Feature::RunVariance, Feature::RunEntropy });
-    },
+    [](Filter2D * filter) { filter->SetFeatures({ Feature::RunEntropy, Feature::RunVariance, Feature::RunEntropy }); },
     eleven,
     { "RunEntropy" });
   ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(16) }); }, eleven, { "16" });

@@ -15,24 +15,18 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "PipelineTestUtilities.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "itkCastImageFilter.h"
-#include "itkCommand.h"
-#include "itkPlatformMultiThreader.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <ctime>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -47,10 +41,12 @@ using Aggregation = Enums::Aggregation;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
-using Clock = std::chrono::steady_clock;
+using VoxelMapsTest::Compute;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::mostSecondsToAbort;
+using VoxelMapsTest::Observe;
 using VoxelMapsTest::RandomNumbers;
 
 /** A noisy image with flat parts, and a mask with holes. */
@@ -94,13 +90,6 @@ struct Scene
   MaskType::Pointer  mask;
 };
 
-std::vector<float>
-Compute(const FilterType::Pointer & filter)
-{
-  filter->Update();
-  return GetBuffer(filter->GetOutput());
-}
-
 /** The region that the features of a region are made of: padded by the window of Scene, cropped to the image. */
 RegionType
 PadByTheWindow(const RegionType & region, const RegionType & largest)
@@ -118,110 +107,18 @@ PadByTheWindow(const RegionType & region, const RegionType & largest)
   return padded;
 }
 
-/** Call a function at events of an object. */
-template <typename TEvent>
-void
-Observe(itk::Object * object, std::function<void()> reaction)
-{
-  object->AddObserver(TEvent(), [reaction](const itk::EventObject &) { reaction(); });
-}
-
-/** An image of 256^3 voxels that the filter needs seconds for. */
+/** An image that the filter needs seconds for. */
 ImageType::Pointer
 MakeLargeImage()
 {
-  auto image = ImageType::New();
-  image->SetRegions(ImageType::SizeType::Filled(256));
-  image->Allocate();
-  std::uint32_t state = 12345;
-  short * const pixels = image->GetBufferPointer();
-  for (std::size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
-  {
-    state = state * 1664525u + 1013904223u;
-    pixels[i] = static_cast<short>(state >> 24);
-  }
-  return image;
+  return VoxelMapsTest::MakeLargeImage(8);
 }
-
-/** Sets the flag that aborts a filter, and notes when. */
-class AbortFlag
-{
-public:
-  void
-  Set(FilterType * filter)
-  {
-    m_Time = Clock::now();
-    m_ProcessorTime = std::clock();
-    m_IsSet = true;
-    filter->SetAbortGenerateData(true);
-  }
-  bool
-  IsSet() const
-  {
-    return m_IsSet;
-  }
-
-  /** Seconds since the flag. Where other programs keep the processors busy, at most the time that this program's work
-   * would have taken without them. */
-  double
-  SecondsSince() const
-  {
-    const double processorTime = static_cast<double>(std::clock() - m_ProcessorTime) / CLOCKS_PER_SEC;
-    return std::min(std::chrono::duration<double>(Clock::now() - m_Time).count(),
-                    processorTime / std::max(1u, std::thread::hardware_concurrency()));
-  }
-
-private:
-  std::atomic<bool> m_IsSet{ false };
-  Clock::time_point m_Time;
-  std::clock_t      m_ProcessorTime{ 0 };
-};
-
-/** Run a filter that is going to be aborted; the seconds from the flag to the exception. */
-double
-SecondsToAbort(FilterType * filter, const AbortFlag & flag)
-{
-  try
-  {
-    filter->Update();
-  }
-  catch (const itk::ProcessAborted &)
-  {
-    EXPECT_TRUE(flag.IsSet());
-    return flag.SecondsSince();
-  }
-  ADD_FAILURE() << "no itk::ProcessAborted";
-  return 0.0;
-}
-
-constexpr double mostSecondsToAbort = 0.2;
 } // namespace
 
 TEST(RunLengthPipeline, WorkUnitsDoNotChangeBits)
 {
   const Scene scene;
-  const auto  single = scene.MakeFilter();
-  single->SetNumberOfWorkUnits(1);
-  const auto expected = Compute(single);
-  for (const unsigned int number : { 1u, 2u, 8u, 100u })
-  {
-    const auto filter = scene.MakeFilter();
-    filter->SetNumberOfWorkUnits(number);
-    EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << number << " work units";
-
-    const auto threaded = scene.MakeFilter();
-    const auto threader = itk::PlatformMultiThreader::New();
-    threader->SetMaximumNumberOfThreads(number);
-    threader->SetNumberOfWorkUnits(number);
-    threaded->SetMultiThreader(threader);
-    EXPECT_TRUE(HasSameBits(expected, Compute(threaded))) << number << " threads";
-
-    const auto bounded = scene.MakeFilter();
-    bounded->GetMultiThreader()->SetMaximumNumberOfThreads(number);
-    EXPECT_TRUE(HasSameBits(expected, Compute(bounded))) << number << " threads at most";
-    // The filter leaves the threader as it found it.
-    EXPECT_EQ(bounded->GetNumberOfWorkUnits(), bounded->GetMultiThreader()->GetNumberOfWorkUnits());
-  }
+  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([&scene] { return scene.MakeFilter(); });
 }
 
 TEST(RunLengthPipeline, StreamDivisionsDoNotChangeBits)
@@ -349,31 +246,11 @@ TEST(RunLengthPipeline, GeometryIsKeptAndDoesNotChangeBits)
 
   const ImageType::IndexType start{ { -70, 3, 1000000 } };
   const Scene                placed(start);
-  const double               origin[3] = { 12.5, -100.0, 3e4 };
-  const double               spacing[3] = { 0.9375, 0.9375, 3.3 };
-  ImageType::DirectionType   direction;
-  const double               c = std::cos(0.4);
-  const double               s = std::sin(0.4);
-  direction(0, 0) = c;
-  direction(0, 1) = -s;
-  direction(1, 0) = s;
-  direction(1, 1) = c;
-  direction(2, 2) = -1.0;
-  const auto place = [&](auto * image) {
-    image->SetOrigin(origin);
-    image->SetSpacing(spacing);
-    image->SetDirection(direction);
-  };
-  place(placed.image.GetPointer());
-  place(placed.mask.GetPointer());
+  VoxelMapsTest::Place(placed.image.GetPointer(), placed.mask.GetPointer());
 
   const auto filter = placed.MakeFilter(RangeSource::Mask);
   EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetLargestPossibleRegion());
-  EXPECT_EQ(placed.image->GetLargestPossibleRegion(), filter->GetOutput()->GetBufferedRegion());
-  EXPECT_EQ(placed.image->GetOrigin(), filter->GetOutput()->GetOrigin());
-  EXPECT_EQ(placed.image->GetSpacing(), filter->GetOutput()->GetSpacing());
-  EXPECT_EQ(placed.image->GetDirection(), filter->GetOutput()->GetDirection());
+  VoxelMapsTest::ExpectGeometry(filter.GetPointer(), placed.image.GetPointer());
 }
 
 TEST(RunLengthPipeline, AMaskOfAnotherDirectionIsRefused)
@@ -404,20 +281,8 @@ TEST(RunLengthPipeline, InputsAreNotChanged)
 
 TEST(RunLengthPipeline, ComputesAgainOnlyAfterAChange)
 {
-  const Scene  scene;
-  const auto   filter = scene.MakeFilter();
-  unsigned int runs = 0;
-  Observe<itk::StartEvent>(filter, [&runs] { ++runs; });
-
-  const auto expectFresh = [&](const std::function<void(FilterType *)> & change) {
-    const unsigned int before = runs;
-    change(filter);
-    const auto actual = Compute(filter);
-    EXPECT_EQ(before + 1, runs);
-    filter->Update();
-    EXPECT_EQ(before + 1, runs) << "computed again without a change";
-    return actual;
-  };
+  const Scene                                     scene;
+  VoxelMapsTest::ChangeChecker<FilterType, Scene> checker(scene);
   // Every parameter must change the result, and to what a fresh filter gives.
   const std::vector<std::function<void(FilterType *)>> changes{
     [](FilterType * f) { f->SetNumberOfGrayLevels(7); },
@@ -427,40 +292,21 @@ TEST(RunLengthPipeline, ComputesAgainOnlyAfterAChange)
     [](FilterType * f) { f->SetBinWidth(60.0); },
     [](FilterType * f) { f->SetRangeSource(RangeSource::Image); },
     [](FilterType * f) { f->SetNeighborhoodRadius(1); },
-    [](FilterType * f) {
-      f->SetWindowSize({ { 2, 3, 2 } });
-    },
-    [](FilterType * f) {
-      f->SetWindowAnchor({ { 0, 0, 0 } });
-    },
+    [](FilterType * f) { f->SetWindowSize({ { 2, 3, 2 } }); },
+    [](FilterType * f) { f->SetWindowAnchor({ { 0, 0, 0 } }); },
     [](FilterType * f) { f->SetOffsets(FilterType::GetInPlaneOffsets()); },
     [](FilterType * f) { f->SetAggregation(Aggregation::Merge); },
-    [](FilterType * f) {
-      f->SetFeatures({ Feature::RunEntropy, Feature::LongRunEmphasis });
-    },
+    [](FilterType * f) { f->SetFeatures({ Feature::RunEntropy, Feature::LongRunEmphasis }); },
     [](FilterType * f) { f->SetAggregation(Aggregation::PerDirection); },
     [](FilterType * f) { f->SetInsidePixelValue(0); },
     [](FilterType * f) { f->SetBackgroundValue(-1.0); },
     [](FilterType * f) { f->SetMaskImage(nullptr); },
   };
-  auto previous = expectFresh([](FilterType *) {});
-  for (std::size_t i = 0; i < changes.size(); ++i)
-  {
-    SCOPED_TRACE(i);
-    const auto actual = expectFresh(changes[i]);
-    EXPECT_FALSE(HasSameBits(previous, actual));
-    const auto fresh = scene.MakeFilter();
-    for (std::size_t j = 0; j <= i; ++j)
-    {
-      changes[j](fresh);
-    }
-    EXPECT_TRUE(HasSameBits(Compute(fresh), actual));
-    previous = actual;
-  }
+  const auto previous = checker.ExpectNewResults(changes);
   // New pixels are new results, too.
   scene.image->FillBuffer(3);
   scene.image->Modified();
-  EXPECT_FALSE(HasSameBits(previous, expectFresh([](FilterType *) {})));
+  EXPECT_FALSE(HasSameBits(previous, checker.ComputeAfter([](FilterType *) {})));
 }
 
 TEST(RunLengthPipeline, ProgressGrowsFrom0To1)
@@ -468,44 +314,20 @@ TEST(RunLengthPipeline, ProgressGrowsFrom0To1)
   const Scene scene;
   for (const unsigned int workUnits : { 1u, 2u, 8u })
   {
-    const auto         filter = scene.MakeFilter();
-    std::vector<float> values;
+    const auto filter = scene.MakeFilter();
     filter->SetNumberOfWorkUnits(workUnits);
-    Observe<itk::ProgressEvent>(filter, [&] { values.push_back(filter->GetProgress()); });
-    // Progress starts again with every update.
-    for (int run = 0; run < 2; ++run)
-    {
-      values.clear();
-      filter->Modified();
-      filter->Update();
-      ASSERT_GE(values.size(), 2u);
-      for (std::size_t i = 1; i < values.size(); ++i)
-      {
-        EXPECT_LE(values[i - 1], values[i]) << "event " << i;
-      }
-      EXPECT_GE(values.front(), 0.0f);
-      EXPECT_LT(values.front(), 1.0f);
-      EXPECT_EQ(1.0f, values.back());
-    }
+    VoxelMapsTest::ExpectProgressGrowsTo1(filter, [](float first) {
+      EXPECT_GE(first, 0.0f);
+      EXPECT_LT(first, 1.0f);
+    });
   }
 }
 
 TEST(RunLengthPipeline, ProgressIsReportedOnTheWay)
 {
-  // Enough work for more than one report from the updating thread.
-  RandomNumbers      random(3);
-  std::vector<short> pixels(120 * 110 * 40);
-  for (short & pixel : pixels)
-  {
-    pixel = static_cast<short>(random.Below(500));
-  }
   const auto filter = FilterType::New();
-  filter->SetInput(MakeImage<ImageType>({ { 120, 110, 40 } }, pixels));
-  unsigned int between = 0;
-  Observe<itk::ProgressEvent>(
-    filter, [&] { between += filter->GetProgress() > 0.02f && filter->GetProgress() < 0.98f ? 1 : 0; });
-  filter->Update();
-  EXPECT_GE(between, 5u);
+  filter->SetInput(VoxelMapsTest::MakeImageForProgress({ { 120, 110, 40 } }));
+  VoxelMapsTest::ExpectProgressOnTheWay(filter);
 }
 
 TEST(RunLengthPipeline, AbortFromAnObserver)
@@ -516,18 +338,7 @@ TEST(RunLengthPipeline, AbortFromAnObserver)
     SCOPED_TRACE(::testing::Message() << "at progress " << progress);
     const auto filter = FilterType::New();
     filter->SetInput(image);
-    AbortFlag flag;
-    Observe<itk::ProgressEvent>(filter, [&] {
-      if (!flag.IsSet() && filter->GetProgress() >= progress)
-      {
-        flag.Set(filter);
-      }
-    });
-    unsigned int aborts = 0;
-    Observe<itk::AbortEvent>(filter, [&aborts] { ++aborts; });
-    EXPECT_LT(SecondsToAbort(filter, flag), mostSecondsToAbort);
-    EXPECT_EQ(1u, aborts);
-    EXPECT_LT(filter->GetProgress(), 0.9f);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).withoutOthers, mostSecondsToAbort);
   }
 }
 
@@ -560,18 +371,7 @@ TEST(RunLengthPipeline, AbortFromAnotherThread)
     filter->SetNumberOfGrayLevels(setting.numberOfGrayLevels);
     filter->SetRangeSource(setting.source);
     filter->SetFeatures(setting.features);
-    AbortFlag   flag;
-    std::thread user;
-    // The flag is cleared when an update starts, so the user comes after that.
-    Observe<itk::StartEvent>(filter, [&] {
-      user = std::thread([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        flag.Set(filter);
-      });
-    });
-    const double seconds = SecondsToAbort(filter, flag);
-    user.join();
-    EXPECT_LT(seconds, mostSecondsToAbort);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, 300).withoutOthers, mostSecondsToAbort);
   }
 }
 
@@ -581,24 +381,7 @@ TEST(RunLengthPipeline, WorksAgainAfterAnAbort)
   const auto  expected = Compute(scene.MakeFilter());
   const auto  filter = scene.MakeFilter();
   bool        abort = true;
-  Observe<itk::ProgressEvent>(filter, [&] {
-    if (abort)
-    {
-      filter->SetAbortGenerateData(true);
-    }
-  });
-  for (const bool again : { true, true, false })
-  {
-    abort = again;
-    if (abort)
-    {
-      EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-    }
-    else
-    {
-      EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-    }
-  }
+  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), expected, abort);
   // An abort in the middle of a pipeline ends the pipeline, which works again, too.
   const auto streamer = itk::StreamingImageFilter<OutputType, OutputType>::New();
   streamer->SetInput(filter->GetOutput());
@@ -615,30 +398,5 @@ TEST(RunLengthPipeline, WorksAgainAfterAnAbort)
 
 TEST(RunLengthPipeline, TwoFiltersMayRunAtTheSameTime)
 {
-  const Scene                     scene;
-  const auto                      expected = Compute(scene.MakeFilter());
-  std::vector<std::vector<float>> results(4);
-  std::vector<std::thread>        threads;
-  for (auto & result : results)
-  {
-    threads.emplace_back([&scene, &result] {
-      // Pipelines of their own: filters write the requested region into their input.
-      const auto image = ImageType::New();
-      image->Graft(scene.image);
-      const auto mask = MaskType::New();
-      mask->Graft(scene.mask);
-      const auto filter = scene.MakeFilter();
-      filter->SetInput(image);
-      filter->SetMaskImage(mask);
-      result = Compute(filter);
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (const auto & result : results)
-  {
-    EXPECT_TRUE(HasSameBits(expected, result));
-  }
+  VoxelMapsTest::ExpectSameBitsAtTheSameTime(Scene(), 4, [](const FilterType::Pointer &, unsigned int) {});
 }

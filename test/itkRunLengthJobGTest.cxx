@@ -24,12 +24,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -40,42 +38,11 @@ using Triple = Job::Triple;
 using Enums = itk::RunLengthFeatureMapEnums;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
 
 const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
                                                       InstructionSet::AVX2,
                                                       InstructionSet::AVX512 };
-
-/** Workers as real threads, whatever the number of processors; passes an exception on. */
-void
-RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
-{
-  std::vector<std::thread>        threads;
-  std::vector<std::exception_ptr> errors(numberOfWorkers);
-  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
-  {
-    threads.emplace_back([&body, &errors, worker] {
-      try
-      {
-        body(worker);
-      }
-      catch (...)
-      {
-        errors[worker] = std::current_exception();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (const std::exception_ptr & error : errors)
-  {
-    if (error)
-    {
-      std::rethrow_exception(error);
-    }
-  }
-}
 
 Job
 MakeJob(const RunLengthRandomCase & randomCase)

@@ -50,7 +50,7 @@ check_example(
   AFTER LiverCTDemoNoise ConnectDemo
   CHECK inside ${out}/ConnectDemo/object.nrrd ${out}/LiverCTDemoNoise/ct.nii.gz 120 201 0.95
 )
-foreach(method queue buckets tiles automatic)
+foreach(method queue buckets tiles hierarchy automatic)
   connect_example(_${method} WITH ${ct} ${strength} ${seed} --estimate-radius 1 --method ${method} --threads 2)
   same_connectedness(_${method})
 endforeach()

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "BucketsMethod.h"
+#include "HierarchyMethod.h"
 #include "QueueMethod.h"
 #include "TilesMethod.h"
 
@@ -27,6 +28,21 @@ using namespace voxelmaps;
 
 // Tiles visit voxels several times, so fewer threads are slower than one that settles every voxel once.
 constexpr unsigned int leastWorkersForTiles = 4;
+
+// Hierarchy needs more than 12 bytes per voxel for more.
+constexpr std::size_t mostLinksForHierarchy = 8;
+
+FuzzyConnectednessJob::Method
+ChooseMethod(const FuzzyConnectednessJob & job, std::size_t links)
+{
+  // Hierarchy always works on the whole image, which a search for strong voxels does not visit.
+  if (job.minimumStrength == 0.0 && links <= mostLinksForHierarchy)
+  {
+    return FuzzyConnectednessJob::Method::Hierarchy;
+  }
+  return job.numberOfWorkers >= leastWorkersForTiles ? FuzzyConnectednessJob::Method::Tiles
+                                                     : FuzzyConnectednessJob::Method::Buckets;
+}
 
 /** Call f with a value of the job's pixel type. */
 template <typename TFunction>
@@ -95,13 +111,19 @@ struct Moments
 void
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
 {
-  std::fill_n(job.keys, job.GetNumberOfVoxels(), noKey);
+  constexpr std::int64_t piece = 1 << 22; // between looks for an abort
+  for (std::int64_t voxel = 0; voxel < job.GetNumberOfVoxels(); voxel += piece)
+  {
+    std::fill_n(job.keys + voxel, std::min(piece, job.GetNumberOfVoxels() - voxel), noKey);
+    if (job.completed)
+    {
+      job.completed(0);
+    }
+  }
   WithPixelType(job, [&](auto pixel) {
     const ConnectednessSearch<decltype(pixel)> search(job);
     using Method = FuzzyConnectednessJob::Method;
-    const Method method = job.method != Method::Automatic               ? job.method
-                          : job.numberOfWorkers >= leastWorkersForTiles ? Method::Tiles
-                                                                        : Method::Buckets;
+    const Method method = job.method == Method::Automatic ? ChooseMethod(job, search.links.size()) : job.method;
     if (method == Method::Queue)
     {
       RunQueueMethod(search);
@@ -109,6 +131,10 @@ ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
     else if (method == Method::Tiles)
     {
       TilesMethod<decltype(pixel)>(search).Run();
+    }
+    else if (method == Method::Hierarchy && HierarchyMethod<decltype(pixel)>::CanRun(search))
+    {
+      HierarchyMethod<decltype(pixel)>(search).Run();
     }
     else if (job.GetNumberOfVoxels() <= std::int64_t{ 0xffffffff })
     {
@@ -136,8 +162,16 @@ ConvertKeysToStrengths(const FuzzyConnectednessJob & job, std::int64_t first, st
 AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
 {
-  // Voxels of the boxes, each once, in memory order.
+  // Whether a voxel is in a box, and then: in memory order, usable.
+  std::vector<bool>         inBox(static_cast<std::size_t>(job.GetNumberOfVoxels()));
   std::vector<std::int64_t> voxels;
+  std::uint64_t             steps = 0;
+  const auto                poll = [&]() {
+    if (++steps % 65536 == 0 && job.completed)
+    {
+      job.completed(0);
+    }
+  };
   for (const std::int64_t seed : job.seeds)
   {
     std::array<std::int64_t, 3> first;
@@ -153,24 +187,29 @@ EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
     {
       for (std::int64_t y = first[1]; y <= last[1]; ++y)
       {
-        for (std::int64_t x = first[0]; x <= last[0]; ++x)
-        {
-          voxels.push_back((z * job.size[1] + y) * job.size[0] + x);
-        }
+        const auto begin = inBox.begin() + (z * job.size[1] + y) * job.size[0];
+        std::fill(begin + first[0], begin + last[0] + 1, true);
+        poll();
       }
     }
   }
-  std::sort(voxels.begin(), voxels.end());
-  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
 
   AffinityEstimate estimate;
   WithPixelType(job, [&](auto pixel) {
     const auto * image = static_cast<const decltype(pixel) *>(job.image);
-    const auto   isUsed = [&](std::int64_t voxel) {
-      return (job.mask == nullptr || job.mask[voxel] != 0) && std::isfinite(static_cast<double>(image[voxel]));
-    };
-    voxels.erase(std::remove_if(voxels.begin(), voxels.end(), [&](std::int64_t voxel) { return !isUsed(voxel); }),
-                 voxels.end());
+    for (std::int64_t voxel = 0; voxel < job.GetNumberOfVoxels(); ++voxel)
+    {
+      if (inBox[voxel])
+      {
+        inBox[voxel] =
+          (job.mask == nullptr || job.mask[voxel] != 0) && std::isfinite(static_cast<double>(image[voxel]));
+        if (inBox[voxel])
+        {
+          voxels.push_back(voxel);
+        }
+      }
+      poll();
+    }
 
     std::vector<double> intensities;
     std::vector<double> differences;
@@ -183,7 +222,7 @@ EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
       for (int d = 0; d < 3; ++d)
       {
         const std::int64_t neighbor = voxel + strides[d];
-        if (at[d] + 1 < job.size[d] && std::binary_search(voxels.begin(), voxels.end(), neighbor))
+        if (at[d] + 1 < job.size[d] && inBox[neighbor])
         {
           differences.push_back(std::abs(intensities.back() - static_cast<double>(image[neighbor])));
         }
