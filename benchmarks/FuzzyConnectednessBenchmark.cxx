@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "BenchmarkMain.h"
 #include "HeapConnectedness.h"
 #include "SyntheticLiverCTSource.h"
 
@@ -24,7 +25,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <iomanip>
@@ -49,6 +49,9 @@ using Enums = itk::FuzzyConnectednessEnums;
 using ImageType = SyntheticLiverCT::ImageType;
 using Pixel = ImageType::PixelType;
 using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
+using VoxelMapsBenchmarks::ReadStatus;
+using VoxelMapsBenchmarks::Register;
+using VoxelMapsBenchmarks::Stopwatch;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Data
@@ -77,7 +80,8 @@ enum class Program
   Heap,
   Queue,
   Buckets,
-  Tiles
+  Tiles,
+  Hierarchy
 };
 
 std::string
@@ -93,6 +97,8 @@ GetName(Program program)
       return "Buckets";
     case Program::Tiles:
       return "Tiles";
+    case Program::Hierarchy:
+      return "Hierarchy";
   }
   return "unknown";
 }
@@ -211,6 +217,9 @@ ComputeKeys(Job & job, Program program)
     case Program::Tiles:
       job.method = Enums::Method::Tiles;
       break;
+    case Program::Hierarchy:
+      job.method = Enums::Method::Hierarchy;
+      break;
   }
   itk::ComputeFuzzyConnectedness(job);
 }
@@ -270,6 +279,7 @@ Check(unsigned int allThreads)
     for (const unsigned int threads : { 1U, 2U, allThreads })
     {
       compare(Program::Tiles, threads);
+      compare(Program::Hierarchy, threads);
     }
     std::cerr << (caseAgrees ? ", the same by all" : " FAILED") << std::endl;
     agrees = agrees && caseAgrees;
@@ -279,23 +289,6 @@ Check(unsigned int allThreads)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Time
-
-/** Measures the loop over a benchmark's state, to report nanoseconds per voxel as plain numbers. */
-class Stopwatch
-{
-public:
-  void
-  Report(benchmark::State & state, std::size_t voxels) const
-  {
-    const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - m_Start;
-    const double items = static_cast<double>(state.iterations()) * static_cast<double>(voxels);
-    state.SetItemsProcessed(static_cast<std::int64_t>(items));
-    state.counters["ns/voxel"] = elapsed.count() / items;
-  }
-
-private:
-  std::chrono::steady_clock::time_point m_Start{ std::chrono::steady_clock::now() };
-};
 
 void
 RunEngine(benchmark::State & state, const SyntheticLiverCT::Result & scene, const Case & thisCase, Program program,
@@ -336,16 +329,6 @@ RunFilter(benchmark::State & state, const SyntheticLiverCT::Result & scene, cons
     benchmark::DoNotOptimize(filter->GetOutput()->GetBufferPointer());
   }
   stopwatch.Report(state, scene.image->GetLargestPossibleRegion().GetNumberOfPixels());
-}
-
-template <typename TFunction>
-void
-Register(const std::string & name, TFunction && function)
-{
-  benchmark::RegisterBenchmark(name.c_str(), std::forward<TFunction>(function))
-    ->Unit(benchmark::kMillisecond)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
 }
 
 /** The scene is made when the first benchmark needs it. */
@@ -392,6 +375,7 @@ RegisterBenchmarks(LazyScene & scene, const ImageType::SizeType & size, unsigned
     for (const unsigned int threads : GetThreadCounts(allThreads))
     {
       registerEngine(thisCase, Program::Tiles, threads);
+      registerEngine(thisCase, Program::Hierarchy, threads);
     }
     if (thisCase.adjacency == Enums::Adjacency::Face && thisCase.object != Object::Everything)
     {
@@ -408,22 +392,6 @@ RegisterBenchmarks(LazyScene & scene, const ImageType::SizeType & size, unsigned
 constexpr double memoryLimit = 12.0;
 
 #ifdef __linux__
-/** A line of /proc/self/status in bytes, 0 where there is none. */
-double
-ReadStatus(const std::string & key)
-{
-  std::ifstream status("/proc/self/status");
-  std::string   line;
-  while (std::getline(status, line))
-  {
-    if (line.compare(0, key.size() + 1, key + ":") == 0)
-    {
-      return 1024.0 * std::strtod(line.c_str() + key.size() + 1, nullptr);
-    }
-  }
-  return 0.0;
-}
-
 /** Run one program and print what it took beside input and output. Returns whether it keeps to the limit. */
 bool
 MeasureMemoryHere(const ImageType::SizeType & size, const Case & thisCase, Program program, unsigned int threads)
@@ -498,11 +466,12 @@ MeasureMemory(const ImageType::SizeType & size, unsigned int allThreads)
     const bool isFace = thisCase.adjacency == Enums::Adjacency::Face;
     if (isFull && (isFace || thisCase.object == Object::Everything))
     {
-      for (const auto program : { Program::Heap, Program::Queue, Program::Buckets, Program::Tiles })
+      for (const auto program : { Program::Heap, Program::Queue, Program::Buckets, Program::Tiles, Program::Hierarchy })
       {
-        if (isFace || program == Program::Buckets || program == Program::Tiles)
+        const bool isParallel = program == Program::Tiles || program == Program::Hierarchy;
+        if (isFace || program == Program::Buckets || isParallel)
         {
-          keep = MeasureMemory(size, thisCase, program, program == Program::Tiles ? allThreads : 1) && keep;
+          keep = MeasureMemory(size, thisCase, program, isParallel ? allThreads : 1) && keep;
         }
       }
     }
@@ -512,10 +481,8 @@ MeasureMemory(const ImageType::SizeType & size, unsigned int allThreads)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-struct Options
+struct Options : VoxelMapsBenchmarks::Options
 {
-  bool                check{ false };
-  bool                memory{ false };
   ImageType::SizeType size{ { 512, 512, 155 } };
 };
 
@@ -544,40 +511,13 @@ Options
 TakeOptions(int & argc, char ** argv)
 {
   Options           options;
-  const std::string sizeOption = "--size";
-  int               kept = 1;
-  for (int i = 1; i < argc; ++i)
-  {
-    const std::string argument = argv[i];
-    if (argument == "--check")
-    {
-      options.check = true;
-    }
-    else if (argument == "--memory")
-    {
-      options.memory = true;
-    }
-    else if (argument == sizeOption && i + 1 < argc)
-    {
-      options.size = ParseSize(argv[++i]);
-    }
-    else if (argument.compare(0, sizeOption.size() + 1, sizeOption + "=") == 0)
-    {
-      options.size = ParseSize(argument.substr(sizeOption.size() + 1));
-    }
-    else
-    {
-      if (argument == "--help")
-      {
-        std::cout << "FuzzyConnectednessBenchmark [--size X,Y,Z] [--check | --memory] [options of Google Benchmark]\n"
-                     "  --size X,Y,Z  voxels of the synthetic liver CT, default 512,512,155\n"
-                     "  --check       only check that all programs give the same keys, on a small image\n"
-                     "  --memory      only measure the peak memory\n\n";
-      }
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
+  const std::string help =
+    "FuzzyConnectednessBenchmark [--size X,Y,Z] [--check | --memory] [options of Google Benchmark]\n"
+    "  --size X,Y,Z  voxels of the synthetic liver CT, default 512,512,155\n"
+    "  --check       only check that all programs give the same keys, on a small image\n"
+    "  --memory      only measure the peak memory\n\n";
+  VoxelMapsBenchmarks::TakeOptions(
+    argc, argv, options, help, "--size", [&options](const std::string & value) { options.size = ParseSize(value); });
   return options;
 }
 
@@ -615,19 +555,5 @@ Run(int argc, char * argv[])
 int
 main(int argc, char * argv[])
 {
-  // ITK's thread pool keeps the size it is made with, so it is made before a benchmark asks for fewer threads.
-  itk::MultiThreaderBase::New()->ParallelizeArray(0, 2, [](itk::SizeValueType) {}, nullptr);
-  try
-  {
-    return Run(argc, argv);
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::cerr << error.GetDescription() << std::endl;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << error.what() << std::endl;
-  }
-  return EXIT_FAILURE;
+  return VoxelMapsBenchmarks::RunProgram(argc, argv, Run);
 }

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "BenchmarkMain.h"
 #include "SequentialRunLength.h"
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
@@ -31,7 +32,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +53,10 @@
 namespace
 {
 using VoxelMapsBenchmarks::ComputeSequentialRunLengthFeatures;
+using VoxelMapsBenchmarks::ReadStatus;
+using VoxelMapsBenchmarks::Register;
 using VoxelMapsBenchmarks::SequentialRunLengthParameters;
+using VoxelMapsBenchmarks::Stopwatch;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Aggregation = Enums::Aggregation;
 using Job = itk::RunLengthJob;
@@ -531,23 +534,6 @@ Check(const Volume & volume, const std::vector<Case> & cases, unsigned int threa
 // ---------------------------------------------------------------------------------------------------------------------
 // Time
 
-/** Measures the loop over a benchmark's state, to report nanoseconds per voxel as a plain number. */
-class Stopwatch
-{
-public:
-  void
-  Report(benchmark::State & state, std::size_t voxels) const
-  {
-    const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - m_Start;
-    const double items = static_cast<double>(state.iterations()) * static_cast<double>(voxels);
-    state.SetItemsProcessed(static_cast<std::int64_t>(items));
-    state.counters["ns/voxel"] = elapsed.count() / items;
-  }
-
-private:
-  std::chrono::steady_clock::time_point m_Start{ std::chrono::steady_clock::now() };
-};
-
 template <unsigned int VDimension>
 void
 RunFilter(benchmark::State & state, const Volume & volume, const Case & thisCase, unsigned int threads)
@@ -655,16 +641,6 @@ GetName(Job::InstructionSet instructionSet)
   return "unknown";
 }
 
-template <typename TFunction>
-void
-Register(const std::string & name, TFunction && function)
-{
-  benchmark::RegisterBenchmark(name.c_str(), std::forward<TFunction>(function))
-    ->Unit(benchmark::kMillisecond)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-}
-
 void
 RegisterBenchmarks(const Volume & volume, const std::vector<Case> & cases, unsigned int maximumThreads)
 {
@@ -735,22 +711,6 @@ RegisterBenchmarks(const Volume & volume, const std::vector<Case> & cases, unsig
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 
-/** A line of /proc/self/status in bytes, 0 where there is none. */
-double
-ReadStatus(const std::string & key)
-{
-  std::ifstream status("/proc/self/status");
-  std::string   line;
-  while (std::getline(status, line))
-  {
-    if (line.compare(0, key.size() + 1, key + ":") == 0)
-    {
-      return 1024.0 * std::strtod(line.c_str() + key.size() + 1, nullptr);
-    }
-  }
-  return 0.0;
-}
-
 /** Greatest resident memory of the process so far. */
 double
 ReadPeakMemory()
@@ -808,10 +768,8 @@ MeasureMemory(const std::string & directory, Case thisCase, unsigned int threads
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-struct Options
+struct Options : VoxelMapsBenchmarks::Options
 {
-  bool        check{ false };
-  bool        memory{ false };
   std::string directory;
 };
 
@@ -819,50 +777,20 @@ struct Options
 Options
 TakeOptions(int & argc, char ** argv)
 {
-  Options           options;
-  const char *      variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
-  bool              isGiven = false;
-  const std::string dataOption = "--data";
+  Options      options;
+  const char * variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
+  bool         isGiven = false;
   options.directory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i)
-  {
-    const std::string argument = argv[i];
-    if (argument == "--check")
-    {
-      options.check = true;
-    }
-    else if (argument == "--memory")
-    {
-      options.memory = true;
-    }
-    else if (argument == dataOption && i + 1 < argc)
-    {
-      options.directory = argv[++i];
-      isGiven = true;
-    }
-    else if (argument.compare(0, dataOption.size() + 1, dataOption + "=") == 0)
-    {
-      options.directory = argument.substr(dataOption.size() + 1);
-      isGiven = true;
-    }
-    else
-    {
-      if (argument == "--help")
-      {
-        std::cout << "RunLengthBenchmark [--data DIR] [--check | --memory] [options of Google Benchmark]\n"
-                     "  --data DIR  directory of brainweb_t1.mha; default: the environment variable\n"
-                     "              VOXELMAPS_BENCHMARK_DATA, or "
-                  << VOXELMAPS_BENCHMARK_DEFAULT_DATA
-                  << ",\n"
-                     "              or else a synthetic phantom, which --data= asks for\n"
-                     "  --check     only check that all programs give the same features\n"
-                     "  --memory    only measure the peak memory of case (c)\n\n";
-      }
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
+  const std::string help = "RunLengthBenchmark [--data DIR] [--check | --memory] [options of Google Benchmark]\n"
+                           "  --data DIR  directory of brainweb_t1.mha; default: the environment variable\n"
+                           "              VOXELMAPS_BENCHMARK_DATA, or " VOXELMAPS_BENCHMARK_DEFAULT_DATA ",\n"
+                           "              or else a synthetic phantom, which --data= asks for\n"
+                           "  --check     only check that all programs give the same features\n"
+                           "  --memory    only measure the peak memory of case (c)\n\n";
+  VoxelMapsBenchmarks::TakeOptions(argc, argv, options, help, "--data", [&](const std::string & value) {
+    options.directory = value;
+    isGiven = true;
+  });
   if (isGiven && !options.directory.empty() && !std::ifstream(options.directory + "/brainweb_t1.mha").good())
   {
     throw std::runtime_error("there is no brainweb_t1.mha in the directory " + options.directory);
@@ -912,19 +840,5 @@ Run(int argc, char * argv[])
 int
 main(int argc, char * argv[])
 {
-  // ITK's thread pool keeps the size it is made with, so it is made before a benchmark asks for fewer threads.
-  itk::MultiThreaderBase::New()->ParallelizeArray(0, 2, [](itk::SizeValueType) {}, nullptr);
-  try
-  {
-    return Run(argc, argv);
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::cerr << error.GetDescription() << std::endl;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << error.what() << std::endl;
-  }
-  return EXIT_FAILURE;
+  return VoxelMapsBenchmarks::RunProgram(argc, argv, Run);
 }
