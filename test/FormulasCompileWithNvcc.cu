@@ -15,7 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthFormulas.h"
+#include "connectedness/ConnectednessKeys.h"
+#include "runlength/RunLengthFormulas.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
 using namespace itk::voxelmaps;
@@ -30,7 +31,12 @@ HasAllFunctions()
 {
   const auto add = &AddRunsOfLength<double>;
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
-  return add != nullptr && evaluate != nullptr;
+  const auto keyOfTerms = &KeyOfTerms;
+  const auto strengthOfKey = &StrengthOfKey;
+  const auto meanTerm = &MeanTerm;
+  const auto differenceTerm = &DifferenceTerm;
+  return add != nullptr && evaluate != nullptr && keyOfTerms != nullptr && strengthOfKey != nullptr &&
+         meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace
 
