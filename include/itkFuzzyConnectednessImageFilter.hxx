@@ -20,7 +20,6 @@
 
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionConstIterator.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
 #include <cmath>

@@ -23,7 +23,7 @@
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
-#include <sstream>
+#include <string>
 
 namespace itk
 {
@@ -352,8 +352,7 @@ void
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateOutputInformation()
 {
   Superclass::GenerateOutputInformation();
-  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(
-    m_Features.size() * (m_Aggregation == AggregationEnum::PerDirection ? m_Offsets.size() : 1)));
+  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(this->MakeJob().GetNumberOfComponents()));
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -377,7 +376,13 @@ void
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
 {
   Superclass::GenerateInputRequestedRegion();
-  const bool wholeInput = m_DiscretizationMethod != MethodEnum::Identity && m_RangeSource != RangeSourceEnum::Given;
+  bool wholeInput = false;
+  if constexpr (std::is_arithmetic<InputPixelType>::value)
+  {
+    const auto discretization = DiscretizationType::New();
+    this->ConfigureDiscretization(discretization);
+    wholeInput = discretization->NeedsWholeInput();
+  }
   const InputRegionType region = wholeInput ? this->GetInput()->GetLargestPossibleRegion() : this->GetPaddedRegion();
   const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(region);
   if (this->GetMaskImage() != nullptr)

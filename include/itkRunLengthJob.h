@@ -96,7 +96,7 @@ struct RunLengthJob
 VoxelMaps_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
 
-/** Name of the instruction set that ComputeRunLengthFeatureMaps uses on this processor if all are allowed. */
+/** The instruction set that ComputeRunLengthFeatureMaps uses on this processor if all are allowed. */
 VoxelMaps_EXPORT RunLengthJob::InstructionSet
                  GetWidestInstructionSet();
 } // namespace itk

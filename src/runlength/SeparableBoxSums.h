@@ -23,11 +23,7 @@
 
 #include <cstring>
 
-#if defined(__GNUC__)
-#  define VOXELMAPS_RESTRICT __restrict__
-#else
-#  define VOXELMAPS_RESTRICT __restrict
-#endif
+#define VOXELMAPS_RESTRICT __restrict
 
 // Tells the vectorizer that the iterations of the next loop may be done at once.
 #if defined(__clang__)
