@@ -86,6 +86,23 @@ public:
     /** Voxels are merged to ever larger components, and strengths handed down; all threads, any seeds in equal time. */
     Hierarchy
   };
+
+  /** \class CudaMethod
+   * \brief How the strengths are found on a CUDA device. All methods give the same bits.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** ActiveTiles; Hierarchy where that takes less. */
+    Automatic = 0,
+    /** The corrected CUDA-kFOE of Li et al. 2015, with an atomic maximum, which makes it exact. */
+    CorrectedKFOE,
+    /** Tiles are settled in shared memory until nothing changes. */
+    ActiveTiles,
+    /** Voxels are merged to ever larger components, and strengths handed down; time does not depend on shapes. */
+    Hierarchy
+  };
 };
 
 /** Print the name of an enumerator. */
@@ -95,6 +112,8 @@ extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, FuzzyConnectednessEnums::Adjacency value);
 extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, FuzzyConnectednessEnums::Method value);
+extern VoxelMaps_EXPORT std::ostream &
+                        operator<<(std::ostream & out, FuzzyConnectednessEnums::CudaMethod value);
 } // namespace itk
 
 #endif // itkFuzzyConnectednessEnums_h

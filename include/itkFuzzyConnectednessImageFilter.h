@@ -30,6 +30,10 @@
 
 namespace itk
 {
+// What New() may give.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaFuzzyConnectednessImageFilter;
+
 /** \class FuzzyConnectednessImageFilter
  * \brief For every voxel, the strength of the best path to a seed.
  *
@@ -100,7 +104,11 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  itkNewMacro(Self);
+  /** Where a CUDA device is usable, the object is of the Cuda class: the same bits; see VoxelMapsCudaFactory. */
+  static Pointer
+  New();
+  itkCreateAnotherMacro(Self);
+  itkCloneMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
@@ -257,5 +265,8 @@ private:
 #ifndef ITK_MANUAL_INSTANTIATION
 #  include "itkFuzzyConnectednessImageFilter.hxx"
 #endif
+
+// New() needs the class that may take the place of this one.
+#include "itkCudaFuzzyConnectednessImageFilter.h"
 
 #endif // itkFuzzyConnectednessImageFilter_h

@@ -80,6 +80,25 @@ public:
     Merge
   };
 
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give the same bits.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest that takes the job. */
+    Automatic = 0,
+    /** The parallel program of Zhang et al. 2019: all windows written out, sorted and reduced by key. */
+    Primitives,
+    /** One thread walks the runs of one window; takes every job. */
+    Windows,
+    /** The voxels of a small 2D window as the bits of a machine word. */
+    WindowWord,
+    /** Box sums that neighboring windows share, marching through the volume. */
+    Separable
+  };
+
   static constexpr unsigned int NumberOfFeatures = 16;
 
   /** Abbreviation of a feature, "SRE" for ShortRunEmphasis. */
@@ -108,6 +127,8 @@ extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, RunLengthFeatureMapEnums::Feature value);
 extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, RunLengthFeatureMapEnums::Aggregation value);
+extern VoxelMaps_EXPORT std::ostream &
+                        operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value);
 } // namespace itk
 
 #endif // itkRunLengthFeatureMapEnums_h

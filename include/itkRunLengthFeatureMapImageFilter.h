@@ -27,6 +27,10 @@
 
 namespace itk
 {
+// What New() may give.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaRunLengthFeatureMapImageFilter;
+
 /** \class RunLengthFeatureMapImageFilter
  * \brief Features of the gray level run length matrix of the window around every voxel.
  *
@@ -109,7 +113,11 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  itkNewMacro(Self);
+  /** Where a CUDA device is usable, the object is of the Cuda class: the same bits; see VoxelMapsCudaFactory. */
+  static Pointer
+  New();
+  itkCreateAnotherMacro(Self);
+  itkCloneMacro(Self);
   itkOverrideGetNameOfClassMacro(RunLengthFeatureMapImageFilter);
 
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
@@ -279,5 +287,8 @@ private:
 #ifndef ITK_MANUAL_INSTANTIATION
 #  include "itkRunLengthFeatureMapImageFilter.hxx"
 #endif
+
+// New() needs the class that may take the place of this one.
+#include "itkCudaRunLengthFeatureMapImageFilter.h"
 
 #endif // itkRunLengthFeatureMapImageFilter_h

@@ -20,6 +20,8 @@
 
 #include "itkRunLengthFeatureMapImageFilter.h"
 
+#include "itkObjectFactory.h"
+#include "itkVoxelMapsCudaFactory.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
@@ -27,6 +29,21 @@
 
 namespace itk
 {
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::New() -> Pointer
+{
+  using CudaFilterType = CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+  Pointer filter = ObjectFactory<Self>::Create();
+  if (filter == nullptr)
+  {
+    filter = new Self;
+  }
+  filter->UnRegister();
+  return filter;
+}
+
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::RunLengthFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))

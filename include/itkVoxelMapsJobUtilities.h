@@ -18,12 +18,14 @@
 #ifndef itkVoxelMapsJobUtilities_h
 #define itkVoxelMapsJobUtilities_h
 
+#include "itkCudaDevices.h"
 #include "itkMultiThreaderBase.h"
 #include "itkProcessObject.h"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace itk
@@ -55,6 +57,38 @@ MakeRunWorkers(ProcessObject * filter)
     filter->GetMultiThreader()->ParallelizeArray(
       0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
   };
+}
+
+/** Throw an itk::ExceptionObject unless there is such a CUDA device. */
+inline void
+VerifyDevice(const ProcessObject & filter, int deviceID)
+{
+  const int number = CudaDevices::GetNumberOfDevices();
+  if (number == 0)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass()
+                             << " needs a CUDA device: " << CudaDevices::GetReasonForNoDevice());
+  }
+  if (deviceID < 0 || deviceID >= number)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": the DeviceID is " << deviceID << ", but must be 0 to "
+                             << number - 1 << ": this machine has " << number << " CUDA device(s).");
+  }
+}
+
+/** Call a CUDA engine; its errors become an itk::ExceptionObject. */
+template <typename TCompute>
+auto
+RunOnDevice(const ProcessObject & filter, const TCompute & compute)
+{
+  try
+  {
+    return compute();
+  }
+  catch (const std::runtime_error & error)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << error.what());
+  }
 }
 
 /** \class JobProgress

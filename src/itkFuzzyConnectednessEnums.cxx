@@ -71,4 +71,21 @@ operator<<(std::ostream & out, FuzzyConnectednessEnums::Method value)
   }
   return out << "invalid method";
 }
+
+std::ostream &
+operator<<(std::ostream & out, FuzzyConnectednessEnums::CudaMethod value)
+{
+  switch (value)
+  {
+    case FuzzyConnectednessEnums::CudaMethod::Automatic:
+      return out << "Automatic";
+    case FuzzyConnectednessEnums::CudaMethod::CorrectedKFOE:
+      return out << "CorrectedKFOE";
+    case FuzzyConnectednessEnums::CudaMethod::ActiveTiles:
+      return out << "ActiveTiles";
+    case FuzzyConnectednessEnums::CudaMethod::Hierarchy:
+      return out << "Hierarchy";
+  }
+  return out << "invalid method";
+}
 } // namespace itk

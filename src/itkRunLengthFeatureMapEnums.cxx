@@ -136,4 +136,23 @@ operator<<(std::ostream & out, RunLengthFeatureMapEnums::Aggregation value)
   }
   return out << "invalid aggregation";
 }
+
+std::ostream &
+operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value)
+{
+  switch (value)
+  {
+    case RunLengthFeatureMapEnums::CudaMethod::Automatic:
+      return out << "Automatic";
+    case RunLengthFeatureMapEnums::CudaMethod::Primitives:
+      return out << "Primitives";
+    case RunLengthFeatureMapEnums::CudaMethod::Windows:
+      return out << "Windows";
+    case RunLengthFeatureMapEnums::CudaMethod::WindowWord:
+      return out << "WindowWord";
+    case RunLengthFeatureMapEnums::CudaMethod::Separable:
+      return out << "Separable";
+  }
+  return out << "invalid method";
+}
 } // namespace itk

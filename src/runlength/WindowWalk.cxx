@@ -28,29 +28,6 @@ namespace
 {
 constexpr std::size_t   mostTableEntries = std::size_t{ 1 } << 20;
 constexpr std::uint64_t stepsBetweenAbortChecks = 4000000;
-
-// n * squares - sum^2, exact in 128 bits, rounded once to double.
-double
-VarianceNumerator(std::uint64_t n, std::uint64_t squares, std::uint64_t sum)
-{
-  std::uint64_t low = n * squares - sum * sum;
-  std::uint64_t high = MultiplyHigh(n, squares) - MultiplyHigh(sum, sum) - (n * squares < sum * sum ? 1 : 0);
-  // Shift into 64 bits, keeping a sticky bit so that the conversion rounds as if it saw all bits.
-  int shift = 0;
-  while (high != 0)
-  {
-    const std::uint64_t sticky = low & 1;
-    low = (low >> 1) | (high << 63) | sticky;
-    high >>= 1;
-    ++shift;
-  }
-  double value = static_cast<double>(low);
-  for (; shift > 0; --shift)
-  {
-    value *= 2.0;
-  }
-  return value;
-}
 } // namespace
 
 WindowWalk::WindowWalk(const RunLengthJob & job, const RunLengthPlan & plan)

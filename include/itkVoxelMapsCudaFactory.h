@@ -1,0 +1,100 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkVoxelMapsCudaFactory_h
+#define itkVoxelMapsCudaFactory_h
+
+#include "VoxelMapsExport.h"
+#include "itkObjectFactoryBase.h"
+
+#include <set>
+#include <string>
+#include <typeinfo>
+
+namespace itk
+{
+/** \class VoxelMapsCudaFactory
+ * \brief Makes New() of the filters of this module give their Cuda classes where a CUDA device is usable.
+ *
+ * Nothing needs to be done for it: every filter type that a program uses registers its override as it is loaded. The results have
+ * the same bits with and without. The override is off if the environment variable VOXELMAPS_USE_CUDA is "0", "OFF",
+ * "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMaps_EXPORT VoxelMapsCudaFactory : public ObjectFactoryBase
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(VoxelMapsCudaFactory);
+
+  using Self = VoxelMapsCudaFactory;
+  using Superclass = ObjectFactoryBase;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+  itkTypeMacro(VoxelMapsCudaFactory, ObjectFactoryBase);
+
+  const char *
+  GetITKSourceVersion() const override;
+  const char *
+  GetDescription() const override;
+
+  /** Whether New() may give the Cuda classes. Default: true, unless the environment says otherwise. */
+  static void
+  SetOverrideEnabled(bool enabled);
+  static bool
+  GetOverrideEnabled();
+
+  /** Let New() of one class give another one, derived from it, where a device is usable. */
+  template <typename TFilter, typename TCudaFilter>
+  static bool
+  RegisterFilter()
+  {
+    return RegisterFilterByName(
+      typeid(TFilter).name(), typeid(TCudaFilter).name(), CreateObjectFunction<TCudaFilter>::New().GetPointer());
+  }
+
+protected:
+  VoxelMapsCudaFactory();
+  ~VoxelMapsCudaFactory() override;
+
+  /** Null where the override is off or there is no device, so that the ordinary class is made. */
+  LightObject::Pointer
+  CreateObject(const char * className) override;
+
+private:
+  static bool
+  RegisterFilterByName(const char * filter, const char * cudaFilter, CreateObjectFunctionBase * createFunction);
+
+  std::set<std::string> m_FilterNames;
+};
+
+/** \class VoxelMapsCudaOverride
+ * \brief Registers the override of one filter type as the program or library that uses it is loaded: the list of
+ * factories is not to be changed while threads make objects.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TFilter, typename TCudaFilter>
+struct VoxelMapsCudaOverride
+{
+  static inline const bool isRegistered = VoxelMapsCudaFactory::RegisterFilter<TFilter, TCudaFilter>();
+};
+} // namespace itk
+
+#endif // itkVoxelMapsCudaFactory_h

@@ -1,0 +1,482 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaConnectednessPiece.h"
+#include "../cuda/CudaStaging.h"
+#include "TileGrid.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+constexpr int threadsPerBlock = 256;
+
+/** Pixels that are read or written at once. */
+template <typename TPixel>
+struct alignas(8 * sizeof(TPixel)) Pack
+{
+  static constexpr int size = 8;
+  TPixel               pixels[size];
+};
+
+/** Call f with the numbers of this thread's packs, then g with those of the pixels behind the last pack. */
+template <typename TFunction, typename TRest>
+inline __device__ void
+ForEachPack(std::int64_t numberOfPixels, const TFunction & f, const TRest & g)
+{
+  const std::int64_t thread = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
+  const std::int64_t packs = numberOfPixels / Pack<char>::size;
+#pragma unroll 4
+  for (std::int64_t pack = thread; pack < packs; pack += threads)
+  {
+    f(pack);
+  }
+  for (std::int64_t pixel = packs * Pack<char>::size + thread; pixel < numberOfPixels; pixel += threads)
+  {
+    g(pixel);
+  }
+}
+
+/** Least and greatest pixel, of integers. */
+template <typename TPixel>
+__global__ void
+FindRangeKernel(const TPixel * image, std::int64_t numberOfVoxels, long long * range)
+{
+  TPixel     leastPixel = image[0];
+  TPixel     greatestPixel = image[0];
+  const auto look = [&](TPixel pixel) {
+    leastPixel = pixel < leastPixel ? pixel : leastPixel;
+    greatestPixel = pixel > greatestPixel ? pixel : greatestPixel;
+  };
+  ForEachPack(
+    numberOfVoxels,
+    [&](std::int64_t pack) {
+      const Pack<TPixel> from = reinterpret_cast<const Pack<TPixel> *>(image)[pack];
+      for (const TPixel pixel : from.pixels)
+      {
+        look(pixel);
+      }
+    },
+    [&](std::int64_t voxel) { look(image[voxel]); });
+  auto least = static_cast<long long>(leastPixel);
+  auto greatest = static_cast<long long>(greatestPixel);
+  for (int distance = 16; distance > 0; distance /= 2)
+  {
+    const long long otherLeast = __shfl_xor_sync(0xffffffffu, least, distance);
+    const long long otherGreatest = __shfl_xor_sync(0xffffffffu, greatest, distance);
+    least = otherLeast < least ? otherLeast : least;
+    greatest = otherGreatest > greatest ? otherGreatest : greatest;
+  }
+  if (threadIdx.x % 32 == 0)
+  {
+    atomicMin(range, least);
+    atomicMax(range + 1, greatest);
+  }
+}
+
+/** Pixels as levels above the least, or outside. */
+struct ToLevel
+{
+  long long least;
+
+  template <typename TPixel>
+  __device__ LevelKeys::Pixel
+             operator()(TPixel pixel, bool isInside) const
+  {
+    return isInside ? static_cast<LevelKeys::Pixel>(static_cast<long long>(pixel) - least) : LevelKeys::outside;
+  }
+};
+
+/** Pixels as they are, but those outside or not finite. */
+template <typename TReal>
+struct ToReal
+{
+  template <typename TPixel>
+  __device__ TReal
+  operator()(TPixel pixel, bool isInside) const
+  {
+    const auto real = static_cast<TReal>(pixel);
+    return isInside && isfinite(real) ? real : RealKeys<TReal>::Outside();
+  }
+};
+
+/** Convert pixels; to may be where the image is, if the types have one size. */
+template <typename TPixel, typename TTo, typename TConvert>
+__global__ void
+ConvertKernel(const TPixel * image, const std::uint8_t * mask, std::int64_t numberOfVoxels, TTo * to, TConvert convert)
+{
+  ForEachPack(
+    numberOfVoxels,
+    [&](std::int64_t pack) {
+      const Pack<TPixel> from = reinterpret_cast<const Pack<TPixel> *>(image)[pack];
+      Pack<std::uint8_t> inside;
+      for (std::uint8_t & each : inside.pixels)
+      {
+        each = 1;
+      }
+      if (mask != nullptr)
+      {
+        inside = reinterpret_cast<const Pack<std::uint8_t> *>(mask)[pack];
+      }
+      Pack<TTo> converted;
+      for (int i = 0; i < Pack<TTo>::size; ++i)
+      {
+        converted.pixels[i] = convert(from.pixels[i], inside.pixels[i] != 0);
+      }
+      reinterpret_cast<Pack<TTo> *>(to)[pack] = converted;
+    },
+    [&](std::int64_t voxel) { to[voxel] = convert(image[voxel], mask == nullptr || mask[voxel] != 0); });
+}
+
+__global__ void
+MakeTablesKernel(AffinityTerms terms, std::int64_t least, std::uint32_t * meanTerms, int sums,
+                 std::uint32_t * differenceTerms, int differences)
+{
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < sums)
+  {
+    meanTerms[i] = MeanTerm(terms, static_cast<double>(2 * least + i));
+  }
+  if (i < differences)
+  {
+    differenceTerms[i] = DifferenceTerm(terms, static_cast<double>(i));
+  }
+}
+
+__global__ void
+PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::int64_t numberOfSeeds)
+{
+  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (i < numberOfSeeds)
+  {
+    keys[seeds[i]] = seedKey;
+  }
+}
+
+unsigned int
+BlocksFor(std::int64_t count)
+{
+  return static_cast<unsigned int>((count + threadsPerBlock - 1) / threadsPerBlock);
+}
+} // namespace
+
+int
+CudaConnectednessPiece::GetCutAxis(const FuzzyConnectednessJob & job)
+{
+  return job.size[2] > 1 ? 2 : job.size[1] > 1 ? 1 : 0;
+}
+
+std::int64_t
+CudaConnectednessPiece::GetNumberOfPlanes(const FuzzyConnectednessJob & job)
+{
+  return job.size[GetCutAxis(job)];
+}
+
+std::int64_t
+CudaConnectednessPiece::GetPlaneSize(const FuzzyConnectednessJob & job)
+{
+  return job.GetNumberOfVoxels() / GetNumberOfPlanes(job);
+}
+
+namespace
+{
+/** Call f with the job's image as what it is. */
+template <typename TFunction>
+auto
+WithImage(const FuzzyConnectednessJob & job, const TFunction & f)
+{
+  using PixelType = FuzzyConnectednessJob::PixelType;
+  switch (job.pixelType)
+  {
+    case PixelType::Int8:
+      return f(static_cast<const std::int8_t *>(job.image));
+    case PixelType::UInt8:
+      return f(static_cast<const std::uint8_t *>(job.image));
+    case PixelType::Int16:
+      return f(static_cast<const std::int16_t *>(job.image));
+    case PixelType::UInt16:
+      return f(static_cast<const std::uint16_t *>(job.image));
+    case PixelType::Int32:
+      return f(static_cast<const std::int32_t *>(job.image));
+    case PixelType::UInt32:
+      return f(static_cast<const std::uint32_t *>(job.image));
+    case PixelType::Float:
+      return f(static_cast<const float *>(job.image));
+    default:
+      return f(static_cast<const double *>(job.image));
+  }
+}
+} // namespace
+
+std::size_t
+CudaConnectednessPiece::GetImageBytes(const FuzzyConnectednessJob & job)
+{
+  return WithImage(job,
+                   [](const auto * image) {
+                     using Pixel = std::decay_t<decltype(*image)>;
+                     // Integers of many levels become doubles.
+                     return sizeof(Pixel) + (std::is_floating_point<Pixel>::value || sizeof(Pixel) == 2 ? 0
+                                             : sizeof(Pixel) == 1 ? sizeof(LevelKeys::Pixel)
+                                                                  : sizeof(double));
+                   }) +
+         (job.mask != nullptr ? 1 : 0);
+}
+
+CudaConnectednessPiece::CudaConnectednessPiece(CudaConnectednessContext & context, std::int64_t first,
+                                               std::int64_t last)
+  : m_Context(context)
+  , m_First(first * GetPlaneSize(context.job))
+  , m_PlaneSize(GetPlaneSize(context.job))
+{
+  const FuzzyConnectednessJob & job = context.job;
+  const int                     axis = GetCutAxis(job);
+  for (int d = 0; d < 3; ++d)
+  {
+    m_Scene.size[d] = static_cast<int>(d == axis ? last - first : job.size[d]);
+  }
+  m_Scene.numberOfVoxels = m_PlaneSize * (last - first);
+  const auto count = static_cast<std::size_t>(m_Scene.numberOfVoxels);
+  m_Scene.terms = MakeAffinityTerms(job);
+  m_Scene.leastKey = LeastKey(job);
+  for (const Link & link : MakeLinks(job))
+  {
+    // Links along an axis of one voxel lead nowhere, and tiles have no voxels around them there.
+    if (TileGrid::IsForward(link) && (link.x == 0 || m_Scene.size[0] > 1) && (link.y == 0 || m_Scene.size[1] > 1) &&
+        (link.z == 0 || m_Scene.size[2] > 1))
+    {
+      m_Scene.links[m_Scene.numberOfLinks++] = { link.x, link.y, link.z, link.stride, link.weight };
+    }
+  }
+
+  const auto copy = [&](void * to, const void * from, std::size_t bytes) {
+    CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context.stream), "copying to the device");
+  };
+  this->LoadImage();
+  m_Keys.Allocate(count);
+  m_Scene.keys = m_Keys.data();
+  std::vector<std::int64_t> seeds;
+  for (const std::int64_t seed : job.seeds)
+  {
+    if (seed >= m_First && seed < m_First + m_Scene.numberOfVoxels)
+    {
+      seeds.push_back(seed - m_First);
+    }
+  }
+  m_Seeds = CopyToDevice(seeds, context.stream);
+  if (first > 0)
+  {
+    m_KeysBefore.Allocate(static_cast<std::size_t>(m_PlaneSize));
+    copy(m_KeysBefore.data(), job.keys + m_First, m_PlaneSize * sizeof(std::uint32_t));
+  }
+  if (last < GetNumberOfPlanes(job))
+  {
+    m_KeysBehind.Allocate(static_cast<std::size_t>(m_PlaneSize));
+    copy(
+      m_KeysBehind.data(), job.keys + m_First + (last - first - 1) * m_PlaneSize, m_PlaneSize * sizeof(std::uint32_t));
+  }
+  // The vector of seeds ends here.
+  context.stream.Synchronize();
+  this->ResetKeys();
+}
+
+void
+CudaConnectednessPiece::LoadImage()
+{
+  WithImage(m_Context.job, [this](const auto * image) { this->LoadImageOf(image + m_First); });
+}
+
+template <typename TPixel>
+void
+CudaConnectednessPiece::LoadImageOf(const TPixel * image)
+{
+  constexpr unsigned int blocks = 2048;
+  const cudaStream_t     stream = m_Context.stream;
+  const std::int64_t     voxels = m_Scene.numberOfVoxels;
+  const auto             count = static_cast<std::size_t>(voxels);
+  m_Image.Allocate(count * sizeof(TPixel));
+  CheckCuda(cudaMemcpyAsync(m_Image.data(), image, count * sizeof(TPixel), cudaMemcpyHostToDevice, stream),
+            "copying to the device");
+  DeviceBuffer<std::uint8_t> mask;
+  if (m_Context.job.mask != nullptr)
+  {
+    mask.Allocate(count);
+    CheckCuda(cudaMemcpyAsync(mask.data(), m_Context.job.mask + m_First, count, cudaMemcpyHostToDevice, stream),
+              "copying to the device");
+  }
+
+  const auto * const onDevice = reinterpret_cast<const TPixel *>(m_Image.data());
+  // In place if that is possible.
+  const auto convert = [&](auto * type, const auto & launch) {
+    using To = std::remove_pointer_t<decltype(type)>;
+    DeviceBuffer<unsigned char> other;
+    if (sizeof(To) != sizeof(TPixel))
+    {
+      other.Allocate(count * sizeof(To));
+    }
+    CudaKernelClock clock(m_Context);
+    launch(reinterpret_cast<To *>(other.size() > 0 ? other.data() : m_Image.data()));
+    CheckLaunch("converting pixels");
+    clock.StopLater();
+    if (other.size() > 0)
+    {
+      m_Image = std::move(other);
+    }
+  };
+
+  if constexpr (std::is_floating_point<TPixel>::value)
+  {
+    m_Pixels = sizeof(TPixel) == sizeof(float) ? CudaPixels::Floats : CudaPixels::Doubles;
+    convert(static_cast<TPixel *>(nullptr), [&](TPixel * to) {
+      ConvertKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, mask.data(), voxels, to, ToReal<TPixel>());
+    });
+  }
+  else
+  {
+    const std::vector<long long>  start{ INT64_MAX, INT64_MIN };
+    const DeviceBuffer<long long> rangeOnDevice = CopyToDevice(start, stream);
+    long long                     range[2];
+    CudaKernelClock               clock(m_Context);
+    FindRangeKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, voxels, rangeOnDevice.data());
+    CheckLaunch("finding the range of intensities");
+    clock.Stop();
+    CheckCuda(cudaMemcpyAsync(range, rangeOnDevice.data(), sizeof(range), cudaMemcpyDeviceToHost, stream),
+              "copying from the device");
+    m_Context.stream.Synchronize();
+    if (range[1] - range[0] < LevelKeys::outside)
+    {
+      m_Pixels = CudaPixels::Levels;
+      convert(static_cast<LevelKeys::Pixel *>(nullptr), [&](LevelKeys::Pixel * to) {
+        ConvertKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, mask.data(), voxels, to, ToLevel{ range[0] });
+      });
+      this->MakeTables(range[0], range[1]);
+    }
+    else
+    {
+      m_Pixels = CudaPixels::Doubles;
+      convert(static_cast<double *>(nullptr), [&](double * to) {
+        ConvertKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, mask.data(), voxels, to, ToReal<double>());
+      });
+    }
+  }
+  m_Scene.image = m_Image.data();
+}
+
+void
+CudaConnectednessPiece::MakeTables(long long least, long long greatest)
+{
+  const auto differences = static_cast<int>(greatest - least + 1);
+  const int  sums = 2 * differences - 1;
+  m_Tables.Allocate(static_cast<std::size_t>(sums) + differences);
+  MakeTablesKernel<<<BlocksFor(sums), threadsPerBlock, 0, m_Context.stream>>>(
+    m_Scene.terms, least, m_Tables.data(), sums, m_Tables.data() + sums, differences);
+  CheckLaunch("making tables of affinities");
+  m_Scene.meanTerms = m_Tables.data();
+  m_Scene.differenceTerms = m_Tables.data() + sums;
+}
+
+void
+CudaConnectednessPiece::ResetKeys()
+{
+  const cudaStream_t stream = m_Context.stream;
+  const std::size_t  planeBytes = static_cast<std::size_t>(m_PlaneSize) * sizeof(std::uint32_t);
+  CudaKernelClock    clock(m_Context);
+  CheckCuda(cudaMemsetAsync(m_Keys.data(), 0, m_Keys.size() * sizeof(std::uint32_t), stream), "clearing keys");
+  if (m_KeysBefore.size() > 0)
+  {
+    CheckCuda(cudaMemcpyAsync(m_Keys.data(), m_KeysBefore.data(), planeBytes, cudaMemcpyDeviceToDevice, stream),
+              "copying keys");
+  }
+  if (m_KeysBehind.size() > 0)
+  {
+    CheckCuda(cudaMemcpyAsync(m_Keys.data() + m_Scene.numberOfVoxels - m_PlaneSize,
+                              m_KeysBehind.data(),
+                              planeBytes,
+                              cudaMemcpyDeviceToDevice,
+                              stream),
+              "copying keys");
+  }
+  if (m_Seeds.size() > 0)
+  {
+    const auto seeds = static_cast<std::int64_t>(m_Seeds.size());
+    PlantSeedsKernel<<<BlocksFor(seeds), threadsPerBlock, 0, stream>>>(m_Keys.data(), m_Seeds.data(), seeds);
+    CheckLaunch("planting seeds");
+  }
+  clock.StopLater();
+}
+
+void
+CudaConnectednessPiece::CopyKeysToJob()
+{
+  const FuzzyConnectednessJob & job = m_Context.job;
+  CudaStaging                   staging(job.numberOfWorkers, job.runWorkers);
+  staging.ToHost(
+    job.keys + m_First, m_Keys.data(), m_Keys.size() * sizeof(std::uint32_t), m_Context.stream, [this](std::size_t) {
+      m_Context.Report(0);
+    });
+}
+
+CudaTileGrid
+MakeTileGrid(const CudaConnectednessScene & scene, int bits)
+{
+  CudaTileGrid best{};
+  double       leastCost = 0.0;
+  // Wide tiles first: equal costs go to them, since their rows are contiguous.
+  for (int x = bits; x >= 0; --x)
+  {
+    for (int y = bits - x; y >= 0; --y)
+    {
+      CudaTileGrid grid{ { x, y, bits - x - y }, {}, {}, {}, {}, {} };
+      double       tiles = 1.0;
+      for (int d = 0; d < 3; ++d)
+      {
+        const int inAxis = ((scene.size[d] - 1) >> grid.bits[d]) + 1;
+        grid.halo[d] = scene.size[d] > 1 ? 1 : 0;
+        grid.tiles[d] = inAxis;
+        tiles *= inAxis;
+      }
+      const double cost = tiles * grid.GetNumberOfLocalVoxels();
+      if (x == bits && y == 0 ? true : cost < leastCost)
+      {
+        leastCost = cost;
+        best = grid;
+      }
+    }
+  }
+  SetStrides(scene, best);
+  return best;
+}
+
+void
+SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid)
+{
+  for (int d = 0; d < 2; ++d)
+  {
+    const auto size = static_cast<std::uint64_t>(grid.GetLocalSize(d));
+    grid.reciprocal[d] = static_cast<unsigned int>(size == 1 ? 0 : ((std::uint64_t{ 1 } << 32) + size - 1) / size);
+  }
+  for (int l = 0; l < scene.numberOfLinks; ++l)
+  {
+    const CudaLink & link = scene.links[l];
+    grid.tileStrides[l] = (link.z * (1 << grid.bits[1]) + link.y) * (1 << grid.bits[0]) + link.x;
+    grid.localStrides[l] = (link.z * grid.GetLocalSize(1) + link.y) * grid.GetLocalSize(0) + link.x;
+  }
+}
+} // namespace voxelmaps
+} // namespace itk

@@ -1,0 +1,63 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaError_h
+#define CudaError_h
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** An error of CUDA; the filters turn it into an itk::ExceptionObject. */
+class CudaError : public std::runtime_error
+{
+public:
+  CudaError(cudaError_t error, const std::string & message)
+    : std::runtime_error(message)
+    , code(error)
+  {}
+  const cudaError_t code;
+};
+
+/** Too little device memory: what a smaller piece of work may mend. */
+class CudaOutOfMemory : public CudaError
+{
+public:
+  CudaOutOfMemory(const std::string & message, std::uint64_t needed)
+    : CudaError(cudaErrorMemoryAllocation, message)
+    , neededBytes(needed)
+  {}
+  const std::uint64_t neededBytes;
+};
+
+/** Throw CudaError, with CUDA's text and what to do about it, unless result is success. */
+void
+CheckCuda(cudaError_t result, const char * doing);
+
+/** Check the launch of a kernel. */
+void
+CheckLaunch(const char * kernel);
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // CudaError_h

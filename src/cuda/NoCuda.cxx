@@ -1,0 +1,86 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// What takes the place of the device layer and the CUDA engines in a build without CUDA.
+#include "itkCudaDevices.h"
+#include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaRunLengthJob.h"
+
+#include <stdexcept>
+
+namespace itk
+{
+namespace
+{
+constexpr const char * reason = "VoxelMaps was built without CUDA: build it with VoxelMaps_USE_CUDA=ON, which needs "
+                                "the CUDA Toolkit, or use the filters without Cuda in their names.";
+}
+
+int
+CudaDevices::GetNumberOfDevices()
+{
+  return 0;
+}
+
+std::string
+CudaDevices::GetReasonForNoDevice()
+{
+  return reason;
+}
+
+bool
+CudaDevices::IsUsable(int)
+{
+  return false;
+}
+
+std::string
+CudaDevices::GetName(int)
+{
+  return "";
+}
+
+std::uint64_t
+CudaDevices::GetFreeMemory(int)
+{
+  return 0;
+}
+
+int
+CudaDevices::GetRuntimeVersion()
+{
+  return 0;
+}
+
+int
+CudaDevices::GetDriverVersion()
+{
+  return 0;
+}
+
+CudaRunLengthReport
+ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
+{
+  throw std::runtime_error(reason);
+}
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
+{
+  throw std::runtime_error(reason);
+}
+} // namespace itk

@@ -1,0 +1,113 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "itkVoxelMapsCudaFactory.h"
+
+#include "itkCudaDevices.h"
+#include "itkVersion.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cstdlib>
+#include <string>
+
+namespace itk
+{
+namespace
+{
+bool
+IsAllowedByEnvironment()
+{
+  const char * variable = std::getenv("VOXELMAPS_USE_CUDA");
+  if (variable == nullptr)
+  {
+    return true;
+  }
+  std::string value(variable);
+  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::toupper(c); });
+  return value != "0" && value != "OFF" && value != "NO" && value != "FALSE";
+}
+
+std::atomic<bool> &
+OverrideEnabled()
+{
+  static std::atomic<bool> enabled{ IsAllowedByEnvironment() };
+  return enabled;
+}
+
+bool
+HasDevice()
+{
+  // Asked once: drivers do not come and go while a program runs.
+  static const bool hasDevice = CudaDevices::IsUsable(0);
+  return hasDevice;
+}
+} // namespace
+
+VoxelMapsCudaFactory::VoxelMapsCudaFactory() = default;
+VoxelMapsCudaFactory::~VoxelMapsCudaFactory() = default;
+
+const char *
+VoxelMapsCudaFactory::GetITKSourceVersion() const
+{
+  return ITK_SOURCE_VERSION;
+}
+
+const char *
+VoxelMapsCudaFactory::GetDescription() const
+{
+  return "CUDA filters of the module VoxelMaps";
+}
+
+void
+VoxelMapsCudaFactory::SetOverrideEnabled(bool enabled)
+{
+  OverrideEnabled() = enabled;
+}
+
+bool
+VoxelMapsCudaFactory::GetOverrideEnabled()
+{
+  return OverrideEnabled();
+}
+
+LightObject::Pointer
+VoxelMapsCudaFactory::CreateObject(const char * className)
+{
+  // Most classes asked for are not of this module, and must not wake CUDA.
+  if (m_FilterNames.count(className) == 0 || !GetOverrideEnabled() || !HasDevice())
+  {
+    return nullptr;
+  }
+  return Superclass::CreateObject(className);
+}
+
+bool
+VoxelMapsCudaFactory::RegisterFilterByName(const char * filter, const char * cudaFilter,
+                                           CreateObjectFunctionBase * createFunction)
+{
+  static const Self::Pointer factory = Self::New();
+  static const bool          isRegistered = ObjectFactoryBase::RegisterFactory(factory);
+  // Each library of a program may come with the same filter.
+  if (factory->m_FilterNames.insert(filter).second)
+  {
+    factory->RegisterOverride(filter, cudaFilter, "the same bits, computed by CUDA", true, createFunction);
+  }
+  return isRegistered;
+}
+} // namespace itk
