@@ -32,39 +32,9 @@ draw() { render RenderFeatureMaps "$@"; }
 draw_object() { render RenderObject "$@"; }
 
 step "Data"
-# Debian's package of ITK examples has slices of BrainWeb and a head. Slim systems drop what lies in /usr/share/doc when
-# a package is installed, so its files are unpacked here instead.
 data=build/data
-folder=./usr/share/doc/insighttoolkit5-examples/examples/Data
-images=(BrainT1Slice.png BrainProtonDensitySlice.png KmeansTest_T1UCharRaw.nii.gz)
-missing=()
-for image in "${images[@]}"; do
-  if [[ ! -s "${data}/${image}" ]]; then
-    missing+=("${folder}/${image}")
-  fi
-done
-if [[ ${#missing[@]} -gt 0 ]]; then
-  mkdir -p "${data}"
-  (
-    cd "${data}"
-    rm -rf unpacked && mkdir unpacked && cd unpacked
-    if ! apt-get --quiet download insighttoolkit5-examples 2>../download.log; then
-      as_root=()
-      if [[ ${EUID} -ne 0 ]]; then
-        as_root=(sudo)
-      fi
-      "${as_root[@]}" apt-get --quiet update
-      apt-get --quiet download insighttoolkit5-examples 2>../download.log || {
-        cat ../download.log >&2
-        exit 1
-      }
-    fi
-    dpkg-deb --fsys-tarfile insighttoolkit5-examples_*.deb | tar -x "${missing[@]}"
-    mv "${missing[@]}" ..
-    cd .. && rm -rf unpacked
-  )
-fi
-ls -1 "${images[@]/#/${data}/}"
+scripts/fetch-data.sh "${data}"
+ls -1 "${data}"
 
 mkdir -p demo-output
 out=demo-output
@@ -108,6 +78,26 @@ step "WhiteMatter.png: white matter of $(basename "${head}")"
   --threshold 0.3 --object "${out}/WhiteMatter.nii.gz"
 draw_object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
   "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
+
+step "Python: the examples of examples/README.md"
+status=0
+scripts/build-python.sh || status=$?
+if [[ ${status} -eq 0 ]]; then
+  python=build/python/python
+  "${python}" examples/texture_maps_of_a_nifti.py "${head}" "${out}/python/texture-maps"
+  "${python}" examples/habitats.py "${head}" "${out}/python/habitats"
+  "${python}" examples/vessels_from_dicom.py "${out}/LiverCT" "${out}/python/vessels" \
+    --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")"
+  "${python}" examples/large_volume_with_dask.py "${head}" "${out}/python/maps.zarr" --picture "${out}/python/chunks.png" \
+    --check
+  if "${python}" -c "import radiomics" 2>/dev/null; then
+    "${python}" examples/compare_with_pyradiomics.py "${head}" "${out}/python/comparison"
+  fi
+elif [[ ${status} -eq 77 ]]; then
+  echo "Python examples: skipped, for the reason above"
+else
+  exit "${status}"
+fi
 
 step "Done; written to ${out}/"
 ls -1sh "${out}"

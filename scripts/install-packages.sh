@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Install the packages of apt-packages.txt that are missing. Does nothing, and needs no network, if there are none.
+# Install the packages of apt-packages.txt (or of the given lists) that are missing. Does nothing, and needs no network,
+# if there are none.
 set -euo pipefail
 
-list="$(dirname "${BASH_SOURCE[0]}")/apt-packages.txt"
+lists=("$(dirname "${BASH_SOURCE[0]}")/apt-packages.txt")
+if [[ $# -gt 0 ]]; then
+  lists=("$@")
+fi
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "install-packages.sh: no apt here; install what corresponds to the Debian packages in ${list}" >&2
+  echo "install-packages.sh: no apt here; install what corresponds to the Debian packages in ${lists[*]}" >&2
   exit 1
 fi
 
@@ -15,7 +19,7 @@ while read -r package; do
   if [[ "${status}" != installed ]]; then
     missing+=("${package}")
   fi
-done < <(sed 's/#.*//' "${list}" | awk 'NF { print $1 }')
+done < <(sed 's/#.*//' "${lists[@]}" | awk 'NF { print $1 }')
 
 if [[ ${#missing[@]} -eq 0 ]]; then
   exit 0

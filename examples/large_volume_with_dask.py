@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Run length feature maps of a volume of any size: chunk by chunk, on all cores or on a dask cluster.
+
+The volume is a zarr array. dask.array.map_overlap hands each chunk with a border of one window radius to
+compute_chunk, so every window is complete; the range of intensities is that of the whole volume, so the gray levels are
+the same in all chunks. The result is therefore equal to that of the whole image, bit for bit, which --check verifies.
+"""
+
+import argparse
+import pathlib
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import zarr
+
+
+def compute_chunk(chunk, low, high, levels, radius, features):
+    """Feature maps of one chunk, on one core; runs in a process of dask."""
+    import itk
+
+    itk.set_nthreads(1)
+    return itk.run_length_feature_map_image_filter(
+        chunk,
+        range_source="given",
+        range_minimum=low,
+        range_maximum=high,
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius,
+        features=features,
+    )
+
+
+def feature_maps(volume, levels, radius, features):
+    """Lazy maps of a dask array, with the features as last axis."""
+    low, high = (float(v) for v in dask.compute(volume.min(), volume.max()))
+    depth = dict.fromkeys(range(volume.ndim), radius)
+    maps = da.map_overlap(
+        compute_chunk,
+        volume,
+        depth=depth,
+        boundary="none",
+        trim=False,
+        dtype=np.float32,
+        meta=np.empty((0,) * (volume.ndim + 1), np.float32),
+        new_axis=volume.ndim,
+        chunks=da.overlap.overlap(volume, depth, "none").chunks + (len(features),),
+        low=low,
+        high=high,
+        levels=levels,
+        radius=radius,
+        features=features,
+    )
+    return da.overlap.trim_internal(maps, {**depth, volume.ndim: 0}, boundary="none")
+
+
+def draw(volume, written, feature, path):
+    """The middle slice of the volume and of its first map, with the borders of the chunks."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    middle = volume.shape[0] // 2
+    figure, axes = plt.subplots(1, 2, figsize=(7, 3.7), layout="constrained")
+    axes[0].imshow(volume[middle].compute(scheduler="synchronous"), cmap="gray")
+    axes[0].set_title(f"slice {middle} and chunks", fontsize=9)
+    axes[1].imshow(written[middle, :, :, 0], cmap="gray")
+    axes[1].set_title(feature, fontsize=9)
+    for border in np.cumsum(volume.chunks[1])[:-1]:
+        axes[0].axhline(border - 0.5, color="orange", linewidth=0.8)
+    for border in np.cumsum(volume.chunks[2])[:-1]:
+        axes[0].axvline(border - 0.5, color="orange", linewidth=0.8)
+    for axis in axes:
+        axis.axis("off")
+    figure.savefig(path, dpi=90)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("image", help="3D image that ITK reads, or volume.zarr")
+    parser.add_argument("output", type=pathlib.Path, help="zarr array to write, with the features as last axis")
+    parser.add_argument("--chunk", type=int, default=48, help="voxels of a chunk along each axis")
+    parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
+    parser.add_argument("--radius", type=int, default=2, help="voxels of the window to each side")
+    parser.add_argument("--features", default="SRE,LRE,GLN,RLN,RP", help="features to compute")
+    parser.add_argument(
+        "--scheduler", help="address of a dask cluster, tcp://host:8786; default: all cores of this machine"
+    )
+    parser.add_argument("--picture", help="PNG file to draw: a slice, its chunks and the first map")
+    parser.add_argument("--check", action="store_true", help="compute the whole image too, and compare")
+    options = parser.parse_args()
+    features = options.features.split(",")
+    # Workers of a cluster have working directories of their own, and zarr takes a file that is not there for zeros.
+    options.output = options.output.absolute()
+
+    if options.image.rstrip("/").endswith(".zarr"):
+        volume = da.from_zarr(str(pathlib.Path(options.image).absolute()))
+    else:
+        import itk
+
+        array = itk.array_from_image(itk.imread(options.image))
+        store = zarr.open(
+            str(options.output.with_suffix(".input.zarr")),
+            mode="w",
+            shape=array.shape,
+            chunks=(options.chunk,) * array.ndim,
+            dtype=array.dtype,
+        )
+        store[...] = array
+        volume = da.from_zarr(store)
+    volume = volume.rechunk(options.chunk)
+
+    if options.scheduler:
+        from distributed import Client
+
+        Client(options.scheduler)  # what is computed from here on goes there
+    else:
+        dask.config.set(scheduler="processes")
+    start = time.perf_counter()
+    maps = feature_maps(volume, options.levels, options.radius, features)
+    maps = maps.rechunk({volume.ndim: -1})
+    maps.to_zarr(str(options.output), overwrite=True)
+    print(f"{volume.npartitions} chunks of {volume.shape}: {time.perf_counter() - start:.1f} s; {options.output}")
+
+    written = zarr.open(str(options.output), mode="r")[...]
+    if options.picture:
+        draw(volume, written, features[0], options.picture)
+    if options.check:
+        import itk
+
+        whole = itk.run_length_feature_map_image_filter(
+            volume.compute(scheduler="synchronous"),
+            number_of_gray_levels=options.levels,
+            neighborhood_radius=options.radius,
+            features=features,
+        )
+        if not np.array_equal(whole.view(np.uint32), written.view(np.uint32)):
+            raise SystemExit("The maps differ from those of the whole image")
+        print(f"equal to the maps of the whole image in all {written.size} values, bit for bit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""What the tests share. PYTHONPATH or VOXELMAPS_ITK_PYTHON must lead to an ITK with this module."""
+
+import os
+import pathlib
+import site
+import subprocess
+
+import pytest
+
+if os.environ.get("VOXELMAPS_ITK_PYTHON"):
+    site.addsitedir(os.environ["VOXELMAPS_ITK_PYTHON"])
+
+
+def pytest_configure(config):
+    """Without the module there is nothing to test; 77 tells ctest that this is a skip."""
+    try:
+        import itk
+
+        itk.RunLengthFeatureMapImageFilter
+    except (ImportError, AttributeError) as error:
+        pytest.exit(f"SKIPPED: no ITK for Python with this module ({error}); see scripts/test-python.sh", 77)
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """Folder of the C++ example programs."""
+    folder = os.environ.get("VOXELMAPS_PROGRAMS", "")
+    if not (pathlib.Path(folder) / "RunLengthFeatureMaps").is_file():
+        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder of RunLengthFeatureMaps")
+    return pathlib.Path(folder)
+
+
+@pytest.fixture(scope="session")
+def run_program(programs):
+    def run(name, *arguments):
+        command = [str(programs / name), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Folder with images of Debian's package of ITK examples (scripts/fetch-data.sh)."""
+    folder = pathlib.Path(os.environ.get("VOXELMAPS_DATA", ""))
+    if not (folder / "BrainT1Slice.png").is_file():
+        pytest.skip("no images of real heads; scripts/fetch-data.sh gets them, VOXELMAPS_DATA is their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ct_series(run_program, tmp_path_factory):
+    """DICOM series of a synthetic CT of a liver, and its seeds by name."""
+    folder = tmp_path_factory.mktemp("ct") / "series"
+    text = run_program("SyntheticLiverCT", folder, "--dicom", "--size", "192,192,80")
+    seeds = {}
+    for line in text.splitlines():
+        if " seed " in line:
+            name, indices = line.split(" seed ")
+            seeds[name] = [int(i) for i in indices.split(",")]
+    return folder, seeds

@@ -1,0 +1,196 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""NumPy arrays and xarrays in and out; dicts; pickling."""
+
+import copy
+import pickle
+
+import itk
+import numpy as np
+import pytest
+from itk import voxelmaps
+
+xarray = pytest.importorskip("xarray")
+
+AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
+
+
+@pytest.fixture
+def image():
+    """A 3D image with a geometry of its own."""
+    array = np.random.default_rng(0).integers(0, 200, (7, 12, 10)).astype(np.int16)
+    image = itk.image_from_array(array)
+    image.SetSpacing([0.5, 0.75, 2.0])
+    image.SetOrigin([-10.0, 20.0, 5.0])
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
+    return image
+
+
+def same_geometry(a, b):
+    return (
+        list(a.GetOrigin()) == list(b.GetOrigin())
+        and list(a.GetSpacing()) == list(b.GetSpacing())
+        and np.array_equal(itk.array_from_matrix(a.GetDirection()), itk.array_from_matrix(b.GetDirection()))
+        and a.GetLargestPossibleRegion() == b.GetLargestPossibleRegion()
+    )
+
+
+def test_numpy(image):
+    array = itk.array_from_image(image)
+    maps = itk.run_length_feature_map_image_filter(array)
+    assert isinstance(maps, np.ndarray) and maps.dtype == np.float32
+    assert maps.shape == array.shape + (11,)
+    np.testing.assert_array_equal(maps, itk.array_from_image(itk.run_length_feature_map_image_filter(image)))
+    assert itk.run_length_feature_map_image_filter(array, features=["SRE"]).shape == array.shape + (1,)
+    strength = itk.fuzzy_connectedness_image_filter(array, seed=[1, 2, 3], **AFFINITY)
+    assert isinstance(strength, np.ndarray) and strength.shape == array.shape
+    assert strength[3, 2, 1] == 1
+    keyword = itk.fuzzy_connectedness_image_filter(Input=array, seed=[1, 2, 3], **AFFINITY)
+    np.testing.assert_array_equal(keyword, strength)
+
+
+def test_numpy_results_outlive_their_images():
+    array = np.random.default_rng(0).integers(0, 200, (64, 64)).astype(np.uint8)
+    first = itk.run_length_feature_map_image_filter(array)
+    assert type(first) is np.ndarray
+    kept = first.copy()
+    last = np.asarray(first)[:, 3:, 2]
+    del first
+    for _ in range(20):
+        itk.run_length_feature_map_image_filter(255 - array)
+    np.testing.assert_array_equal(last, kept[:, 3:, 2])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [np.asfortranarray, lambda a: a[:, ::-1], lambda a: a[1:, :, 2:], lambda a: a.astype(">i2"), lambda a: a.T],
+)
+def test_numpy_layouts(image, change):
+    array = change(itk.array_from_image(image))
+    plain = np.array(array, dtype=np.int16, order="C")
+    before = array.copy()
+    np.testing.assert_array_equal(
+        itk.run_length_feature_map_image_filter(array), itk.run_length_feature_map_image_filter(plain)
+    )
+    np.testing.assert_array_equal(array, before)
+
+
+def test_xarray(image):
+    given = itk.xarray_from_image(image).assign_attrs(units="HU", numbers=[1, 2])
+    maps = itk.run_length_feature_map_image_filter(given, features=["RE", "SRE"])
+    assert maps.dims == ("z", "y", "x", "feature")
+    assert list(maps.feature.values) == ["RE", "SRE"]
+    for dim in "xyz":
+        np.testing.assert_array_equal(maps.coords[dim], given.coords[dim])
+    assert maps.attrs["units"] == "HU"
+    expected = itk.array_from_image(itk.run_length_feature_map_image_filter(image, features=["RE", "SRE"]))
+    np.testing.assert_array_equal(maps.sel(feature="SRE"), expected[..., 1])
+    # Back to ITK, whose name for the axis of components is c.
+    back = itk.image_from_xarray(maps.rename(feature="c"))
+    assert same_geometry(back, image)
+    strength = itk.fuzzy_connectedness_image_filter(given, seed=[1, 2, 3], **AFFINITY)
+    assert strength.dims == ("z", "y", "x")
+    assert same_geometry(itk.image_from_xarray(strength), image)
+    assert float(strength[3, 2, 1]) == 1
+
+
+def test_xarray_in_other_orders(image):
+    given = itk.xarray_from_image(image)
+    expected = itk.run_length_feature_map_image_filter(given)
+    turned = itk.run_length_feature_map_image_filter(given.transpose("x", "z", "y"))
+    xarray.testing.assert_equal(turned, expected)
+    bare = xarray.DataArray(given.values, dims=("z", "y", "x"))
+    np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(bare), expected)
+
+
+def test_arrays_as_masks_take_the_geometry_of_the_image(image):
+    mask = np.random.default_rng(1).random((7, 12, 10)) < 0.5
+    maps = itk.run_length_feature_map_image_filter(image, mask_image=mask)
+    assert isinstance(maps, itk.VectorImage)
+    mask_image = itk.image_from_array(mask.astype(np.uint8))
+    mask_image.CopyInformation(image)
+    expected = itk.run_length_feature_map_image_filter(image, mask_image=mask_image)
+    np.testing.assert_array_equal(itk.array_from_image(maps), itk.array_from_image(expected))
+    given = itk.xarray_from_image(image)
+    named_mask = given.copy(data=mask)
+    for other in (named_mask, named_mask.transpose("x", "y", "z"), named_mask.astype(np.int32)):
+        maps = itk.run_length_feature_map_image_filter(given, mask_image=other)
+        np.testing.assert_array_equal(maps, itk.array_from_image(expected))
+
+
+def test_dicts(image):
+
+    names = ["LRE", "GLN", "RE"]
+    expected = itk.run_length_feature_map_image_filter(image, features=names)
+    array = itk.array_from_image(expected)
+    maps = voxelmaps.feature_maps(image, features=names)
+    assert list(maps) == names
+    for i, name in enumerate(names):
+        assert type(maps[name]) is itk.Image[itk.F, 3] and same_geometry(maps[name], image)
+        np.testing.assert_array_equal(itk.array_from_image(maps[name]), array[..., i])
+        other = voxelmaps.feature_dict(expected, names)[name]
+        np.testing.assert_array_equal(itk.array_from_image(other), array[..., i])
+    arrays = voxelmaps.feature_maps(itk.array_from_image(image), features=names)
+    np.testing.assert_array_equal(arrays["RE"], array[..., 2])
+    arrays = voxelmaps.feature_maps(itk.xarray_from_image(image), features=names)
+    assert arrays["GLN"].dims == ("z", "y", "x")
+    np.testing.assert_array_equal(arrays["GLN"], array[..., 1])
+    named = voxelmaps.feature_xarray(expected, names)
+    np.testing.assert_array_equal(named.sel(feature="RE"), array[..., 2])
+    np.testing.assert_allclose(named.x, -10 + 0.5 * np.arange(10))
+    with pytest.raises(ValueError, match="2 names for an image of 3 components"):
+        voxelmaps.feature_dict(expected, ["A", "B"])
+
+
+def test_regions_that_do_not_start_at_zero(image):
+    crop = itk.RegionOfInterestImageFilter.New(image)
+    region = image.GetLargestPossibleRegion()
+    region.SetIndex([2, 3, 1])
+    region.SetSize([6, 7, 5])
+    extract = itk.ExtractImageFilter[type(image), type(image)].New(image, extraction_region=region)
+    extract.SetDirectionCollapseToSubmatrix()
+    extract.Update()
+    part = extract.GetOutput()
+    assert list(part.GetLargestPossibleRegion().GetIndex()) == [2, 3, 1]
+    maps = voxelmaps.feature_maps(part, features=["RLN"])
+    assert same_geometry(maps["RLN"], part)
+    crop.SetRegionOfInterest(region)
+    expected = itk.run_length_feature_map_image_filter(crop, features=["RLN"])
+    np.testing.assert_array_equal(itk.array_from_image(maps["RLN"]), _last_axis(expected)[..., 0])
+
+
+def _last_axis(image):
+    array = itk.array_from_image(image)
+    return array if array.ndim > image.GetImageDimension() else array[..., np.newaxis]
+
+
+def test_pickling(image):
+    maps = itk.run_length_feature_map_image_filter(image, features=["RE", "SRE"])
+    single = itk.run_length_feature_map_image_filter(image, features=["RE"])
+    strength = itk.fuzzy_connectedness_image_filter(image, seed=[1, 2, 3], **AFFINITY)
+    levels = itk.gray_level_discretization_image_filter(image)
+    for result in (maps, single, strength, levels):
+        for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+            assert type(other) is type(result)
+            assert same_geometry(other, result)
+            assert other.GetNumberOfComponentsPerPixel() == result.GetNumberOfComponentsPerPixel()
+            np.testing.assert_array_equal(itk.array_from_image(other), itk.array_from_image(result))
+    array = itk.run_length_feature_map_image_filter(itk.array_from_image(image))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(array)), array)
+    labelled = itk.run_length_feature_map_image_filter(itk.xarray_from_image(image))
+    xarray.testing.assert_identical(pickle.loads(pickle.dumps(labelled)), labelled)

@@ -1,0 +1,224 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""The functional and the object interface: types, parameters, names, errors."""
+
+import itk
+import numpy as np
+import pytest
+from itk import voxelmaps
+
+PIXELS = [np.uint8, np.uint16, np.int16, np.float32]
+
+
+def random_image(shape, dtype=np.uint8, greatest=200):
+    return np.random.default_rng(sum(shape)).integers(0, greatest, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
+@pytest.mark.parametrize("dtype", PIXELS)
+def test_all_pixel_types(dtype, shape):
+    array = random_image(shape, dtype)
+    image = itk.image_from_array(array)
+    maps = itk.run_length_feature_map_image_filter(image, number_of_gray_levels=16)
+    assert type(maps) is itk.VectorImage[itk.F, len(shape)]
+    reference = itk.run_length_feature_map_image_filter(array.astype(np.float32), number_of_gray_levels=16)
+    np.testing.assert_array_equal(itk.array_from_image(maps), reference)
+
+    affinity = {"seed": [2] * len(shape), "object_mean": 100, "object_variance": 900, "difference_variance": 400}
+    strength = itk.fuzzy_connectedness_image_filter(image, **affinity)
+    assert type(strength) is itk.Image[itk.F, len(shape)]
+    reference = itk.fuzzy_connectedness_image_filter(array.astype(np.float32), **affinity)
+    np.testing.assert_array_equal(itk.array_from_image(strength), reference)
+
+    levels = itk.gray_level_discretization_image_filter(image, number_of_gray_levels=5)
+    assert type(levels) is itk.Image[itk.US, len(shape)]
+    array = array.astype(float)
+    expected = np.floor(5 * (array - array.min()) / (array.max() - array.min())) + 1
+    np.testing.assert_array_equal(itk.array_from_image(levels), np.minimum(expected, 5))
+
+
+def test_object_interface_gives_what_the_functional_one_gives():
+    array = random_image((20, 21))
+    image = itk.image_from_array(array)
+    filter = itk.RunLengthFeatureMapImageFilter.New(image)
+    filter.SetNumberOfGrayLevels(8)
+    filter.SetNeighborhoodRadius([1, 3])
+    filter.SetFeatures(["RunEntropy", "GLN", itk.RunLengthFeatureMapEnums.Feature_RunPercentage])
+    filter.SetAggregation(itk.RunLengthFeatureMapEnums.Aggregation_Merge)
+    filter.SetOffsets([[1, 0], [1, 1]])
+    filter.Update()
+    assert filter.GetFeatureNames() == ("RE", "GLN", "RP")
+    assert filter.GetOffsets() == [[1, 0], [1, 1]]
+    assert [itk.RunLengthFeatureMapEnums.GetAbbreviation(f) for f in filter.GetFeatures()] == ["RE", "GLN", "RP"]
+    assert (filter.GetUsedRangeMinimum(), filter.GetUsedRangeMaximum()) == (array.min(), array.max())
+    assert list(filter.GetWindowSize()) == [3, 7]
+    maps = itk.run_length_feature_map_image_filter(
+        image,
+        number_of_gray_levels=8,
+        neighborhood_radius=[1, 3],
+        features=["RE", "gray_level_non_uniformity", "rp"],
+        aggregation="merge",
+        offsets=[[1, 0], [1, 1]],
+    )
+    np.testing.assert_array_equal(itk.array_from_image(filter.GetOutput()), itk.array_from_image(maps))
+
+
+def test_object_interface_of_connectedness():
+    image = itk.image_from_array(random_image((9, 20, 21), np.int16))
+    filter = itk.FuzzyConnectednessImageFilter.New(image)
+    filter.SetSeed([3, 4, 5])
+    filter.AddSeed([7, 8, 1])
+    filter.EstimateAffinityFromSeedsOn()
+    filter.SetEstimationRadius(3)
+    filter.SetMinimumStrength(0.1)
+    filter.SetAdjacency("full")
+    filter.SetMethod("queue")
+    filter.Update()
+    assert filter.GetSeeds() == [[3, 4, 5], [7, 8, 1]]
+    assert filter.GetUsedObjectVariance() > 0
+    strength = itk.fuzzy_connectedness_image_filter(
+        image,
+        seeds=[[3, 4, 5], (7, 8, 1)],
+        adjacency="Full",
+        object_mean=filter.GetUsedObjectMean(),
+        object_variance=filter.GetUsedObjectVariance(),
+        difference_variance=filter.GetUsedDifferenceVariance(),
+        minimum_strength=0.1,
+    )
+    result = itk.array_from_image(filter.GetOutput())
+    np.testing.assert_array_equal(result, itk.array_from_image(strength))
+    assert result[5, 4, 3] == result[1, 8, 7] == 1
+    assert result[result > 0].min() >= np.float32(0.1)
+    filter.ClearSeeds()
+    assert filter.GetSeeds() == []
+
+
+def test_as_part_of_a_pipeline():
+    image = itk.image_from_array(random_image((30, 31)))
+    shifted = itk.ShiftScaleImageFilter.New(image, shift=-20)
+    strength = itk.FuzzyConnectednessImageFilter.New(
+        shifted, seed=[10, 11], object_mean=100, object_variance=500, difference_variance=100
+    )
+    object_filter = itk.BinaryThresholdImageFilter.New(strength, lower_threshold=0.05)
+    object_filter.Update()
+    shifted_image = itk.shift_scale_image_filter(image, shift=-20)
+    expected = itk.fuzzy_connectedness_image_filter(
+        shifted_image, seed=[10, 11], object_mean=100, object_variance=500, difference_variance=100
+    )
+    np.testing.assert_array_equal(
+        itk.array_from_image(object_filter.GetOutput()) != 0, itk.array_from_image(expected) >= np.float32(0.05)
+    )
+    before = itk.array_from_image(object_filter.GetOutput())
+    assert 3 < np.count_nonzero(before) < before.size
+    strength.SetSeed([20, 20])
+    object_filter.Update()
+    assert itk.array_from_image(object_filter.GetOutput())[20, 20] != 0
+    assert not np.array_equal(before, itk.array_from_image(object_filter.GetOutput()))
+
+
+def test_seeds_in_all_ways():
+    image = random_image((12, 13))
+    affinity = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
+    expected = itk.fuzzy_connectedness_image_filter(image, seed=[2, 3], **affinity)
+    for seeds in (
+        [[2, 3]],
+        [2, 3],
+        np.array([[2, 3]]),
+        np.array([2, 3]),
+        ((2, 3),),
+        [itk.Index[2]([2, 3])],
+        [[2, 3], [2, 3]],
+    ):
+        np.testing.assert_array_equal(itk.fuzzy_connectedness_image_filter(image, seeds=seeds, **affinity), expected)
+    for seed in ((2, 3), np.array([2, 3]), [np.int64(2), np.int32(3)], itk.Index[2]([2, 3])):
+        np.testing.assert_array_equal(itk.fuzzy_connectedness_image_filter(image, seed=seed, **affinity), expected)
+    for dtype in (bool, np.uint8, np.int32, np.float64):
+        seed_image = np.zeros(image.shape, dtype)
+        seed_image[3, 2] = 1
+        result = itk.fuzzy_connectedness_image_filter(image, seed_image=seed_image, **affinity)
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_masks_of_all_types():
+    array = random_image((16, 17))
+    mask = np.random.default_rng(2).random(array.shape) < 0.6
+    expected = itk.run_length_feature_map_image_filter(array, mask_image=mask)
+    assert np.all(expected[~mask] == 0) and np.all(expected[mask][:, 0] > 0)
+    for dtype in (np.uint8, np.int16, np.int64, np.float64):
+        result = itk.run_length_feature_map_image_filter(array, mask_image=mask.astype(dtype))
+        np.testing.assert_array_equal(result, expected)
+    image = itk.image_from_array(array)
+    for dtype in (np.uint8, np.int16, np.float32):
+        mask_image = itk.image_from_array(mask.astype(dtype))
+        result = itk.run_length_feature_map_image_filter(image, mask_image=mask_image)
+        np.testing.assert_array_equal(itk.array_from_image(result), expected)
+    labels = np.where(mask, 7, 3).astype(np.int16)
+    result = itk.run_length_feature_map_image_filter(array, mask_image=labels, inside_pixel_value=7)
+    np.testing.assert_array_equal(result, expected)
+    for wrong in (labels + 250, labels * -1, labels + 0.5):
+        with pytest.raises(ValueError, match="MaskImage"):
+            itk.run_length_feature_map_image_filter(array, mask_image=wrong)
+
+
+def test_feature_names():
+    eleven = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE".split()
+    assert voxelmaps.feature_names() == eleven
+    assert voxelmaps.feature_names(features="all") == eleven + "GLNN RLNN GLV RV RE".split()
+    assert voxelmaps.feature_names(features="RunEntropy") == ["RE"]
+    names = voxelmaps.feature_names(features=["LRE"], aggregation="per_direction", offsets="in-plane")
+    assert names == ["LRE_1_0_0", "LRE_1_-1_0", "LRE_0_1_0", "LRE_1_1_0"]
+    assert len(voxelmaps.feature_names(features=["LRE"], aggregation="per-direction")) == 13
+
+
+def test_strings_of_enumerators():
+    image = random_image((10, 11))
+    enums = itk.RunLengthFeatureMapEnums
+    for text in ("per_direction", "PerDirection", "per-direction", enums.Aggregation_PerDirection):
+        filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(image), aggregation=text)
+        assert filter.GetAggregation() == enums.Aggregation_PerDirection
+    filter = itk.GrayLevelDiscretizationImageFilter.New(
+        itk.image_from_array(image), method="fixed_bin_size_at_multiples", range_source="given"
+    )
+    assert filter.GetMethod() == itk.GrayLevelDiscretizationEnums.Method_FixedBinSizeAtMultiples
+    assert filter.GetRangeSource() == itk.GrayLevelDiscretizationEnums.RangeSource_Given
+    with pytest.raises(ValueError, match="'sum' is none of Average, Merge, PerDirection"):
+        itk.run_length_feature_map_image_filter(image, aggregation="sum")
+    with pytest.raises(ValueError, match="'XYZ' is none of SRE, LRE"):
+        itk.run_length_feature_map_image_filter(image, features=["SRE", "XYZ"])
+    with pytest.raises(ValueError, match="has 3 components instead of 2"):
+        itk.run_length_feature_map_image_filter(image, offsets=[[1, 0, 0]])
+
+
+def test_errors_have_the_text_of_cpp():
+    image = random_image((10, 11))
+    with pytest.raises(RuntimeError, match="There are 0 seeds, but at least one is needed"):
+        itk.fuzzy_connectedness_image_filter(image)
+    with pytest.raises(RuntimeError, match=r"seed.*\[11, 3\]"):
+        itk.fuzzy_connectedness_image_filter(image, seed=[11, 3])
+    with pytest.raises(RuntimeError, match=r"The offset \[2, 0\] is no direction"):
+        itk.run_length_feature_map_image_filter(image, offsets=[[2, 0]])
+    with pytest.raises(RuntimeError, match="NumberOfGrayLevels"):
+        itk.run_length_feature_map_image_filter(image, number_of_gray_levels=0)
+    with pytest.raises(RuntimeError, match="mask has index"):
+        itk.run_length_feature_map_image_filter(image, mask_image=np.ones((3, 4), bool))
+    moved = itk.image_from_array(np.ones((10, 11), np.uint8))
+    moved.SetOrigin([5, 5])
+    with pytest.raises(RuntimeError, match="same physical space"):
+        itk.run_length_feature_map_image_filter(itk.image_from_array(image), mask_image=moved)
+    with pytest.raises(Exception, match="not wrapped for input type"):
+        itk.run_length_feature_map_image_filter(image.astype(np.float64))

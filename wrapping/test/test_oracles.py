@@ -1,0 +1,163 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Results against brute force in NumPy, on random arrays."""
+
+from collections import Counter
+
+import itk
+import numpy as np
+import pytest
+from itk import voxelmaps
+
+import connectedness_oracle
+import run_length_oracle
+
+NAMES = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE GLNN RLNN GLV RV RE".split()
+
+
+@pytest.mark.parametrize("aggregation", ["average", "merge"])
+@pytest.mark.parametrize(
+    "shape, radius, levels, masked",
+    [
+        ((9, 8), 1, 2, False),
+        ((11, 7), 2, 4, True),
+        ((7, 12), (3, 1), 9, True),
+        ((6, 5, 4), 1, 3, False),
+        ((4, 5, 6), 2, 5, True),
+        ((3, 6, 5), (0, 1, 2), 2, True),
+    ],
+)
+def test_run_lengths(shape, radius, levels, masked, aggregation):
+    random = np.random.default_rng(hash((shape, levels)) % 2**32)
+    image = random.integers(0, levels, shape).astype(np.uint8)
+    mask = random.random(shape) < 0.7 if masked else np.ones(shape, bool)
+    offsets = run_length_oracle.all_directions(len(shape))
+    maps = itk.run_length_feature_map_image_filter(
+        image,
+        mask_image=mask,
+        discretization_method="identity",
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        offsets=[d[::-1] for d in offsets],
+        aggregation=aggregation,
+        features="all",
+    )
+    expected = run_length_oracle.feature_maps(np.where(mask, image + 1, 0), radius, offsets, aggregation, NAMES)
+    run_length_oracle.check(maps, expected, NAMES)
+
+
+def test_run_lengths_per_direction():
+    random = np.random.default_rng(5)
+    image = random.integers(0, 3, (6, 7)).astype(np.uint16)
+    maps = itk.run_length_feature_map_image_filter(
+        image, discretization_method="identity", number_of_gray_levels=3, aggregation="per_direction"
+    )
+    names = voxelmaps.feature_names(2, aggregation="per_direction")
+    assert maps.shape == (6, 7, 44) and len(names) == 44
+    for n, name in enumerate(names):
+        feature, x, y = name.split("_")
+        expected = run_length_oracle.feature_maps(image + 1, 2, [(int(y), int(x))], names=[feature])
+        run_length_oracle.check(maps[..., [n]], expected, [feature])
+
+
+def has_pairs(window, direction):
+    """Whether some line of the window holds two voxels or more."""
+    lines = Counter()
+    for position in np.argwhere(window > 0):
+        # All voxels of a line have this in common: the place where it leaves the window backwards.
+        while all(0 <= p < n for p, n in zip(position, window.shape)):
+            position = position - direction
+        lines[tuple(position)] += 1
+    return max(lines.values(), default=0) > 1
+
+
+@pytest.mark.parametrize("kind", ["array", "image"])
+@pytest.mark.parametrize(
+    "shape, radius, density", [((9, 10), 1, 0.3), ((6, 7, 8), 1, 0.1), ((5, 7, 6), (2, 0, 1), 0.4)]
+)
+def test_directions_of_single_voxels(shape, radius, density, kind):
+    random = np.random.default_rng(3)
+    image = random.integers(0, 4, shape).astype(np.uint8)
+    mask = random.random(shape) < density
+    levels = np.where(mask, image + 1, 0)
+    directions = run_length_oracle.all_directions(len(shape))
+    names = ["LRE", "GLN", "RP", "GLV"]
+    each = [run_length_oracle.feature_maps(levels, radius, [d], names=names) for d in directions]
+    expected = np.zeros(shape + (len(names),))
+    for position in np.argwhere(mask):
+        at = tuple(position)
+        window = levels[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(at, np.broadcast_to(radius, len(shape))))]
+        kept = [e[at] for e, d in zip(each, directions) if has_pairs(window, d)]
+        expected[at] = np.mean(kept, axis=0) if kept else np.nan
+    maps = voxelmaps.feature_maps(
+        itk.image_from_array(image) if kind == "image" else image,
+        mask_image=mask,
+        discretization_method="identity",
+        number_of_gray_levels=4,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        features=names,
+        skip_single_voxel_directions=True,
+    )
+    assert np.isnan(expected).any() and list(maps) == names
+    plain = itk.run_length_feature_map_image_filter(
+        image,
+        mask_image=mask,
+        discretization_method="identity",
+        number_of_gray_levels=4,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        features=names,
+    )
+    for i, name in enumerate(names):
+        # One rounding to float per direction, and one of the mean.
+        np.testing.assert_allclose(np.asarray(maps[name]), expected[..., i], rtol=2**-22)
+        assert not np.allclose(plain[..., i], expected[..., i], equal_nan=True)
+
+
+@pytest.mark.parametrize("adjacency", ["face", "face_edge", "full"])
+@pytest.mark.parametrize("function", ["geometric_mean", "minimum", "homogeneity"])
+@pytest.mark.parametrize("shape", [(23, 17), (7, 9, 8)])
+def test_connectedness(shape, function, adjacency):
+    random = np.random.default_rng(len(shape))
+    image = random.integers(90, 130, shape).astype(np.int16)
+    mask = random.random(shape) < 0.8
+    inside = np.argwhere(mask)
+    seeds = [tuple(inside[i]) for i in (3, len(inside) // 2)]
+    affinity = {"object_mean": 108.0, "object_variance": 150.0, "difference_variance": 45.0}
+    expected = connectedness_oracle.strengths(image, seeds, adjacency, mask, function=function, **affinity)
+    actual = itk.fuzzy_connectedness_image_filter(
+        image,
+        seeds=[s[::-1] for s in seeds],
+        mask_image=mask,
+        affinity_function=function,
+        adjacency=adjacency,
+        **affinity,
+    )
+    assert len(np.unique(expected)) > 5
+    np.testing.assert_array_equal(actual, expected)
+
+
+def test_oracles_find_a_wrong_result():
+    """The comparisons above can fail: one voxel, or one unit in the last place, is enough."""
+    image = np.random.default_rng(0).integers(0, 3, (6, 7)).astype(np.uint8)
+    directions = run_length_oracle.all_directions(2)
+    expected = run_length_oracle.feature_maps(image + 1, 1, directions, names=["SRE", "LGRE"])
+    wrong = expected.astype(np.float32)
+    run_length_oracle.check(wrong, expected, ["SRE", "LGRE"])
+    wrong[2, 3, 0] = np.nextafter(wrong[2, 3, 0], np.float32(2))
+    with pytest.raises(AssertionError):
+        run_length_oracle.check(wrong, expected, ["SRE", "LGRE"])
