@@ -445,13 +445,14 @@ private:
     auto *    staging = reinterpret_cast<TOutput *>(m_Shared) + m_Position.row / 2 * tileColumns * features;
     if (m_Position.HasOutput(m_Task, m_Layout, r))
     {
+      const auto numberOfDirections = FusedDivision::By(static_cast<double>(m_Task.numberOfDirections));
 #pragma unroll
       for (int f = 0; f < numberOfFeatures; ++f)
       {
         if (m_Layout.components.of[f] >= 0)
         {
           staging[lane * features + m_Layout.components.of[f]] = static_cast<TOutput>(
-            m_IsPresent[r] ? averages[f] / static_cast<double>(m_Task.numberOfDirections) : m_Task.backgroundValue);
+            m_IsPresent[r] ? FusedDivision::Quotient(averages[f], numberOfDirections) : m_Task.backgroundValue);
         }
       }
     }

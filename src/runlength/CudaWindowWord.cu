@@ -86,9 +86,9 @@ struct TileOfWords
   TileOfWords(const CudaRunLengthTask & task, const WordLayout & layout, char * shared)
   {
     const int voxels = NumberOfVoxels(layout);
-    inverses = reinterpret_cast<std::uint64_t *>(shared);
-    output = reinterpret_cast<TOutput *>(inverses + voxels);
-    squares = reinterpret_cast<std::uint32_t *>(output + layout.rows * lanes * task.NumberOfComponents());
+    output = reinterpret_cast<TOutput *>(shared);
+    inverses = reinterpret_cast<std::uint64_t *>(output + layout.rows * lanes * task.NumberOfComponents());
+    squares = reinterpret_cast<std::uint32_t *>(inverses + voxels);
     maps = squares + voxels;
     levels = reinterpret_cast<std::uint16_t *>(maps + voxels) + guardBefore;
   }
@@ -135,14 +135,14 @@ struct TileOfWords
   }
 };
 
-__host__ constexpr __device__ int
+constexpr __host__ __device__ int
 BitOf(int i)
 {
   return i / mostSide * rowBits + i % mostSide;
 }
 
 /** Whether k voxels in a row from voxel i on can be in a window, for a step; directions out of the plane have none. */
-__host__ constexpr __device__ bool
+constexpr __host__ __device__ bool
 FitsInWindow(int i, int stepX, int stepY, int k)
 {
   const int x = i % mostSide + (k - 1) * stepX;
@@ -307,6 +307,7 @@ __launch_bounds__(warpsPerBlock * lanes, 3)
         }
       }
     }
+    const auto numberOfDirections = FusedDivision::By(static_cast<double>(task.numberOfDirections));
     // Voxels beyond the levels have none in the tile either.
     const bool isPresent = tile.levels[voxel + task.anchor[1] * tileColumns + task.anchor[0]] != 0;
 #pragma unroll
@@ -314,25 +315,38 @@ __launch_bounds__(warpsPerBlock * lanes, 3)
     {
       if (layout.components.of[f] >= 0)
       {
-        const double value = isAverage ? values[f] / static_cast<double>(task.numberOfDirections) : values[f];
+        const double value = isAverage ? FusedDivision::Quotient(values[f], numberOfDirections) : values[f];
         to[layout.components.of[f]] = static_cast<TOutput>(isPresent ? value : task.backgroundValue);
       }
     }
   }
   __syncthreads();
 
-  // Whole rows of voxels at a time.
+  // Whole rows of voxels at a time, by 16 bytes where they begin at such an address.
   const auto columns = static_cast<int>(min(std::int64_t{ lanes }, task.outputSize[0] - start[0]));
   const auto rows = static_cast<int>(min(std::int64_t{ layout.rows }, task.outputSize[1] - start[1]));
+  const int  thread = static_cast<int>(threadIdx.x);
   for (int row = 0; row < rows; ++row)
   {
     const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
     TOutput *          to = static_cast<TOutput *>(task.output) + voxel * components;
     const TOutput *    from = tile.output + row * lanes * components;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < columns * components; i += warpsPerBlock * lanes)
+    const int          number = columns * components;
+    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
+    if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
+        reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
     {
-      to[i] = from[i];
+      for (int i = thread; i < number / perVector; i += warpsPerBlock * lanes)
+      {
+        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
+      }
+    }
+    else
+    {
+      for (int i = thread; i < number; i += warpsPerBlock * lanes)
+      {
+        to[i] = from[i];
+      }
     }
   }
 }
@@ -388,7 +402,8 @@ ComputeByWindowWord(const CudaRunLengthTask & task, const CudaRunLengthResources
 {
   WordLayout layout{};
   const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
-  layout.rows = isAverage ? warpsPerBlock : std::max(1, warpsPerBlock / task.numberOfDirections);
+  // Two directions of a window per warp: what a block does once costs less then.
+  layout.rows = isAverage ? warpsPerBlock : std::max(1, 2 * warpsPerBlock / task.numberOfDirections);
   layout.tilesX = static_cast<unsigned int>((task.outputSize[0] + lanes - 1) / lanes);
   layout.tilesY = static_cast<unsigned int>((task.outputSize[1] + layout.rows - 1) / layout.rows);
   layout.components = MakeFeatureComponents(task);

@@ -25,7 +25,8 @@ namespace voxelmaps
 /** Correctly rounded quotients from reciprocals, on the device. Let r be within 2^-51.4 of 1/b, relative. Then
  * q = RN(a r) is within 2^-51 of a/b, the fused remainder a - q b is exact, and q + remainder * r is within 2^-102.4 of
  * a/b before its rounding. A quotient by an integer b that is not the middle of two doubles is at least 2^-54 / b away
- * from it, relative, and it cannot be the middle, so for b < 2^48 the bits are those of a/b. */
+ * from it, relative, and it cannot be the middle, so for b < 2^48 the bits are those of a/b. The numerator a may be any
+ * double that is not so small or large that quotient or remainder leave the range of normal numbers. */
 struct FusedDivision
 {
   struct Divisor
