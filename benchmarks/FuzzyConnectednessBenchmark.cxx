@@ -19,13 +19,22 @@
 #include "HeapConnectedness.h"
 #include "SyntheticLiverCTSource.h"
 
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+#  include "PaperKFOE.h"
+#endif
+
+#include "itkCudaDevices.h"
+#include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaFuzzyConnectednessJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iomanip>
 #include <iostream>
@@ -33,10 +42,10 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #ifdef __linux__
-#  include <fstream>
 #  include <malloc.h>
 #  include <sys/wait.h>
 #  include <unistd.h>
@@ -49,6 +58,8 @@ using Enums = itk::FuzzyConnectednessEnums;
 using ImageType = SyntheticLiverCT::ImageType;
 using Pixel = ImageType::PixelType;
 using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
+using CudaFilterType = itk::CudaFuzzyConnectednessImageFilter<ImageType>;
+using CudaMethod = Enums::CudaMethod;
 using VoxelMapsBenchmarks::ReadStatus;
 using VoxelMapsBenchmarks::Register;
 using VoxelMapsBenchmarks::Stopwatch;
@@ -57,10 +68,11 @@ using VoxelMapsBenchmarks::Stopwatch;
 // Data
 
 SyntheticLiverCT::Result
-MakeScene(const ImageType::SizeType & size)
+MakeScene(const ImageType::SizeType & size, std::uint64_t randomSeed = 1)
 {
   SyntheticLiverCT::Settings settings;
   settings.size = size;
+  settings.randomSeed = randomSeed;
   return SyntheticLiverCT::Make(settings);
 }
 
@@ -237,6 +249,33 @@ GetThreadCounts(unsigned int all)
   return counts;
 }
 
+bool
+HasDevice()
+{
+  return itk::CudaDevices::IsUsable(0);
+}
+
+const std::vector<CudaMethod> cudaMethods{ CudaMethod::Automatic,
+                                           CudaMethod::CorrectedKFOE,
+                                           CudaMethod::ActiveTiles,
+                                           CudaMethod::Hierarchy };
+
+std::string
+GetName(CudaMethod method)
+{
+  std::ostringstream text;
+  text << "Cuda" << method;
+  return text.str();
+}
+
+itk::CudaFuzzyConnectednessReport
+ComputeCudaKeys(const Job & job, CudaMethod method)
+{
+  itk::CudaFuzzyConnectednessOptions options;
+  options.method = method;
+  return itk::ComputeFuzzyConnectednessCuda(job, options);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Check
 
@@ -281,6 +320,20 @@ Check(unsigned int allThreads)
       compare(Program::Tiles, threads);
       compare(Program::Hierarchy, threads);
     }
+    for (const CudaMethod method : cudaMethods)
+    {
+      if (HasDevice())
+      {
+        std::vector<std::uint32_t> keys(expected.size(), ~0U);
+        job.keys = keys.data();
+        ComputeCudaKeys(job, method);
+        if (keys != expected)
+        {
+          std::cerr << ", " << GetName(method) << " DIFFERS";
+          caseAgrees = false;
+        }
+      }
+    }
     std::cerr << (caseAgrees ? ", the same by all" : " FAILED") << std::endl;
     agrees = agrees && caseAgrees;
   }
@@ -308,11 +361,39 @@ RunEngine(benchmark::State & state, const SyntheticLiverCT::Result & scene, cons
   state.counters["reached"] = static_cast<double>(CountReached(keys)) / static_cast<double>(keys.size());
 }
 
+/** The time of a run is that of its kernels; "host" is that of the whole call, with copies to and from the device. */
+void
+RunCudaEngine(benchmark::State & state, const SyntheticLiverCT::Result & scene, const Case & thisCase,
+              CudaMethod method)
+{
+  Job                        job = MakeJob(scene, thisCase);
+  std::vector<std::uint32_t> keys(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+  job.keys = keys.data();
+  SetThreads(job, itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  itk::CudaFuzzyConnectednessReport report;
+  double                            hostMilliseconds = 0.0;
+  for (auto _ : state)
+  {
+    const auto start = std::chrono::steady_clock::now();
+    report = ComputeCudaKeys(job, method);
+    hostMilliseconds += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    state.SetIterationTime(1e-3 * report.kernelMilliseconds);
+  }
+  state.counters["host"] = hostMilliseconds / static_cast<double>(state.iterations());
+  state.counters["rounds"] = static_cast<double>(report.numberOfIterations);
+  state.counters["reached"] = static_cast<double>(CountReached(keys)) / static_cast<double>(keys.size());
+  std::ostringstream used;
+  used << report.method << " on " << report.deviceName;
+  state.SetLabel(used.str());
+}
+
+template <typename TFilter>
 void
 RunFilter(benchmark::State & state, const SyntheticLiverCT::Result & scene, const Case & thisCase, unsigned int threads)
 {
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  const auto filter = FilterType::New();
+  // New of the base class may be that of the Cuda class.
+  const typename TFilter::Pointer filter = TFilter::New();
   filter->SetInput(scene.image);
   filter->SetSeed(GetSeed(scene, thisCase.object));
   filter->EstimateAffinityFromSeedsOn();
@@ -380,7 +461,27 @@ RegisterBenchmarks(LazyScene & scene, const ImageType::SizeType & size, unsigned
     if (thisCase.adjacency == Enums::Adjacency::Face && thisCase.object != Object::Everything)
     {
       Register("Filter/" + thisCase.GetName(size) + "/threads:" + std::to_string(allThreads),
-               [&scene, thisCase, allThreads](State & state) { RunFilter(state, scene.Get(), thisCase, allThreads); });
+               [&scene, thisCase, allThreads](State & state) {
+                 RunFilter<FilterType>(state, scene.Get(), thisCase, allThreads);
+               });
+      if (HasDevice())
+      {
+        Register("CudaFilter/" + thisCase.GetName(size) + "/threads:" + std::to_string(allThreads),
+                 [&scene, thisCase, allThreads](State & state) {
+                   RunFilter<CudaFilterType>(state, scene.Get(), thisCase, allThreads);
+                 });
+      }
+    }
+    for (const CudaMethod method : cudaMethods)
+    {
+      if (HasDevice())
+      {
+        benchmark::RegisterBenchmark(
+          (GetName(method) + "/" + thisCase.GetName(size)).c_str(),
+          [&scene, thisCase, method](State & state) { RunCudaEngine(state, scene.Get(), thisCase, method); })
+          ->Unit(benchmark::kMillisecond)
+          ->UseManualTime();
+      }
     }
   }
 }
@@ -480,10 +581,163 @@ MeasureMemory(const ImageType::SizeType & size, unsigned int allThreads)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// The tables of the paper
+
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+constexpr int runsOfTables = 3;
+
+struct TableRow
+{
+  int                  table;
+  ImageType::IndexType seed;
+  std::string          program;
+  double               milliseconds;     // of kernels, or of the processor
+  double               hostMilliseconds; // of the whole call
+  double               wrongVoxels;
+  double               iterations;
+};
+
+/** Run a program three times; its function returns milliseconds of kernels, or 0 if it has none, and iterations. */
+TableRow
+MeasureRow(int table, const ImageType::IndexType & seed, const std::string & program, Job job,
+           const std::vector<std::uint32_t> & expected, int runs,
+           const std::function<std::pair<double, double>(const Job &)> & compute)
+{
+  TableRow                   row{ table, seed, program, 0.0, 0.0, 0.0, 0.0 };
+  std::vector<std::uint32_t> keys(expected.size());
+  job.keys = keys.data();
+  for (int run = 0; run < runs; ++run)
+  {
+    std::fill(keys.begin(), keys.end(), ~0U);
+    const auto   start = std::chrono::steady_clock::now();
+    const auto   result = compute(job);
+    const double host = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    std::size_t  wrong = 0;
+    for (std::size_t voxel = 0; voxel < keys.size(); ++voxel)
+    {
+      wrong += keys[voxel] != expected[voxel] ? 1 : 0;
+    }
+    row.hostMilliseconds += host / runs;
+    row.milliseconds += (result.first > 0.0 ? result.first : host) / runs;
+    row.iterations += result.second / runs;
+    row.wrongVoxels += static_cast<double>(wrong) / runs;
+  }
+  std::ostringstream line;
+  line << std::left << std::setw(6) << table << std::setw(16)
+       << (std::to_string(seed[0]) + "," + std::to_string(seed[1]) + "," + std::to_string(seed[2])) << std::setw(28)
+       << program << std::right << std::fixed << std::setprecision(2) << std::setw(12) << row.milliseconds
+       << std::setw(12) << row.hostMilliseconds << std::setprecision(1) << std::setw(14) << row.wrongVoxels
+       << std::setw(10) << row.iterations << '\n';
+  std::cout << line.str() << std::flush;
+  return row;
+}
+
+/** Tables 1 to 3 of Li et al. 2015, with three synthetic CTs of the sizes of theirs and three seeds each. */
+void
+MakeTables(const std::string & fileName, int onlyTable, bool withSerialQueue, unsigned int threads)
+{
+  std::cout << itk::CudaDevices::GetName(0) << ", driver for CUDA " << itk::CudaDevices::GetDriverVersion()
+            << "; mean of " << runsOfTables << " runs; milliseconds of kernels, of the whole call, wrong voxels, "
+            << "iterations" << std::endl;
+  std::vector<TableRow>    rows;
+  const itk::SizeValueType slices[] = { 155, 215, 175 };
+  for (int table = 1; table <= 3; ++table)
+  {
+    if (onlyTable != 0 && table != onlyTable)
+    {
+      continue;
+    }
+    const auto scene = MakeScene({ { 512, 512, slices[table - 1] } }, static_cast<std::uint64_t>(table));
+    const std::vector<ImageType::IndexType> seeds{ scene.vesselSeed, scene.liverSeed, scene.boneSeed };
+    std::vector<Job>                        jobs;
+    std::vector<std::vector<std::uint32_t>> allExpected;
+    for (const auto & seed : seeds)
+    {
+      // All of the image is reached from each seed, as in the paper.
+      Job job = MakeJob(scene, { Object::Everything, Enums::Adjacency::Face, 0.0 });
+      job.seeds = { scene.image->ComputeOffset(seed) };
+      SetThreads(job, threads);
+      allExpected.emplace_back(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+      job.keys = allExpected.back().data();
+      ComputeKeys(job, Program::Hierarchy);
+      jobs.push_back(job);
+    }
+    if (withSerialQueue)
+    {
+      // It takes so long that the seeds of a table are done at a time, by one thread each.
+      std::vector<TableRow>    queueRows(seeds.size());
+      std::vector<std::thread> queueThreads;
+      for (std::size_t i = 0; i < seeds.size(); ++i)
+      {
+        queueThreads.emplace_back([&, i] {
+          queueRows[i] = MeasureRow(table, seeds[i], "serial queue", jobs[i], allExpected[i], 1, [](Job job) {
+            job.numberOfWorkers = 1;
+            ComputeKeys(job, Program::Queue);
+            return std::make_pair(0.0, 0.0);
+          });
+        });
+      }
+      for (std::thread & thread : queueThreads)
+      {
+        thread.join();
+      }
+      rows.insert(rows.end(), queueRows.begin(), queueRows.end());
+    }
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+    {
+      const auto measure = [&](const std::string & program, int runs, const auto & compute) {
+        rows.push_back(MeasureRow(table, seeds[i], program, jobs[i], allExpected[i], runs, compute));
+      };
+      using VoxelMapsBenchmarks::PaperProgram;
+      const auto paper = [](PaperProgram program) {
+        return [program](const Job & theJob) {
+          const auto result = VoxelMapsBenchmarks::ComputePaperKFOE(theJob, program);
+          return std::make_pair(result.kernelMilliseconds, static_cast<double>(result.numberOfIterations));
+        };
+      };
+      measure("CUDA-kFOE", runsOfTables, paper(PaperProgram::Original));
+      measure("corrected, as printed", runsOfTables, paper(PaperProgram::Corrected));
+      for (const CudaMethod method : cudaMethods)
+      {
+        measure(GetName(method), runsOfTables, [method](const Job & theJob) {
+          const auto report = ComputeCudaKeys(theJob, method);
+          return std::make_pair(report.kernelMilliseconds, static_cast<double>(report.numberOfIterations));
+        });
+      }
+    }
+  }
+  std::ofstream file(fileName);
+  file << "[\n";
+  for (std::size_t i = 0; i < rows.size(); ++i)
+  {
+    const TableRow & row = rows[i];
+    file << "  { \"table\": " << row.table << ", \"seed\": [" << row.seed[0] << ", " << row.seed[1] << ", "
+         << row.seed[2] << "], \"program\": \"" << row.program << "\", \"milliseconds\": " << row.milliseconds
+         << ", \"hostMilliseconds\": " << row.hostMilliseconds << ", \"wrongVoxels\": " << row.wrongVoxels
+         << ", \"iterations\": " << row.iterations << " }" << (i + 1 < rows.size() ? "," : "") << '\n';
+  }
+  file << "]\n";
+  if (!file)
+  {
+    throw std::runtime_error("cannot write " + fileName);
+  }
+}
+#else
+void
+MakeTables(const std::string &, int, bool, unsigned int)
+{
+  throw std::runtime_error("--tables needs a build with VoxelMaps_USE_CUDA");
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------------
 
 struct Options : VoxelMapsBenchmarks::Options
 {
   ImageType::SizeType size{ { 512, 512, 155 } };
+  std::string         tables;
+  int                 onlyTable{ 0 };
+  bool                withSerialQueue{ true };
 };
 
 ImageType::SizeType
@@ -512,10 +766,37 @@ TakeOptions(int & argc, char ** argv)
 {
   Options           options;
   const std::string help =
-    "FuzzyConnectednessBenchmark [--size X,Y,Z] [--check | --memory] [options of Google Benchmark]\n"
+    "FuzzyConnectednessBenchmark [--size X,Y,Z] [--check | --memory | --tables FILE [--table N] [--no-queue]]\n"
+    "                            [options of Google Benchmark]\n"
     "  --size X,Y,Z  voxels of the synthetic liver CT, default 512,512,155\n"
     "  --check       only check that all programs give the same keys, on a small image\n"
-    "  --memory      only measure the peak memory\n\n";
+    "  --memory      only measure the peak memory\n"
+    "  --tables FILE only redo the tables of Li et al. 2015 on a CUDA device, and write them to a file as JSON\n"
+    "  --table N     only one of them, 1 to 3\n"
+    "  --no-queue    leave out the serial program of the tables, which takes minutes\n\n";
+  // These are not common to the benchmark programs.
+  int kept = 1;
+  for (int i = 1; i < argc; ++i)
+  {
+    const std::string argument = argv[i];
+    if (argument == "--tables" && i + 1 < argc)
+    {
+      options.tables = argv[++i];
+    }
+    else if (argument == "--table" && i + 1 < argc)
+    {
+      options.onlyTable = std::atoi(argv[++i]);
+    }
+    else if (argument == "--no-queue")
+    {
+      options.withSerialQueue = false;
+    }
+    else
+    {
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
   VoxelMapsBenchmarks::TakeOptions(
     argc, argv, options, help, "--size", [&options](const std::string & value) { options.size = ParseSize(value); });
   return options;
@@ -534,6 +815,12 @@ Run(int argc, char * argv[])
   if (options.memory)
   {
     return MeasureMemory(options.size, threads) ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+  if (!options.tables.empty())
+  {
+    MakeTables(options.tables, options.onlyTable, options.withSerialQueue, threads);
+    return EXIT_SUCCESS;
   }
 
   if (!Check(threads))

@@ -16,13 +16,16 @@
  *
  *=========================================================================*/
 #include "BenchmarkMain.h"
+#include "RunLengthBenchmarkData.h"
+#include "RunLengthTables.h"
 #include "SequentialRunLength.h"
 
+#include "itkCudaDevices.h"
+#include "itkCudaRunLengthJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkImageFileReader.h"
-#include "itkMetaImageIO.h"
 #include "itkMultiThreaderBase.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkVoxelMapsCudaFactory.h"
 
 #if __has_include("itkRunLengthTextureFeaturesImageFilter.h")
 #  include "itkRunLengthTextureFeaturesImageFilter.h"
@@ -53,142 +56,23 @@
 namespace
 {
 using VoxelMapsBenchmarks::ComputeSequentialRunLengthFeatures;
+using VoxelMapsBenchmarks::CountVoxels;
+using VoxelMapsBenchmarks::LoadVolume;
+using VoxelMapsBenchmarks::MakeRegion;
+using VoxelMapsBenchmarks::Pixel;
 using VoxelMapsBenchmarks::ReadStatus;
 using VoxelMapsBenchmarks::Register;
 using VoxelMapsBenchmarks::SequentialRunLengthParameters;
 using VoxelMapsBenchmarks::Stopwatch;
+using VoxelMapsBenchmarks::ToString;
+using VoxelMapsBenchmarks::Triple;
+using VoxelMapsBenchmarks::Volume;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Aggregation = Enums::Aggregation;
 using Job = itk::RunLengthJob;
-using Triple = Job::Triple;
-using Pixel = unsigned char;
-
-std::size_t
-CountVoxels(const Triple & size)
-{
-  return static_cast<std::size_t>(size[0] * size[1] * size[2]);
-}
-
-std::string
-ToString(const Triple & triple, unsigned int dimension)
-{
-  std::ostringstream text;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    text << (axis == 0 ? "" : "x") << triple[axis];
-  }
-  return text.str();
-}
-
-template <unsigned int VDimension>
-typename itk::ImageRegion<VDimension>
-MakeRegion(const Triple & index, const Triple & size)
-{
-  itk::ImageRegion<VDimension> region;
-  for (unsigned int axis = 0; axis < VDimension; ++axis)
-  {
-    region.SetIndex(axis, index[axis]);
-    region.SetSize(axis, static_cast<itk::SizeValueType>(size[axis]));
-  }
-  return region;
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Data
-
-/** The head, as 8-bit voxels. */
-struct Volume
-{
-  static constexpr Triple size{ { 181, 217, 180 } };
-  std::vector<Pixel>      voxels;
-  std::string             source;
-};
-
-/** Uniform in [0, 1), the same everywhere for the same position (splitmix64). */
-double
-Noise(std::uint64_t position)
-{
-  std::uint64_t z = (position + 1) * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-53;
-}
-
-/** Nested ellipsoids with folds, a bias field and Rician noise, with the size and about the intensities of BrainWeb. */
-std::vector<Pixel>
-MakePhantom(const Triple & size)
-{
-  struct Shell
-  {
-    double radius;
-    double intensity;
-  };
-  // From the outside: scalp, skull, fluid, gray matter, white matter, ventricles; radii relative to the head.
-  constexpr Shell shells[] = { { 1.0, 170 }, { 0.93, 25 }, { 0.86, 55 }, { 0.83, 120 }, { 0.75, 165 }, { 0.18, 50 } };
-  std::vector<Pixel> voxels;
-  voxels.reserve(CountVoxels(size));
-  for (std::int64_t z = 0; z < size[2]; ++z)
-  {
-    for (std::int64_t y = 0; y < size[1]; ++y)
-    {
-      for (std::int64_t x = 0; x < size[0]; ++x)
-      {
-        const double u = (2.0 * static_cast<double>(x) / static_cast<double>(size[0]) - 1.0) / 0.85;
-        const double v = (2.0 * static_cast<double>(y) / static_cast<double>(size[1]) - 1.0) / 0.9;
-        const double w = (2.0 * static_cast<double>(z) / static_cast<double>(size[2]) - 1.0) / 0.95;
-        const double radius = std::sqrt(u * u + v * v + w * w);
-        const double folds = 0.04 * std::sin(22.0 * u) * std::sin(25.0 * v) * std::sin(24.0 * w);
-        double       intensity = 0.0;
-        for (const Shell & shell : shells)
-        {
-          const bool folded = shell.radius < 0.8 && shell.radius > 0.5;
-          intensity = radius + (folded ? folds : 0.0) < shell.radius ? shell.intensity : intensity;
-        }
-        intensity *= 1.0 + 0.1 * u + 0.05 * v;
-        const std::uint64_t position = 8 * static_cast<std::uint64_t>(voxels.size());
-        double              parts[2] = { 0.0, 0.0 };
-        for (unsigned int k = 0; k < 8; ++k)
-        {
-          // The sum of four uniform values is nearly normal, and the same on every platform.
-          parts[k / 4] += (Noise(position + k) - 0.5) * 5.0 * std::sqrt(3.0);
-        }
-        const double magnitude = std::hypot(intensity + parts[0], parts[1]);
-        voxels.push_back(static_cast<Pixel>(std::min(255.0, std::round(magnitude))));
-      }
-    }
-  }
-  return voxels;
-}
-
-/** BrainWeb from the directory if it is there, else the phantom. */
-Volume
-LoadVolume(const std::string & directory)
-{
-  Volume            volume;
-  const std::string path = directory + "/brainweb_t1.mha";
-  if (!directory.empty() && std::ifstream(path).good())
-  {
-    using ImageType = itk::Image<Pixel, 3>;
-    const auto reader = itk::ImageFileReader<ImageType>::New();
-    reader->SetImageIO(itk::MetaImageIO::New());
-    reader->SetFileName(path);
-    reader->Update();
-    const ImageType * const image = reader->GetOutput();
-    if (image->GetLargestPossibleRegion() != MakeRegion<3>({ { 0, 0, 0 } }, Volume::size))
-    {
-      throw std::runtime_error(path + " has not the size " + ToString(Volume::size, 3));
-    }
-    volume.voxels.assign(image->GetBufferPointer(), image->GetBufferPointer() + CountVoxels(Volume::size));
-    volume.source = "BrainWeb T1, " + path;
-  }
-  else
-  {
-    volume.voxels = MakePhantom(Volume::size);
-    volume.source = "synthetic phantom";
-  }
-  return volume;
-}
 
 /** A box of the volume as an image; a slice of it if VDimension is 2. */
 template <typename TPixel, unsigned int VDimension>
@@ -499,6 +383,13 @@ CheckCase(const Volume & volume, Case thisCase, unsigned int threads)
     }
   }
 
+  if (itk::CudaDevices::IsUsable(0))
+  {
+    std::fill(ofEngine.begin(), ofEngine.end(), -1.0F);
+    itk::ComputeRunLengthFeatureMapsCuda(job, itk::CudaRunLengthOptions{});
+    same = same && std::memcmp(ofEngine.data(), ofFilter, number * sizeof(float)) == 0;
+  }
+
   std::cerr << "check " << thisCase.name << ": engine alone " << (same ? "the same bits" : "DIFFERS");
   bool agrees = same;
   if (!thisCase.allSixteenFeatures)
@@ -771,7 +662,29 @@ MeasureMemory(const std::string & directory, Case thisCase, unsigned int threads
 struct Options : VoxelMapsBenchmarks::Options
 {
   std::string directory;
+  std::string table;
+  std::string outputDirectory;
+  std::string slicesDirectory;
 };
+
+/** Take an option and its value from the command line. */
+void
+TakeValue(int & argc, char ** argv, const std::string & option, std::string & value)
+{
+  int kept = 1;
+  for (int i = 1; i < argc; ++i)
+  {
+    if (argv[i] == option && i + 1 < argc)
+    {
+      value = argv[++i];
+    }
+    else
+    {
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
+}
 
 /** Take this program's own arguments from the command line; the rest is Google Benchmark's. */
 Options
@@ -781,12 +694,19 @@ TakeOptions(int & argc, char ** argv)
   const char * variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
   bool         isGiven = false;
   options.directory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
-  const std::string help = "RunLengthBenchmark [--data DIR] [--check | --memory] [options of Google Benchmark]\n"
-                           "  --data DIR  directory of brainweb_t1.mha; default: the environment variable\n"
-                           "              VOXELMAPS_BENCHMARK_DATA, or " VOXELMAPS_BENCHMARK_DEFAULT_DATA ",\n"
-                           "              or else a synthetic phantom, which --data= asks for\n"
-                           "  --check     only check that all programs give the same features\n"
-                           "  --memory    only measure the peak memory of case (c)\n\n";
+  const std::string help =
+    "RunLengthBenchmark [--data DIR] [--check | --memory | --table T] [options of Google Benchmark]\n"
+    "  --data DIR  directory of brainweb_t1.mha; default: the environment variable\n"
+    "              VOXELMAPS_BENCHMARK_DATA, or " VOXELMAPS_BENCHMARK_DEFAULT_DATA ",\n"
+    "              or else a synthetic phantom, which --data= asks for\n"
+    "  --check     only check that all programs give the same features\n"
+    "  --memory    only measure the peak memory of case (c)\n"
+    "  --table T   only measure a table of the CUDA engine: r1, paper, r2 or windows\n"
+    "  --out DIR   directory for the table as JSON and Markdown\n"
+    "  --write-slices DIR  only write the slices that the tables need to files of their own\n\n";
+  TakeValue(argc, argv, "--table", options.table);
+  TakeValue(argc, argv, "--out", options.outputDirectory);
+  TakeValue(argc, argv, "--write-slices", options.slicesDirectory);
   VoxelMapsBenchmarks::TakeOptions(argc, argv, options, help, "--data", [&](const std::string & value) {
     options.directory = value;
     isGiven = true;
@@ -808,6 +728,19 @@ Run(int argc, char * argv[])
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
   {
     return EXIT_FAILURE;
+  }
+
+  // New() of a class is to give that class, also where a device is.
+  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
+  if (!options.slicesDirectory.empty())
+  {
+    VoxelMapsBenchmarks::WriteSlices(options.directory, options.slicesDirectory);
+    return EXIT_SUCCESS;
+  }
+  if (!options.table.empty())
+  {
+    VoxelMapsBenchmarks::MeasureTable(options.table, options.directory, options.outputDirectory);
+    return EXIT_SUCCESS;
   }
 
   if (options.memory)

@@ -167,6 +167,18 @@ public:
     }
   }
 
+  void
+  Clear()
+  {
+    for (unsigned int r = 0; r < m_NumberOfRows; ++r)
+    {
+      const unsigned int row = m_Rows[r];
+      std::fill_n(&m_Counts[static_cast<std::size_t>(row) * m_MaximumLength], m_MaximumLength, 0U);
+      m_RowCounts[row] = 0;
+    }
+    m_NumberOfRows = m_AllRows ? m_NumberOfRows : 0;
+  }
+
   /** Add the eleven features to the output, and clear the matrix. */
   void
   AddFeatures(std::int64_t numberOfVoxels, TReal * output)
@@ -320,7 +332,14 @@ ComputeSequentialRunLengthFeatures(const std::uint16_t * levels, const Parameter
             const std::ptrdiff_t start = corner + line.start;
             matrix.AddLine(levels + start, runLengths.data() + start, stride, line.length);
           }
-          matrix.AddFeatures(size[0] * size[1] * size[2], outputOfVoxel);
+          if (parameters.matricesOnly)
+          {
+            matrix.Clear();
+          }
+          else
+          {
+            matrix.AddFeatures(size[0] * size[1] * size[2], outputOfVoxel);
+          }
           outputOfVoxel += numberOfComponents;
         }
       }

@@ -46,6 +46,8 @@ struct SequentialRunLengthParameters
   std::vector<Triple> offsets;
   bool                average{ false };
   Rows                rows{ Rows::Present };
+  /** Make and clear the matrices, but compute no features: for the time of the matrices alone. */
+  bool matricesOnly{ false };
 };
 
 /** Number of features: equations (2) to (12) of the paper. */

@@ -361,6 +361,23 @@ DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_
   return randomCase;
 }
 
+itk::RunLengthJob
+MakeRunLengthJob(const RunLengthRandomCase & randomCase)
+{
+  itk::RunLengthJob job;
+  job.levels = randomCase.levels.values.data();
+  job.levelsSize = randomCase.levels.size;
+  job.numberOfGrayLevels = randomCase.numberOfGrayLevels;
+  job.outputIndex = randomCase.regionIndex;
+  job.outputSize = randomCase.regionSize;
+  job.windowSize = randomCase.window.size;
+  job.windowAnchor = randomCase.window.anchor;
+  job.offsets = randomCase.offsets;
+  job.features = randomCase.features;
+  job.aggregation = randomCase.aggregation;
+  return job;
+}
+
 std::string
 DrawHoles(RunLengthOracle::Levels & levels, RandomNumbers & random)
 {

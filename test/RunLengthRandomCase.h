@@ -21,6 +21,8 @@
 #include "RunLengthOracle.h"
 #include "VoxelMapsTestUtilities.h"
 
+#include "itkRunLengthJob.h"
+
 #include <ostream>
 #include <string>
 #include <vector>
@@ -59,6 +61,10 @@ operator<<(std::ostream & out, const RunLengthRandomCase & randomCase);
 RunLengthRandomCase
 DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t greatestNumberOfGrayLevels,
                         VoxelMapsTest::RandomNumbers & random);
+
+/** The job of a case, without output buffer. */
+itk::RunLengthJob
+MakeRunLengthJob(const RunLengthRandomCase & randomCase);
 
 /** Set some levels to 0: none, scattered holes, all outside a box, or all; returns what was done. */
 std::string

@@ -21,7 +21,7 @@
 #include "RunLengthRandomCase.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkGrayLevelDiscretizationEnums.h"
 
 #include <gtest/gtest.h>
 

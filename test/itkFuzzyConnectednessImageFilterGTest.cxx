@@ -16,9 +16,8 @@
  *
  *=========================================================================*/
 #include "FuzzyConnectednessOracle.h"
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
-
-#include "itkFuzzyConnectednessImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -34,8 +33,8 @@ namespace
 using Image2D = itk::Image<short, 2>;
 using Image3D = itk::Image<short, 3>;
 using Mask2D = itk::Image<unsigned char, 2>;
-using Filter2D = itk::FuzzyConnectednessImageFilter<Image2D>;
-using Filter3D = itk::FuzzyConnectednessImageFilter<Image3D>;
+using Filter2D = VoxelMapsTest::FuzzyConnectednessFilter<Image2D>;
+using Filter3D = VoxelMapsTest::FuzzyConnectednessFilter<Image3D>;
 using Enums = itk::FuzzyConnectednessEnums;
 using AffinityFunction = Enums::AffinityFunction;
 using Adjacency = Enums::Adjacency;
@@ -144,7 +143,7 @@ auto
 MakeEstimatingFilter(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
                      AffinityFunction affinityFunction)
 {
-  auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
+  auto filter = VoxelMapsTest::FuzzyConnectednessFilter<TImage>::New();
   filter->SetInput(image);
   filter->SetSeeds(seeds);
   filter->EstimateAffinityFromSeedsOn();
@@ -203,7 +202,7 @@ ExpectEstimate(TImage * image, const std::vector<typename TImage::IndexType> & s
 TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
   const auto filter = Filter3D::New();
-  EXPECT_STREQ("FuzzyConnectednessImageFilter", filter->GetNameOfClass());
+  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "FuzzyConnectednessImageFilter", filter->GetNameOfClass());
   EXPECT_TRUE(filter->GetSeeds().empty());
   EXPECT_EQ(nullptr, filter->GetSeedImage());
   EXPECT_EQ(nullptr, filter->GetMaskImage());
@@ -550,7 +549,7 @@ TEST(FuzzyConnectednessImageFilter, NotFiniteIsNotReached)
   for (const double special : { quietNaN, infinity, -infinity })
   {
     const auto v = static_cast<float>(special);
-    const auto filter = itk::FuzzyConnectednessImageFilter<FloatImage>::New();
+    const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<FloatImage>::New();
     filter->SetInput(MakeImage<FloatImage>({ { 4, 2 } }, { 0, 0, v, 0, 0, v, 0, 0 }));
     filter->SetSeed({ { 0, 0 } });
     EXPECT_EQ((std::vector<float>{ 1, 1, 0, 0, 1, 0, 0, 0 }), Compute(filter.GetPointer()));
@@ -563,7 +562,7 @@ TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
 {
   using DoubleImage = itk::Image<double, 2>;
   // a = 130, b = 100: h = 115, d = 30.
-  const auto filter = itk::FuzzyConnectednessImageFilter<itk::Image<short, 2>, DoubleImage>::New();
+  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<itk::Image<short, 2>, DoubleImage>::New();
   filter->SetInput(MakeImage<Image2D>({ { 2, 1 } }, { 130, 100 }));
   filter->SetSeed({ { 0, 0 } });
   filter->SetObjectMean(110.0);
@@ -597,7 +596,7 @@ TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
   // All links have affinity 1, so that strengths are the least spacing by the length of the longest step.
   const auto image = MakeImage<Image3D>({ { 2, 2, 2 } }, std::vector<short>(8, 0));
   image->SetSpacing(std::vector<double>{ 0.5, 1.0, 2.0 }.data());
-  const auto filter = itk::FuzzyConnectednessImageFilter<Image3D, DoubleImage>::New();
+  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<Image3D, DoubleImage>::New();
   filter->SetInput(image);
   filter->SetSeed({ { 0, 0, 0 } });
   filter->DistanceWeightingOn();

@@ -15,9 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
-
-#include "itkRunLengthFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -31,8 +30,8 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = itk::RunLengthFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::RunLengthFeatureMapImageFilter<Image3D>;
+using Filter2D = VoxelMapsTest::RunLengthFilter<Image2D>;
+using Filter3D = VoxelMapsTest::RunLengthFilter<Image3D>;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
@@ -93,7 +92,7 @@ ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & word
 TEST(RunLengthFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
   const auto filter = Filter3D::New();
-  EXPECT_STREQ("RunLengthFeatureMapImageFilter", filter->GetNameOfClass());
+  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "RunLengthFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
   EXPECT_EQ(25.0, filter->GetBinWidth());
@@ -390,7 +389,7 @@ TEST(RunLengthFeatureMapImageFilter, WhereThereIsNoVoxelThereIsBackground)
 TEST(RunLengthFeatureMapImageFilter, NaNPixelsAreAbsent)
 {
   using FloatImage = itk::Image<float, 2>;
-  using FloatFilter = itk::RunLengthFeatureMapImageFilter<FloatImage>;
+  using FloatFilter = VoxelMapsTest::RunLengthFilter<FloatImage>;
   constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
 
   const auto filter = FloatFilter::New();
@@ -572,7 +571,7 @@ TEST(RunLengthFeatureMapImageFilterErrors, ImageOfVectors)
   image->SetRegions(VectorImageType::SizeType{ { 4, 3 } });
   image->SetNumberOfComponentsPerPixel(3);
   image->Allocate(true);
-  const auto filter = itk::RunLengthFeatureMapImageFilter<VectorImageType>::New();
+  const auto filter = VoxelMapsTest::RunLengthFilter<VectorImageType>::New();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "3" });
 }

@@ -16,9 +16,8 @@
  *
  *=========================================================================*/
 #include "RunLengthOracle.h"
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
-
-#include "itkRunLengthFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +37,7 @@ using VoxelMapsTest::MakeImage;
 
 /* Zhang et al. (2019) */
 
-using PaperFilter = itk::RunLengthFeatureMapImageFilter<itk::Image<unsigned char, 2>>;
+using PaperFilter = VoxelMapsTest::RunLengthFilter<itk::Image<unsigned char, 2>>;
 
 // Table 1
 const std::vector<unsigned char> paperImage{ 0,   255, 113, 113, 42, //
@@ -445,8 +444,8 @@ GetTheOnlyValues(const TFilter * filter)
   return values;
 }
 
-using PhantomFilter3D = itk::RunLengthFeatureMapImageFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
-using PhantomFilter2D = itk::RunLengthFeatureMapImageFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
+using PhantomFilter3D = VoxelMapsTest::RunLengthFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
+using PhantomFilter2D = VoxelMapsTest::RunLengthFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
 
 std::vector<double>
 ComputePhantomIn3D(const PhantomFilter3D::OffsetsType & offsets, Aggregation aggregation)

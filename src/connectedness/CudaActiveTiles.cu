@@ -80,7 +80,12 @@ RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessPi
   const CudaConnectednessScene & scene = piece.GetScene();
   const cudaStream_t             stream = context.stream;
   const bool                     sweeps = scene.numberOfLinks == 3 && scene.size[2] > 1;
-  CudaTileGrid                   grid = MakeTileGrid(scene, tileBits);
+  const std::size_t              pixelBytes =
+    WithKeys(piece.GetPixels(), [](auto keys) { return sizeof(typename decltype(keys)::Pixel); });
+  // Beside keys of links, and 1 KB for the rest.
+  const std::size_t bytesForVoxels =
+    GetMostSharedBytes() - scene.numberOfLinks * tileVoxels * sizeof(std::uint32_t) - 1024;
+  CudaTileGrid grid = MakeTileGrid(scene, tileBits, bytesForVoxels / (pixelBytes + sizeof(std::uint32_t)));
   if (sweeps)
   {
     for (int d = 0; d < 3; ++d)
@@ -110,8 +115,6 @@ RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessPi
   const auto        kernel = WithKeys(piece.GetPixels(), [sweeps](auto keys) {
     return sweeps ? &SweepTilesKernel<decltype(keys)> : &GatherTilesKernel<decltype(keys)>;
   });
-  const std::size_t pixelBytes =
-    WithKeys(piece.GetPixels(), [](auto keys) { return sizeof(typename decltype(keys)::Pixel); });
   const int         threads = sweeps ? warp : gatherThreads;
   const std::size_t sharedBytes = sweeps ? 0 : SharedBytes(scene, grid, pixelBytes);
   const auto        blocks =

@@ -432,11 +432,21 @@ CudaConnectednessPiece::CopyKeysToJob()
     });
 }
 
+std::size_t
+GetMostSharedBytes()
+{
+  int device = 0;
+  int most = 0;
+  CheckCuda(cudaGetDevice(&device), "asking for the current device");
+  CheckCuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
+  return static_cast<std::size_t>(most);
+}
+
 CudaTileGrid
-MakeTileGrid(const CudaConnectednessScene & scene, int bits)
+MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t mostLocalVoxels)
 {
   CudaTileGrid best{};
-  double       leastCost = 0.0;
+  double       leastCost = std::numeric_limits<double>::infinity();
   // Wide tiles first: equal costs go to them, since their rows are contiguous.
   for (int x = bits; x >= 0; --x)
   {
@@ -452,7 +462,7 @@ MakeTileGrid(const CudaConnectednessScene & scene, int bits)
         tiles *= inAxis;
       }
       const double cost = tiles * grid.GetNumberOfLocalVoxels();
-      if (x == bits && y == 0 ? true : cost < leastCost)
+      if (static_cast<std::size_t>(grid.GetNumberOfLocalVoxels()) <= mostLocalVoxels && cost < leastCost)
       {
         leastCost = cost;
         best = grid;

@@ -190,9 +190,13 @@ private:
   DeviceBuffer<std::uint32_t> m_KeysBehind;
 };
 
-/** Tiles of 1 << bits voxels that are loaded with least overlap. */
+/** Bytes of shared memory that a block may have on the current device. */
+std::size_t
+GetMostSharedBytes();
+
+/** Tiles of 1 << bits voxels that are loaded with least overlap, with at most so many voxels in and around a tile. */
 CudaTileGrid
-MakeTileGrid(const CudaConnectednessScene & scene, int bits);
+MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t mostLocalVoxels);
 
 /** To be called when the sizes of a grid are set. */
 void
@@ -203,20 +207,19 @@ template <typename TKernel>
 int
 PrepareKernel(TKernel kernel, int threads, std::size_t sharedBytes)
 {
-  int device = 0;
-  int most = 0;
-  CheckCuda(cudaGetDevice(&device), "asking for the current device");
-  CheckCuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
   cudaFuncAttributes attributes;
   CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "asking for shared memory");
   // Always all there is: another thread may launch the same kernel with more.
-  CheckCuda(cudaFuncSetAttribute(
-              kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - static_cast<int>(attributes.sharedSizeBytes)),
+  CheckCuda(cudaFuncSetAttribute(kernel,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(GetMostSharedBytes() - attributes.sharedSizeBytes)),
             "asking for shared memory");
   int blocks = 0;
   CheckCuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, sharedBytes),
             "asking how many blocks fit");
+  int device = 0;
   int multiprocessors = 0;
+  CheckCuda(cudaGetDevice(&device), "asking for the current device");
   CheckCuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "asking for the number of multiprocessors");
   return std::max(1, blocks * multiprocessors);

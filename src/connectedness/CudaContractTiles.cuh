@@ -39,11 +39,18 @@ constexpr int voxelsPerThread = tileVoxels / tileThreads;
 
 constexpr std::uint32_t isolated = 0; // the node of all voxels that nothing reaches
 
+/** Of a component: where it points, and the component that it is in after the round. */
+union TilePointer
+{
+  std::uint32_t word; // for the atomic maximum, while there is no component after the round
+  std::uint16_t halves[2];
+};
+
 /** What a tile needs in shared memory, beside its pixels. Components have the numbers of voxels in them. */
 struct TileGraph
 {
   std::uint32_t best[tileVoxels];      // key of the strongest link of a component
-  std::uint32_t pointers[tileVoxels];  // low half: where it leads; high half: the component after the round
+  TilePointer   pointers[tileVoxels];  // halves: where it leads, and the component after the round
   std::uint32_t leaving[tileVoxels];   // strongest key out of the tile, or of a seed
   std::uint16_t component[tileVoxels]; // of every voxel
   std::uint16_t lists[2][tileVoxels];  // of components, before and after a round
@@ -77,7 +84,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
   auto * const             pixels = reinterpret_cast<Pixel *>(sharedMemory);
   auto & graph = *reinterpret_cast<TileGraph *>(sharedMemory + (grid.GetNumberOfLocalVoxels() * sizeof(Pixel) + 7) / 8);
   volatile std::uint32_t * const best = graph.best;
-  volatile std::uint32_t * const pointers = graph.pointers;
+  volatile TilePointer * const   pointers = graph.pointers;
 
   const CudaPlace<int> origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
   ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
@@ -154,7 +161,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     }
     graph.leaving[v] = leaving;
     graph.best[v] = strongest;
-    graph.pointers[v] = static_cast<std::uint32_t>(strongest != noKey && leaving <= strongest ? to : v);
+    pointers[v].word = static_cast<std::uint32_t>(strongest != noKey && leaving <= strongest ? to : v);
     graph.component[v] = static_cast<std::uint16_t>(v);
     graph.lists[0][v] = static_cast<std::uint16_t>(v);
   }
@@ -171,11 +178,11 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     for (std::uint32_t j = threadIdx.x; j < count; j += tileThreads)
     {
       const std::uint32_t c = list[j];
-      const std::uint32_t pointer = pointers[c] & 0xffffu;
+      const std::uint32_t pointer = pointers[c].halves[0];
       std::uint32_t       root = c;
       for (std::uint32_t to = pointer; to != root;)
       {
-        const std::uint32_t next = pointers[to] & 0xffffu;
+        const std::uint32_t next = pointers[to].halves[0];
         if (next == root && root < to)
         {
           break;
@@ -188,7 +195,8 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
         merged = true;
         atomicMax(graph.leaving + root, graph.leaving[c]);
       }
-      pointers[c] = root << 16 | pointer;
+      // Others still read the other half.
+      pointers[c].halves[1] = static_cast<std::uint16_t>(root);
     }
     if (__syncthreads_or(merged) == 0)
     {
@@ -199,7 +207,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     {
       const int           v = i * tileThreads + static_cast<int>(threadIdx.x);
       const std::uint32_t c = graph.component[v];
-      const std::uint32_t root = pointers[c] >> 16;
+      const std::uint32_t root = pointers[c].halves[1];
       if (root != c)
       {
         const std::uint32_t key = best[c];
@@ -213,13 +221,13 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     {
       const std::uint32_t j = first + threadIdx.x;
       const std::uint32_t c = j < count ? list[j] : 0;
-      const bool          isRoot = j < count && pointers[c] >> 16 == c;
+      const bool          isRoot = j < count && pointers[c].halves[1] == c;
       const std::uint32_t at = CountUp(&graph.counts[current ^ 1], isRoot);
       if (isRoot)
       {
         graph.lists[current ^ 1][at] = static_cast<std::uint16_t>(c);
         best[c] = noKey;
-        pointers[c] = 0;
+        pointers[c].word = 0;
       }
     }
     __syncthreads();
@@ -300,11 +308,11 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
         const auto offer = [&](int l, int b, std::uint32_t key) {
           if ((candidates[i] >> (2 * l) & 1u) != 0 && key == graph.best[a])
           {
-            atomicMax(graph.pointers + a, static_cast<std::uint32_t>(b));
+            atomicMax(&graph.pointers[a].word, static_cast<std::uint32_t>(b));
           }
           if ((candidates[i] >> (2 * l) & 2u) != 0 && key == graph.best[b])
           {
-            atomicMax(graph.pointers + b, static_cast<std::uint32_t>(a));
+            atomicMax(&graph.pointers[b].word, static_cast<std::uint32_t>(a));
           }
         };
         if constexpr (HasFewLinks)
@@ -342,7 +350,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
       const std::uint32_t c = graph.lists[current ^ 1][j];
       if (best[c] == noKey || graph.leaving[c] > best[c])
       {
-        pointers[c] = c;
+        pointers[c].word = c;
       }
     }
     if (threadIdx.x == 0)
@@ -367,7 +375,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     const std::uint32_t number = CountUp(&graph.counts[current ^ 1], isNode);
     if (j < count)
     {
-      pointers[list[j]] = isNode ? number + 1 : isolated;
+      pointers[list[j]].word = isNode ? number + 1 : isolated;
     }
   }
   __syncthreads();
@@ -384,7 +392,7 @@ __launch_bounds__(tileThreads, 4) ContractTilesKernel(CudaConnectednessScene sce
     if (IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z))
     {
       const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-      const std::uint32_t number = pointers[graph.component[v]];
+      const std::uint32_t number = pointers[graph.component[v]].word;
       scene.keys[voxel] = pathKeys[i];
       labels[voxel] = number != 0 ? graph.first + number : isolated;
     }

@@ -119,17 +119,19 @@ __launch_bounds__(gatherThreads) GatherTilesKernel(CudaConnectednessScene scene,
     __syncthreads();
 
     // Every voxel takes the best offer of its neighbors in the tile, until nothing changes.
-    volatile std::uint32_t * const current = values;
     for (bool any = true; any;)
     {
-      bool improved = false;
+      bool          improved = false;
+      int           locals[voxelsPerThread];
+      std::uint32_t best[voxelsPerThread];
+#pragma unroll
       for (int i = 0; i < voxelsPerThread; ++i)
       {
         const int            v = i * gatherThreads + thread;
         const CudaPlace<int> place = GetPlaceInTile(grid, v);
         const int            local =
           (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
-        const std::uint32_t known = current[local];
+        const std::uint32_t known = values[local];
         std::uint32_t       value = known;
         for (int l = 0; l < scene.numberOfLinks; ++l)
         {
@@ -138,24 +140,28 @@ __launch_bounds__(gatherThreads) GatherTilesKernel(CudaConnectednessScene scene,
           const std::uint32_t key = keys[l * tileVoxels + v];
           if (key > value)
           {
-            value = Greatest(value, Least(key, current[local + stride]));
+            value = Greatest(value, Least(key, values[local + stride]));
           }
           if (IsInTile(grid, place.x - link.x, place.y - link.y, place.z - link.z))
           {
             const std::uint32_t behind = keys[l * tileVoxels + v - grid.tileStrides[l]];
             if (behind > value)
             {
-              value = Greatest(value, Least(behind, current[local - stride]));
+              value = Greatest(value, Least(behind, values[local - stride]));
             }
           }
         }
-        if (value > known)
-        {
-          current[local] = value;
-          improved = true;
-        }
+        locals[i] = local;
+        best[i] = value;
+        improved = improved || value > known;
       }
       any = __syncthreads_or(improved) != 0;
+#pragma unroll
+      for (int i = 0; i < voxelsPerThread; ++i)
+      {
+        values[locals[i]] = best[i];
+      }
+      __syncthreads();
       changed = changed || any;
     }
     changed = __syncthreads_or(changed) != 0;

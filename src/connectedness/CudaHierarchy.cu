@@ -49,10 +49,11 @@ Run(CudaConnectednessContext & context, const CudaConnectednessPiece & piece)
 {
   const CudaConnectednessScene & scene = piece.GetScene();
   const CudaStream &             stream = context.stream;
-  const CudaTileGrid             grid = MakeTileGrid(scene, tileBits);
-  const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
-  DeviceBuffer<std::uint32_t>    labels(voxels);
-  DeviceBuffer<unsigned int>     counter(1);
+  const CudaTileGrid             grid =
+    MakeTileGrid(scene, tileBits, (GetMostSharedBytes() - sizeof(TileGraph) - 8) / sizeof(typename TKeys::Pixel));
+  const auto                  voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
+  DeviceBuffer<std::uint32_t> labels(voxels);
+  DeviceBuffer<unsigned int>  counter(1);
   {
     const std::size_t sharedBytes =
       (grid.GetNumberOfLocalVoxels() * sizeof(typename TKeys::Pixel) + 7) / 8 * 8 + sizeof(TileGraph);

@@ -81,6 +81,7 @@ __global__ void
 __launch_bounds__(tileThreads) OfferLinksKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodeGraph graph,
                                                 const std::uint32_t * labels, OpenLinks open)
 {
+  using Pixel = typename TKeys::Pixel;
   extern __shared__ std::uint32_t roots[]; // of a tile and the voxels around it
   __shared__ std::uint32_t kept;
   // Threads look at different links, and constants are read one at a time.
@@ -116,11 +117,10 @@ __launch_bounds__(tileThreads) OfferLinksKernel(CudaConnectednessScene scene, Cu
     }
     return true;
   };
-  const auto offer = [&](std::int64_t voxel, int l, std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t key =
-      TKeys::Key(scene, TKeys::Load(scene, voxel), TKeys::Load(scene, voxel + links[l].stride), links[l].weight);
-    const bool mattersToA = offerTo(a, b, key);
-    const bool mattersToB = offerTo(b, a, key);
+  const auto offer = [&](std::int64_t voxel, Pixel pixel, int l, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t key = TKeys::Key(scene, pixel, TKeys::Load(scene, voxel + links[l].stride), links[l].weight);
+    const bool          mattersToA = offerTo(a, b, key);
+    const bool          mattersToB = offerTo(b, a, key);
     return mattersToA || mattersToB;
   };
   if (count == OpenLinks::unlisted)
@@ -137,11 +137,12 @@ __launch_bounds__(tileThreads) OfferLinksKernel(CudaConnectednessScene scene, Cu
       const CudaPlace<int> place = GetPlaceInTile(grid, v);
       const int local = (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
       const std::uint32_t a = roots[local];
+      const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+      const Pixel         pixel = a != isolated ? TKeys::Load(scene, voxel) : TKeys::Outside();
       for (int l = 0; l < scene.numberOfLinks; ++l)
       {
         const std::uint32_t b = roots[local + grid.localStrides[l]];
-        const bool          isOpen = a != b && a != isolated && b != isolated &&
-                            offer(GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z), l, a, b);
+        const bool          isOpen = a != b && a != isolated && b != isolated && offer(voxel, pixel, l, a, b);
         const std::uint32_t at = CountUp(&kept, isOpen);
         if (isOpen && at < OpenLinks::capacity)
         {
@@ -164,7 +165,7 @@ __launch_bounds__(tileThreads) OfferLinksKernel(CudaConnectednessScene scene, Cu
         const std::int64_t   voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
         const std::uint32_t  a = graph.roots[labels[voxel]];
         const std::uint32_t  b = graph.roots[labels[voxel + links[l].stride]];
-        isOpen = a != b && offer(voxel, l, a, b);
+        isOpen = a != b && offer(voxel, TKeys::Load(scene, voxel), l, a, b);
       }
       // All have read before any writes to the same part, or one before it.
       __syncthreads();

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Run what scripts/gpu-bundle.sh collected, on a machine with a GPU:
+#   run-gpu-tests.sh [--only PARTS] [--out FOLDER]
+# PARTS is a comma-separated list of
+#   tests       all tests, those of the Cuda classes with the method Automatic
+#   methods     the tests of the Cuda classes again, with each other method
+#   large       a volume of more than 2^31 voxels: needs 22 GB of memory
+#   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
+#   benchmarks  all tables of the benchmark programs
+# Without --only: tests, methods and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
+set -uo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+parts="tests,methods,sanitizer"
+out="${here}/out"
+while (($# > 0)); do
+  case "$1" in
+    --only) parts="$2" ;;
+    --out) out="$2" ;;
+    *) sed -n '2,11p' "${BASH_SOURCE[0]}" && exit 2 ;;
+  esac
+  shift 2
+done
+mkdir -p "${out}"
+export LD_LIBRARY_PATH="${here}/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"
+export VOXELMAPS_BENCHMARK_DATA="${here}/data"
+
+summary=()
+failures=0
+has() { [[ ",${parts}," == *",$1,"* ]]; }
+
+# run NAME COMMAND...: the output goes to NAME.log, a line to the summary.
+run() {
+  local name="$1" log="${out}/$1.log" start="${SECONDS}" code=0 line
+  shift
+  timeout "${VOXELMAPS_PART_TIMEOUT:-900}" "$@" >"${log}" 2>&1 || code=$?
+  line="${name}: exit code ${code}, $((SECONDS - start)) s"
+  line+="$(grep -E '^\[  (PASSED|FAILED|SKIPPED) +\] +([0-9]+ tests?|all tests)' "${log}" |
+    sed -e 's/^\[ *\([A-Z]*\) *\]/; \1/' -e 's/[.,].*//' | tr -d '\n')"
+  line+="$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "${log}" | sed 's/^=*/;/' | tr -d '\n')"
+  summary+=("${line}")
+  echo "${line}"
+  if ((code != 0)); then
+    failures=$((failures + 1))
+    grep -E '^\[  FAILED  \]|Failure$|========= (Invalid|Error|Race|Uninit|Program)' "${log}" | sort -u | head -20
+  fi
+}
+
+device="$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi")"
+echo "device: ${device}"
+
+if has tests; then
+  run VoxelMapsTests "${here}/VoxelMapsTests" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+  run VoxelMapsCudaTests "${here}/VoxelMapsCudaTests" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+fi
+if has methods; then
+  for method in Primitives Windows WindowWord Separable; do
+    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
+      "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*-RunLengthJob.*'
+  done
+  for method in CorrectedKFOE ActiveTiles Hierarchy; do
+    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
+      "${here}/VoxelMapsCudaTests" --gtest_filter='FuzzyConnectedness*'
+  done
+fi
+if has large; then
+  VOXELMAPS_LARGE_TESTS=1 run large "${here}/VoxelMapsCudaTests" --gtest_filter='*MoreThan2To31*'
+fi
+if has sanitizer; then
+  sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)"
+  if [[ -n "${sanitizer}" ]]; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      # Small cases of every method: a run under the tool takes tens to hundreds of times longer.
+      run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
+        "${here}/VoxelMapsCudaTests" --gtest_filter='*SmallCases*'
+    done
+  else
+    summary+=("sanitizer: no compute-sanitizer here")
+  fi
+fi
+if has benchmarks; then
+  for table in r1 paper r2 windows; do
+    run "benchmark_${table}" "${here}/RunLengthBenchmark" --table "${table}" --out "${out}"
+  done
+fi
+
+echo
+echo "== summary"
+echo "device: ${device}"
+printf '%s\n' "${summary[@]}"
+echo "parts with failures: ${failures}"
+exit $((failures > 0 ? 1 : 0))

@@ -1,0 +1,253 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TestedClasses_h
+#define TestedClasses_h
+
+// The same tests are compiled twice: into VoxelMapsTests, which tests the CPU classes, and with VOXELMAPS_TEST_CUDA
+// into VoxelMapsCudaTests, which tests the Cuda classes in the same way. This header says what "the filter" and "the
+// engines" are in each.
+
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkRunLengthJob.h"
+
+#if defined(VOXELMAPS_TEST_CUDA)
+#  include "itkCudaFuzzyConnectednessImageFilter.h"
+#  include "itkCudaRunLengthFeatureMapImageFilter.h"
+#  include "itkCudaRunLengthJob.h"
+#endif
+
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** A way to compute a RunLengthJob; all ways must give the same bits. */
+struct RunLengthEngine
+{
+  std::string name;
+  /** False if this way cannot take the job. */
+  std::function<bool(itk::RunLengthJob job)> compute;
+};
+
+inline RunLengthEngine
+MakeCpuEngine(itk::RunLengthJob::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::RunLengthJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::ComputeRunLengthFeatureMaps(job);
+             return true;
+           } };
+}
+
+#if !defined(VOXELMAPS_TEST_CUDA)
+
+constexpr bool isCudaTest = false;
+
+template <typename... TArguments>
+using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
+using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
+
+/** The first one is the one to be compared with the oracle. */
+inline std::vector<RunLengthEngine>
+GetRunLengthEngines()
+{
+  using InstructionSet = itk::RunLengthJob::InstructionSet;
+  return { MakeCpuEngine(InstructionSet::Baseline),
+           MakeCpuEngine(InstructionSet::AVX2),
+           MakeCpuEngine(InstructionSet::AVX512) };
+}
+
+#else
+
+constexpr bool isCudaTest = true;
+
+/** The method of this name, or Automatic, of the methods 0, 1 ... of an enumeration that can be printed. */
+template <typename TMethod>
+TMethod
+FindMethod(const std::string & name)
+{
+  constexpr int mostMethods = 16;
+  for (int i = 0; i < mostMethods; ++i)
+  {
+    std::ostringstream text;
+    text << static_cast<TMethod>(i);
+    if (!name.empty() && text.str().find(name) != std::string::npos)
+    {
+      return static_cast<TMethod>(i);
+    }
+  }
+  return TMethod::Automatic;
+}
+
+/** A Cuda filter that uses the method in the environment variable VOXELMAPS_TEST_CUDA_METHOD where it takes the job. */
+template <typename TCudaFilter>
+class WithTestedMethod : public TCudaFilter
+{
+public:
+  using Self = WithTestedMethod;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+  void
+  Modified() const override
+  {
+    if (!m_IsChoosing)
+    {
+      TCudaFilter::Modified();
+    }
+  }
+
+protected:
+  using Method = typename TCudaFilter::CudaMethodEnum;
+
+  WithTestedMethod()
+  {
+    const char * const name = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
+    m_TestedMethod = FindMethod<Method>(name != nullptr ? name : "");
+  }
+
+  /** Compute with the tested method; with Automatic if it says that it cannot take the job. */
+  template <typename TCompute>
+  void
+  ComputeWithTestedMethod(const TCompute & compute)
+  {
+    // The tests may choose for themselves.
+    if (m_TestedMethod == Method::Automatic || this->GetCudaMethod() != Method::Automatic)
+    {
+      compute();
+      return;
+    }
+    this->Choose(m_TestedMethod);
+    try
+    {
+      compute();
+      this->Choose(Method::Automatic);
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      this->Choose(Method::Automatic);
+      if (std::string(error.GetDescription()).find("cannot take") == std::string::npos)
+      {
+        throw;
+      }
+      compute();
+    }
+  }
+
+private:
+  /** The filter is not to compute again because of this. */
+  void
+  Choose(Method method)
+  {
+    m_IsChoosing = true;
+    this->SetCudaMethod(method);
+    m_IsChoosing = false;
+  }
+
+  Method m_TestedMethod{ Method::Automatic };
+  bool   m_IsChoosing{ false };
+};
+
+template <typename... TArguments>
+class RunLengthFilter : public WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = RunLengthFilter;
+  using Superclass = WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::RunLengthJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
+class FuzzyConnectednessFilter : public WithTestedMethod<itk::CudaFuzzyConnectednessImageFilter<TArguments...>>
+{
+public:
+  using Self = FuzzyConnectednessFilter;
+  using Superclass = WithTestedMethod<itk::CudaFuzzyConnectednessImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeKeys(const itk::FuzzyConnectednessJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeKeys(job); });
+  }
+};
+
+inline RunLengthEngine
+MakeCudaEngine(itk::CudaRunLengthOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::RunLengthJob & job) {
+            itk::CudaRunLengthOptions options;
+            options.method = method;
+            try
+            {
+              itk::ComputeRunLengthFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
+inline std::vector<RunLengthEngine>
+GetRunLengthEngines()
+{
+  using Method = itk::CudaRunLengthOptions::Method;
+  return { MakeCudaEngine(Method::Automatic),  MakeCudaEngine(Method::Windows),
+           MakeCudaEngine(Method::WindowWord), MakeCudaEngine(Method::Separable),
+           MakeCudaEngine(Method::Primitives), MakeCpuEngine(itk::RunLengthJob::InstructionSet::AVX512) };
+}
+
+#endif
+
+/** What GetNameOfClass() has before the name of the CPU class. */
+constexpr const char * classNamePrefix = isCudaTest ? "Cuda" : "";
+} // namespace VoxelMapsTest
+
+#endif // TestedClasses_h

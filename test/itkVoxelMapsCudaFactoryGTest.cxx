@@ -1,0 +1,176 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkCudaDevices.h"
+#include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaRunLengthFeatureMapImageFilter.h"
+#include "itkVoxelMapsCudaFactory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+// What the Cuda classes do wherever they are, also where there is no device.
+
+/** What the environment said, before main() switched the override off. */
+extern const bool overrideEnabledAtStart;
+
+namespace
+{
+using Image2D = itk::Image<unsigned char, 2>;
+using Image3D = itk::Image<short, 3>;
+using itk::VoxelMapsCudaFactory;
+
+/** Name of the class that New() of a class gives. */
+template <typename TFilter>
+std::string
+NameOfNew()
+{
+  return TFilter::New()->GetNameOfClass();
+}
+
+class VoxelMapsCudaFactoryTest : public ::testing::Test
+{
+protected:
+  ~VoxelMapsCudaFactoryTest() override { VoxelMapsCudaFactory::SetOverrideEnabled(false); }
+};
+
+/** Image of a few voxels, the center of which is inside. */
+template <typename TImage>
+typename TImage::Pointer
+MakeSmallImage()
+{
+  const auto image = TImage::New();
+  image->SetRegions(TImage::SizeType::Filled(3));
+  image->Allocate();
+  image->FillBuffer(1);
+  image->SetPixel(TImage::IndexType::Filled(1), 2);
+  return image;
+}
+} // namespace
+
+TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrideIsOn)
+{
+  const std::string prefix = itk::CudaDevices::IsUsable(0) ? "Cuda" : "";
+  for (const bool enabled : { true, false, true })
+  {
+    VoxelMapsCudaFactory::SetOverrideEnabled(enabled);
+    EXPECT_EQ(enabled, VoxelMapsCudaFactory::GetOverrideEnabled());
+    const std::string before = enabled ? prefix : "";
+    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
+    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image3D>>());
+    // Other classes are left alone, and so are those that are named.
+    EXPECT_EQ("Image", NameOfNew<Image2D>());
+    EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
+  }
+}
+
+TEST_F(VoxelMapsCudaFactoryTest, TheOverrideIsAnOrdinaryFilter)
+{
+  for (const bool enabled : { true, false })
+  {
+    VoxelMapsCudaFactory::SetOverrideEnabled(enabled);
+    const auto filter = itk::RunLengthFeatureMapImageFilter<Image2D>::New();
+    EXPECT_EQ(1, filter->GetReferenceCount());
+    filter->SetInput(MakeSmallImage<Image2D>());
+    filter->SetNeighborhoodRadius(1);
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    // The window of the center: rows 111, 121, 111 are five runs of nine voxels.
+    filter->SetOffsets({ { { 1, 0 } } });
+    filter->SetFeatures({ itk::RunLengthFeatureMapEnums::Feature::RunPercentage });
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    EXPECT_FLOAT_EQ(5.0F / 9.0F, filter->GetOutput()->GetPixel({ { 1, 1 } })[0]);
+  }
+}
+
+TEST_F(VoxelMapsCudaFactoryTest, TheEnvironmentSwitchesTheOverrideOff)
+{
+  // A new process starts with the environment of this one.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto exitWithOverride = [] { std::exit(overrideEnabledAtStart ? 10 : 11); };
+  for (const char * const off : { "0", "OFF", "off", "No", "false" })
+  {
+    setenv("VOXELMAPS_USE_CUDA", off, 1);
+    EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(11), "") << off;
+  }
+  for (const char * const on : { "1", "ON", "yes", "" })
+  {
+    setenv("VOXELMAPS_USE_CUDA", on, 1);
+    EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(10), "") << on;
+  }
+  unsetenv("VOXELMAPS_USE_CUDA");
+  EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(10), "");
+}
+
+TEST(CudaDevices, TheirReasonFitsTheirNumber)
+{
+  using itk::CudaDevices;
+  const int number = CudaDevices::GetNumberOfDevices();
+  EXPECT_GE(number, 0);
+  EXPECT_EQ(number == 0, !CudaDevices::GetReasonForNoDevice().empty());
+  for (const int deviceID : { -1, number, number + 5 })
+  {
+    EXPECT_FALSE(CudaDevices::IsUsable(deviceID));
+    EXPECT_EQ("", CudaDevices::GetName(deviceID));
+    EXPECT_EQ(0u, CudaDevices::GetFreeMemory(deviceID));
+  }
+  for (int deviceID = 0; deviceID < number; ++deviceID)
+  {
+    EXPECT_TRUE(CudaDevices::IsUsable(deviceID));
+    EXPECT_NE("", CudaDevices::GetName(deviceID));
+    EXPECT_GT(CudaDevices::GetFreeMemory(deviceID), 0u);
+    EXPECT_GE(CudaDevices::GetRuntimeVersion(), 12000);
+    EXPECT_GE(CudaDevices::GetDriverVersion(), 12000);
+  }
+}
+
+TEST(CudaFilters, WithoutADeviceTheySaySo)
+{
+  if (itk::CudaDevices::GetNumberOfDevices() > 0)
+  {
+    GTEST_SKIP() << "here is a device: " << itk::CudaDevices::GetName(0);
+  }
+  const auto runLength = itk::CudaRunLengthFeatureMapImageFilter<Image2D>::New();
+  runLength->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { runLength->Update(); },
+    { "CudaRunLengthFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<Image3D>::New();
+  connectedness->SetInput(MakeSmallImage<Image3D>());
+  connectedness->AddSeed(Image3D::IndexType::Filled(1));
+  VoxelMapsTest::ExpectError(
+    [&] { connectedness->Update(); },
+    { "CudaFuzzyConnectednessImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  // The job says it, too, to those who use no filter.
+  try
+  {
+    itk::ComputeRunLengthFeatureMapsCuda(itk::RunLengthJob{}, itk::CudaRunLengthOptions{});
+    FAIL() << "no std::runtime_error";
+  }
+  catch (const std::runtime_error & error)
+  {
+    EXPECT_EQ(itk::CudaDevices::GetReasonForNoDevice(), error.what());
+  }
+}
