@@ -165,8 +165,11 @@ EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
   // Whether a voxel is in a box, and then: in memory order, usable.
   std::vector<bool>         inBox(static_cast<std::size_t>(job.GetNumberOfVoxels()));
   std::vector<std::int64_t> voxels;
-  std::uint64_t             steps = 0;
-  const auto                poll = [&]() {
+  // Where boxes are: most of a large image has none.
+  std::int64_t  firstInBox = job.GetNumberOfVoxels();
+  std::int64_t  endOfBoxes = 0;
+  std::uint64_t steps = 0;
+  const auto    poll = [&]() {
     if (++steps % 65536 == 0 && job.completed)
     {
       job.completed(0);
@@ -187,8 +190,10 @@ EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
     {
       for (std::int64_t y = first[1]; y <= last[1]; ++y)
       {
-        const auto begin = inBox.begin() + (z * job.size[1] + y) * job.size[0];
-        std::fill(begin + first[0], begin + last[0] + 1, true);
+        const std::int64_t begin = (z * job.size[1] + y) * job.size[0];
+        std::fill(inBox.begin() + begin + first[0], inBox.begin() + begin + last[0] + 1, true);
+        firstInBox = std::min(firstInBox, begin + first[0]);
+        endOfBoxes = std::max(endOfBoxes, begin + last[0] + 1);
         poll();
       }
     }
@@ -197,7 +202,7 @@ EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius)
   AffinityEstimate estimate;
   WithPixelType(job, [&](auto pixel) {
     const auto * image = static_cast<const decltype(pixel) *>(job.image);
-    for (std::int64_t voxel = 0; voxel < job.GetNumberOfVoxels(); ++voxel)
+    for (std::int64_t voxel = firstInBox; voxel < endOfBoxes; ++voxel)
     {
       if (inBox[voxel])
       {
