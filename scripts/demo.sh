@@ -11,9 +11,11 @@ step "Packages"
 scripts/install-packages.sh
 
 step "Build"
+cuda_architecture="$(scripts/cuda-architecture.sh)"
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON
+  -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \
+  -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 cmake --build build --parallel "$(nproc)" --target \
   RunLengthFeatureMaps RenderFeatureMaps FuzzyConnectedness SyntheticLiverCT RenderObject
 maps=build/examples/RunLengthFeatureMaps
@@ -81,7 +83,7 @@ draw_object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
 
 step "Python: the examples of examples/README.md"
 status=0
-scripts/build-python.sh || status=$?
+scripts/build-python.sh -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}" || status=$?
 if [[ ${status} -eq 0 ]]; then
   python=build/python/python
   "${python}" examples/texture_maps_of_a_nifti.py "${head}" "${out}/python/texture-maps"

@@ -81,6 +81,7 @@ if has benchmarks; then
   for table in r1 paper r2 windows; do
     run "benchmark_${table}" "${here}/RunLengthBenchmark" --table "${table}" --out "${out}"
   done
+  run benchmark_connectedness "${here}/FuzzyConnectednessBenchmark" --tables "${out}/connectedness.json" --no-queue
 fi
 
 echo

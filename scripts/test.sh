@@ -6,11 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/install-packages.sh
 
-# One CUDA architecture, the one that is tested, where a CUDA Toolkit is: all of them take long on two cores.
+cuda_architecture="$(scripts/cuda-architecture.sh)"
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON -DVoxelMaps_BUILD_BENCHMARKS=ON \
-  -DCMAKE_CUDA_ARCHITECTURES="${VOXELMAPS_TEST_CUDA_ARCHITECTURES:-90}"
+  -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 cmake --build build --parallel "$(nproc)"
 ctest --test-dir build --output-on-failure "$@"
-scripts/test-python.sh
+scripts/test-python.sh -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"

@@ -291,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(PixelTypes, CudaFuzzyConnectednessRandom,
                          NameOfPixelType);
 
 // Small enough for compute-sanitizer.
-TEST_F(CudaFuzzyConnectednessJob, EveryKernelOnce)
+TEST_F(CudaFuzzyConnectednessJob, SmallCases)
 {
   RandomNumbers random(61);
   for (const PixelType type : { PixelType::UInt8, PixelType::Float, PixelType::Double })
@@ -622,11 +622,11 @@ TEST_F(CudaFuzzyConnectednessJob, ErrorsAndAbortsLeaveNoMemoryBehind)
   EXPECT_EQ(before, itk::CudaDevices::GetFreeMemory(0));
 }
 
-TEST_F(CudaFuzzyConnectednessJob, MoreThanTwoToThe31Voxels)
+TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
 {
-  if (std::getenv("VOXELMAPS_TEST_LARGE_VOLUMES") == nullptr)
+  if (std::getenv("VOXELMAPS_LARGE_TESTS") == nullptr)
   {
-    GTEST_SKIP() << "takes 12 GB of host memory; set VOXELMAPS_TEST_LARGE_VOLUMES to run it";
+    GTEST_SKIP() << "needs 12 GB of memory: set VOXELMAPS_LARGE_TESTS=1";
   }
   // Slices of increasing intensity steps: the strength of a slice follows from the greatest step on the way to it.
   Job job;
