@@ -112,7 +112,7 @@ def draw(all_differences, path):
     axis.set_ylim(1e-10, 100)
     axis.set_xticks(places, names, rotation=60)
     axis.set_ylabel("greatest relative difference")
-    axis.legend(fontsize=7, ncols=3, loc="upper center")
+    axis.legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     figure.savefig(path, dpi=90)
 
 

@@ -26,8 +26,9 @@ namespace itk
 /** \class CudaFuzzyConnectednessImageFilter
  * \brief FuzzyConnectednessImageFilter on a CUDA device: the same parameters, the same pipeline, the same bits.
  *
- * Images may be larger than the device's memory: they are computed in slabs that fit, as often as needed. The class can be used in builds
- * without CUDA and on machines without a device; Update() then throws.
+ * Images may be larger than the device's memory: they are computed in slabs that fit, as often as needed. The class can
+ * be used in builds without CUDA and on machines without a device; Update() then throws. Up to 64 MB of page-locked
+ * host memory are kept for the next Update() of the program; device memory is not.
  *
  * | name | default | meaning |
  * |---|---|---|
@@ -41,8 +42,8 @@ namespace itk
  * the parameters, too little device memory for the smallest slab (and how much was needed), and every error of CUDA,
  * with CUDA's text and what to do.
  *
- * Source of CorrectedKFOE: L. Li et al., the corrected CUDA-kFOE (2015), which this class makes exact by an atomic
- * maximum.
+ * Source of CorrectedKFOE: D. Li, S. Huang et al., the corrected CUDA-kFOE (2015), which this class makes exact by an
+ * atomic maximum.
  *
  * \ingroup VoxelMaps
  */

@@ -63,8 +63,7 @@ struct CudaFuzzyConnectednessReport
  * Throws std::runtime_error, with CUDA's text, what was needed and what to do, if CUDA fails, the device lacks memory,
  * or the method cannot take the job. */
 VoxelMaps_EXPORT CudaFuzzyConnectednessReport
-                 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &         job,
-                                               const CudaFuzzyConnectednessOptions & options);
+ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options);
 } // namespace itk
 
 #endif // itkCudaFuzzyConnectednessJob_h

@@ -27,7 +27,8 @@ namespace itk
  * \brief RunLengthFeatureMapImageFilter on a CUDA device: the same parameters, the same pipeline, the same bits.
  *
  * Images may be larger than the device's memory: they are computed in slabs that fit. The class can be used in builds
- * without CUDA and on machines without a device; Update() then throws.
+ * without CUDA and on machines without a device; Update() then throws. Up to 64 MB of page-locked host memory are kept
+ * for the next Update() of the program; device memory is not.
  *
  * | name | default | meaning |
  * |---|---|---|

@@ -18,14 +18,10 @@
 #ifndef ConnectednessKeys_h
 #define ConnectednessKeys_h
 
+#include "../HostDevice.h"
+
 #include <cstdint>
 #include <cstring>
-
-#if defined(__CUDACC__)
-#  define VOXELMAPS_HOST_DEVICE __host__ __device__
-#else
-#  define VOXELMAPS_HOST_DEVICE
-#endif
 
 /** Affinities as ordered integers, for host and device.
  *

@@ -18,15 +18,10 @@
 #ifndef RunLengthFormulas_h
 #define RunLengthFormulas_h
 
+#include "../HostDevice.h"
 #include "itkRunLengthFeatureMapEnums.h"
 
 #include <cstdint>
-
-#if defined(__CUDACC__)
-#  define VOXELMAPS_HOST_DEVICE __host__ __device__
-#else
-#  define VOXELMAPS_HOST_DEVICE
-#endif
 
 /** The last step: from exact integers to features. One text for scalars, vectors of lanes, host and device.
  *
