@@ -96,6 +96,12 @@ CudaDevices::GetReasonForNoDevice()
   {
     return "";
   }
+  // CUDA calls this, too, a driver that is too old.
+  if (GetDriverVersion() == 0)
+  {
+    cudaGetLastError();
+    return "This machine has no NVIDIA driver: install one, or use the filters without Cuda in their names.";
+  }
   try
   {
     voxelmaps::CheckCuda(result == cudaSuccess ? cudaErrorNoDevice : result, "looking for a device");
