@@ -30,7 +30,7 @@
 
 namespace itk
 {
-// What New() may give.
+// What takes the place of this class where a device is usable.
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 class CudaFuzzyConnectednessImageFilter;
 
@@ -104,11 +104,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, the object is of the Cuda class: the same bits; see VoxelMapsCudaFactory. */
-  static Pointer
-  New();
-  itkCreateAnotherMacro(Self);
-  itkCloneMacro(Self);
+  /** New() gives the Cuda class where a device is usable: the same bits; see VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
@@ -266,7 +263,7 @@ private:
 #  include "itkFuzzyConnectednessImageFilter.hxx"
 #endif
 
-// New() needs the class that may take the place of this one.
+// Whoever uses this class registers the one that may take its place.
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 
 #endif // itkFuzzyConnectednessImageFilter_h

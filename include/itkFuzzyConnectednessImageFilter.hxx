@@ -20,7 +20,6 @@
 
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionConstIterator.h"
-#include "itkObjectFactory.h"
 #include "itkVoxelMapsCudaFactory.h"
 
 #include <algorithm>
@@ -29,23 +28,11 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-auto
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::New() -> Pointer
-{
-  using CudaFilterType = CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-  Pointer filter = ObjectFactory<Self>::Create();
-  if (filter == nullptr)
-  {
-    filter = new Self;
-  }
-  filter->UnRegister();
-  return filter;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FuzzyConnectednessImageFilter()
 {
+  // Naming it is enough: it registers as the program is loaded.
+  using CudaFilterType = CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
   this->AddOptionalInputName("MaskImage");
   this->AddOptionalInputName("SeedImage");
 }

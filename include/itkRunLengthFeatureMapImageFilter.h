@@ -27,7 +27,7 @@
 
 namespace itk
 {
-// What New() may give.
+// What takes the place of this class where a device is usable.
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 class CudaRunLengthFeatureMapImageFilter;
 
@@ -113,11 +113,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, the object is of the Cuda class: the same bits; see VoxelMapsCudaFactory. */
-  static Pointer
-  New();
-  itkCreateAnotherMacro(Self);
-  itkCloneMacro(Self);
+  /** New() gives the Cuda class where a device is usable: the same bits; see VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RunLengthFeatureMapImageFilter);
 
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
@@ -288,7 +285,7 @@ private:
 #  include "itkRunLengthFeatureMapImageFilter.hxx"
 #endif
 
-// New() needs the class that may take the place of this one.
+// Whoever uses this class registers the one that may take its place.
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 
 #endif // itkRunLengthFeatureMapImageFilter_h

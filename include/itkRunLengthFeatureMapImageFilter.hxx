@@ -20,7 +20,6 @@
 
 #include "itkRunLengthFeatureMapImageFilter.h"
 
-#include "itkObjectFactory.h"
 #include "itkVoxelMapsCudaFactory.h"
 #include "itkVoxelMapsJobUtilities.h"
 
@@ -30,26 +29,14 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-auto
-RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::New() -> Pointer
-{
-  using CudaFilterType = CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-  Pointer filter = ObjectFactory<Self>::Create();
-  if (filter == nullptr)
-  {
-    filter = new Self;
-  }
-  filter->UnRegister();
-  return filter;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::RunLengthFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))
   , m_Offsets(GetAllOffsets())
   , m_Features(RunLengthFeatureMapEnums::GetElevenFeatures())
 {
+  // Naming it is enough: it registers as the program is loaded.
+  using CudaFilterType = CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
   this->AddOptionalInputName("MaskImage");
 }
 

@@ -26,6 +26,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <typeinfo>
 
 // What the Cuda classes do wherever they are, also where there is no device.
 
@@ -83,6 +84,23 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
   }
+}
+
+TEST_F(VoxelMapsCudaFactoryTest, FiltersAreRegisteredBeforeTheyAreMade)
+{
+  // Only this program's text mentions filters of this type; none is made.
+  using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<itk::Image<unsigned int, 2>>;
+  const auto  neverCalled = [] { return RunLengthFilter::New(); };
+  std::size_t count = 0;
+  for (itk::ObjectFactoryBase * const factory : itk::ObjectFactoryBase::GetRegisteredFactories())
+  {
+    for (const std::string & name : factory->GetClassOverrideNames())
+    {
+      count += name == typeid(RunLengthFilter).name() ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(1u, count);
+  static_cast<void>(neverCalled);
 }
 
 TEST_F(VoxelMapsCudaFactoryTest, TheOverrideIsAnOrdinaryFilter)
