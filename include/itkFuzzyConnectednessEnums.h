@@ -94,9 +94,9 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles; Hierarchy where that takes less. */
+    /** ActiveTiles; Hierarchy takes over where they take long. */
     Automatic = 0,
-    /** The corrected CUDA-kFOE of Li et al. 2015, with an atomic maximum, which makes it exact. */
+    /** The corrected CUDA-kFOE of Li et al. 2015 with an atomic maximum, which makes it exact. */
     CorrectedKFOE,
     /** Tiles are settled in shared memory until nothing changes. */
     ActiveTiles,

@@ -91,11 +91,11 @@ public:
     Automatic = 0,
     /** The parallel program of Zhang et al. 2019: all windows written out, sorted and reduced by key. */
     Primitives,
-    /** One thread walks the runs of one window; takes every job. */
+    /** A warp walks the runs of one window; takes every job. */
     Windows,
     /** The voxels of a small 2D window as the bits of a machine word. */
     WindowWord,
-    /** Box sums that neighboring windows share, marching through the volume. */
+    /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
     Separable
   };
 
