@@ -305,6 +305,76 @@ StorePixels(FuzzyConnectednessRandomCase & randomCase, PixelType type)
   }
 }
 
+FuzzyConnectednessRandomCase
+MakeFuzzyConnectednessCase(const Scene & scene, PixelType type)
+{
+  FuzzyConnectednessRandomCase result;
+  result.dimension = scene.size[2] > 1 ? 3 : 2;
+  result.pattern = "made by hand";
+  result.scene = scene;
+  StorePixels(result, type);
+  return result;
+}
+
+void
+CheckFuzzyConnectednessRandomCases(
+  unsigned int dimension, PixelType type, std::uint64_t firstSeed,
+  const std::function<void(const FuzzyConnectednessRandomCase &, RandomNumbers &)> & check)
+{
+  for (std::uint64_t i = 0; i < 96; ++i)
+  {
+    const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(type) * 12 + i;
+    RandomNumbers       random(seed);
+    const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    check(randomCase, random);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+std::vector<std::int64_t>
+MakeSerpentine(const Triple & size)
+{
+  std::vector<std::int64_t> slice;
+  for (std::int64_t y = 0; y < size[1]; ++y)
+  {
+    const bool isForward = y / 2 % 2 == 0;
+    for (std::int64_t x = 0; x < size[0]; ++x)
+    {
+      // Odd rows are walls with one gap.
+      if (y % 2 == 0 || x == size[0] - 1)
+      {
+        slice.push_back(y * size[0] + (isForward ? x : size[0] - 1 - x));
+      }
+    }
+  }
+  std::vector<std::int64_t> path;
+  for (std::int64_t z = 0; z < size[2]; ++z)
+  {
+    std::vector<std::int64_t> way = slice;
+    if (z / 2 % 2 == 1)
+    {
+      std::reverse(way.begin(), way.end());
+    }
+    // Odd slices are walls with one gap.
+    for (std::size_t i = z % 2 == 0 ? 0 : way.size() - 1; i < way.size(); ++i)
+    {
+      path.push_back(z * size[0] * size[1] + way[i]);
+    }
+  }
+  return path;
+}
+
+std::string
+NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
+{
+  const std::vector<std::string> names{ "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Float", "Double" };
+  return names[static_cast<std::size_t>(parameter.param)];
+}
+
 Job
 MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
 {

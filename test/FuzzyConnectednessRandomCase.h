@@ -22,6 +22,10 @@
 #include "VoxelMapsTestUtilities.h"
 #include "itkFuzzyConnectednessJob.h"
 
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -50,6 +54,25 @@ DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension, itk
 /** Make pixels of a type of the scene's intensities, and the intensities what the pixels hold. */
 void
 StorePixels(FuzzyConnectednessRandomCase & randomCase, itk::FuzzyConnectednessJob::PixelType type);
+
+/** A case of the scene's intensities in a type of pixels. */
+FuzzyConnectednessRandomCase
+MakeFuzzyConnectednessCase(const FuzzyConnectednessOracle::Scene & scene, itk::FuzzyConnectednessJob::PixelType type);
+
+/** Check cases of a type of pixels: every affinity function with every adjacency eight times, until one fails. */
+void
+CheckFuzzyConnectednessRandomCases(
+  unsigned int dimension, itk::FuzzyConnectednessJob::PixelType type, std::uint64_t firstSeed,
+  const std::function<void(const FuzzyConnectednessRandomCase &, VoxelMapsTest::RandomNumbers &)> & check);
+
+/** A path of one voxel's width through 2D or 3D that only touches itself from one voxel to the next: rows connected at
+ * their ends in turn, in slices connected at their ends in turn. */
+std::vector<std::int64_t>
+MakeSerpentine(const FuzzyConnectednessOracle::Triple & size);
+
+/** For the names of tests that have the type of pixels as parameter. */
+std::string
+NameOfPixelType(const ::testing::TestParamInfo<itk::FuzzyConnectednessJob::PixelType> & parameter);
 
 /** The job of a case, without keys; it refers to the case. */
 itk::FuzzyConnectednessJob

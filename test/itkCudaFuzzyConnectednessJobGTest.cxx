@@ -89,17 +89,6 @@ BudgetForPlanes(const Job & job, std::int64_t planes)
   return 2000000 + 25 * static_cast<std::uint64_t>(planeSize * planes);
 }
 
-FuzzyConnectednessRandomCase
-MakeCase(const Scene & scene, PixelType type)
-{
-  FuzzyConnectednessRandomCase result;
-  result.dimension = scene.size[2] > 1 ? 3 : 2;
-  result.pattern = "made by hand";
-  result.scene = scene;
-  StorePixels(result, type);
-  return result;
-}
-
 /** Expect keys of every method, once in one piece and twice in pieces. */
 void
 ExpectKeysOnDevice(const Keys & expected, const Job & job)
@@ -138,19 +127,7 @@ public:
   static void
   CheckCases(unsigned int dimension, std::uint64_t firstSeed)
   {
-    // Every affinity function with every adjacency eight times.
-    for (std::uint64_t i = 0; i < 96; ++i)
-    {
-      const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(GetParam()) * 12 + i;
-      RandomNumbers       random(seed);
-      const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, GetParam(), random);
-      SCOPED_TRACE(::testing::Message() << randomCase);
-      CheckCase(randomCase, random);
-      if (HasFailure())
-      {
-        return;
-      }
-    }
+    CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, CheckCase);
   }
 
 private:
@@ -181,11 +158,17 @@ private:
   }
 };
 
-std::string
-NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
+/** A scene of intensities 0 ... range - 1 at random. */
+Scene
+MakeNoise(const Triple & size, std::int64_t range, RandomNumbers & random)
 {
-  const std::vector<std::string> names{ "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Float", "Double" };
-  return names[static_cast<std::size_t>(parameter.param)];
+  Scene scene;
+  scene.size = size;
+  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
+  {
+    scene.intensities.push_back(static_cast<double>(random.Below(range)));
+  }
+  return scene;
 }
 
 /** A scene in which the voxels of a path have increasing intensities, and all others are far away from them. */
@@ -204,37 +187,6 @@ MakePathScene(const Triple & size, const std::vector<std::int64_t> & path)
   }
   scene.seeds = { path.front() };
   return scene;
-}
-
-/** Rows connected at their ends in turn, in slices connected at their ends in turn. */
-std::vector<std::int64_t>
-MakeSerpentine(const Triple & size)
-{
-  std::vector<std::int64_t> slice;
-  for (std::int64_t y = 0; y < size[1]; ++y)
-  {
-    for (std::int64_t x = 0; x < size[0]; ++x)
-    {
-      if (y % 2 == 0 || x == size[0] - 1)
-      {
-        slice.push_back(y * size[0] + (y / 2 % 2 == 0 ? x : size[0] - 1 - x));
-      }
-    }
-  }
-  std::vector<std::int64_t> path;
-  for (std::int64_t z = 0; z < size[2]; ++z)
-  {
-    std::vector<std::int64_t> way = slice;
-    if (z / 2 % 2 == 1)
-    {
-      std::reverse(way.begin(), way.end());
-    }
-    for (std::size_t i = z % 2 == 0 ? 0 : way.size() - 1; i < way.size(); ++i)
-    {
-      path.push_back(z * size[0] * size[1] + way[i]);
-    }
-  }
-  return path;
 }
 
 /** A square spiral from the corner inwards. */
@@ -311,7 +263,7 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
       scene.objectMean = 15.0;
       scene.objectVariance = 100.0;
       scene.differenceVariance = 40.0;
-      const auto each = MakeCase(scene, type);
+      const auto each = MakeFuzzyConnectednessCase(scene, type);
       const Job  job = MakeFuzzyConnectednessJob(each);
       const Keys expected = Oracle::ComputeKeys(scene);
       for (const CudaMethod method : exactMethods)
@@ -348,7 +300,7 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
     {
       scene.seeds.push_back(random.Below(scene.GetNumberOfVoxels()));
     }
-    const auto each = MakeCase(scene, i % 3 == 0 ? PixelType::Float : PixelType::Int16);
+    const auto each = MakeFuzzyConnectednessCase(scene, i % 3 == 0 ? PixelType::Float : PixelType::Int16);
     const Job  job = MakeFuzzyConnectednessJob(each);
     SCOPED_TRACE(::testing::Message() << each);
     ExpectKeysOnDevice(RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1), job);
@@ -379,7 +331,7 @@ TEST_F(CudaFuzzyConnectednessJob, SerpentineSpiralAndComb)
   scenes.push_back(comb);
   for (const Scene & scene : scenes)
   {
-    const auto each = MakeCase(scene, PixelType::Int16);
+    const auto each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
     SCOPED_TRACE(::testing::Message() << each);
     const Keys expected = Oracle::ComputeKeys(scene);
     EXPECT_GT(expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u)), 15000u);
@@ -408,14 +360,16 @@ TEST_F(CudaFuzzyConnectednessJob, PlateausAndCheckerboards)
       scene.objectVariance = 2.0;
       for (const PixelType type : { PixelType::UInt8, PixelType::Float })
       {
-        ExpectKeysOnDevice(Oracle::ComputeKeys(scene), MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+        ExpectKeysOnDevice(Oracle::ComputeKeys(scene),
+                           MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
       for (std::size_t voxel = 0; voxel < scene.intensities.size(); voxel += 2)
       {
         scene.intensities[voxel] = 30000.0;
       }
       scene.affinityFunction = AffinityFunction::Homogeneity;
-      ExpectKeysOnDevice(Oracle::ComputeKeys(scene), MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+      ExpectKeysOnDevice(Oracle::ComputeKeys(scene),
+                         MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
     }
   }
 }
@@ -433,12 +387,7 @@ TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
                                Triple{ { 1, 2, 1 } } })
   {
     RandomNumbers random(5);
-    Scene         scene;
-    scene.size = size;
-    for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
-    {
-      scene.intensities.push_back(static_cast<double>(random.Below(40)));
-    }
+    Scene         scene = MakeNoise(size, 40, random);
     scene.seeds = { scene.GetNumberOfVoxels() / 3 };
     scene.objectMean = 20.0;
     scene.objectVariance = 50.0;
@@ -449,7 +398,7 @@ TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
       const Keys expected = Oracle::ComputeKeys(scene);
       for (const PixelType type : { PixelType::UInt8, PixelType::Double })
       {
-        ExpectKeysOnDevice(expected, MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+        ExpectKeysOnDevice(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
     }
   }
@@ -458,12 +407,7 @@ TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
 TEST_F(CudaFuzzyConnectednessJob, HundredThousandSeeds)
 {
   RandomNumbers random(81);
-  Scene         scene;
-  scene.size = { { 120, 110, 40 } };
-  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
-  {
-    scene.intensities.push_back(static_cast<double>(random.Below(100)));
-  }
+  Scene         scene = MakeNoise({ { 120, 110, 40 } }, 100, random);
   scene.objectMean = 50.0;
   scene.objectVariance = 500.0;
   scene.differenceVariance = 200.0;
@@ -471,18 +415,14 @@ TEST_F(CudaFuzzyConnectednessJob, HundredThousandSeeds)
   {
     scene.seeds.push_back(random.Below(scene.GetNumberOfVoxels()));
   }
-  ExpectKeysOnDevice(Oracle::ComputeKeys(scene), MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::UInt8)));
+  ExpectKeysOnDevice(Oracle::ComputeKeys(scene),
+                     MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
 }
 
 TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
 {
   RandomNumbers random(91);
-  Scene         scene;
-  scene.size = { { 100, 90, 80 } };
-  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
-  {
-    scene.intensities.push_back(static_cast<double>(random.Below(30)));
-  }
+  Scene         scene = MakeNoise({ { 100, 90, 80 } }, 30, random);
   scene.objectMean = 15.0;
   scene.objectVariance = 100.0;
   scene.differenceVariance = 40.0;
@@ -490,7 +430,7 @@ TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
   for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
   {
     scene.adjacency = adjacency;
-    const auto each = MakeCase(scene, PixelType::Int16);
+    const auto each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
     const Job  job = MakeFuzzyConnectednessJob(each);
     const Keys expected = RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1);
     for (const CudaMethod method : exactMethods)
@@ -541,7 +481,7 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
   scene.size = { { 64, 64, 64 } };
   scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 1.0);
   scene.seeds = { 0 };
-  const auto each = MakeCase(scene, PixelType::UInt8);
+  const auto each = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
   Job        job = MakeFuzzyConnectednessJob(each);
   for (const CudaMethod method : allCudaMethods)
   {
@@ -567,17 +507,12 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
 TEST_F(CudaFuzzyConnectednessJob, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
   RandomNumbers random(111);
-  Scene         scene;
-  scene.size = { { 200, 200, 50 } };
-  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
-  {
-    scene.intensities.push_back(static_cast<double>(random.Below(30)));
-  }
+  Scene         scene = MakeNoise({ { 200, 200, 50 } }, 30, random);
   scene.objectMean = 15.0;
   scene.objectVariance = 100.0;
   scene.differenceVariance = 40.0;
   scene.seeds = { 1000000 };
-  const auto each = MakeCase(scene, PixelType::Int16);
+  const auto each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job        job = MakeFuzzyConnectednessJob(each);
   // Kernels are loaded now.
   for (const CudaMethod method : allCudaMethods)

@@ -67,18 +67,6 @@ ExpectKeysOfAllMethods(const Keys & expected, const Job & job)
   }
 }
 
-/** A case of these intensities in a type of pixels. */
-FuzzyConnectednessRandomCase
-MakeCase(const Scene & scene, PixelType type)
-{
-  FuzzyConnectednessRandomCase result;
-  result.dimension = scene.size[2] > 1 ? 3 : 2;
-  result.pattern = "made by hand";
-  result.scene = scene;
-  StorePixels(result, type);
-  return result;
-}
-
 void
 CheckRandomCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
 {
@@ -108,66 +96,10 @@ public:
   static void
   CheckCases(unsigned int dimension, std::uint64_t firstSeed)
   {
-    // Every affinity function with every adjacency eight times.
-    for (std::uint64_t i = 0; i < 96; ++i)
-    {
-      const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(GetParam()) * 12 + i;
-      RandomNumbers       random(seed);
-      const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, GetParam(), random);
-      SCOPED_TRACE(::testing::Message() << randomCase);
-      CheckRandomCase(randomCase, random);
-      if (HasFailure())
-      {
-        return;
-      }
-    }
+    CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, CheckRandomCase);
   }
 };
 
-std::string
-NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
-{
-  const std::vector<std::string> names{ "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Float", "Double" };
-  return names[static_cast<std::size_t>(parameter.param)];
-}
-
-/** A path of one voxel's width through 2D or 3D that only touches itself from one voxel to the next. */
-struct Serpentine
-{
-  explicit Serpentine(const Triple & theSize)
-    : size(theSize)
-  {
-    std::vector<std::int64_t> slice;
-    for (std::int64_t y = 0; y < size[1]; ++y)
-    {
-      const bool isForward = y / 2 % 2 == 0;
-      for (std::int64_t x = 0; x < size[0]; ++x)
-      {
-        // Odd rows are walls with one gap.
-        if (y % 2 == 0 || x == size[0] - 1)
-        {
-          slice.push_back(y * size[0] + (isForward ? x : size[0] - 1 - x));
-        }
-      }
-    }
-    for (std::int64_t z = 0; z < size[2]; ++z)
-    {
-      std::vector<std::int64_t> way = slice;
-      if (z / 2 % 2 == 1)
-      {
-        std::reverse(way.begin(), way.end());
-      }
-      // Odd slices are walls with one gap.
-      for (std::size_t i = z % 2 == 0 ? 0 : way.size() - 1; i < way.size(); ++i)
-      {
-        path.push_back(z * size[0] * size[1] + way[i]);
-      }
-    }
-  }
-
-  Triple                    size;
-  std::vector<std::int64_t> path;
-};
 } // namespace
 
 TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
@@ -203,7 +135,7 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
     const Keys expected = Oracle::ComputeKeys(scene);
     for (const PixelType type : allPixelTypes)
     {
-      const auto each = MakeCase(scene, type);
+      const auto each = MakeFuzzyConnectednessCase(scene, type);
       for (const Method method : allMethods)
       {
         EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(each), method, 4)))
@@ -215,8 +147,10 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
     const Keys farAway = Oracle::ComputeKeys(scene);
     for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
     {
-      EXPECT_TRUE(AreSameKeys(
-        farAway, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(MakeCase(scene, type)), Method::Buckets, 1)));
+      EXPECT_TRUE(
+        AreSameKeys(farAway,
+                    RunFuzzyConnectednessJob(
+                      MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)), Method::Buckets, 1)));
     }
     std::size_t different = 0;
     for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
@@ -246,7 +180,7 @@ TEST(FuzzyConnectednessJob, AllEqual)
       scene.adjacency = adjacency;
       for (const PixelType type : { PixelType::UInt8, PixelType::Float })
       {
-        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
     }
   }
@@ -268,7 +202,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     Keys expected(scene.intensities.size(), Oracle::notReached);
     expected[2] = Oracle::keyOfSeeds;
     expected[40] = Oracle::keyOfSeeds;
-    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
 
     // Over edges, a voxel has neighbors of its own color.
     scene.adjacency = Adjacency::FaceEdge;
@@ -276,7 +210,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     {
       expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
     }
-    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
   }
 }
 
@@ -319,8 +253,8 @@ TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
     {
       scene.adjacency = adjacency;
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::UInt8)));
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Double)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Double)));
     }
   }
 }
@@ -329,8 +263,8 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
 {
   for (const Triple & size : { Triple{ { 401, 501, 1 } }, Triple{ { 61, 61, 105 } } })
   {
-    const Serpentine serpentine(size);
-    const auto       length = static_cast<std::int64_t>(serpentine.path.size());
+    const auto path = MakeSerpentine(size);
+    const auto length = static_cast<std::int64_t>(path.size());
     ASSERT_GE(length, 100000);
     for (const bool wallsAreMasked : { false, true })
     {
@@ -344,29 +278,29 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
       scene.mask.assign(wallsAreMasked ? count : 0, 0);
       for (std::int64_t i = 0; i < length; ++i)
       {
-        const auto voxel = static_cast<std::size_t>(serpentine.path[i]);
+        const auto voxel = static_cast<std::size_t>(path[i]);
         scene.intensities[voxel] = static_cast<double>(i % 2 == 0 ? 0 : 180 * i / length);
         if (wallsAreMasked)
         {
           scene.mask[voxel] = 1;
         }
       }
-      scene.seeds = { serpentine.path.front() };
+      scene.seeds = { path.front() };
 
       Keys          expected(count, Oracle::notReached);
       std::uint32_t key = Oracle::keyOfSeeds;
       for (std::int64_t i = 0; i < length; ++i)
       {
-        const auto intensity = [&](std::int64_t at) { return scene.intensities[serpentine.path[at]]; };
+        const auto intensity = [&](std::int64_t at) { return scene.intensities[path[at]]; };
         if (i > 0)
         {
           key = std::min(key, Oracle::KeyOfLink(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
         }
-        expected[static_cast<std::size_t>(serpentine.path[i])] = key;
+        expected[static_cast<std::size_t>(path[i])] = key;
       }
       ASSERT_NE(Oracle::notReached, key);
       ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, PixelType::Int16)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
     }
   }
 }
@@ -391,7 +325,7 @@ TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
       };
       for (const PixelType type : { PixelType::Float, PixelType::Double })
       {
-        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeCase(scene, type)));
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
     }
   }
@@ -414,7 +348,7 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
     scene.objectVariance = 400.0;
     scene.differenceVariance = 100.0;
     scene.seeds = { 20000 };
-    const auto randomCase = MakeCase(scene, PixelType::Int16);
+    const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
     Job        job = MakeFuzzyConnectednessJob(randomCase);
     const Keys full = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
     const auto strengths = ConvertToStrengths<double>(job, full);
@@ -573,7 +507,7 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
     scene.seeds = { 0, 100000, 199999 };
     scene.objectVariance = 100.0;
     scene.differenceVariance = 100.0;
-    return MakeCase(scene, PixelType::Int16);
+    return MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   }();
   Job        job = MakeFuzzyConnectednessJob(randomCase);
   const Keys expected = Oracle::ComputeKeys(randomCase.scene);
@@ -606,7 +540,7 @@ TEST(FuzzyConnectednessJob, EndsEarlyWhenToldSo)
   scene.size = { { 200, 100, 40 } };
   scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
   scene.seeds = { 0 };
-  const auto randomCase = MakeCase(scene, PixelType::UInt8);
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
   for (const Method method : allMethods)
   {
@@ -632,7 +566,7 @@ TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
   scene.size = { { 40, 40, 40 } };
   scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
   scene.seeds = { 12345 };
-  const auto randomCase = MakeCase(scene, PixelType::UInt16);
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
   for (const Method method : allMethods)
   {
     Job  job = MakeFuzzyConnectednessJob(randomCase);
