@@ -44,6 +44,11 @@ public:
   static std::string
   GetReasonForNoDevice();
 
+  /** Throws std::runtime_error, which says why and what to do, unless there is a device 0 ... number of devices - 1 of
+   * this number. */
+  static void
+  Verify(int deviceID);
+
   /** Whether kernels of this module run on the device 0 ... GetNumberOfDevices() - 1. */
   static bool
   IsUsable(int deviceID);

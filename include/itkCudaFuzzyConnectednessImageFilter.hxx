@@ -20,6 +20,7 @@
 
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 
+#include "itkCudaDevices.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 namespace itk
@@ -27,7 +28,7 @@ namespace itk
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os,
-                                                                                     Indent         indent) const
+                                                                                    Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "DeviceID: " << m_DeviceID << std::endl;
@@ -44,7 +45,7 @@ void
 CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  voxelmaps::VerifyDevice(*this, m_DeviceID);
+  voxelmaps::RunOnDevice(*this, [this]() { CudaDevices::Verify(m_DeviceID); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

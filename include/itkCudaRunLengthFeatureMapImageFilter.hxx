@@ -20,6 +20,7 @@
 
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 
+#include "itkCudaDevices.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 namespace itk
@@ -43,7 +44,7 @@ void
 CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  voxelmaps::VerifyDevice(*this, m_DeviceID);
+  voxelmaps::RunOnDevice(*this, [this]() { CudaDevices::Verify(m_DeviceID); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

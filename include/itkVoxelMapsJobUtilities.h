@@ -18,7 +18,6 @@
 #ifndef itkVoxelMapsJobUtilities_h
 #define itkVoxelMapsJobUtilities_h
 
-#include "itkCudaDevices.h"
 #include "itkMultiThreaderBase.h"
 #include "itkProcessObject.h"
 
@@ -59,24 +58,7 @@ MakeRunWorkers(ProcessObject * filter)
   };
 }
 
-/** Throw an itk::ExceptionObject unless there is such a CUDA device. */
-inline void
-VerifyDevice(const ProcessObject & filter, int deviceID)
-{
-  const int number = CudaDevices::GetNumberOfDevices();
-  if (number == 0)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass()
-                             << " needs a CUDA device: " << CudaDevices::GetReasonForNoDevice());
-  }
-  if (deviceID < 0 || deviceID >= number)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": the DeviceID is " << deviceID << ", but must be 0 to "
-                             << number - 1 << ": this machine has " << number << " CUDA device(s).");
-  }
-}
-
-/** Call a CUDA engine; its errors become an itk::ExceptionObject. */
+/** Call what uses a CUDA device; its errors become an itk::ExceptionObject. */
 template <typename TCompute>
 auto
 RunOnDevice(const ProcessObject & filter, const TCompute & compute)
@@ -87,7 +69,7 @@ RunOnDevice(const ProcessObject & filter, const TCompute & compute)
   }
   catch (const std::runtime_error & error)
   {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << error.what());
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ", which needs a CUDA device: " << error.what());
   }
 }
 

@@ -208,11 +208,10 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
     {
       throw CudaOutOfMemory(
         "The device, or the DeviceMemoryBudget, allows " + std::to_string(static_cast<std::uint64_t>(usable)) +
-          " bytes, but the smallest piece of this image, " + std::to_string(std::min<std::int64_t>(planes, 3)) +
-          " planes, needs about " + std::to_string(leastBytes) +
-          ". Free memory on the device, set a greater DeviceMemoryBudget, or use the filter "
-          "without Cuda.",
-        leastBytes);
+        " bytes, but the smallest piece of this image, " + std::to_string(std::min<std::int64_t>(planes, 3)) +
+        " planes, needs about " + std::to_string(leastBytes) +
+        ". Free memory on the device, set a greater DeviceMemoryBudget, or use the filter "
+        "without Cuda.");
     }
     const CudaStream         stream;
     CudaConnectednessContext context{ job, stream, nullptr, 0, 0.0, {} };

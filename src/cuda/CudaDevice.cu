@@ -39,17 +39,7 @@ constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
 
 CurrentDevice::CurrentDevice(int deviceID)
 {
-  const int number = CudaDevices::GetNumberOfDevices();
-  if (number == 0)
-  {
-    throw CudaError(cudaErrorNoDevice, CudaDevices::GetReasonForNoDevice());
-  }
-  if (deviceID < 0 || deviceID >= number)
-  {
-    throw CudaError(cudaErrorInvalidDevice,
-                    "The DeviceID is " + std::to_string(deviceID) + ", but must be 0 to " + std::to_string(number - 1) +
-                      ": this machine has " + std::to_string(number) + " CUDA device(s).");
-  }
+  CudaDevices::Verify(deviceID);
   CheckCuda(cudaGetDevice(&m_Former), "asking for the current device");
   CheckCuda(cudaSetDevice(deviceID), "choosing the device");
   cudaFuncAttributes attributes;
@@ -111,6 +101,22 @@ CudaDevices::GetReasonForNoDevice()
     return error.what();
   }
   return "";
+}
+
+void
+CudaDevices::Verify(int deviceID)
+{
+  const int number = GetNumberOfDevices();
+  if (number == 0)
+  {
+    throw voxelmaps::CudaError(GetReasonForNoDevice());
+  }
+  if (deviceID < 0 || deviceID >= number)
+  {
+    throw voxelmaps::CudaError("The DeviceID is " + std::to_string(deviceID) + ", but must be 0 to " +
+                               std::to_string(number - 1) + ": this machine has " + std::to_string(number) +
+                               " CUDA device(s).");
+  }
 }
 
 bool

@@ -56,9 +56,8 @@ CheckCuda(cudaError_t result, const char * doing)
   }
   // Errors that do not break the context must not show up in the next call.
   cudaGetLastError();
-  throw CudaError(result,
-                  std::string("CUDA failed while ") + doing + ": " + cudaGetErrorName(result) + ", " +
-                    cudaGetErrorString(result) + ". " + Advice(result));
+  throw CudaError(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorName(result) + ", " +
+                  cudaGetErrorString(result) + ". " + Advice(result));
 }
 
 void

@@ -20,7 +20,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -32,22 +31,14 @@ namespace voxelmaps
 class CudaError : public std::runtime_error
 {
 public:
-  CudaError(cudaError_t error, const std::string & message)
-    : std::runtime_error(message)
-    , code(error)
-  {}
-  const cudaError_t code;
+  using std::runtime_error::runtime_error;
 };
 
 /** Too little device memory: what a smaller piece of work may mend. */
 class CudaOutOfMemory : public CudaError
 {
 public:
-  CudaOutOfMemory(const std::string & message, std::uint64_t needed)
-    : CudaError(cudaErrorMemoryAllocation, message)
-    , neededBytes(needed)
-  {}
-  const std::uint64_t neededBytes;
+  using CudaError::CudaError;
 };
 
 /** Throw CudaError, with CUDA's text and what to do about it, unless result is success. */

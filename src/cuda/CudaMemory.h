@@ -58,8 +58,7 @@ public:
     {
       cudaGetLastError();
       throw CudaOutOfMemory("The device has too little free memory for a buffer of " + std::to_string(bytes) +
-                              " bytes. Free memory on the device, or set a smaller DeviceMemoryBudget.",
-                            bytes);
+                            " bytes. Free memory on the device, or set a smaller DeviceMemoryBudget.");
     }
     CheckCuda(result, "allocating device memory");
     m_Data = static_cast<T *>(data);
@@ -89,48 +88,26 @@ private:
   std::size_t m_Size{ 0 };
 };
 
-/** Elements in page-locked host memory, which copies at full speed and beside kernels. */
-template <typename T>
+/** Page-locked host memory, which copies at full speed and beside kernels. */
 class PinnedBuffer
 {
 public:
-  PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t size) { this->Allocate(size); }
-  PinnedBuffer(PinnedBuffer && other) noexcept { *this = std::move(other); }
+  explicit PinnedBuffer(std::size_t bytes)
+  {
+    CheckCuda(cudaHostAlloc(&m_Data, bytes, cudaHostAllocDefault), "allocating page-locked host memory");
+  }
+  PinnedBuffer(const PinnedBuffer &) = delete;
   PinnedBuffer &
-  operator=(PinnedBuffer && other) noexcept
-  {
-    std::swap(m_Data, other.m_Data);
-    std::swap(m_Size, other.m_Size);
-    return *this;
-  }
+  operator=(const PinnedBuffer &) = delete;
   ~PinnedBuffer() { cudaFreeHost(m_Data); }
-
-  void
-  Allocate(std::size_t size)
-  {
-    cudaFreeHost(m_Data);
-    m_Data = nullptr;
-    m_Size = 0;
-    void * data = nullptr;
-    CheckCuda(cudaHostAlloc(&data, size * sizeof(T), cudaHostAllocDefault), "allocating page-locked host memory");
-    m_Data = static_cast<T *>(data);
-    m_Size = size;
-  }
-  T *
+  char *
   data() const
   {
-    return m_Data;
-  }
-  std::size_t
-  size() const
-  {
-    return m_Size;
+    return static_cast<char *>(m_Data);
   }
 
 private:
-  T *         m_Data{ nullptr };
-  std::size_t m_Size{ 0 };
+  void * m_Data{ nullptr };
 };
 
 /** Copy a host vector into a new device buffer. */
@@ -141,9 +118,8 @@ CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
   DeviceBuffer<T> buffer(values.size());
   if (!values.empty())
   {
-    CheckCuda(
-      cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
-      "copying to the device");
+    CheckCuda(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+              "copying to the device");
   }
   return buffer;
 }

@@ -29,7 +29,7 @@ namespace voxelmaps
 {
 struct CudaStaging::Piece
 {
-  PinnedBuffer<char> memory{ pieceBytes };
+  PinnedBuffer memory{ pieceBytes };
 };
 
 namespace

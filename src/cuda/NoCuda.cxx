@@ -42,6 +42,12 @@ CudaDevices::GetReasonForNoDevice()
   return reason;
 }
 
+void
+CudaDevices::Verify(int)
+{
+  throw std::runtime_error(reason);
+}
+
 bool
 CudaDevices::IsUsable(int)
 {

@@ -659,9 +659,8 @@ public:
       {
         const std::uint64_t needed = m_Memory.LayOut(task, 1, resources.scratch);
         throw CudaOutOfMemory("Primitives needs " + std::to_string(needed) +
-                                " bytes of device memory for a window, but was given " +
-                                std::to_string(resources.scratchBytes) + ".",
-                              needed);
+                              " bytes of device memory for a window, but was given " +
+                              std::to_string(resources.scratchBytes) + ".");
       }
       m_WindowsPerBatch = fits;
       m_Memory.LayOut(task, fits, resources.scratch);

@@ -396,9 +396,8 @@ MakeLayout(const CudaRunLengthTask & whole, Method method, std::uint64_t memory)
       if (needed > memory)
       {
         throw CudaOutOfMemory("The smallest slab needs " + std::to_string(needed) + " bytes of device memory, but " +
-                                std::to_string(memory) +
-                                " can be used. Free memory on the device, or set a greater DeviceMemoryBudget.",
-                              needed);
+                              std::to_string(memory) +
+                              " can be used. Free memory on the device, or set a greater DeviceMemoryBudget.");
       }
       const std::uint64_t scratch =
         std::max(scratchBytes.least, std::min({ scratchBytes.most, memory / lanes - fixed, preferredScratchBytes }));
