@@ -30,9 +30,9 @@ namespace itk
 /** \class VoxelMapsCudaFactory
  * \brief Makes New() of the filters of this module give their Cuda classes where a CUDA device is usable.
  *
- * Nothing needs to be done for it: every filter type that a program uses registers its override as it is loaded. The results have
- * the same bits with and without. The override is off if the environment variable VOXELMAPS_USE_CUDA is "0", "OFF",
- * "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
+ * Nothing needs to be done for it: every filter type that a program uses registers its override as it is loaded. The
+ * results have the same bits with and without. The override is off if the environment variable VOXELMAPS_USE_CUDA is
+ * "0", "OFF", "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
  *
  * \ingroup VoxelMaps
  */
