@@ -1,0 +1,151 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef GoldenHashes_h
+#define GoldenHashes_h
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Fixed cases whose results must never change: their hashes are in GoldenHashes.inc, compiled into the tests.
+//
+// VOXELMAPS_GOLDEN_UPDATE=<file> VoxelMapsGoldenTests writes a new list. Every method, instruction set and number of
+// workers must still agree. To renew the list means that results differ from those of earlier versions, which needs a
+// reason in CHANGELOG.md; new cases only add lines.
+namespace VoxelMapsGolden
+{
+/** FNV-1a of 64 bits; the hash of several pieces begins with that of the pieces before. */
+constexpr std::uint64_t emptyHash = 0xcbf29ce484222325;
+
+std::uint64_t
+Hash(const void * data, std::size_t bytes, std::uint64_t hash = emptyHash);
+
+template <typename T>
+std::uint64_t
+Hash(const std::vector<T> & values, std::uint64_t hash = emptyHash)
+{
+  return Hash(values.data(), values.size() * sizeof(T), hash);
+}
+
+/** Bytes around every output, and what they and the output hold before. */
+constexpr std::size_t   guardBytes = 64;
+constexpr unsigned char poison = 0xa5;
+
+/** An output of so many bytes between guards, which are hashed as well. */
+inline std::vector<unsigned char>
+MakeGuardedBuffer(std::size_t bytes)
+{
+  return std::vector<unsigned char>(bytes + 2 * guardBytes, poison);
+}
+
+/** Splitmix64, and nothing but integers: the same draws with every compiler and library. */
+class Draws
+{
+public:
+  /** The name of a case decides its draws, so that cases do not depend on each other. */
+  explicit Draws(const std::string & name)
+    : m_State(Hash(name.data(), name.size()))
+  {}
+
+  std::uint64_t
+  Next()
+  {
+    std::uint64_t z = m_State += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  /** 0 ... count - 1 */
+  std::int64_t
+  Below(std::int64_t count)
+  {
+    return static_cast<std::int64_t>(this->Next() % static_cast<std::uint64_t>(count));
+  }
+
+  /** first ... last */
+  std::int64_t
+  Between(std::int64_t first, std::int64_t last)
+  {
+    return first + this->Below(last - first + 1);
+  }
+
+  bool
+  Percent(std::int64_t percent)
+  {
+    return this->Below(100) < percent;
+  }
+
+  template <typename T>
+  T
+  OneOf(const std::vector<T> & choices)
+  {
+    return choices[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(choices.size())))];
+  }
+
+  template <typename T>
+  void
+  Shuffle(std::vector<T> & values)
+  {
+    for (std::size_t i = values.size(); i > 1; --i)
+    {
+      std::swap(values[i - 1], values[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(i)))]);
+    }
+  }
+
+private:
+  std::uint64_t m_State;
+};
+
+/** Compares hashes of a group of cases, whose names begin with that of the group, with those of the list. */
+class GoldenGroup
+{
+public:
+  explicit GoldenGroup(std::string name)
+    : m_Name(std::move(name))
+  {}
+
+  /** Expects that all rows of the group have been checked. */
+  ~GoldenGroup();
+
+  GoldenGroup(const GoldenGroup &) = delete;
+  GoldenGroup &
+  operator=(const GoldenGroup &) = delete;
+
+  /** Name of the next case: group/number. */
+  std::string
+  NextCase();
+
+  /** Compare a result of the present case. When the list is renewed, the first result is the one to be written. */
+  void
+  Check(const std::string & variant, std::uint64_t hash);
+
+private:
+  std::string   m_Name;
+  std::string   m_Case;
+  std::uint64_t m_Expected{ 0 };
+  bool          m_IsExpectedKnown{ false };
+  std::size_t   m_NumberOfCases{ 0 };
+  std::size_t   m_NumberOfFailures{ 0 };
+};
+} // namespace VoxelMapsGolden
+
+#endif // GoldenHashes_h

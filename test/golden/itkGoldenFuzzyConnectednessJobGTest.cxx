@@ -1,0 +1,362 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "GoldenHashes.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkFuzzyConnectednessJob.h"
+#if defined(VOXELMAPS_TEST_CUDA)
+#  include "itkCudaFuzzyConnectednessJob.h"
+#endif
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using namespace VoxelMapsGolden;
+using Job = itk::FuzzyConnectednessJob;
+using Enums = itk::FuzzyConnectednessEnums;
+using Triple = std::array<std::int64_t, 3>;
+
+/** All that a result depends on. */
+struct Case
+{
+  std::vector<unsigned char> pixels;
+  Job::PixelType             pixelType{ Job::PixelType::Float };
+  Triple                     size{ { 1, 1, 1 } };
+  std::array<double, 3>      spacing{ { 1.0, 1.0, 1.0 } };
+  std::vector<std::uint8_t>  mask; // empty if there is none
+  std::vector<std::int64_t>  seeds;
+  Enums::AffinityFunction    affinityFunction{ Enums::AffinityFunction::GeometricMean };
+  double                     objectMean{ 0.0 };
+  double                     objectVariance{ 1.0 };
+  double                     differenceMean{ 0.0 };
+  double                     differenceVariance{ 1.0 };
+  bool                       isEstimated{ false }; // the four above
+  unsigned int               estimationRadius{ 2 };
+  double                     weight{ 0.5 };
+  double                     minimumStrength{ 0.0 };
+  Enums::Adjacency           adjacency{ Enums::Adjacency::Face };
+  bool                       distanceWeighting{ false };
+  bool                       outputIsDouble{ false };
+};
+
+/** The only place that knows the job; makes the keys that it writes to. */
+Job
+MakeJob(const Case & golden, std::vector<unsigned char> & keys)
+{
+  Job job;
+  job.image = golden.pixels.data();
+  job.pixelType = golden.pixelType;
+  job.size = golden.size;
+  job.spacing = golden.spacing;
+  job.mask = golden.mask.empty() ? nullptr : golden.mask.data();
+  job.seeds = golden.seeds;
+  job.affinityFunction = golden.affinityFunction;
+  job.objectMean = golden.objectMean;
+  job.objectVariance = golden.objectVariance;
+  job.differenceMean = golden.differenceMean;
+  job.differenceVariance = golden.differenceVariance;
+  job.weight = golden.weight;
+  job.minimumStrength = golden.minimumStrength;
+  job.adjacency = golden.adjacency;
+  job.distanceWeighting = golden.distanceWeighting;
+  keys = MakeGuardedBuffer(static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(std::uint32_t));
+  job.keys = reinterpret_cast<std::uint32_t *>(keys.data() + guardBytes);
+  job.numberOfWorkers = 3;
+  job.runWorkers = VoxelMapsTest::RunThreads;
+  if (golden.isEstimated)
+  {
+    const itk::AffinityEstimate estimate = itk::EstimateAffinity(job, golden.estimationRadius);
+    job.objectMean = estimate.mean;
+    job.objectVariance = estimate.variance + 0.5;
+    job.differenceMean = estimate.differenceMean;
+    job.differenceVariance = estimate.differenceVariance + 0.5;
+  }
+  return job;
+}
+
+/** Hash of keys, guards and strengths. */
+std::uint64_t
+HashResult(const Case & golden, const Job & job, const std::vector<unsigned char> & keys)
+{
+  const std::int64_t         count = job.GetNumberOfVoxels();
+  std::vector<unsigned char> strengths =
+    MakeGuardedBuffer(static_cast<std::size_t>(count) * (golden.outputIsDouble ? sizeof(double) : sizeof(float)));
+  void * const output = strengths.data() + guardBytes;
+  if (golden.outputIsDouble)
+  {
+    itk::ConvertKeysToStrengths(job, 0, count, static_cast<double *>(output));
+  }
+  else
+  {
+    itk::ConvertKeysToStrengths(job, 0, count, static_cast<float *>(output));
+  }
+  return Hash(strengths, Hash(keys));
+}
+
+#if !defined(VOXELMAPS_TEST_CUDA)
+
+void
+CheckAllVariants(GoldenGroup & group, const Case & golden)
+{
+  using Method = Enums::Method;
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy, Method::Automatic })
+  {
+    for (const unsigned int workers : { 1u, 3u })
+    {
+      std::vector<unsigned char> keys;
+      Job                        job = MakeJob(golden, keys);
+      job.method = method;
+      job.numberOfWorkers = workers;
+      itk::ComputeFuzzyConnectedness(job);
+      std::ostringstream variant;
+      variant << method << ", " << workers << " workers";
+      group.Check(variant.str(), HashResult(golden, job, keys));
+    }
+  }
+}
+
+#else
+
+void
+CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method, std::uint64_t memoryBudget)
+{
+  std::vector<unsigned char>         keys;
+  const Job                          job = MakeJob(golden, keys);
+  itk::CudaFuzzyConnectednessOptions options;
+  options.method = method;
+  options.memoryBudget = memoryBudget;
+  const auto         report = itk::ComputeFuzzyConnectednessCuda(job, options);
+  std::ostringstream variant;
+  variant << method << ", " << report.numberOfSlabs << " slabs";
+  group.Check(variant.str(), HashResult(golden, job, keys));
+}
+
+/** Bytes for pieces of three planes, which the error of a budget of one byte tells. */
+std::uint64_t
+FindLeastBudget(const Case & golden, Enums::CudaMethod method)
+{
+  try
+  {
+    std::vector<unsigned char>         keys;
+    const Job                          job = MakeJob(golden, keys);
+    itk::CudaFuzzyConnectednessOptions options;
+    options.method = method;
+    options.memoryBudget = 1;
+    itk::ComputeFuzzyConnectednessCuda(job, options);
+  }
+  catch (const std::runtime_error & error)
+  {
+    const std::string message = error.what();
+    const std::string before = "needs about ";
+    const std::size_t at = message.find(before);
+    // It is rounded down.
+    return at == std::string::npos ? 0 : std::stoull(message.substr(at + before.size())) + 1;
+  }
+  return 0;
+}
+
+void
+CheckAllVariants(GoldenGroup & group, const Case & golden)
+{
+  using Method = Enums::CudaMethod;
+  const std::vector<Method> methods{ Method::Automatic, Method::CorrectedKFOE, Method::ActiveTiles, Method::Hierarchy };
+  for (const Method method : methods)
+  {
+    CheckOnDevice(group, golden, method, 0);
+  }
+  // One method in many pieces: each has its turn.
+  const Method        inPieces = methods[golden.pixels.size() % 7 % methods.size()];
+  const std::uint64_t budget = FindLeastBudget(golden, inPieces);
+  EXPECT_GT(budget, 0u) << inPieces;
+  CheckOnDevice(group, golden, inPieces, budget);
+}
+
+#endif
+
+template <typename TPixel>
+void
+StorePixels(Case & golden, const std::vector<std::int64_t> & quarters, bool hasHoles)
+{
+  std::vector<TPixel> pixels;
+  for (const std::int64_t quarter : quarters)
+  {
+    constexpr bool isReal = std::is_floating_point<TPixel>::value;
+    // Signed integers have a negative half.
+    const std::int64_t shift = std::is_signed<TPixel>::value ? 60 : 0;
+    pixels.push_back(isReal ? static_cast<TPixel>(static_cast<double>(quarter) * 0.25)
+                            : static_cast<TPixel>(quarter / 4 - shift));
+    if (isReal && hasHoles && quarter % 37 == 0)
+    {
+      pixels.back() =
+        quarter % 2 == 0 ? std::numeric_limits<TPixel>::quiet_NaN() : std::numeric_limits<TPixel>::infinity();
+    }
+  }
+  golden.pixels.resize(pixels.size() * sizeof(TPixel));
+  std::memcpy(golden.pixels.data(), pixels.data(), golden.pixels.size());
+}
+
+/** Intensities 0 ... 120 in quarters: objects with noise, slopes, walls with gaps. */
+void
+DrawPixels(Case & golden, Draws & draws)
+{
+  const Triple &            size = golden.size;
+  const std::int64_t        pattern = draws.Below(4);
+  const std::int64_t        width = draws.Between(1, 9);
+  const std::int64_t        noise = draws.OneOf<std::int64_t>({ 1, 8, 40, 120 });
+  std::vector<std::int64_t> quarters;
+  for (std::int64_t z = 0; z < size[2]; ++z)
+  {
+    for (std::int64_t y = 0; y < size[1]; ++y)
+    {
+      for (std::int64_t x = 0; x < size[0]; ++x)
+      {
+        std::int64_t value = draws.Below(361);
+        if (pattern == 1) // blocks
+        {
+          value = (x / width + 3 * (y / width) + 5 * (z / width)) % 7 * 60;
+        }
+        else if (pattern == 2) // a slope
+        {
+          value = (3 * x + 5 * y + 7 * z) % 361;
+        }
+        else if (pattern == 3) // a path that winds between walls
+        {
+          const bool isGap = y % 4 == 1 ? x == size[0] - 1 : x == 0;
+          value = y % 2 == 1 && !isGap ? 300 : z % 2 == 1 && x + y > 0 ? 200 : 40;
+        }
+        quarters.push_back(value + draws.Below(noise));
+      }
+    }
+  }
+  const bool hasHoles = draws.Percent(40);
+  switch (golden.pixelType)
+  {
+    case Job::PixelType::Int8:
+      return StorePixels<std::int8_t>(golden, quarters, hasHoles);
+    case Job::PixelType::UInt8:
+      return StorePixels<std::uint8_t>(golden, quarters, hasHoles);
+    case Job::PixelType::Int16:
+      return StorePixels<std::int16_t>(golden, quarters, hasHoles);
+    case Job::PixelType::UInt16:
+      return StorePixels<std::uint16_t>(golden, quarters, hasHoles);
+    case Job::PixelType::Int32:
+      return StorePixels<std::int32_t>(golden, quarters, hasHoles);
+    case Job::PixelType::UInt32:
+      return StorePixels<std::uint32_t>(golden, quarters, hasHoles);
+    case Job::PixelType::Float:
+      return StorePixels<float>(golden, quarters, hasHoles);
+    case Job::PixelType::Double:
+      return StorePixels<double>(golden, quarters, hasHoles);
+  }
+}
+
+Triple
+DrawSize(unsigned int dimension, Draws & draws)
+{
+  Triple             size{ { 1, 1, 1 } };
+  const std::int64_t kind = draws.Below(10);
+  // Some have many tiles.
+  const std::int64_t most = kind < 1 ? 6 : dimension == 2 ? (kind < 8 ? 40 : 90) : (kind < 8 ? 12 : 24);
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    size[axis] = draws.Between(kind < 1 ? 1 : most / 3, most);
+  }
+  if (kind == 2) // a line
+  {
+    size = { { 1, 1, 1 } };
+    size[static_cast<std::size_t>(draws.Below(dimension))] = draws.Between(2, 300);
+  }
+  return size;
+}
+
+/** Affinity function, adjacency and type follow from the number of the case, so that all meet. */
+Case
+DrawCase(unsigned int dimension, int number, Draws & draws)
+{
+  Case golden;
+  golden.affinityFunction = static_cast<Enums::AffinityFunction>(number % 4);
+  golden.adjacency = static_cast<Enums::Adjacency>(number / 4 % 3);
+  golden.pixelType = static_cast<Job::PixelType>(number / 12 % 8);
+  golden.size = DrawSize(dimension, draws);
+  DrawPixels(golden, draws);
+  for (double & spacing : golden.spacing)
+  {
+    spacing = draws.OneOf<double>({ 0.5, 1.0, 1.0, 1.25, 3.0 });
+  }
+  const std::int64_t voxels = golden.size[0] * golden.size[1] * golden.size[2];
+  for (std::int64_t i = draws.OneOf<std::int64_t>({ 1, 1, 2, 3, 10 }); i > 0; --i)
+  {
+    golden.seeds.push_back(draws.Below(voxels));
+  }
+  if (draws.Percent(35))
+  {
+    const std::int64_t inside = draws.OneOf<std::int64_t>({ 55, 85, 98 });
+    for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
+    {
+      golden.mask.push_back(draws.Percent(inside) ? static_cast<std::uint8_t>(draws.Between(1, 255)) : std::uint8_t{});
+    }
+    for (const std::int64_t seed : golden.seeds)
+    {
+      golden.mask[static_cast<std::size_t>(seed)] = 1;
+    }
+  }
+  golden.objectMean = static_cast<double>(draws.Between(-80, 320)) * 0.25;
+  golden.objectVariance = draws.OneOf<double>({ 1.0, 100.5, 400.0, 2500.0, 2500.0, 10000.0 });
+  golden.differenceMean = draws.OneOf<double>({ 0.0, 1.5, 10.0 });
+  golden.differenceVariance = draws.OneOf<double>({ 0.5, 50.0, 400.0, 400.0, 3000.0 });
+  golden.isEstimated = draws.Percent(20);
+  golden.estimationRadius = static_cast<unsigned int>(draws.Between(1, 3));
+  golden.weight = draws.OneOf<double>({ 0.0, 0.25, 0.5, 0.5, 0.875, 1.0 });
+  golden.minimumStrength = draws.OneOf<double>({ 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001, 0.25, 0.875 });
+  golden.distanceWeighting = draws.Percent(30);
+  golden.outputIsDouble = draws.Percent(50);
+  return golden;
+}
+
+void
+CheckDrawnCases(const std::string & name, unsigned int dimension, int count)
+{
+  GoldenGroup group(name);
+  for (int i = 0; i < count; ++i)
+  {
+    Draws draws(group.NextCase());
+    CheckAllVariants(group, DrawCase(dimension, i, draws));
+  }
+}
+} // namespace
+
+TEST(GoldenFuzzyConnectednessJob, Drawn2D)
+{
+  CheckDrawnCases("FuzzyConnectednessJob2D", 2, 192);
+}
+
+TEST(GoldenFuzzyConnectednessJob, Drawn3D)
+{
+  CheckDrawnCases("FuzzyConnectednessJob3D", 3, 192);
+}
