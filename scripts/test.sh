@@ -10,7 +10,7 @@ cuda_architecture="$(scripts/cuda-architecture.sh)"
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON -DVoxelMaps_BUILD_BENCHMARKS=ON \
-  -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
+  -DVoxelMaps_WARNINGS_AS_ERRORS=ON -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 cmake --build build --parallel "$(nproc)"
 ctest --test-dir build --output-on-failure "$@"
-scripts/test-python.sh -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
+scripts/test-python.sh -DVoxelMaps_WARNINGS_AS_ERRORS=ON -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
