@@ -18,11 +18,11 @@
 #ifndef SyntheticLiverCTSource_h
 #define SyntheticLiverCTSource_h
 
-// A computed tomography of an abdomen that never was: air, fat, organs, bones, and a liver with a tree of vessels whose
-// thinnest branches are thinner than a voxel. For tests, benchmarks and demonstrations.
+// A synthetic computed tomography of the abdomen: air, fat, organs, bones, and a liver with a tree of vessels whose
+// thinnest branches are thinner than a voxel. For tests, benchmarks, and demonstrations.
 //
-// The same settings give the same voxels on every machine and for any number of threads: all that decides about a voxel
-// is integer arithmetic, lengths in micrometers, and the noise of a voxel depends on its place only.
+// The same settings give the same voxels on every machine and for any number of threads: only integer arithmetic, with
+// lengths in micrometers, decides about a voxel, and its noise depends on its position only.
 
 #include "itkImage.h"
 #include "itkMultiThreaderBase.h"
@@ -31,7 +31,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,7 +45,7 @@ struct Settings
   std::uint64_t       randomSeed{ 1 };
   /** Standard deviation of the noise in Hounsfield units. */
   double noise{ 10.0 };
-  /** In mm. Where it is 0, the field of view has the size that the anatomy has by nature: 358.4 x 358.4 x 232.5 mm,
+  /** In mm. Along axes where it is 0, the field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm,
    * which is 0.7 x 0.7 x 1.5 mm for 512 x 512 x 155 voxels. The anatomy fills the volume in any case. */
   ImageType::SpacingType spacing{ 0.0 };
 };
@@ -56,7 +55,7 @@ struct Result
   ImageType::Pointer image;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
-  /** In the liver, as far from vessels as can be. */
+  /** In the liver, far from the vessels. */
   ImageType::IndexType liverSeed;
   /** In the middle of a vertebra. */
   ImageType::IndexType boneSeed;
@@ -66,26 +65,15 @@ namespace Detail
 {
 /** A length or a coordinate in micrometers. */
 using Length = std::int64_t;
-/** Left, back and up of the center of the field of view. */
+/** Left, back, and up of the center of the field of view. */
 using Point = std::array<Length, 3>;
 
 constexpr Point  FieldOfView{ { 358400, 358400, 232500 } };
 constexpr Length Millimeter = 1000;
-constexpr Length Endless = 1000000 * Millimeter;
-/** 1 as a number with 20 binary digits behind the point. */
+/** 1 in fixed-point numbers with 20 binary fraction digits. */
 constexpr std::int64_t One = std::int64_t{ 1 } << 20;
-/** Samples along each axis of a voxel; a voxel is the mean of all of them. */
-constexpr int Samples = 4;
-
-constexpr short Air = -1000;
-constexpr short Lung = -850;
-constexpr short Fat = -100;
-constexpr short SoftTissue = 50;
-constexpr short Liver = 110;
-constexpr short SpongyBone = 420;
-constexpr short DenseBone = 800;
-constexpr short ThinVessel = 180;
-constexpr short Trunk = 200;
+/** A voxel has so many samples along each axis; its value is their mean. */
+constexpr std::int64_t Samples = 4;
 
 constexpr std::int64_t
 DivideDown(std::int64_t numerator, std::int64_t denominator)
@@ -93,23 +81,14 @@ DivideDown(std::int64_t numerator, std::int64_t denominator)
   return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
 }
 
-/** The whole part of the square root; the last digit of the floating point root does not matter. */
+/** The integer square root of a number below 2^52, for which the IEEE square root rounds down correctly. */
 inline std::int64_t
 SquareRoot(std::int64_t value)
 {
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
-  while (root * root > value)
-  {
-    --root;
-  }
-  while ((root + 1) * (root + 1) <= value)
-  {
-    ++root;
-  }
-  return root;
+  return static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
 }
 
-/** SplitMix64 of Steele, Lea and Flood (2014): number n of a sequence is known without those before. */
+/** SplitMix64 of Steele, Lea and Flood (2014); every number of the sequence can be computed directly. */
 class RandomSequence
 {
 public:
@@ -139,13 +118,13 @@ public:
   std::int64_t
   GetNormal(std::uint64_t n) const
   {
-    std::int64_t sum = 0;
+    std::int64_t sum = -6 * 65535;
     for (std::uint64_t i = 0; i < 3; ++i)
     {
       const std::uint64_t bits = this->Get(3 * n + i);
       sum += static_cast<std::int64_t>((bits & 0xFFFF) + (bits >> 16 & 0xFFFF) + (bits >> 32 & 0xFFFF) + (bits >> 48));
     }
-    return sum - 6 * 65535;
+    return sum;
   }
 
 private:
@@ -153,52 +132,36 @@ private:
   std::uint64_t m_Next{ 0 };
 };
 
+/** a + b * numerator / denominator */
 inline Point
-Add(const Point & a, const Point & b)
+Add(const Point & a, const Point & b, std::int64_t numerator = 1, std::int64_t denominator = 1)
 {
-  return { { a[0] + b[0], a[1] + b[1], a[2] + b[2] } };
-}
-
-/** The vector times numerator / denominator. */
-inline Point
-Scale(const Point & a, std::int64_t numerator, std::int64_t denominator)
-{
-  return { { a[0] * numerator / denominator, a[1] * numerator / denominator, a[2] * numerator / denominator } };
-}
-
-inline std::int64_t
-GetSquaredNorm(const Point & a)
-{
-  return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+  return { { a[0] + b[0] * numerator / denominator,
+             a[1] + b[1] * numerator / denominator,
+             a[2] + b[2] * numerator / denominator } };
 }
 
 inline Length
 GetDistance(const Point & a, const Point & b)
 {
-  return SquareRoot(GetSquaredNorm({ { a[0] - b[0], a[1] - b[1], a[2] - b[2] } }));
+  const Point d = Add(a, b, -1);
+  return SquareRoot(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-/** The vector with the length One. */
-inline Point
-Normalize(const Point & a)
-{
-  return Scale(a, One, std::max<std::int64_t>(SquareRoot(GetSquaredNorm(a)), 1));
-}
-
+/** The vector of length One from a point towards another. */
 inline Point
 GetDirection(const Point & from, const Point & to)
 {
-  return Normalize({ { to[0] - from[0], to[1] - from[1], to[2] - from[2] } });
+  return Add({}, Add(to, from, -1), One, std::max<Length>(GetDistance(from, to), 1));
 }
 
-/** With an endless axis it is a cylinder. */
 struct Ellipsoid
 {
   Point center;
   Point semiAxes;
   short value;
 
-  /** Half the length of what the line along x at y and z has inside; negative if it passes outside. */
+  /** Half the length of the chord along x at y and z; negative if there is none. */
   Length
   GetHalfWidth(Length y, Length z) const
   {
@@ -208,7 +171,7 @@ struct Ellipsoid
     return rest < 0 ? -1 : semiAxes[0] * SquareRoot(rest) / One;
   }
 
-  Ellipsoid
+  constexpr Ellipsoid
   Grow(Length margin) const
   {
     return { center, { { semiAxes[0] + margin, semiAxes[1] + margin, semiAxes[2] + margin } }, value };
@@ -221,6 +184,7 @@ struct Ellipsoid
   }
 };
 
+/** Center, semi-axes, and value in millimeters and Hounsfield units. */
 constexpr Ellipsoid
 MakeEllipsoid(Length x, Length y, Length z, Length semiX, Length semiY, Length semiZ, short value)
 {
@@ -229,33 +193,41 @@ MakeEllipsoid(Length x, Length y, Length z, Length semiX, Length semiY, Length s
            value };
 }
 
+/** A cylinder along z is an ellipsoid whose third semi-axis is very long. */
 constexpr Ellipsoid
 MakeCylinder(Length x, Length y, Length semiX, Length semiY, short value)
 {
-  return MakeEllipsoid(x, y, 0, semiX, semiY, Endless / Millimeter, value);
+  return MakeEllipsoid(x, y, 0, semiX, semiY, 1000000, value);
 }
 
-// From the skin inwards; what comes later lies over what comes before.
-constexpr Ellipsoid Skin = MakeCylinder(0, 0, 168, 122, Fat);
+constexpr short SoftTissue = 50;
+constexpr short SpongyBone = 420;
+constexpr short DenseBone = 800;
+
+// From the skin inwards; later shapes cover earlier ones.
+constexpr Ellipsoid Skin = MakeCylinder(0, 0, 168, 122, -100);
 constexpr Ellipsoid Wall = MakeCylinder(0, 0, 154, 108, SoftTissue);
 constexpr Ellipsoid RibCage = MakeCylinder(0, 0, 147, 101, SoftTissue);
-constexpr Ellipsoid Cavity = MakeCylinder(0, 0, 138, 92, Lung);
-constexpr Ellipsoid Heart = MakeEllipsoid(25, -25, 120, 50, 42, 45, 130);
-constexpr Ellipsoid Mediastinum = MakeCylinder(5, 48, 32, 32, SoftTissue);
-constexpr Ellipsoid Diaphragm = MakeEllipsoid(0, 5, -45, 139, 92, 130, Fat);
-// Below the lungs.
-constexpr Ellipsoid LowerCavity = MakeCylinder(0, 0, 138, 92, Fat);
+constexpr Ellipsoid Diaphragm = MakeEllipsoid(0, 5, -45, 139, 92, 130, -100);
+constexpr Ellipsoid LowerCavity = MakeCylinder(0, 0, 138, 92, -100);
 constexpr Length    LungBase = -45 * Millimeter;
+
+constexpr std::array<Ellipsoid, 4> Chest{ {
+  MakeCylinder(0, 0, 138, 92, -850),            // lungs
+  MakeCylinder(5, 48, 32, 32, SoftTissue),      // mediastinum
+  MakeEllipsoid(25, -25, 120, 50, 42, 45, 130), // heart
+  Diaphragm,
+} };
 
 constexpr std::array<Ellipsoid, 13> Organs{ {
   MakeEllipsoid(102, 30, 5, 30, 38, 42, 120),           // spleen
   MakeEllipsoid(60, -35, 0, 42, 36, 50, SoftTissue),    // stomach
-  MakeEllipsoid(62, -58, 10, 22, 9, 24, -950),          // gas in it
+  MakeEllipsoid(62, -58, 10, 22, 9, 24, -950),          // gas in the stomach
   MakeEllipsoid(62, 60, -85, 25, 22, 45, 170),          // kidneys
   MakeEllipsoid(-62, 62, -95, 25, 22, 45, 170),         //
   MakeEllipsoid(15, -40, -100, 38, 30, 22, SoftTissue), // bowel
   MakeEllipsoid(85, -20, -95, 26, 34, 40, 40),          //
-  MakeEllipsoid(85, -30, -92, 15, 15, 25, -950),        // gas in it
+  MakeEllipsoid(85, -30, -92, 15, 15, 25, -950),        // gas in the bowel
   MakeEllipsoid(-95, -15, -118, 25, 30, 28, 40),        //
   MakeCylinder(-36, 84, 26, 15, 55),                    // muscles of the back
   MakeCylinder(36, 84, 26, 15, 55),                     //
@@ -263,15 +235,17 @@ constexpr std::array<Ellipsoid, 13> Organs{ {
   MakeCylinder(0, 64, 27, 20, SoftTissue),              // around the spine
 } };
 
-constexpr Ellipsoid RightLobe = MakeEllipsoid(-58, -8, -10, 72, 68, 80, Liver);
-constexpr Ellipsoid LeftLobe = MakeEllipsoid(18, -36, 12, 70, 38, 42, Liver);
-// The liver stays this far below the diaphragm.
+constexpr Ellipsoid RightLobe = MakeEllipsoid(-58, -8, -10, 72, 68, 80, 110);
+constexpr Ellipsoid LeftLobe = MakeEllipsoid(18, -36, 12, 70, 38, 42, 110);
+/** Distance between the diaphragm and the liver. */
 constexpr Length DiaphragmThickness = 4 * Millimeter;
 
 constexpr Length    VertebraHeight = 34 * Millimeter;
 constexpr Length    DiskHeight = 8 * Millimeter;
 constexpr Length    CortexThickness = 2 * Millimeter;
 constexpr Ellipsoid VertebralBody = MakeCylinder(0, 64, 23, 17, DenseBone);
+constexpr Ellipsoid SpongyBody{ VertebralBody.center, VertebralBody.Grow(-CortexThickness).semiAxes, SpongyBone };
+constexpr Ellipsoid Disk = MakeCylinder(0, 64, 23, 17, 80);
 constexpr Ellipsoid VertebralArch = MakeCylinder(0, 90, 16, 13, DenseBone);
 constexpr Ellipsoid SpinalCanal = MakeCylinder(0, 90, 10, 8, 40);
 constexpr Ellipsoid SpinousProcess = MakeCylinder(0, 108, 4, 11, 600);
@@ -280,159 +254,92 @@ constexpr Length RibDistance = 27 * Millimeter;
 constexpr Length RibHalfHeight = 6 * Millimeter;
 constexpr Length RibHalfWidth = 4 * Millimeter;
 
-/** Vessels are rows of balls that overlap. */
+inline bool
+IsInLiver(const Point & point, Length margin)
+{
+  return (RightLobe.Grow(-margin).Contains(point) || LeftLobe.Grow(-margin).Contains(point)) &&
+         Diaphragm.Grow(-margin - DiaphragmThickness).Contains(point);
+}
+
+/** Vessels are rows of overlapping balls. */
 struct Ball
 {
   Point  center;
   Length radius;
 };
 
-class VesselTree
+/** The portal vein: a trunk that forks again and again. */
+struct VesselTree
 {
-public:
   static constexpr Length TrunkRadius = 6000;
+  static constexpr Point  Hilum{ { -8 * Millimeter, -4 * Millimeter, -54 * Millimeter } };
+  static constexpr Point  Fork{ { -30 * Millimeter, -10 * Millimeter, -24 * Millimeter } };
 
-  explicit VesselTree(std::uint64_t randomSeed)
-    : m_Random(randomSeed)
-  {
-    constexpr Point hilum{ { -8 * Millimeter, -4 * Millimeter, -54 * Millimeter } };
-    constexpr Point fork{ { -30 * Millimeter, -10 * Millimeter, -24 * Millimeter } };
-    constexpr Point right{ { -64 * Millimeter, 0, -8 * Millimeter } };
-    constexpr Point left{ { 22 * Millimeter, -38 * Millimeter, 8 * Millimeter } };
-    m_TrunkCenter = Scale(Add(hilum, fork), 1, 2);
-    const Point trunk = GetDirection(hilum, fork);
-    this->Draw({ hilum, trunk, trunk, TrunkRadius, GetDistance(hilum, fork) });
-    const Length rightRadius = TrunkRadius * Ratios[2][0] / 1000;
-    const Length leftRadius = TrunkRadius * Ratios[2][1] / 1000;
-    for (const auto & branch :
-         { Branch{ fork, trunk, GetDirection(fork, right), rightRadius, GetDistance(fork, right) },
-           Branch{ fork, trunk, GetDirection(fork, left), leftRadius, GetDistance(fork, left) } })
-    {
-      this->Draw(branch);
-      m_Branches.push_back(branch);
-    }
-
-    while (!m_Branches.empty())
-    {
-      const Branch branch = m_Branches.front();
-      m_Branches.pop_front();
-      this->Grow(branch);
-    }
-    // Wide vessels are drawn over thin ones.
-    std::stable_sort(
-      m_Balls.begin(), m_Balls.end(), [](const Ball & a, const Ball & b) { return a.radius < b.radius; });
-  }
-
-  const std::vector<Ball> &
-  GetBalls() const
-  {
-    return m_Balls;
-  }
-
-  const Point &
-  GetTrunkCenter() const
-  {
-    return m_TrunkCenter;
-  }
-
-  /** The point of the right lobe, of some hundred, that is farthest from vessels and from the surface. */
-  Point
-  FindPointWithoutVessels()
-  {
-    Point  best = RightLobe.center;
-    Length bestDistance = -1;
-    for (int i = 0; i < 400; ++i)
-    {
-      const Point  point = Add(RightLobe.center,
-                               { { m_Random.Next(-60, 60) * Millimeter,
-                                   m_Random.Next(-55, 55) * Millimeter,
-                                   m_Random.Next(-65, 65) * Millimeter } });
-      const Length margin = 12 * Millimeter;
-      if (!IsInLiver(point, margin))
-      {
-        continue;
-      }
-      Length distance = margin;
-      for (const auto & ball : m_Balls)
-      {
-        distance = std::min(distance, GetDistance(point, ball.center) - ball.radius);
-      }
-      if (distance > bestDistance)
-      {
-        bestDistance = distance;
-        best = point;
-      }
-    }
-    return best;
-  }
-
-private:
+  /** A parabola from its start, where it has the given tangent, in a direction. */
   struct Branch
   {
-    Point start;
-    /** Unit vectors: the tangent at the start, and from the start to the end. */
-    Point  tangent;
-    Point  direction;
-    Length radius;
-    Length length;
+    Branch(const Point & from, const Point & tangent, const Point & direction, Length theRadius, Length theLength)
+      : start(from)
+      , control(Add(from, tangent, theLength / 2, One))
+      , end(Add(from, direction, theLength, One))
+      , radius(theRadius)
+      , length(theLength)
+    {}
 
-    /** A parabola; t from 0 to n. */
+    /** The point at t, from 0 to n. */
     Point
     GetPoint(std::int64_t t, std::int64_t n) const
     {
-      const Point control = Add(start, Scale(tangent, length / 2, One));
-      const Point end = Add(start, Scale(direction, length, One));
-      Point       point;
+      Point point;
       for (unsigned int d = 0; d < 3; ++d)
       {
         point[d] = ((n - t) * (n - t) * start[d] + 2 * t * (n - t) * control[d] + t * t * end[d]) / (n * n);
       }
       return point;
     }
+
+    Point  start;
+    Point  control;
+    Point  end;
+    Length radius;
+    Length length;
   };
 
-  static constexpr Length ThinnestRadius = 500;
-  /** Radii of the two branches, in thousandths of their parent's. Murray's law: their cubes add up. */
-  static constexpr std::array<std::array<Length, 2>, 4> Ratios{
-    { { { 794, 794 } }, { { 843, 737 } }, { { 888, 669 } }, { { 928, 585 } } }
-  };
-
-  static bool
-  IsInLiver(const Point & point, Length margin)
+  explicit VesselTree(std::uint64_t randomSeed)
+    : random(randomSeed)
   {
-    return (RightLobe.Grow(-margin).Contains(point) || LeftLobe.Grow(-margin).Contains(point)) &&
-           Diaphragm.Grow(-margin - DiaphragmThickness).Contains(point);
+    const Point trunk = GetDirection(Hilum, Fork);
+    const Point right{ { -64 * Millimeter, 0, -8 * Millimeter } };
+    const Point left{ { 22 * Millimeter, -38 * Millimeter, 8 * Millimeter } };
+    this->Draw({ Hilum, trunk, trunk, TrunkRadius, GetDistance(Hilum, Fork) });
+    this->Draw({ Fork, trunk, GetDirection(Fork, right), TrunkRadius * 888 / 1000, GetDistance(Fork, right) });
+    this->Draw({ Fork, trunk, GetDirection(Fork, left), TrunkRadius * 669 / 1000, GetDistance(Fork, left) });
+    // branches[0] is the trunk.
+    for (std::size_t i = 1; i < branches.size(); ++i)
+    {
+      this->Grow(Branch(branches[i]));
+    }
+    // Wide vessels are painted over thin ones.
+    std::stable_sort(balls.begin(), balls.end(), [](const Ball & a, const Ball & b) { return a.radius < b.radius; });
   }
 
   void
   Draw(const Branch & branch)
   {
-    const bool isLast = branch.radius < ThinnestRadius;
     const auto steps = 3 * branch.length / branch.radius + 1;
     for (std::int64_t t = 0; t <= steps; ++t)
     {
+      // The last branches end in a point.
       const Length taper = branch.radius * t / steps;
-      m_Balls.push_back({ branch.GetPoint(t, steps), branch.radius - (isLast ? taper * 3 / 4 : taper / 20) });
+      balls.push_back(
+        { branch.GetPoint(t, steps), branch.radius - (branch.radius < ThinnestRadius ? taper * 3 / 4 : taper / 20) });
     }
-    m_Nodes.push_back(branch.GetPoint(1, 2));
-    m_Nodes.push_back(branch.GetPoint(1, 1));
+    nodes.push_back(branch.GetPoint(1, 2));
+    nodes.push_back(branch.end);
+    branches.push_back(branch);
   }
 
-  Point
-  NextDirection()
-  {
-    for (;;)
-    {
-      const Point point{ { m_Random.Next(-1000, 1000), m_Random.Next(-1000, 1000), m_Random.Next(-1000, 1000) } };
-      const auto  norm = GetSquaredNorm(point);
-      if (norm <= 1000 * 1000 && norm > 0)
-      {
-        return Normalize(point);
-      }
-    }
-  }
-
-  /** Two branches go on from the end of a branch, each where there is most room. */
+  /** Continue a branch with two others, each toward the most free space. */
   void
   Grow(const Branch & parent)
   {
@@ -440,29 +347,32 @@ private:
     {
       return;
     }
-    const auto  ratio = Ratios[static_cast<std::size_t>(m_Random.Next(0, 3))];
-    const Point start = parent.GetPoint(1, 1);
-    // Of a parabola, the tangent at the end is the end less the control point.
-    const Point control = Add(parent.start, Scale(parent.tangent, parent.length / 2, One));
-    const Point tangent = GetDirection(control, start);
-
-    for (const auto thousandths : ratio)
+    // Radii in thousandths of the parent's. Murray's law: the sum of their cubes is that of the parent.
+    constexpr Length ratios[4][2] = { { 794, 794 }, { 843, 737 }, { 888, 669 }, { 928, 585 } };
+    const Point      tangent = GetDirection(parent.control, parent.end);
+    for (const auto thousandths : ratios[random.Next(0, 3)])
     {
-      Branch branch{ start, tangent, tangent, parent.radius * thousandths / 1000, 0 };
-      Branch best = branch;
-      Length bestRoom = -1;
+      const Length radius = parent.radius * thousandths / 1000;
+      const Length margin = radius + 2 * Millimeter;
+      Branch       best(parent.end, tangent, tangent, radius, 0);
+      Length       bestRoom = -1;
       for (int attempt = 0; attempt < 24; ++attempt)
       {
-        // The thicker branch turns less; later attempts turn more, and are shorter, to find a way out of a corner.
+        // The thicker branch turns less; later attempts turn more and are shorter, to find a way out of a corner.
         const std::int64_t ahead = attempt < 12 ? (thousandths > 800 ? 2 : 1) : 0;
-        branch.direction = Normalize(Add(Scale(tangent, ahead, 1), this->NextDirection()));
-        branch.length = (4 * Millimeter + 5 * branch.radius) * m_Random.Next(75, 125) / (attempt < 12 ? 100 : 160);
-        const Length margin = branch.radius + 2 * Millimeter;
-        if (!IsInLiver(branch.GetPoint(1, 2), margin) || !IsInLiver(branch.GetPoint(1, 1), margin))
+        const Point        direction = GetDirection({}, Add(this->NextDirection(), tangent, ahead));
+        const Length       length = (4 * Millimeter + 5 * radius) * random.Next(75, 125) / (attempt < 12 ? 100 : 160);
+        const Branch       branch(parent.end, tangent, direction, radius, length);
+        if (!IsInLiver(branch.GetPoint(1, 2), margin) || !IsInLiver(branch.end, margin))
         {
           continue;
         }
-        const Length room = this->GetRoom(branch);
+        // The free space around the end; more than this makes no difference.
+        Length room = 31622;
+        for (const auto & node : nodes)
+        {
+          room = std::min(room, GetDistance(node, branch.end));
+        }
         if (room > bestRoom)
         {
           bestRoom = room;
@@ -472,206 +382,256 @@ private:
       if (bestRoom >= 0)
       {
         this->Draw(best);
-        m_Branches.push_back(best);
       }
     }
   }
 
-  /** How far the end of a branch is from all other vessels. */
-  Length
-  GetRoom(const Branch & branch) const
+  Point
+  NextDirection()
   {
-    const Point  end = branch.GetPoint(1, 1);
-    std::int64_t squared = Endless;
-    for (const auto & node : m_Nodes)
+    for (;;)
     {
-      squared = std::min(squared, GetSquaredNorm({ { node[0] - end[0], node[1] - end[1], node[2] - end[2] } }));
-    }
-    return SquareRoot(squared);
-  }
-
-  RandomSequence     m_Random;
-  Point              m_TrunkCenter{};
-  std::deque<Branch> m_Branches;
-  std::vector<Ball>  m_Balls;
-  std::vector<Point> m_Nodes;
-};
-
-/** Samples of one line along x; a voxel has several. */
-class SampleLine
-{
-public:
-  explicit SampleLine(std::size_t numberOfVoxels)
-    : m_Values(numberOfVoxels * Samples)
-  {}
-
-  void
-  Fill(short value)
-  {
-    std::fill(m_Values.begin(), m_Values.end(), value);
-  }
-
-  /** Set the samples whose distance from the center is at most the half width. */
-  void
-  Paint(Length center, Length halfWidth, short value)
-  {
-    this->PaintBetween(center - halfWidth, center + halfWidth, value);
-  }
-
-  void
-  PaintBetween(Length low, Length high, short value)
-  {
-    const auto first = std::max<std::int64_t>(this->GetFirstFrom(low), 0);
-    const auto end = std::min<std::int64_t>(this->GetFirstFrom(high + 1), static_cast<std::int64_t>(m_Values.size()));
-    if (first < end)
-    {
-      std::fill(m_Values.begin() + first, m_Values.begin() + end, value);
-    }
-  }
-
-  void
-  Paint(const Ellipsoid & ellipsoid, Length y, Length z)
-  {
-    const Length halfWidth = ellipsoid.GetHalfWidth(y, z);
-    if (halfWidth >= 0)
-    {
-      this->Paint(ellipsoid.center[0], halfWidth, ellipsoid.value);
-    }
-  }
-
-  /** Add up the samples of each voxel. */
-  void
-  AddTo(std::vector<std::int32_t> & sums) const
-  {
-    const short * values = m_Values.data();
-    for (auto & sum : sums)
-    {
-      for (int i = 0; i < Samples; ++i)
+      const Point point{ { random.Next(-1000, 1000), random.Next(-1000, 1000), random.Next(-1000, 1000) } };
+      const auto  squaredNorm = point[0] * point[0] + point[1] * point[1] + point[2] * point[2];
+      if (squaredNorm <= 1000 * 1000 && squaredNorm > 0)
       {
-        sum += *values++;
+        return GetDirection({}, point);
       }
     }
   }
 
-private:
-  /** The first sample at or after a position. Sample s of n is at (s + 1/2) / n of the field of view. */
-  std::int64_t
-  GetFirstFrom(Length x) const
+  /** Of hundreds of random points of the right lobe, the one that is farthest from the vessels and the surface. */
+  Point
+  FindPointWithoutVessels()
   {
-    const auto n = static_cast<std::int64_t>(m_Values.size());
-    const auto fromEdge = x + FieldOfView[0] / 2;
-    return -DivideDown(FieldOfView[0] - 2 * n * fromEdge, 2 * FieldOfView[0]);
+    constexpr Length margin = 12 * Millimeter;
+    Point            best = RightLobe.center;
+    Length           bestDistance = -1;
+    for (int i = 0; i < 400; ++i)
+    {
+      const Point fromCenter{ { random.Next(-60, 60), random.Next(-55, 55), random.Next(-65, 65) } };
+      const Point point = Add(RightLobe.center, fromCenter, Millimeter);
+      if (IsInLiver(point, margin))
+      {
+        Length distance = margin;
+        for (const auto & ball : balls)
+        {
+          distance = std::min(distance, GetDistance(point, ball.center) - ball.radius);
+        }
+        if (distance > bestDistance)
+        {
+          bestDistance = distance;
+          best = point;
+        }
+      }
+    }
+    return best;
   }
 
-  std::vector<short> m_Values;
+  static constexpr Length ThinnestRadius = 500;
+
+  RandomSequence      random;
+  std::vector<Branch> branches;
+  std::vector<Ball>   balls;
+  std::vector<Point>  nodes;
 };
 
-/** Where the sample s of n along an axis is. */
+/** The position of sample s of n along an axis. */
 inline Length
 GetPosition(unsigned int axis, std::int64_t s, std::int64_t n)
 {
   return (2 * s + 1) * FieldOfView[axis] / (2 * n) - FieldOfView[axis] / 2;
 }
 
-inline void
-PaintRibs(SampleLine & line, Length y, Length z)
+/** The samples of a line along x. */
+struct Line
 {
-  // Ribs go down to the front, and end there.
-  if (y < -75 * Millimeter)
+  std::vector<short> values;
+  Length             y;
+  Length             z;
+
+  /** Set the samples in a closed interval. */
+  void
+  Paint(Length low, Length high, short value)
   {
-    return;
+    const auto size = static_cast<std::int64_t>(values.size());
+    const auto getFirstFrom = [size](Length x) {
+      const auto numerator = FieldOfView[0] - 2 * size * (x + FieldOfView[0] / 2);
+      return std::clamp<std::int64_t>(-DivideDown(numerator, 2 * FieldOfView[0]), 0, size);
+    };
+    const auto first = getFirstFrom(low);
+    std::fill(values.begin() + first, values.begin() + std::max(first, getFirstFrom(high + 1)), value);
   }
-  const Length toNext = z - y * 2 / 5 + 100 * RibDistance;
-  const Length height = toNext % RibDistance - RibDistance / 2;
-  for (const short value : { DenseBone, SpongyBone })
+
+  void
+  Paint(const Ellipsoid & ellipsoid)
   {
-    const Length cortex = value == DenseBone ? 0 : CortexThickness;
-    const Length halfHeight = RibHalfHeight - cortex;
-    if (std::abs(height) < halfHeight)
+    const Length halfWidth = ellipsoid.GetHalfWidth(y, z);
+    if (halfWidth >= 0)
     {
+      this->Paint(ellipsoid.center[0] - halfWidth, ellipsoid.center[0] + halfWidth, ellipsoid.value);
+    }
+  }
+
+  void
+  Paint(const Ball & ball)
+  {
+    const Length dy = y - ball.center[1];
+    const Length dz = z - ball.center[2];
+    const auto   squared = ball.radius * ball.radius - dy * dy - dz * dz;
+    if (squared >= 0)
+    {
+      const Length halfWidth = SquareRoot(squared);
+      const auto   value = 180 + 20 * ball.radius / VesselTree::TrunkRadius;
+      this->Paint(ball.center[0] - halfWidth, ball.center[0] + halfWidth, static_cast<short>(value));
+    }
+  }
+
+  /** Ribs descend toward the front, and end there. */
+  void
+  PaintRibs()
+  {
+    const Length height = (z - y * 2 / 5 + 100 * RibDistance) % RibDistance - RibDistance / 2;
+    for (const Length cortex : { Length{ 0 }, CortexThickness })
+    {
+      const Length halfHeight = RibHalfHeight - cortex;
+      if (y < -75 * Millimeter || std::abs(height) >= halfHeight)
+      {
+        return;
+      }
       const Length halfWidth =
         (RibHalfWidth - cortex) * SquareRoot(halfHeight * halfHeight - height * height) / halfHeight;
-      const Ellipsoid outer = RibCage.Grow(halfWidth);
-      const Ellipsoid inner = RibCage.Grow(-halfWidth);
-      const Length    outerHalf = outer.GetHalfWidth(y, z);
-      const Length    innerHalf = std::max<Length>(inner.GetHalfWidth(y, z), 0);
-      if (outerHalf >= 0)
+      const Length outer = RibCage.Grow(halfWidth).GetHalfWidth(y, z);
+      const Length inner = std::max<Length>(RibCage.Grow(-halfWidth).GetHalfWidth(y, z), 0);
+      if (outer >= 0)
       {
-        line.PaintBetween(-outerHalf, -innerHalf, value);
-        line.PaintBetween(innerHalf, outerHalf, value);
+        this->Paint(-outer, -inner, cortex == 0 ? DenseBone : SpongyBone);
+        this->Paint(inner, outer, cortex == 0 ? DenseBone : SpongyBone);
       }
     }
   }
-}
 
-inline void
-PaintSpine(SampleLine & line, Length y, Length z)
-{
-  // The middle of a vertebra is at z = 0.
-  const Length fromMiddle =
-    std::abs((z + 100 * VertebraHeight + VertebraHeight / 2) % VertebraHeight - VertebraHeight / 2);
-  const Length halfHeight = (VertebraHeight - DiskHeight) / 2;
-  if (fromMiddle < halfHeight)
+  void
+  PaintLiver()
   {
-    line.Paint(VertebralArch, y, z);
-    line.Paint(SpinousProcess, y, z);
-    line.Paint(VertebralBody, y, z);
-    if (fromMiddle < halfHeight - CortexThickness)
+    const Length limit = Diaphragm.Grow(-DiaphragmThickness).GetHalfWidth(y, z);
+    for (const auto & lobe : { RightLobe, LeftLobe })
     {
-      Ellipsoid spongy = VertebralBody.Grow(-CortexThickness);
-      spongy.value = SpongyBone;
-      line.Paint(spongy, y, z);
+      const Length halfWidth = lobe.GetHalfWidth(y, z);
+      if (halfWidth >= 0 && limit >= 0)
+      {
+        this->Paint(
+          std::max(lobe.center[0] - halfWidth, -limit), std::min(lobe.center[0] + halfWidth, limit), lobe.value);
+      }
     }
   }
-  else
+
+  /** The middle of a vertebra is at z = 0. */
+  void
+  PaintSpine()
   {
-    Ellipsoid disk = VertebralBody;
-    disk.value = 80;
-    line.Paint(disk, y, z);
+    const Length fromMiddle =
+      std::abs((z + 100 * VertebraHeight + VertebraHeight / 2) % VertebraHeight - VertebraHeight / 2);
+    const Length halfHeight = (VertebraHeight - DiskHeight) / 2;
+    if (fromMiddle < halfHeight)
+    {
+      this->Paint(VertebralArch);
+      this->Paint(SpinousProcess);
+      this->Paint(VertebralBody);
+      if (fromMiddle < halfHeight - CortexThickness)
+      {
+        this->Paint(SpongyBody);
+      }
+    }
+    else
+    {
+      this->Paint(Disk);
+    }
+    this->Paint(SpinalCanal);
   }
-  line.Paint(SpinalCanal, y, z);
+
+  /** All but the vessels of the liver. */
+  void
+  PaintAnatomy()
+  {
+    std::fill(values.begin(), values.end(), short{ -1000 });
+    this->Paint(Skin);
+    this->Paint(Wall);
+    this->PaintRibs();
+    if (z <= LungBase)
+    {
+      this->Paint(LowerCavity);
+    }
+    for (const auto & part : Chest)
+    {
+      if (z > LungBase)
+      {
+        this->Paint(part);
+      }
+    }
+    for (const auto & organ : Organs)
+    {
+      this->Paint(organ);
+    }
+    this->PaintLiver();
+    this->PaintSpine();
+  }
+};
+
+/** The balls that may touch samples of a voxel, in the same order. */
+inline std::vector<Ball>
+SelectBalls(const std::vector<Ball> & balls, unsigned int axis, std::int64_t voxel, std::int64_t size)
+{
+  const Length      low = GetPosition(axis, voxel * Samples, size * Samples);
+  const Length      high = GetPosition(axis, voxel * Samples + Samples - 1, size * Samples);
+  std::vector<Ball> result;
+  std::copy_if(balls.begin(), balls.end(), std::back_inserter(result), [=](const Ball & ball) {
+    return ball.center[axis] + ball.radius >= low && ball.center[axis] - ball.radius <= high;
+  });
+  return result;
 }
 
 inline void
-PaintLiver(SampleLine & line, Length y, Length z)
+PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, const Settings & settings)
 {
-  const Length limit = Diaphragm.Grow(-DiaphragmThickness).GetHalfWidth(y, z);
-  for (const auto & lobe : { RightLobe, LeftLobe })
+  // The noise has 16 + 10 binary fraction digits.
+  constexpr std::int64_t unit = std::int64_t{ 1 } << 26;
+  constexpr std::int64_t numberOfSamples = Samples * Samples * Samples;
+  const RandomSequence   noise(RandomSequence(settings.randomSeed).Get(0));
+  const std::int64_t     noiseScale = std::llround(settings.noise * 1024.0);
+
+  const auto size = settings.size;
+  const auto ballsOfSlice = SelectBalls(balls, 2, k, size[2]);
+  Line       line{ std::vector<short>(size[0] * Samples), 0, 0 };
+  for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
-    const Length halfWidth = lobe.GetHalfWidth(y, z);
-    if (halfWidth >= 0 && limit >= 0)
+    const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
+    std::vector<std::int32_t> sums(size[0]);
+    for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
-      line.PaintBetween(
-        std::max(lobe.center[0] - halfWidth, -limit), std::min(lobe.center[0] + halfWidth, limit), lobe.value);
+      line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
+      line.z = GetPosition(2, k * Samples + sample / Samples, size[2] * Samples);
+      line.PaintAnatomy();
+      for (const auto & ball : ballsOfRow)
+      {
+        line.Paint(ball);
+      }
+      const short * values = line.values.data();
+      for (auto & sum : sums)
+      {
+        sum += values[0] + values[1] + values[2] + values[3];
+        values += Samples;
+      }
+    }
+    const std::uint64_t start = (k * size[1] + j) * size[0];
+    for (std::size_t i = 0; i < size[0]; ++i)
+    {
+      const auto fromMean = noiseScale == 0 ? 0 : noise.GetNormal(start + i) * noiseScale;
+      const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + fromMean + unit / 2, unit);
+      // Scanners store 12 bits.
+      image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
     }
   }
-}
-
-/** All but the vessels of the liver. */
-inline void
-PaintAnatomy(SampleLine & line, Length y, Length z)
-{
-  line.Fill(Air);
-  line.Paint(Skin, y, z);
-  line.Paint(Wall, y, z);
-  PaintRibs(line, y, z);
-  if (z > LungBase)
-  {
-    line.Paint(Cavity, y, z);
-    line.Paint(Mediastinum, y, z);
-    line.Paint(Heart, y, z);
-    line.Paint(Diaphragm, y, z);
-  }
-  else
-  {
-    line.Paint(LowerCavity, y, z);
-  }
-  for (const auto & organ : Organs)
-  {
-    line.Paint(organ, y, z);
-  }
-  PaintLiver(line, y, z);
-  PaintSpine(line, y, z);
 }
 
 inline ImageType::IndexType
@@ -680,124 +640,14 @@ GetIndex(const Point & point, const ImageType::SizeType & size)
   ImageType::IndexType index;
   for (unsigned int d = 0; d < 3; ++d)
   {
-    index[d] = static_cast<itk::IndexValueType>((point[d] + FieldOfView[d] / 2) * static_cast<std::int64_t>(size[d]) /
-                                                FieldOfView[d]);
+    const auto n = static_cast<std::int64_t>(size[d]);
+    index[d] = static_cast<itk::IndexValueType>((point[d] + FieldOfView[d] / 2) * n / FieldOfView[d]);
   }
   return index;
 }
-
-/** Draw slices, each on its own. */
-class Painter
-{
-public:
-  Painter(ImageType * image, const std::vector<Ball> & balls, const Settings & settings)
-    : m_Image(image)
-    , m_Balls(balls)
-    , m_Noise(RandomSequence(settings.randomSeed).Get(0))
-    , m_NoiseScale(std::llround(settings.noise * 1024.0))
-    , m_BallsOfSlice(settings.size[2])
-  {
-    for (std::size_t i = 0; i < balls.size(); ++i)
-    {
-      this->ForEachVoxelOf(balls[i], 2, [this, i](std::size_t k) { m_BallsOfSlice[k].push_back(i); });
-    }
-  }
-
-  void
-  PaintSlice(std::size_t k) const
-  {
-    const auto                            size = m_Image->GetLargestPossibleRegion().GetSize();
-    std::vector<std::vector<std::size_t>> ballsOfRow(size[1]);
-    for (const auto i : m_BallsOfSlice[k])
-    {
-      this->ForEachVoxelOf(m_Balls[i], 1, [&ballsOfRow, i](std::size_t j) { ballsOfRow[j].push_back(i); });
-    }
-
-    SampleLine                line(size[0]);
-    std::vector<std::int32_t> sums(size[0]);
-    for (std::size_t j = 0; j < size[1]; ++j)
-    {
-      std::fill(sums.begin(), sums.end(), 0);
-      for (int sample = 0; sample < Samples * Samples; ++sample)
-      {
-        const Length y = this->GetSamplePosition(1, j, sample % Samples);
-        const Length z = this->GetSamplePosition(2, k, sample / Samples);
-        PaintAnatomy(line, y, z);
-        for (const auto i : ballsOfRow[j])
-        {
-          this->PaintBall(line, m_Balls[i], y, z);
-        }
-        line.AddTo(sums);
-      }
-      this->SetRow(sums, j, k);
-    }
-  }
-
-private:
-  /** Call a function for the voxels along an axis that a ball may touch. */
-  template <typename TFunction>
-  void
-  ForEachVoxelOf(const Ball & ball, unsigned int axis, TFunction && function) const
-  {
-    const auto size = static_cast<std::int64_t>(m_Image->GetLargestPossibleRegion().GetSize()[axis]);
-    const auto toVoxel = [axis, size](Length position) {
-      return std::clamp<std::int64_t>(
-        DivideDown((position + FieldOfView[axis] / 2) * size, FieldOfView[axis]), 0, size - 1);
-    };
-    const auto last = toVoxel(ball.center[axis] + ball.radius);
-    for (auto i = toVoxel(ball.center[axis] - ball.radius); i <= last; ++i)
-    {
-      function(static_cast<std::size_t>(i));
-    }
-  }
-
-  Length
-  GetSamplePosition(unsigned int axis, std::size_t voxel, int sample) const
-  {
-    const auto size = static_cast<std::int64_t>(m_Image->GetLargestPossibleRegion().GetSize()[axis]);
-    return GetPosition(axis, static_cast<std::int64_t>(voxel) * Samples + sample, size * Samples);
-  }
-
-  static void
-  PaintBall(SampleLine & line, const Ball & ball, Length y, Length z)
-  {
-    const Length dy = y - ball.center[1];
-    const Length dz = z - ball.center[2];
-    const auto   rest = ball.radius * ball.radius - dy * dy - dz * dz;
-    if (rest >= 0)
-    {
-      const auto value = ThinVessel + (Trunk - ThinVessel) * ball.radius / VesselTree::TrunkRadius;
-      line.Paint(ball.center[0], SquareRoot(rest), static_cast<short>(value));
-    }
-  }
-
-  /** The means of the samples, with noise. */
-  void
-  SetRow(const std::vector<std::int32_t> & sums, std::size_t j, std::size_t k) const
-  {
-    const auto        size = m_Image->GetLargestPossibleRegion().GetSize();
-    const std::size_t start = (k * size[1] + j) * size[0];
-    short *           row = m_Image->GetBufferPointer() + start;
-    // The noise has 16 + 10 binary digits behind the point.
-    constexpr std::int64_t unit = std::int64_t{ 1 } << 26;
-    constexpr std::int64_t numberOfSamples = Samples * Samples * Samples;
-    for (std::size_t i = 0; i < sums.size(); ++i)
-    {
-      const auto noise = m_NoiseScale == 0 ? 0 : m_Noise.GetNormal(start + i) * m_NoiseScale;
-      const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + noise + unit / 2, unit);
-      // What scanners store has 12 bits.
-      row[i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
-    }
-  }
-
-  ImageType *                           m_Image;
-  const std::vector<Ball> &             m_Balls;
-  RandomSequence                        m_Noise;
-  std::int64_t                          m_NoiseScale;
-  std::vector<std::vector<std::size_t>> m_BallsOfSlice;
-};
 } // namespace Detail
 
+/** Make the image. Throws std::invalid_argument if a setting is out of range. */
 inline Result
 Make(const Settings & settings)
 {
@@ -806,23 +656,22 @@ Make(const Settings & settings)
   {
     throw std::invalid_argument("the noise is " + std::to_string(settings.noise) + ", not from 0 to 1000");
   }
-
   ImageType::SpacingType spacing = settings.spacing;
   ImageType::PointType   origin;
   for (unsigned int d = 0; d < 3; ++d)
   {
+    const std::string axis = " along axis " + std::to_string(d) + " is ";
     if (settings.size[d] < 1 || settings.size[d] > 4096)
     {
-      throw std::invalid_argument("the size along axis " + std::to_string(d) + " is " +
-                                  std::to_string(settings.size[d]) + ", not from 1 to 4096");
+      throw std::invalid_argument("the size" + axis + std::to_string(settings.size[d]) + ", not from 1 to 4096");
     }
     if (!(spacing[d] >= 0.0))
     {
-      throw std::invalid_argument("the spacing along axis " + std::to_string(d) + " is " + std::to_string(spacing[d]));
+      throw std::invalid_argument("the spacing" + axis + std::to_string(spacing[d]));
     }
     if (spacing[d] == 0.0)
     {
-      // A file of any format can hold a whole number of nanometers.
+      // Every file format can store an integer number of nanometers.
       const auto size = static_cast<std::int64_t>(settings.size[d]);
       spacing[d] = static_cast<double>((FieldOfView[d] * 1000 + size / 2) / size) / 1e6;
     }
@@ -836,12 +685,15 @@ Make(const Settings & settings)
   result.image->SetOrigin(origin);
   result.image->Allocate();
 
-  VesselTree    tree(settings.randomSeed);
-  const Painter painter(result.image, tree.GetBalls(), settings);
+  VesselTree tree(settings.randomSeed);
   itk::MultiThreaderBase::New()->ParallelizeArray(
-    0, settings.size[2], [&painter](itk::SizeValueType k) { painter.PaintSlice(k); }, nullptr);
+    0,
+    settings.size[2],
+    [&](itk::SizeValueType k) { PaintSlice(result.image, static_cast<std::int64_t>(k), tree.balls, settings); },
+    nullptr);
 
-  result.vesselSeed = GetIndex(tree.GetTrunkCenter(), settings.size);
+  const Point trunkCenter = Add({}, Add(VesselTree::Hilum, VesselTree::Fork), 1, 2);
+  result.vesselSeed = GetIndex(trunkCenter, settings.size);
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
   return result;
