@@ -16,15 +16,16 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Voxel-based GLRLM maps of PyRadiomics and of this module: agreement per feature, and time.
+"""Compare voxel-based GLRLM maps of PyRadiomics and of this module: agreement per feature, and computation time.
 
-The settings are the same: bin edges at multiples of the bin width, range of the mask, cubic windows clipped at the mask,
-runs in voxels, mean over 13 directions. What is left:
+Both use the same settings: bin edges at multiples of the bin width, intensity range of the mask, cubic windows clipped
+to the mask, run lengths in voxels, mean over 13 directions. The remaining differences are:
 
-- PyRadiomics computes in double precision and returns it; ours are exact sums, rounded to float once.
-- Its RunEntropy adds 2.2e-16 to every probability, so that it is -3.2e-16 where ours is 0.
-- It skips, for a window, a direction in which no line holds two voxels or more. This makes no difference in solid masks,
-  and a large one in thin or scattered ones; skip_single_voxel_directions applies the same rule here.
+- PyRadiomics computes and returns double precision; this module computes exact sums, rounded to float once.
+- The RunEntropy of PyRadiomics adds 2.2e-16 to every probability, so it is -3.2e-16 where that of this module is 0.
+- For each window, PyRadiomics skips the directions in which no line contains two or more voxels. This makes no
+  difference in solid masks, but a large one in thin or scattered masks; skip_single_voxel_directions applies the same
+  rule here.
 """
 
 import argparse
@@ -46,13 +47,13 @@ import matplotlib.pyplot as plt
 
 
 def abbreviations():
-    """PyRadiomics' name -> ours."""
+    """Map PyRadiomics' feature names to the abbreviations of this module."""
     enums = itk.RunLengthFeatureMapEnums
     return {enums.GetName(i): enums.GetAbbreviation(i) for i in range(16)}
 
 
 def maps_of_pyradiomics(array, mask, bin_width, radius):
-    """Name -> values at the voxels of the mask; and seconds."""
+    """Return the values inside the mask by feature name, and the computation time in seconds."""
     extractor = RadiomicsFeatureExtractor(
         binWidth=bin_width, kernelRadius=radius, maskedKernel=True, initValue=0, voxelBatch=2000
     )
@@ -65,7 +66,7 @@ def maps_of_pyradiomics(array, mask, bin_width, radius):
     maps = {}
     for key, value in result.items():
         if key.startswith("original_glrlm_"):
-            # It crops its maps to the mask.
+            # PyRadiomics crops its maps to the mask.
             whole = sitk.Resample(value, image, sitk.Transform(), sitk.sitkNearestNeighbor, 0.0, sitk.sitkFloat64)
             name = abbreviations()[key.removeprefix("original_glrlm_")]
             maps[name] = sitk.GetArrayFromImage(whole)[mask > 0]
@@ -73,6 +74,7 @@ def maps_of_pyradiomics(array, mask, bin_width, radius):
 
 
 def our_maps(array, mask, bin_width, radius, skip):
+    """The same with this module."""
     start = time.perf_counter()
     maps = voxelmaps.feature_maps(
         array,
@@ -88,7 +90,7 @@ def our_maps(array, mask, bin_width, radius, skip):
 
 
 def compare(theirs, ours):
-    """Name -> greatest difference: of the value, or absolute where it is below 1e-9; and voxels with NaN in one only."""
+    """Return the largest relative difference (absolute below 1e-9) by feature name, and the count of unmatched NaN."""
     differences, nans = {}, 0
     for name in ours:
         a, b = theirs[name], ours[name].astype(float)
@@ -107,11 +109,11 @@ def draw(all_differences, path):
     for i, (title, differences) in enumerate(all_differences.items()):
         values = [min(max(differences[name], 1e-10), 10) for name in names]
         axis.bar(places + 0.2 * (i - 1.5), values, 0.2, label=title)
-    axis.axhline(2**-23, color="black", linewidth=0.8, linestyle="--", label="unit of a float, 1.2e-7")
+    axis.axhline(2**-23, color="black", linewidth=0.8, linestyle="--", label="float precision, 1.2e-7")
     axis.set_yscale("log")
     axis.set_ylim(1e-10, 100)
     axis.set_xticks(places, names, rotation=60)
-    axis.set_ylabel("greatest relative difference")
+    axis.set_ylabel("largest relative difference")
     axis.legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     figure.savefig(path, dpi=90)
 
@@ -120,10 +122,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image", help="3D image, such as head.nii.gz")
     parser.add_argument("folder", type=pathlib.Path, help="where to write comparison.png")
-    parser.add_argument("--bin-width", type=float, default=10)
-    parser.add_argument("--radius", type=int, default=2)
+    parser.add_argument("--bin-width", type=float, default=10, help="width of a gray level")
+    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
     parser.add_argument(
-        "--size", type=float, default=0.15, help="radius of the ball that is compared, part of the image"
+        "--size", type=float, default=0.15, help="radius of the compared ball, as a fraction of the image size"
     )
     options = parser.parse_args()
     radiomics.setVerbosity(logging.ERROR)
@@ -137,7 +139,7 @@ def main():
     sheet[np.abs(grid[0] - center[0]) >= 1] = 0
     scattered = ball * (np.random.default_rng(0).random(ball.shape) < 0.05)
     scattered = scattered.astype(np.uint8)
-    # It warns of windows without a direction, whose result is NaN as it should be.
+    # PyRadiomics warns about windows without directions, for which NaN is the expected result.
     warnings.simplefilter("ignore", RuntimeWarning)
 
     table = {}
@@ -153,7 +155,7 @@ def main():
         print(f"{title}: {int(mask.sum())} voxels; PyRadiomics {their_seconds:.2f} s, this {our_seconds:.2f} s")
         equal = np.mean([np.mean((theirs[n].astype(np.float32) == ours[n]) | np.isnan(ours[n])) for n in ours])
         print(f"  equal after rounding to float: {100 * equal:.2f} %; voxels with NaN in only one of them: {nans}")
-        print("  greatest relative difference: " + ", ".join(f"{n} {d:.1e}" for n, d in table[title].items()))
+        print("  largest relative difference: " + ", ".join(f"{n} {d:.1e}" for n, d in table[title].items()))
     options.folder.mkdir(parents=True, exist_ok=True)
     draw(table, options.folder / "comparison.png")
 

@@ -16,10 +16,10 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Habitats: regions of similar texture inside a mask, found by clustering the voxels' run length features.
+"""Find habitats, regions of similar texture inside a mask, by clustering the run length features of its voxels.
 
-Every voxel of the mask has a vector of features; these are standardized (mean 0, variance 1), and k-means makes groups of
-voxels whose vectors are alike. The groups are written as a label image of the image's geometry.
+Every voxel of the mask has a feature vector. The features are standardized (mean 0, variance 1), and k-means groups
+voxels with similar vectors. The program writes the groups as a label image with the geometry of the input image.
 """
 
 import argparse
@@ -35,12 +35,12 @@ from sklearn.preprocessing import StandardScaler
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# GLN and RLN count runs as much as they describe texture, so their normalized versions are taken.
+# GLN and RLN depend on the number of runs as much as on texture; their normalized versions do not.
 FEATURES = ["SRE", "LRE", "GLNN", "RLNN", "RP", "LGRE", "HGRE", "GLV", "RV", "RE"]
 
 
 def draw(image, labels, path):
-    """Three slices of an image with the habitats in color."""
+    """Draw three slices of an image, without and with the habitats in color."""
     array = itk.array_view_from_image(image)
     spacing = itk.spacing(image)
     slices = np.linspace(0, image.shape[0], 5).astype(int)[1:4]
@@ -60,8 +60,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image", help="3D image, such as head.nii.gz")
     parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.nii.gz and habitats.png")
-    parser.add_argument("--mask", help="image of the same geometry: 1 inside; default: above the mean intensity")
-    parser.add_argument("--habitats", type=int, default=4, help="number of groups")
+    parser.add_argument("--mask", help="image of the same geometry, 1 inside (default: above the mean intensity)")
+    parser.add_argument("--habitats", type=int, default=4, help="number of habitats")
     options = parser.parse_args()
 
     image = itk.imread(options.image)
@@ -76,7 +76,7 @@ def main():
     vectors = StandardScaler().fit_transform(vectors)
     groups = KMeans(options.habitats, n_init=4, random_state=0).fit_predict(vectors)
 
-    # Numbers by mean intensity, so that another run gives the same numbers.
+    # k-means numbers the groups arbitrarily; the order of their mean intensities is reproducible.
     means = [array[mask][groups == g].mean() for g in range(options.habitats)]
     rank = np.argsort(np.argsort(means)) + 1
     labels = np.zeros(mask.shape, np.uint8)

@@ -16,11 +16,11 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps of a volume of any size: chunk by chunk, on all cores or on a dask cluster.
+"""Compute run length feature maps of a volume of any size, chunk by chunk, on all cores or on a dask cluster.
 
-The volume is a zarr array. dask.array.map_overlap hands each chunk with a border of one window radius to
-compute_chunk, so every window is complete; the range of intensities is that of the whole volume, so the gray levels are
-the same in all chunks. The result is therefore equal to that of the whole image, bit for bit, which --check verifies.
+The volume is a zarr array. dask.array.map_overlap passes each chunk to compute_chunk with a border of one window
+radius, so that every window is complete. The intensity range is that of the whole volume, so that the gray levels are
+the same in all chunks. The result is therefore bit-identical to that of the whole image, which --check verifies.
 """
 
 import argparse
@@ -34,7 +34,7 @@ import zarr
 
 
 def compute_chunk(chunk, low, high, levels, radius, features):
-    """Feature maps of one chunk, on one core; runs in a process of dask."""
+    """Compute the feature maps of one chunk on one core; dask calls this in a worker process."""
     import itk
 
     itk.set_nthreads(1)
@@ -50,7 +50,7 @@ def compute_chunk(chunk, low, high, levels, radius, features):
 
 
 def feature_maps(volume, levels, radius, features):
-    """Lazy maps of a dask array, with the features as last axis."""
+    """Return the maps of a dask array as a lazy dask array whose last axis is the feature."""
     low, high = (float(v) for v in dask.compute(volume.min(), volume.max()))
     depth = dict.fromkeys(range(volume.ndim), radius)
     maps = da.map_overlap(
@@ -73,7 +73,7 @@ def feature_maps(volume, levels, radius, features):
 
 
 def draw(volume, written, feature, path):
-    """The middle slice of the volume and of its first map, with the borders of the chunks."""
+    """Draw the middle slice of the volume, with the borders of the chunks, and of its first map."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -96,20 +96,20 @@ def draw(volume, written, feature, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("image", help="3D image that ITK reads, or volume.zarr")
-    parser.add_argument("output", type=pathlib.Path, help="zarr array to write, with the features as last axis")
-    parser.add_argument("--chunk", type=int, default=48, help="voxels of a chunk along each axis")
+    parser.add_argument("image", help="3D image in any format that ITK reads, or a zarr array (.zarr)")
+    parser.add_argument("output", type=pathlib.Path, help="zarr array to write, whose last axis is the feature")
+    parser.add_argument("--chunk", type=int, default=48, help="chunk size along each axis in voxels")
     parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
-    parser.add_argument("--radius", type=int, default=2, help="voxels of the window to each side")
-    parser.add_argument("--features", default="SRE,LRE,GLN,RLN,RP", help="features to compute")
+    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
+    parser.add_argument("--features", default="SRE,LRE,GLN,RLN,RP", help="comma-separated features")
     parser.add_argument(
-        "--scheduler", help="address of a dask cluster, tcp://host:8786; default: all cores of this machine"
+        "--scheduler", help="address of a dask cluster, tcp://host:8786 (default: all cores of this machine)"
     )
-    parser.add_argument("--picture", help="PNG file to draw: a slice, its chunks and the first map")
-    parser.add_argument("--check", action="store_true", help="compute the whole image too, and compare")
+    parser.add_argument("--picture", help="PNG file to write: a slice, its chunks, and the first map")
+    parser.add_argument("--check", action="store_true", help="also compute the maps of the whole image, and compare")
     options = parser.parse_args()
     features = options.features.split(",")
-    # Workers of a cluster have working directories of their own, and zarr takes a file that is not there for zeros.
+    # Workers of a cluster have other working directories, and zarr reads missing files as zeros.
     options.output = options.output.absolute()
 
     if options.image.rstrip("/").endswith(".zarr"):
@@ -132,7 +132,7 @@ def main():
     if options.scheduler:
         from distributed import Client
 
-        Client(options.scheduler)  # what is computed from here on goes there
+        Client(options.scheduler)  # becomes the default scheduler
     else:
         dask.config.set(scheduler="processes")
     start = time.perf_counter()

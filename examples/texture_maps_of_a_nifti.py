@@ -16,9 +16,9 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps of a NIfTI image: one NIfTI file per feature, and a picture of all of them.
+"""Compute run length feature maps of a NIfTI image: one NIfTI file per feature, and a picture of all maps.
 
-Any image that ITK reads will do. The maps keep its geometry, so that viewers show them over the image.
+The image can have any format that ITK reads. The maps have its geometry, so viewers can overlay them on the image.
 """
 
 import argparse
@@ -34,7 +34,7 @@ import matplotlib.pyplot as plt
 
 
 def draw(image, maps, inside, path):
-    """The middle slice of an image and of its maps; gray values from the 2nd to the 98th percentile inside."""
+    """Draw the middle slice of an image and of its maps; black and white are the 2nd and 98th percentiles inside."""
     middle = image.shape[0] // 2
     spacing = itk.spacing(image)
     inside = inside[middle]
@@ -56,10 +56,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image", help="3D image, such as head.nii.gz")
     parser.add_argument("folder", type=pathlib.Path, help="where to write the maps and overview.png")
-    parser.add_argument("--mask", help="image of the same geometry: 1 where maps are wanted")
+    parser.add_argument("--mask", help="image of the same geometry, 1 where to compute maps")
     parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
-    parser.add_argument("--radius", type=int, default=2, help="voxels of the window to each side")
-    parser.add_argument("--features", default="all", help="all, or a list such as SRE,LRE,RE")
+    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
+    parser.add_argument("--features", default="all", help="all, or a comma-separated list such as SRE,LRE,RE")
     options = parser.parse_args()
 
     image = itk.imread(options.image)

@@ -16,10 +16,10 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Vessels of a CT by fuzzy connectedness: DICOM series, strengths, threshold, surface, picture.
+"""Segment the vessels of a CT, read from a DICOM series, by fuzzy connectedness, and render their surface.
 
-One seed inside a vessel is enough: mean and variance of the vessel are estimated around it. The surface is made and
-rendered by VTK, without a window.
+One seed inside a vessel is enough: the mean and the variance of the vessel are estimated around it. VTK extracts and
+renders the surface off-screen.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import pathlib
 
 import itk
 
-# Without a display, VTK is to render in memory.
+# Without a display, VTK renders through EGL.
 if "DISPLAY" not in os.environ:
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 import vtk
@@ -36,7 +36,7 @@ from vtk.util import numpy_support
 
 
 def surface_of(strength, threshold):
-    """Smoothed surface of the voxels of at least this strength, in the coordinates of the image's axes."""
+    """Return the smoothed isosurface of the strength, in mm along the axes of the image."""
     array = itk.array_from_image(strength)
     grid = vtk.vtkImageData()
     grid.SetDimensions(*reversed(array.shape))
@@ -56,6 +56,7 @@ def surface_of(strength, threshold):
 
 
 def render(surface, path):
+    """Write a picture of a surface, seen from the front."""
     mapper = vtk.vtkPolyDataMapper()
     mapper.SetInputData(surface)
     mapper.ScalarVisibilityOff()
@@ -91,11 +92,11 @@ def render(surface, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("series", help="folder of one DICOM series, or any 3D image")
+    parser.add_argument("series", help="folder with one DICOM series, or any 3D image")
     parser.add_argument(
         "folder", type=pathlib.Path, help="where to write strength.nii.gz, vessels.nii.gz and vessels.png"
     )
-    parser.add_argument("--seed", required=True, help="index of a voxel in a vessel: x,y,z from 0")
+    parser.add_argument("--seed", required=True, help="zero-based index x,y,z of a voxel in a vessel")
     parser.add_argument("--threshold", type=float, default=0.4, help="strength of the weakest voxels of the vessels")
     options = parser.parse_args()
 
