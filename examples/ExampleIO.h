@@ -18,7 +18,7 @@
 #ifndef ExampleIO_h
 #define ExampleIO_h
 
-// What the example programs share: reading whatever ITK reads, checking outputs early, one-line error messages.
+// What the example programs share: reading all formats that ITK reads, checking outputs early, one-line error messages.
 
 #include "itkGDCMImageIO.h"
 #include "itkGDCMSeriesFileNames.h"
@@ -28,22 +28,19 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkImageSeriesReader.h"
-#include "itkMultiThreaderBase.h"
 #include "itkUnaryGeneratorImageFilter.h"
 #include "itkVectorImage.h"
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace ExampleIO
 {
-/** The text of an exception on one line, without the name and address of the ITK object that threw it. */
+/** The message of an exception on one line, without the class and address of the ITK object that threw it. */
 inline std::string
 GetOneLineMessage(const std::exception & error)
 {
@@ -68,76 +65,22 @@ GetOneLineMessage(const std::exception & error)
   return line;
 }
 
-inline std::vector<std::string>
-SplitAtCommas(const std::string & text)
+/** "4,4" for the values 4 and 4. */
+template <typename TValues>
+std::string
+Join(const TValues & values, const char * separator = ",")
 {
-  std::vector<std::string> entries;
-  std::istringstream       stream(text + ',');
-  for (std::string entry; std::getline(stream, entry, ',');)
+  std::ostringstream text;
+  const char *       before = "";
+  for (const auto & value : values)
   {
-    entries.push_back(entry);
+    text << before << value;
+    before = separator;
   }
-  return entries;
+  return text.str();
 }
 
-/** The number that the whole text spells; the option's name is for the message if there is none. */
-template <typename T>
-T
-ParseNumber(const std::string & option, const std::string & text)
-{
-  T            value{};
-  const char * end = text.data() + text.size();
-  const auto   result = std::from_chars(text.data(), end, value);
-  if (result.ec == std::errc::result_out_of_range)
-  {
-    throw std::runtime_error(option + ": " + text + " is out of range");
-  }
-  if (result.ec != std::errc{} || result.ptr != end)
-  {
-    const char * kind = std::is_floating_point<T>::value
-                          ? "a number"
-                          : (std::is_signed<T>::value ? "a whole number" : "a whole number >= 0");
-    throw std::runtime_error(option + ": '" + text + "' is not " + kind);
-  }
-  return value;
-}
-
-/** Numbers separated by commas; there must be as many as count says. */
-template <typename T>
-std::vector<T>
-ParseNumbers(const std::string & option, const std::string & text, std::size_t count, const std::string & whyCount)
-{
-  std::vector<T> values;
-  for (const auto & entry : SplitAtCommas(text))
-  {
-    values.push_back(ParseNumber<T>(option, entry));
-  }
-  if (values.size() != count)
-  {
-    throw std::runtime_error(option + ": '" + text + "' has " + std::to_string(values.size()) + " entries, but " +
-                             whyCount);
-  }
-  return values;
-}
-
-/** Set how many threads filters use; an empty text keeps one per processor. */
-inline void
-SetNumberOfThreads(const std::string & text)
-{
-  if (text.empty())
-  {
-    return;
-  }
-  const auto threads = ParseNumber<unsigned int>("--threads", text);
-  if (threads < 1)
-  {
-    throw std::runtime_error("--threads: " + text + " is less than 1");
-  }
-  itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(threads);
-  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-}
-
-/** An image to read: one file, or the files of a DICOM series. */
+/** An image to read: a file, or the files of a DICOM series. */
 struct Input
 {
   std::string               name;
@@ -146,13 +89,13 @@ struct Input
   itk::ImageIOBase::Pointer imageIO;
   unsigned int              dimension{ 0 };
   itk::IOComponentEnum      componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
-  /** Red, green and blue; read as gray if all three are equal everywhere. */
+  /** Red, green, and blue; read as a gray image if all three are equal everywhere. */
   bool isColor{ false };
-  /** What the user should know about the choice of files; may be empty. */
+  /** A message about the choice of files for the user; may be empty. */
   std::string remark;
 };
 
-/** Find the series of a DICOM directory with the most files. */
+/** Find the series with the most files in a DICOM directory. */
 inline void
 FindSeries(Input & input)
 {
@@ -183,7 +126,7 @@ FindSeries(Input & input)
   }
 }
 
-/** Find out what a file or DICOM directory holds, without reading the voxels. */
+/** Read the header of a file or DICOM directory, but no voxels. */
 inline Input
 FindInput(const std::string & name)
 {
@@ -204,7 +147,7 @@ FindInput(const std::string & name)
     input.imageIO = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::ReadMode);
     if (input.imageIO.IsNull())
     {
-      throw std::runtime_error("no reader of ITK takes the file '" + name + "'");
+      throw std::runtime_error("no reader of ITK can read the file '" + name + "'");
     }
   }
   input.imageIO->SetFileName(input.fileNames.front());
@@ -217,7 +160,7 @@ FindInput(const std::string & name)
     throw std::runtime_error("cannot read '" + name + "': " + GetOneLineMessage(error));
   }
 
-  // A fourth axis of one element is how some programs store a single volume.
+  // Some programs store a single volume with a fourth axis of size 1.
   input.dimension = input.imageIO->GetNumberOfDimensions();
   while (input.dimension > 3 && input.imageIO->GetDimensions(input.dimension - 1) == 1)
   {
@@ -230,13 +173,13 @@ FindInput(const std::string & name)
   if (input.dimension != 2 && input.dimension != 3)
   {
     throw std::runtime_error("'" + name + "' has " + std::to_string(input.dimension) +
-                             " dimensions; images of 2 or 3 can be read");
+                             " dimensions, but must have 2 or 3");
   }
   input.componentType = input.imageIO->GetComponentType();
   return input;
 }
 
-/** As FindInput, for an image that must have one value per voxel. */
+/** The same as FindInput, but require one value per voxel. */
 inline Input
 FindScalarInput(const std::string & name)
 {
@@ -254,7 +197,7 @@ FindScalarInput(const std::string & name)
   return input;
 }
 
-/** Names an image type in the call of a function. */
+/** Passes an image type to a function. */
 template <typename TImage>
 struct ImageTypeTag
 {
@@ -265,7 +208,7 @@ template <unsigned int VDimension, typename TFunction>
 void
 RunForPixelType(const Input & input, TFunction && run)
 {
-  // Every integer type without a case of its own fits into double.
+  // A double can represent all values of the other integer types that are used in practice.
   switch (input.componentType)
   {
     case itk::IOComponentEnum::UCHAR:
@@ -284,7 +227,7 @@ RunForPixelType(const Input & input, TFunction && run)
   }
 }
 
-/** Call a function with the ImageTypeTag of the image type that holds all values of the input. */
+/** Call a function with the ImageTypeTag of the image type that can hold all values of the input. */
 template <typename TFunction>
 void
 RunForImageType(const Input & input, TFunction && run)
@@ -328,7 +271,7 @@ ReadFiles(const Input & input)
   return update(reader);
 }
 
-/** Read an image of one value per voxel; also a gray image that is stored in equal red, green and blue. */
+/** Read an image with one value per voxel, or a gray image stored with equal red, green, and blue. */
 template <typename TImage>
 typename TImage::Pointer
 ReadScalarImage(const Input & input)
@@ -360,7 +303,7 @@ ReadScalarImage(const Input & input)
   return gray;
 }
 
-/** Read a mask: 1 where the file is not 0 (nor NaN), so that any label counts as inside. */
+/** Read a mask: 1 for all values except 0 and NaN, so that every label counts as inside. */
 template <unsigned int VDimension>
 typename itk::Image<unsigned char, VDimension>::Pointer
 ReadMask(const Input & input)
@@ -377,7 +320,7 @@ ReadMask(const Input & input)
   return mask;
 }
 
-/** Read a mask for an image of VDimension dimensions. */
+/** Read a mask for an image with VDimension dimensions. */
 template <unsigned int VDimension>
 typename itk::Image<unsigned char, VDimension>::Pointer
 ReadMaskFor(const std::string & what, const std::string & name)
@@ -391,14 +334,14 @@ ReadMaskFor(const std::string & what, const std::string & name)
   return ReadMask<VDimension>(input);
 }
 
-/** Throw now if a file cannot be written, not after the computation. */
+/** Throw if a file cannot be written; programs check this before a long computation. */
 inline void
 CheckOutput(const std::string & name)
 {
   const auto imageIO = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::WriteMode);
   if (imageIO.IsNull())
   {
-    throw std::runtime_error("no writer of ITK takes the file name '" + name + "'");
+    throw std::runtime_error("no writer of ITK can write the file '" + name + "'");
   }
   const bool existed = std::filesystem::exists(name);
   const bool isWritable = std::ofstream(name, std::ios::binary | std::ios::app).good();
@@ -428,7 +371,7 @@ WriteFile(const TImage * image, const std::string & name)
     throw std::runtime_error("cannot write '" + name + "': " + GetOneLineMessage(error));
   }
 
-  // ITK's NIfTI writer does not say when the file could not be written.
+  // ITK's NIfTI writer does not report that it could not write the file.
   std::error_code error;
   if (std::filesystem::file_size(name, error) == 0 || error)
   {

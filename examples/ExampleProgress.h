@@ -90,7 +90,7 @@ private:
   int                          m_Percent{ -1 };
 };
 
-/** Run a filter, with a bar if someone looks. */
+/** Run a filter, with a progress bar if standard error is a terminal. */
 inline void
 UpdateWithProgress(itk::ProcessObject * process, bool isQuiet)
 {

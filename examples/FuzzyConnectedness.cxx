@@ -16,7 +16,8 @@
  *
  *=========================================================================*/
 
-// The strength of connectedness of every voxel of an image file or DICOM directory with seeds, from the command line.
+// Computes the strength of connectedness of every voxel of an image file or DICOM directory to seeds from the command
+// line.
 
 #include "ExampleIO.h"
 #include "ExampleMain.h"
@@ -35,34 +36,46 @@ namespace
 {
 using Enums = itk::FuzzyConnectednessEnums;
 
+const std::map<std::string, Enums::AffinityFunction> affinities{
+  { "geometric-mean", Enums::AffinityFunction::GeometricMean },
+  { "weighted-sum", Enums::AffinityFunction::WeightedSum },
+  { "minimum", Enums::AffinityFunction::Minimum },
+  { "homogeneity", Enums::AffinityFunction::Homogeneity }
+};
+const std::map<std::string, Enums::Method> methods{ { "automatic", Enums::Method::Automatic },
+                                                    { "queue", Enums::Method::Queue },
+                                                    { "buckets", Enums::Method::Buckets },
+                                                    { "tiles", Enums::Method::Tiles },
+                                                    { "hierarchy", Enums::Method::Hierarchy } };
+
 struct Options
 {
-  std::string              input;
-  std::string              output;
-  std::vector<std::string> seeds;
-  std::vector<std::string> seedPoints;
-  std::string              seedImage;
-  std::string              mask;
-  std::string              affinity{ "geometric-mean" };
-  std::string              mean;
-  std::string              variance;
-  std::string              differenceMean;
-  std::string              differenceVariance;
-  std::string              weight;
-  std::string              estimateRadius;
-  std::string              minimumStrength;
-  std::string              connectivity;
-  bool                     distanceWeighting{ false };
-  std::string              threshold;
-  std::string              object;
-  std::string              method{ "automatic" };
-  std::string              threads;
-  bool                     quiet{ false };
+  std::string                                   input;
+  std::string                                   output;
+  std::vector<std::vector<itk::IndexValueType>> seeds;
+  std::vector<std::vector<double>>              seedPoints;
+  std::string                                   seedImage;
+  std::string                                   mask;
+  std::string                                   affinity{ "geometric-mean" };
+  std::optional<double>                         mean;
+  std::optional<double>                         variance;
+  std::optional<double>                         differenceMean;
+  std::optional<double>                         differenceVariance;
+  std::optional<double>                         weight;
+  std::optional<unsigned int>                   estimateRadius;
+  double                                        minimumStrength{ 0.0 };
+  std::optional<unsigned int>                   connectivity;
+  bool                                          distanceWeighting{ false };
+  double                                        threshold{ 0.0 };
+  std::string                                   object;
+  std::string                                   method{ "automatic" };
+  bool                                          quiet{ false };
 };
 
 void
 AddOptions(CLI::App & app, Options & options)
 {
+  using ExampleIO::AddNumbers;
   app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files")
     ->required();
   app
@@ -70,207 +83,165 @@ AddOptions(CLI::App & app, Options & options)
                 options.output,
                 "image of the strengths (.nii.gz, .nrrd, .mha, ...): 1 at the seeds, 0 if not connected")
     ->required();
-  app.add_option("--seed", options.seeds, "index of a voxel of the object, from 0; may be given several times")
-    ->type_name("X,Y[,Z]")
-    ->allow_extra_args(false);
-  app.add_option("--seed-point", options.seedPoints, "the same as a physical point, in mm")
-    ->type_name("X,Y[,Z]")
-    ->allow_extra_args(false);
-  app
-    .add_option(
-      "--seed-image", options.seedImage, "image of the same geometry; voxels where it is not 0 are seeds as well")
+  AddNumbers(app, "--seed", options.seeds, "X,Y[,Z]", "index of a voxel of the object, from 0; can be repeated");
+  AddNumbers(app, "--seed-point", options.seedPoints, "X,Y[,Z]", "the same as a physical point, in mm");
+  app.add_option("--seed-image", options.seedImage, "image of the same geometry; its voxels that are not 0 are seeds")
     ->type_name("FILE");
-  app.add_option("--mask", options.mask, "image of the same geometry; no path leaves the voxels where it is not 0")
+  app.add_option("--mask", options.mask, "image of the same geometry; paths stay inside its voxels that are not 0")
     ->type_name("FILE");
 
-  app.add_option("--affinity", options.affinity, "geometric-mean, weighted-sum, minimum or homogeneity")
+  app.add_option("--affinity", options.affinity, "affinity function")
     ->type_name("HOW")
-    ->capture_default_str();
-  app.add_option("--mean", options.mean, "intensity of the object")->type_name("M");
-  app.add_option("--variance", options.variance, "of the object's intensities")->type_name("V");
-  app
-    .add_option(
-      "--difference-variance", options.differenceVariance, "of the differences between neighbors in the object")
-    ->type_name("D");
-  app
-    .add_option(
-      "--difference-mean", options.differenceMean, "of the differences, for --affinity weighted-sum (default 0)")
-    ->type_name("M");
-  app
-    .add_option("--weight", options.weight, "of the intensity, from 0 to 1, for --affinity weighted-sum (default 0.5)")
-    ->type_name("W");
-  app
-    .add_option("--estimate-radius",
-                options.estimateRadius,
-                "estimate mean and variances from the voxels around the seeds, so many to each side (default 2, unless "
-                "they are given)")
-    ->type_name("N");
-  app
-    .add_option(
-      "--minimum-strength", options.minimumStrength, "weaker voxels get 0, which is faster than all (default 0)")
-    ->type_name("T");
-  app
-    .add_option("--connectivity",
-                options.connectivity,
-                "number of neighbors of a voxel: 4 or 8 in 2D, 6, 18 or 26 in 3D (default 4 or 6)")
-    ->type_name("N");
-  app.add_flag("--distance-weighting", options.distanceWeighting, "neighbors farther away, in mm, are less connected");
+    ->capture_default_str()
+    ->check(CLI::IsMember(affinities));
+  AddNumbers(app, "--mean", options.mean, "M", "mean intensity of the object");
+  AddNumbers(app, "--variance", options.variance, "V", "variance of the intensities of the object");
+  AddNumbers(app,
+             "--difference-variance",
+             options.differenceVariance,
+             "D",
+             "variance of the differences between neighbors in the object");
+  AddNumbers(app,
+             "--difference-mean",
+             options.differenceMean,
+             "M",
+             "mean of these differences, for --affinity weighted-sum (default 0)");
+  AddNumbers(app,
+             "--weight",
+             options.weight,
+             "W",
+             "weight of the intensity, from 0 to 1, for --affinity weighted-sum (default 0.5)",
+             0.0,
+             1.0);
+  AddNumbers(app,
+             "--estimate-radius",
+             options.estimateRadius,
+             "N",
+             "estimate mean and variances from windows of this radius around the seeds (default 2, unless mean and "
+             "variances are given)");
+  AddNumbers(app,
+             "--minimum-strength",
+             options.minimumStrength,
+             "T",
+             "set weaker voxels to 0, which is faster than computing all strengths (default 0)",
+             0.0,
+             1.0);
+  AddNumbers(app,
+             "--connectivity",
+             options.connectivity,
+             "N",
+             "number of neighbors of a voxel: 4 or 8 in 2D, 6, 18 or 26 in 3D (default 4 or 6)");
+  app.add_flag(
+    "--distance-weighting", options.distanceWeighting, "reduce the affinity of neighbors with their distance");
 
   auto * threshold =
-    app.add_option("--threshold", options.threshold, "strength of the weakest voxels of the object")->type_name("T");
+    AddNumbers(app, "--threshold", options.threshold, "T", "strength of the weakest voxels of the object", 0.0, 1.0);
   auto * object =
     app.add_option("--object", options.object, "image to write: 1 in the object, 0 outside")->type_name("FILE");
-  app.add_option("--method", options.method, "automatic, queue, buckets, tiles or hierarchy; the result is the same")
+  app.add_option("--method", options.method, "algorithm; all give the same result")
     ->type_name("HOW")
-    ->capture_default_str();
-  app.add_option("--threads", options.threads, "number of threads (default: one per processor)")->type_name("N");
-  app.add_flag("--quiet", options.quiet, "print nothing but errors");
+    ->capture_default_str()
+    ->check(CLI::IsMember(methods));
+  ExampleIO::AddRunOptions(app, options.quiet);
 
   threshold->needs(object);
   object->needs(threshold);
 }
 
-/** The value of a word; the option's name is for the message if there is none. */
-template <typename T>
-T
-ParseWord(const std::string & option, const std::string & text, const std::map<std::string, T> & values)
+Enums::Adjacency
+GetAdjacency(unsigned int connectivity, unsigned int dimension)
 {
-  const auto found = values.find(text);
-  if (found == values.end())
+  const auto adjacencies =
+    dimension == 2
+      ? std::map<unsigned int, Enums::Adjacency>{ { 4, Enums::Adjacency::Face }, { 8, Enums::Adjacency::Full } }
+      : std::map<unsigned int, Enums::Adjacency>{ { 6, Enums::Adjacency::Face },
+                                                  { 18, Enums::Adjacency::FaceEdge },
+                                                  { 26, Enums::Adjacency::Full } };
+  const auto found = adjacencies.find(connectivity);
+  if (found == adjacencies.end())
   {
-    std::string known;
-    for (const auto & value : values)
-    {
-      known += (known.empty() ? "" : ", ") + value.first;
-    }
-    throw std::runtime_error(option + ": '" + text + "' is none of " + known);
+    throw std::runtime_error("--connectivity: " + std::to_string(connectivity) + " is not " +
+                             (dimension == 2 ? "4 or 8, as for a 2D image" : "6, 18 or 26, as for a 3D image"));
   }
   return found->second;
 }
 
-Enums::Adjacency
-ParseConnectivity(const std::string & text, unsigned int dimension)
-{
-  if (dimension == 2)
-  {
-    return ParseWord<Enums::Adjacency>(
-      "--connectivity", text, { { "4", Enums::Adjacency::Face }, { "8", Enums::Adjacency::Full } });
-  }
-  return ParseWord<Enums::Adjacency>(
-    "--connectivity",
-    text,
-    { { "6", Enums::Adjacency::Face }, { "18", Enums::Adjacency::FaceEdge }, { "26", Enums::Adjacency::Full } });
-}
-
-/** A number from 0 to 1. */
-double
-ParseShare(const std::string & option, const std::string & text)
-{
-  const auto value = ExampleIO::ParseNumber<double>(option, text);
-  if (!(value >= 0.0 && value <= 1.0))
-  {
-    throw std::runtime_error(option + ": " + text + " is not from 0 to 1");
-  }
-  return value;
-}
-
-/** The affinity as told, or to be estimated if nothing is told. */
+/** Set the parameters of the affinity, or let the filter estimate them if none are given. */
 template <typename TFilter>
 void
 SetAffinity(TFilter * filter, const Options & options)
 {
-  const auto affinity =
-    ParseWord<Enums::AffinityFunction>("--affinity",
-                                       options.affinity,
-                                       { { "geometric-mean", Enums::AffinityFunction::GeometricMean },
-                                         { "weighted-sum", Enums::AffinityFunction::WeightedSum },
-                                         { "minimum", Enums::AffinityFunction::Minimum },
-                                         { "homogeneity", Enums::AffinityFunction::Homogeneity } });
+  const auto affinity = affinities.at(options.affinity);
   filter->SetAffinityFunction(affinity);
-
-  const bool isWeightedSum = affinity == Enums::AffinityFunction::WeightedSum;
-  if (!isWeightedSum && !(options.weight.empty() && options.differenceMean.empty()))
+  if (affinity != Enums::AffinityFunction::WeightedSum && (options.weight || options.differenceMean))
   {
     throw std::runtime_error("--weight and --difference-mean are for --affinity weighted-sum");
   }
-  if (!options.weight.empty())
-  {
-    filter->SetWeight(ParseShare("--weight", options.weight));
-  }
-  if (!options.differenceMean.empty())
-  {
-    filter->SetDifferenceMean(ExampleIO::ParseNumber<double>("--difference-mean", options.differenceMean));
-  }
+  filter->SetWeight(options.weight.value_or(filter->GetWeight()));
+  filter->SetDifferenceMean(options.differenceMean.value_or(filter->GetDifferenceMean()));
 
-  const bool isGiven = !(options.mean.empty() && options.variance.empty() && options.differenceVariance.empty() &&
-                         options.differenceMean.empty());
-  if (!isGiven)
+  if (!options.mean && !options.variance && !options.differenceVariance && !options.differenceMean)
   {
     filter->EstimateAffinityFromSeedsOn();
-    if (!options.estimateRadius.empty())
-    {
-      filter->SetEstimationRadius(ExampleIO::ParseNumber<unsigned int>("--estimate-radius", options.estimateRadius));
-    }
+    filter->SetEstimationRadius(options.estimateRadius.value_or(filter->GetEstimationRadius()));
     return;
   }
-  if (!options.estimateRadius.empty())
+  if (options.estimateRadius)
   {
     throw std::runtime_error("--estimate-radius excludes means and variances");
   }
-  if (options.differenceVariance.empty())
+  if (!options.differenceVariance)
   {
     throw std::runtime_error("--difference-variance is required if the affinity is not estimated");
   }
   filter->EstimateAffinityFromSeedsOff();
-  filter->SetDifferenceVariance(ExampleIO::ParseNumber<double>("--difference-variance", options.differenceVariance));
+  filter->SetDifferenceVariance(*options.differenceVariance);
   if (affinity == Enums::AffinityFunction::Homogeneity)
   {
-    if (!(options.mean.empty() && options.variance.empty()))
+    if (options.mean || options.variance)
     {
       throw std::runtime_error("--affinity homogeneity has no --mean and --variance");
     }
     return;
   }
-  if (options.mean.empty() || options.variance.empty())
+  if (!options.mean || !options.variance)
   {
     throw std::runtime_error("--mean and --variance are required if the affinity is not estimated");
   }
-  filter->SetObjectMean(ExampleIO::ParseNumber<double>("--mean", options.mean));
-  filter->SetObjectVariance(ExampleIO::ParseNumber<double>("--variance", options.variance));
+  filter->SetObjectMean(*options.mean);
+  filter->SetObjectVariance(*options.variance);
 }
 
 /** The seeds that are given as indices and as points. */
 template <typename TImage>
 std::vector<typename TImage::IndexType>
-ParseSeeds(const TImage * image, const Options & options)
+GetSeeds(const TImage * image, const Options & options)
 {
-  constexpr unsigned int                  dimension = TImage::ImageDimension;
-  const std::string                       whyCount = "the image has " + std::to_string(dimension) + " axes";
+  const auto        region = image->GetLargestPossibleRegion();
+  const std::string whyCount = "the image has " + std::to_string(TImage::ImageDimension) + " axes";
+
   std::vector<typename TImage::IndexType> seeds;
-  for (const auto & text : options.seeds)
+  for (const auto & values : options.seeds)
   {
-    const auto values = ExampleIO::ParseNumbers<itk::IndexValueType>("--seed", text, dimension, whyCount);
-    typename TImage::IndexType seed;
-    std::copy(values.begin(), values.end(), seed.begin());
-    // What the user counts from 0 may not be what the image does.
-    seeds.push_back(seed + (image->GetLargestPossibleRegion().GetIndex() - typename TImage::IndexType{}));
+    typename TImage::OffsetType fromFirst;
+    ExampleIO::CopyNumbers("--seed", values, fromFirst, whyCount);
+    seeds.push_back(region.GetIndex() + fromFirst);
   }
-  for (const auto & text : options.seedPoints)
+  for (const auto & values : options.seedPoints)
   {
-    const auto                 values = ExampleIO::ParseNumbers<double>("--seed-point", text, dimension, whyCount);
     typename TImage::PointType point;
-    std::copy(values.begin(), values.end(), point.Begin());
     typename TImage::IndexType seed;
+    ExampleIO::CopyNumbers("--seed-point", values, point, whyCount);
     if (!image->TransformPhysicalPointToIndex(point, seed))
     {
-      throw std::runtime_error("--seed-point: " + text + " is outside the image");
+      throw std::runtime_error("--seed-point: " + ExampleIO::Join(values) + " is outside the image");
     }
     seeds.push_back(seed);
   }
   return seeds;
 }
 
-/** Voxels whose strength is the threshold or more. */
+/** 1 where the strength is at least the threshold, 0 elsewhere. */
 template <typename TStrengthImage>
 auto
 GetObject(const TStrengthImage * strength, double threshold)
@@ -278,7 +249,7 @@ GetObject(const TStrengthImage * strength, double threshold)
   using ObjectType = itk::Image<unsigned char, TStrengthImage::ImageDimension>;
   using PixelType = typename TStrengthImage::PixelType;
 
-  // The nearest strength may be below the threshold.
+  // Rounding to the pixel type must not lower the threshold.
   auto lowest = static_cast<PixelType>(threshold);
   if (static_cast<double>(lowest) < threshold)
   {
@@ -319,7 +290,7 @@ template <typename TFilter>
 void
 PrintAffinity(const TFilter * filter, const Options & options)
 {
-  const bool isEstimated = options.differenceVariance.empty();
+  const bool isEstimated = !options.differenceVariance;
   std::cout << "affinity " << options.affinity << ": ";
   if (options.affinity != "homogeneity")
   {
@@ -339,30 +310,19 @@ Run(const ExampleIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
 
-
   auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
   SetAffinity(filter.GetPointer(), options);
-  filter->SetMethod(ParseWord<Enums::Method>("--method",
-                                             options.method,
-                                             { { "automatic", Enums::Method::Automatic },
-                                               { "queue", Enums::Method::Queue },
-                                               { "buckets", Enums::Method::Buckets },
-                                               { "tiles", Enums::Method::Tiles },
-                                               { "hierarchy", Enums::Method::Hierarchy } }));
-  if (!options.connectivity.empty())
+  filter->SetMethod(methods.at(options.method));
+  if (options.connectivity)
   {
-    filter->SetAdjacency(ParseConnectivity(options.connectivity, dimension));
+    filter->SetAdjacency(GetAdjacency(*options.connectivity, dimension));
   }
   filter->SetDistanceWeighting(options.distanceWeighting);
-  if (!options.minimumStrength.empty())
-  {
-    filter->SetMinimumStrength(ParseShare("--minimum-strength", options.minimumStrength));
-  }
-  const double threshold = options.threshold.empty() ? 0.0 : ParseShare("--threshold", options.threshold);
+  filter->SetMinimumStrength(options.minimumStrength);
 
   const auto image = ExampleIO::ReadScalarImage<TImage>(input);
   filter->SetInput(image);
-  filter->SetSeeds(ParseSeeds(image.GetPointer(), options));
+  filter->SetSeeds(GetSeeds(image.GetPointer(), options));
   if (!options.seedImage.empty())
   {
     filter->SetSeedImage(ExampleIO::ReadMaskFor<dimension>("seed image", options.seedImage));
@@ -390,12 +350,12 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
   if (!options.object.empty())
   {
-    const auto object = GetObject(strength, threshold);
+    const auto object = GetObject(strength, options.threshold);
     ExampleIO::WriteFile(object.GetPointer(), options.object);
     if (!options.quiet)
     {
-      std::cout << options.object << ": strength >= " << threshold << " in " << DescribeSize(object.GetPointer())
-                << '\n';
+      std::cout << options.object << ": strength >= " << options.threshold << " in "
+                << DescribeSize(object.GetPointer()) << '\n';
     }
   }
   if (!options.quiet)
@@ -412,7 +372,6 @@ Run(const Options & options)
   {
     throw std::runtime_error("there is no seed: give --seed, --seed-point or --seed-image");
   }
-  ExampleIO::SetNumberOfThreads(options.threads);
 
   const auto input = ExampleIO::FindScalarInput(options.input);
   if (!options.quiet && !input.remark.empty())
@@ -427,7 +386,7 @@ int
 main(int argc, char * argv[])
 {
   Options  options;
-  CLI::App app{ "The strength of connectedness of every voxel with seeds.", "FuzzyConnectedness" };
+  CLI::App app{ "Compute the strength of connectedness of every voxel to the seeds.", "FuzzyConnectedness" };
   AddOptions(app, options);
 
   return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });

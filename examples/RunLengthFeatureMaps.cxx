@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 
-// Run length feature maps of an image file or DICOM directory, from the command line.
+// Computes run length feature maps of an image file or DICOM directory from the command line.
 
 #include "ExampleIO.h"
 #include "ExampleMain.h"
@@ -36,76 +36,78 @@ namespace
 {
 using Enums = itk::RunLengthFeatureMapEnums;
 
+const std::map<std::string, Enums::Aggregation> aggregations{ { "per-direction", Enums::Aggregation::PerDirection },
+                                                              { "average", Enums::Aggregation::Average },
+                                                              { "merge", Enums::Aggregation::Merge } };
+
 struct Options
 {
-  std::string input;
-  std::string output;
-  std::string mask;
-  std::string radius;
-  std::string window;
-  std::string anchor;
-  std::string levels;
-  std::string binWidth;
-  bool        asLevels{ false };
-  std::string range;
-  std::string aggregation{ "average" };
-  std::string features{ "eleven" };
-  std::string offsets{ "all" };
-  std::string threads;
-  bool        quiet{ false };
+  std::string                       input;
+  std::string                       output;
+  std::string                       mask;
+  std::optional<itk::SizeValueType> radius;
+  std::vector<itk::SizeValueType>   window;
+  std::vector<itk::OffsetValueType> anchor;
+  std::optional<unsigned int>       levels;
+  std::optional<double>             binWidth;
+  bool                              asLevels{ false };
+  std::vector<double>               range;
+  std::string                       aggregation{ "average" };
+  std::vector<std::string>          features{ "eleven" };
+  std::string                       offsets{ "all" };
+  bool                              quiet{ false };
 };
 
 void
 AddOptions(CLI::App & app, Options & options)
 {
+  using ExampleIO::AddNumbers;
   app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files")
     ->required();
   app
-    .add_option(
-      "OUTPUT",
-      options.output,
-      "image of vectors (.nrrd, .mha, .nii.gz, ...), or a name with %s, such as map_%s.nii.gz, for one scalar "
-      "image per component; %s becomes the component's name, such as SRE")
+    .add_option("OUTPUT",
+                options.output,
+                "vector image (.nrrd, .mha, .nii.gz, ...); or a name with %s, such as map_%s.nii.gz, for one scalar "
+                "image per component, where %s stands for the name of the component, such as SRE")
     ->required();
   app.add_option("--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count")
     ->type_name("FILE");
   auto * radius =
-    app.add_option("--radius", options.radius, "voxels of the window to each side (default 2)")->type_name("N");
-  auto * window = app.add_option("--window", options.window, "size of the window in voxels, instead of --radius")
-                    ->type_name("X,Y[,Z]");
-  auto * anchor =
-    app.add_option("--anchor", options.anchor, "position of the voxel in its window, from 0 (default: the middle)")
-      ->type_name("X,Y[,Z]");
-  auto * levels = app
-                    .add_option("--levels",
-                                options.levels,
-                                "number of gray levels between minimum and maximum (default 32; with --as-levels the "
-                                "image's maximum + 1)")
-                    ->type_name("N");
-  auto * binWidth =
-    app
-      .add_option("--bin-width", options.binWidth, "intensities per gray level, from the minimum, instead of --levels")
-      ->type_name("W");
+    AddNumbers(app, "--radius", options.radius, "N", "radius of the window: its voxels on each side (default 2)");
+  auto * window =
+    AddNumbers(app, "--window", options.window, "X,Y[,Z]", "size of the window in voxels, instead of --radius");
+  auto * anchor = AddNumbers(
+    app, "--anchor", options.anchor, "X,Y[,Z]", "position of the voxel in its window, from 0 (default: the middle)");
+  auto * levels = AddNumbers(app,
+                             "--levels",
+                             options.levels,
+                             "N",
+                             "number of gray levels between minimum and maximum (default 32; with --as-levels the "
+                             "image's maximum + 1)");
+  auto * binWidth = AddNumbers(
+    app, "--bin-width", options.binWidth, "W", "width of a gray level, from the minimum, instead of --levels");
   auto * asLevels =
-    app.add_flag("--as-levels", options.asLevels, "the intensities are the levels: whole numbers from 0");
-  auto * range =
-    app
-      .add_option("--range",
-                  options.range,
-                  "minimum and maximum of the intensities; those outside count as the nearer one (default: "
-                  "what the image has inside the mask)")
-      ->type_name("LO,HI");
-  app.add_option("--aggregation", options.aggregation, "per-direction, average or merge: how directions are combined")
+    app.add_flag("--as-levels", options.asLevels, "use the intensities, whole numbers from 0, as gray levels");
+  auto * range = AddNumbers(app,
+                            "--range",
+                            options.range,
+                            "LO,HI",
+                            "minimum and maximum of the intensities; values outside are clamped (default: those of "
+                            "the image, inside the mask)");
+  app.add_option("--aggregation", options.aggregation, "how to combine the directions")
     ->type_name("HOW")
-    ->capture_default_str();
+    ->capture_default_str()
+    ->check(CLI::IsMember(aggregations));
   app.add_option("--features", options.features, "all (sixteen), eleven, or a list such as SRE,LRE,GLN,RLN,RP")
     ->type_name("LIST")
-    ->capture_default_str();
-  app.add_option("--offsets", options.offsets, "all directions, or those in-plane (x and y) only")
-    ->type_name("all|in-plane")
-    ->capture_default_str();
-  app.add_option("--threads", options.threads, "number of threads (default: one per processor)")->type_name("N");
-  app.add_flag("--quiet", options.quiet, "print nothing but errors");
+    ->delimiter(',')
+    ->allow_extra_args(false)
+    ->default_str("eleven");
+  app.add_option("--offsets", options.offsets, "all directions, or only those in the plane of x and y")
+    ->type_name("WHICH")
+    ->capture_default_str()
+    ->check(CLI::IsMember({ "all", "in-plane" }));
+  ExampleIO::AddRunOptions(app, options.quiet);
 
   window->excludes(radius);
   anchor->needs(window);
@@ -113,50 +115,37 @@ AddOptions(CLI::App & app, Options & options)
   range->excludes(asLevels);
 }
 
-Enums::Aggregation
-ParseAggregation(const std::string & text)
-{
-  const std::map<std::string, Enums::Aggregation> values{ { "per-direction", Enums::Aggregation::PerDirection },
-                                                          { "average", Enums::Aggregation::Average },
-                                                          { "merge", Enums::Aggregation::Merge } };
-  const auto                                      found = values.find(text);
-  if (found == values.end())
-  {
-    throw std::runtime_error("--aggregation: '" + text + "' is not per-direction, average or merge");
-  }
-  return found->second;
-}
-
 std::vector<Enums::Feature>
-ParseFeatures(const std::string & text)
+GetFeatures(const std::vector<std::string> & names)
 {
-  if (text == "all")
+  if (names.size() == 1 && names.front() == "all")
   {
     return Enums::GetAllFeatures();
   }
-  if (text == "eleven")
+  if (names.size() == 1 && names.front() == "eleven")
   {
     return Enums::GetElevenFeatures();
   }
   std::vector<Enums::Feature> features;
-  for (const auto & name : ExampleIO::SplitAtCommas(text))
+  for (const auto & name : names)
   {
     Enums::Feature feature{};
     if (!Enums::FindFeature(name, feature))
     {
-      std::string known;
+      std::vector<std::string> known;
       for (const auto each : Enums::GetAllFeatures())
       {
-        known += std::string(known.empty() ? "" : ", ") + Enums::GetAbbreviation(each);
+        known.emplace_back(Enums::GetAbbreviation(each));
       }
-      throw std::runtime_error("--features: there is no feature '" + name + "'; there are " + known);
+      throw std::runtime_error("--features: there is no feature '" + name + "'; there are " +
+                               ExampleIO::Join(known, ", "));
     }
     features.push_back(feature);
   }
   return features;
 }
 
-/** Levels that hold every intensity of an image that is levels already; what is no level is left for the filter. */
+/** The number of gray levels of an image whose intensities are gray levels; the filter reports invalid levels. */
 template <typename TImage>
 unsigned int
 GetNumberOfLevelsInImage(const TImage * image)
@@ -176,27 +165,25 @@ SetParameters(TFilter * filter, const TImage * image, const Options & options)
   constexpr unsigned int dimension = TImage::ImageDimension;
   const std::string      whyCount = "the image has " + std::to_string(dimension) + " axes";
 
-  if (!options.radius.empty())
+  if (options.radius)
   {
-    filter->SetNeighborhoodRadius(ExampleIO::ParseNumber<itk::SizeValueType>("--radius", options.radius));
+    filter->SetNeighborhoodRadius(*options.radius);
   }
   if (!options.window.empty())
   {
     typename TFilter::SizeType size;
-    const auto values = ExampleIO::ParseNumbers<itk::SizeValueType>("--window", options.window, dimension, whyCount);
-    std::copy(values.begin(), values.end(), size.begin());
+    ExampleIO::CopyNumbers("--window", options.window, size, whyCount);
     filter->SetWindowSize(size);
   }
   if (!options.anchor.empty())
   {
     typename TFilter::OffsetType anchor;
-    const auto values = ExampleIO::ParseNumbers<itk::OffsetValueType>("--anchor", options.anchor, dimension, whyCount);
-    std::copy(values.begin(), values.end(), anchor.begin());
+    ExampleIO::CopyNumbers("--anchor", options.anchor, anchor, whyCount);
     filter->SetWindowAnchor(anchor);
   }
-  if (!options.levels.empty())
+  if (options.levels)
   {
-    filter->SetNumberOfGrayLevels(ExampleIO::ParseNumber<unsigned int>("--levels", options.levels));
+    filter->SetNumberOfGrayLevels(*options.levels);
   }
   else if (options.asLevels)
   {
@@ -206,28 +193,25 @@ SetParameters(TFilter * filter, const TImage * image, const Options & options)
   {
     filter->SetDiscretizationMethod(MethodEnum::Identity);
   }
-  if (!options.binWidth.empty())
+  if (options.binWidth)
   {
     filter->SetDiscretizationMethod(MethodEnum::FixedBinSize);
-    filter->SetBinWidth(ExampleIO::ParseNumber<double>("--bin-width", options.binWidth));
+    filter->SetBinWidth(*options.binWidth);
   }
   if (!options.range.empty())
   {
-    const auto range = ExampleIO::ParseNumbers<double>("--range", options.range, 2, "a range has 2");
+    std::array<double, 2> range{};
+    ExampleIO::CopyNumbers("--range", options.range, range, "a range has 2");
     filter->SetRangeSource(itk::GrayLevelDiscretizationEnums::RangeSource::Given);
     filter->SetRangeMinimum(range[0]);
     filter->SetRangeMaximum(range[1]);
   }
-  filter->SetAggregation(ParseAggregation(options.aggregation));
-  filter->SetFeatures(ParseFeatures(options.features));
-  if (options.offsets != "all" && options.offsets != "in-plane")
-  {
-    throw std::runtime_error("--offsets: '" + options.offsets + "' is not all or in-plane");
-  }
+  filter->SetAggregation(aggregations.at(options.aggregation));
+  filter->SetFeatures(GetFeatures(options.features));
   filter->SetOffsets(options.offsets == "all" ? TFilter::GetAllOffsets() : TFilter::GetInPlaneOffsets());
 }
 
-/** The names of the output's files: one, or one per component if the name has a %s. */
+/** The names of the output files: one, or one per component if the name contains %s. */
 std::vector<std::string>
 GetOutputNames(const std::string & pattern, const std::vector<std::string> & componentNames)
 {
@@ -251,13 +235,9 @@ WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::v
   constexpr unsigned int dimension = TMaps::ImageDimension;
   if (fileNames.size() == 1 && componentNames.size() > 1)
   {
-    // Formats that keep text beside the voxels tell readers what the components are.
-    std::string list;
-    for (const auto & name : componentNames)
-    {
-      list += (list.empty() ? "" : ",") + name;
-    }
-    itk::EncapsulateMetaData<std::string>(maps->GetMetaDataDictionary(), "FeatureNames", list);
+    // Formats that can store metadata keep the names of the components.
+    itk::EncapsulateMetaData<std::string>(
+      maps->GetMetaDataDictionary(), "FeatureNames", ExampleIO::Join(componentNames));
     ExampleIO::WriteFile(maps, fileNames.front());
     return;
   }
@@ -270,19 +250,6 @@ WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::v
     component->Update();
     ExampleIO::WriteFile(component->GetOutput(), fileNames[i]);
   }
-}
-
-/** "4x4" for the values 4 and 4. */
-template <typename TArray>
-std::string
-Join(const TArray & values, unsigned int dimension, const char * separator)
-{
-  std::ostringstream text;
-  for (unsigned int d = 0; d < dimension; ++d)
-  {
-    text << (d == 0 ? "" : separator) << values[d];
-  }
-  return text.str();
 }
 
 template <typename TImage>
@@ -323,11 +290,10 @@ Run(const ExampleIO::Input & input, const Options & options)
     const auto offsets = filter->GetOffsets().size();
     std::cout << options.output << ": " << filter->GetUsedNumberOfGrayLevels() << " levels in ["
               << filter->GetUsedRangeMinimum() << ", " << filter->GetUsedRangeMaximum() << "], window "
-              << Join(filter->GetWindowSize(), dimension, "x") << " with the voxel at "
-              << Join(filter->GetWindowAnchor(), dimension, ",") << ", " << offsets << " directions, "
-              << options.aggregation << ", " << componentNames.size()
-              << (componentNames.size() == 1 ? " component\n" : " components\n");
-    std::cout << Join(image->GetLargestPossibleRegion().GetSize(), dimension, "x") << " image, " << numberOfVoxels
+              << ExampleIO::Join(filter->GetWindowSize(), "x") << " with the voxel at "
+              << ExampleIO::Join(filter->GetWindowAnchor()) << ", " << offsets << " directions, " << options.aggregation
+              << ", " << componentNames.size() << (componentNames.size() == 1 ? " component\n" : " components\n");
+    std::cout << ExampleIO::Join(image->GetLargestPossibleRegion().GetSize(), "x") << " image, " << numberOfVoxels
               << " voxels in " << std::setprecision(3) << seconds.count()
               << " s: " << static_cast<double>(numberOfVoxels) / std::max(seconds.count(), 1e-9) / 1e6
               << " million voxels per second\n";
@@ -337,8 +303,6 @@ Run(const ExampleIO::Input & input, const Options & options)
 void
 Run(const Options & options)
 {
-  ExampleIO::SetNumberOfThreads(options.threads);
-
   const auto input = ExampleIO::FindScalarInput(options.input);
   if (!options.quiet && !input.remark.empty())
   {
@@ -352,7 +316,7 @@ int
 main(int argc, char * argv[])
 {
   Options  options;
-  CLI::App app{ "Features of the gray level run length matrix of the window around every voxel.",
+  CLI::App app{ "Compute features of the gray level run length matrix of the window around every voxel.",
                 "RunLengthFeatureMaps" };
   AddOptions(app, options);
 

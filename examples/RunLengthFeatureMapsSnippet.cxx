@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 
-// RunLengthFeatureMapsSnippet IMAGE MAPS: the eleven feature maps of a 3D image, such as a NIfTI file.
+// RunLengthFeatureMapsSnippet IMAGE MAPS: compute the eleven feature maps of a 3D image, such as a NIfTI file.
 
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"

@@ -34,14 +34,13 @@ using ImageType = SyntheticLiverCT::ImageType;
 
 struct Options
 {
-  std::string output;
-  std::string size{ "256,256,80" };
-  std::string spacing;
-  std::string randomSeed{ "1" };
-  std::string noise{ "10" };
-  std::string threads;
-  bool        dicom{ false };
-  bool        quiet{ false };
+  std::string                     output;
+  std::vector<itk::SizeValueType> size{ 256, 256, 80 };
+  std::vector<double>             spacing;
+  std::uint64_t                   randomSeed{ 1 };
+  double                          noise{ 10.0 };
+  bool                            dicom{ false };
+  bool                            quiet{ false };
 };
 
 void
@@ -49,27 +48,26 @@ AddOptions(CLI::App & app, Options & options)
 {
   app
     .add_option(
-      "OUTPUT", options.output, "image to write (.nii.gz, .nrrd, .mha, ...); with --dicom a folder for the slices")
+      "OUTPUT", options.output, "image to write (.nii.gz, .nrrd, .mha, ...), or with --dicom the folder for the slices")
     ->required();
-  app.add_option("--size", options.size, "number of voxels; the anatomy fills the image, whatever its size")
-    ->type_name("X,Y,Z")
+  ExampleIO::AddNumbers(
+    app, "--size", options.size, "X,Y,Z", "number of voxels; the anatomy fills an image of any size")
+    ->default_str("256,256,80");
+  ExampleIO::AddNumbers(app,
+                        "--spacing",
+                        options.spacing,
+                        "X,Y,Z",
+                        "voxel spacing in mm (default: the natural size, 0.7,0.7,1.5 for 512,512,155)");
+  ExampleIO::AddNumbers(
+    app, "--random-seed", options.randomSeed, "N", "each number gives different vessels and different noise")
     ->capture_default_str();
-  app
-    .add_option(
-      "--spacing", options.spacing, "of the voxels, in mm (default: the natural size, 0.7,0.7,1.5 for 512,512,155)")
-    ->type_name("X,Y,Z");
-  app.add_option("--random-seed", options.randomSeed, "another number gives other vessels and other noise")
-    ->type_name("N")
-    ->capture_default_str();
-  app.add_option("--noise", options.noise, "standard deviation of the noise, in Hounsfield units")
-    ->type_name("SIGMA")
+  ExampleIO::AddNumbers(app, "--noise", options.noise, "SIGMA", "standard deviation of the noise, in Hounsfield units")
     ->capture_default_str();
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
-  app.add_option("--threads", options.threads, "number of threads (default: one per processor)")->type_name("N");
-  app.add_flag("--quiet", options.quiet, "print nothing but errors");
+  ExampleIO::AddRunOptions(app, options.quiet);
 }
 
-/** Numbers for a DICOM header, with as many digits as its decimal strings have room for. */
+/** Numbers for a DICOM header, with 10 digits, which fit into its decimal strings. */
 std::string
 JoinDecimals(const std::vector<double> & values)
 {
@@ -82,13 +80,16 @@ JoinDecimals(const std::vector<double> & values)
   return text.str();
 }
 
-/** What a CT scanner would say about each slice. */
+/** The DICOM headers that a CT scanner would write, one per slice. */
 std::vector<std::unique_ptr<itk::MetaDataDictionary>>
 MakeHeaders(const ImageType * image, const Options & options)
 {
-  // The same image has the same identifiers: a number made of what decides about its voxels.
+  // Equal settings give equal identifiers, which contain a hash of the settings.
+  std::ostringstream settings;
+  settings << ExampleIO::Join(options.size) << ' ' << ExampleIO::Join(options.spacing) << ' ' << options.randomSeed
+           << ' ' << options.noise;
   std::uint64_t number = 0;
-  for (const char c : options.size + ' ' + options.spacing + ' ' + options.randomSeed + ' ' + options.noise)
+  for (const char c : settings.str())
   {
     number = SyntheticLiverCT::Detail::RandomSequence(number).Get(static_cast<unsigned char>(c));
   }
@@ -118,7 +119,7 @@ MakeHeaders(const ImageType * image, const Options & options)
     set("0008|0060", "CT");
     set("0008|103e", "Synthetic liver");
     set("0010|0010", "Synthetic");
-    set("0010|0020", "Synthetic" + options.randomSeed);
+    set("0010|0020", "Synthetic" + std::to_string(options.randomSeed));
     set("0018|0050", JoinDecimals({ spacing[2] }));
     set("0018|0088", JoinDecimals({ spacing[2] }));
     set("0020|000d", root + ".1");
@@ -187,16 +188,13 @@ Run(const Options & options)
 {
   SyntheticLiverCT::Settings settings;
   const std::string          whyCount = "the image has 3 axes";
-  const auto                 size = ExampleIO::ParseNumbers<itk::SizeValueType>("--size", options.size, 3, whyCount);
-  std::copy(size.begin(), size.end(), settings.size.begin());
+  ExampleIO::CopyNumbers("--size", options.size, settings.size, whyCount);
   if (!options.spacing.empty())
   {
-    const auto spacing = ExampleIO::ParseNumbers<double>("--spacing", options.spacing, 3, whyCount);
-    std::copy(spacing.begin(), spacing.end(), settings.spacing.Begin());
+    ExampleIO::CopyNumbers("--spacing", options.spacing, settings.spacing, whyCount);
   }
-  settings.randomSeed = ExampleIO::ParseNumber<std::uint64_t>("--random-seed", options.randomSeed);
-  settings.noise = ExampleIO::ParseNumber<double>("--noise", options.noise);
-  ExampleIO::SetNumberOfThreads(options.threads);
+  settings.randomSeed = options.randomSeed;
+  settings.noise = options.noise;
   if (!options.dicom)
   {
     ExampleIO::CheckOutput(options.output);
@@ -215,11 +213,10 @@ Run(const Options & options)
   if (!options.quiet)
   {
     const auto print = [](const char * name, const ImageType::IndexType & index) {
-      std::cout << name << " seed " << index[0] << ',' << index[1] << ',' << index[2] << '\n';
+      std::cout << name << " seed " << ExampleIO::Join(index) << '\n';
     };
-    const auto spacing = result.image->GetSpacing();
-    std::cout << options.output << ": " << size[0] << 'x' << size[1] << 'x' << size[2] << " voxels of " << spacing[0]
-              << " x " << spacing[1] << " x " << spacing[2] << " mm\n";
+    std::cout << options.output << ": " << ExampleIO::Join(settings.size, "x") << " voxels of "
+              << ExampleIO::Join(result.image->GetSpacing(), " x ") << " mm\n";
     print("vessel", result.vesselSeed);
     print("liver", result.liverSeed);
     print("bone", result.boneSeed);
@@ -231,7 +228,7 @@ int
 main(int argc, char * argv[])
 {
   Options  options;
-  CLI::App app{ "A synthetic CT of an abdomen with vessels in the liver.", "SyntheticLiverCT" };
+  CLI::App app{ "Make a synthetic CT of the abdomen with vessels in the liver.", "SyntheticLiverCT" };
   AddOptions(app, options);
 
   return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });

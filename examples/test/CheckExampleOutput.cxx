@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 
-// Checks of what the example programs wrote; the exit code says whether the check holds.
+// Checks the output of the example programs; the exit code is 0 if the check passes.
 //   geometry IMAGE MAPS N      MAPS has N components and the geometry of IMAGE
 //   component MAPS I IMAGE     component I of MAPS is IMAGE
 //   equal MAPS MAPS            the same size and components
@@ -24,9 +24,9 @@
 //   picture PNG WIDTH          at least WIDTH pixels wide, with many colors
 //   digest IMAGE HEX           the values, as 16 bit integers, have this FNV-1a digest
 //   value IMAGE X,Y,Z LO HI    the voxel's value is from LO to HI
-//   threshold STRENGTH OBJECT T  OBJECT is 1 where STRENGTH is T or more, and 0 elsewhere
-//   inside OBJECT IMAGE LO HI SHARE  of the voxels of OBJECT, at least this share has LO to HI in IMAGE
-// An image may be a folder with a DICOM series.
+//   threshold STRENGTH OBJECT T  OBJECT is 1 where STRENGTH is at least T, and 0 elsewhere
+//   inside OBJECT IMAGE LO HI SHARE  at least this fraction of the voxels of OBJECT has LO to HI in IMAGE
+// An image can be a folder with a DICOM series.
 
 #include "ExampleIO.h"
 #include "itkImageFileReader.h"
@@ -156,9 +156,11 @@ CheckDigest(const MapsType * image, const std::string & expected)
 void
 CheckValue(const MapsType * image, const std::string & where, double low, double high)
 {
-  const auto numbers = ExampleIO::ParseNumbers<itk::IndexValueType>("index", where, 3, "there are 3 axes");
-  const MapsType::IndexType index{ { numbers[0], numbers[1], numbers[2] } };
-  Require(image->GetLargestPossibleRegion().IsInside(index), where + " is in the image");
+  MapsType::IndexType index;
+  char                comma = ' ';
+  std::istringstream  stream(where);
+  stream >> index[0] >> comma >> index[1] >> comma >> index[2];
+  Require(stream && image->GetLargestPossibleRegion().IsInside(index), where + " is in the image");
   const double value = image->GetPixel(index)[0];
   Require(value >= low && value <= high, std::to_string(value) + " is in the range");
 }

@@ -15,7 +15,7 @@ function(connect_example name)
   )
 endfunction()
 # same_connectedness(name)
-# The strengths of a run are those of the run Liver.
+# Check that a run has the same strengths as the run Liver.
 function(same_connectedness name)
   check_example(
     Connect${name}
@@ -24,7 +24,7 @@ function(same_connectedness name)
   )
 endfunction()
 
-# The vessels of the synthetic CT: the same strengths in all ways.
+# The vessels of the synthetic CT: all methods and inputs give the same strengths.
 run_example(ConnectSeeds COMMAND ${connect} ${ct} ${strength} ${seed} --threshold 1 --object seeds.nrrd)
 set_property(TEST ExampleConnectSeeds APPEND PROPERTY FIXTURES_REQUIRED ExampleLiverCT)
 connect_example(
@@ -38,7 +38,7 @@ check_example(
   AFTER ConnectLiver
   CHECK threshold ${out}/ConnectLiver/${strength} ${out}/ConnectLiver/object.nrrd 0.3
 )
-# Of the liver without noise, only voxels with vessels have more than 120.
+# In the liver without noise, only voxels with vessels exceed 120.
 run_example(
   ConnectDemo
   OUT "\nobject.nrrd: strength >= 0.4 in 4[0-9][0-9][0-9] voxels, "
@@ -95,20 +95,22 @@ run_example(
 )
 run_example(ConnectHelp OUT "--seed-point" COMMAND ${connect} --help)
 
-# Wrong usage: one line, exit code 1.
+# Invalid options: one-line error message, exit code 1.
 function(refuse_connect name message)
   run_example(RefuseConnect${name} EXIT 1 ERR "^FuzzyConnectedness: [^\n]*${message}" COMMAND ${connect} ${ARGN})
 endfunction()
 set(head ${in}/head.nii.gz)
 refuse_connect(NoSeed "there is no seed" ${head} ${strength})
 refuse_connect(SeedAxes "--seed: '1,2' has 2 entries, but the image has 3 axes" ${head} ${strength} --seed 1,2)
+refuse_connect(SecondSeed "--seed: '4,5' has 2 entries" ${head} ${strength} --seed 1,2,3 --seed 4,5)
+refuse_connect(SeedWord "--seed: 'x' is not a whole number" ${head} ${strength} --seed 1,2,3 --seed 4,x,5)
 refuse_connect(SeedOutside "20, 0, 0" ${head} ${strength} --seed 20,0,0 ${given})
 refuse_connect(SeedPoint "--seed-point: 99,0,0 is outside" ${head} ${strength} --seed-point 99,0,0)
 refuse_connect(SeedInMask "mask" ${head} ${strength} --seed 0,0,0 --mask ${in}/labels.nii.gz ${given})
 refuse_connect(SeedImage "[Ss]eed" ${head} ${strength} --seed-image ${in}/small_mask.nii.gz ${given})
 refuse_connect(MaskSize "[Mm]ask" ${head} ${strength} --seed 1,2,3 --mask ${in}/small_mask.nii.gz ${given})
 refuse_connect(MaskDimension "mask '.*' has 2 dimensions" ${head} ${strength} --seed 1,2,3 --mask ${in}/slice.png)
-refuse_connect(Affinity "'product' is none of" ${head} ${strength} --seed 1,2,3 --affinity product)
+refuse_connect(Affinity "--affinity: product not in {geometric-mean,homogeneity,minimum,weighted-sum}" ${head} ${strength} --seed 1,2,3 --affinity product)
 refuse_connect(MeanAlone "--difference-variance is required" ${head} ${strength} --seed 1,2,3 --mean 5)
 refuse_connect(NoMean "--mean and --variance are required" ${head} ${strength} --seed 1,2,3 --difference-variance 5)
 refuse_connect(Estimate "--estimate-radius excludes" ${head} ${strength} --seed 1,2,3 --estimate-radius 2 ${given})
@@ -118,12 +120,13 @@ refuse_connect(WeightRange "--weight: 2 is not" ${head} ${strength} --seed 1,2,3
 refuse_connect(
   Variance "ariance" ${head} ${strength} --seed 1,2,3 --mean 5 --variance 0 --difference-variance 5
 )
+refuse_connect(WeightNaN "--weight: nan is not from 0 to 1" ${head} ${strength} --seed 1,2,3 --affinity weighted-sum --weight nan)
 refuse_connect(Minimum "--minimum-strength: -1 is not" ${head} ${strength} --seed 1,2,3 --minimum-strength=-1)
 refuse_connect(Threshold "--threshold: 1.5 is not" ${head} ${strength} --seed 1,2,3 --threshold 1.5 --object o.nrrd)
 refuse_connect(ThresholdAlone "requires" ${head} ${strength} --seed 1,2,3 --threshold 0.5)
 refuse_connect(ObjectAlone "requires" ${head} ${strength} --seed 1,2,3 --object o.nrrd)
 refuse_connect(ObjectFolder "cannot write" ${head} ${strength} --seed 1,2,3 --threshold 0 --object nowhere/o.nrrd)
-refuse_connect(Connectivity "'8' is none of 18, 26, 6" ${head} ${strength} --seed 1,2,3 --connectivity 8)
-refuse_connect(Connectivity2D "'6' is none of 4, 8" ${in}/slice.png ${strength} --seed 1,2 --connectivity 6)
-refuse_connect(Method "'heap' is none of" ${head} ${strength} --seed 1,2,3 --method heap)
+refuse_connect(Connectivity "--connectivity: 8 is not 6, 18 or 26" ${head} ${strength} --seed 1,2,3 --connectivity 8)
+refuse_connect(Connectivity2D "--connectivity: 6 is not 4 or 8" ${in}/slice.png ${strength} --seed 1,2 --connectivity 6)
+refuse_connect(Method "--method: heap not in {automatic,buckets,hierarchy,queue,tiles}" ${head} ${strength} --seed 1,2,3 --method heap)
 refuse_connect(Threads "--threads: 0" ${head} ${strength} --seed 1,2,3 --threads 0)

@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 
-// MakeExampleInputs FOLDER: small images of every kind that the tests of the example programs read.
+// MakeExampleInputs FOLDER: write the small images that the tests of the example programs read.
 
 #include "itkGDCMImageIO.h"
 #include "itkImageFileWriter.h"
@@ -33,7 +33,7 @@
 
 namespace
 {
-/** An image whose values come from a function of the index, in a frame that is not ITK's default one. */
+/** An image with the values of a function of the index, and with a spacing and origin other than ITK's defaults. */
 template <typename TImage, typename TFunction>
 typename TImage::Pointer
 MakeImage(const typename TImage::SizeType & size, TFunction && function)
@@ -59,7 +59,7 @@ MakeImage(const typename TImage::SizeType & size, TFunction && function)
   return image;
 }
 
-/** Smooth blobs and a little texture, -100 ... 220: what a head is to a texture filter. */
+/** Smooth blobs and a little texture, from -100 to 220. */
 template <typename TIndex>
 double
 GetIntensity(const TIndex & index)
@@ -124,7 +124,7 @@ WriteSeries(const itk::Image<short, 3> * volume, const std::string & folder, con
     auto writer = itk::ImageFileWriter<ImageType>::New();
     writer->SetImageIO(imageIO);
     writer->SetInput(slice);
-    // Names in an order that is not the slices', so that only the headers can sort them.
+    // The order of the names is not that of the slices, so that only the headers can sort them.
     writer->SetFileName(folder + "/" + std::to_string((k * 5) % 12) + "_" + seriesUID.back() + ".dcm");
     writer->Update();
   }

@@ -1,6 +1,6 @@
 # cmake -DFOLDER=... [-DEXIT=n] [-DOUT=regex] [-DERR=regex] -P RunExample.cmake -- COMMAND ARGUMENTS...
-# Run a command in a fresh folder. It must end with the exit code EXIT (0), and print what matches OUT and ERR. On success
-# standard error must be empty, on failure it must be one line.
+# Run a command in an empty folder. Its exit code must be EXIT (default 0), and its output must match OUT and ERR. Standard
+# error must be empty on success, and one line on failure.
 set(command)
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
