@@ -15,18 +15,19 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""The functional and the object interface: types, parameters, names, errors."""
+"""Functional and object interface: types, parameters, names, errors."""
 
 import itk
 import numpy as np
 import pytest
 from itk import voxelmaps
+from itk.voxelmaps import _filters
 
 PIXELS = [np.uint8, np.uint16, np.int16, np.float32]
 
 
-def random_image(shape, dtype=np.uint8, greatest=200):
-    return np.random.default_rng(sum(shape)).integers(0, greatest, shape).astype(dtype)
+def random_image(shape, dtype=np.uint8, maximum=200):
+    return np.random.default_rng(sum(shape)).integers(0, maximum, shape).astype(dtype)
 
 
 @pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
@@ -52,7 +53,7 @@ def test_all_pixel_types(dtype, shape):
     np.testing.assert_array_equal(itk.array_from_image(levels), np.minimum(expected, 5))
 
 
-def test_object_interface_gives_what_the_functional_one_gives():
+def test_object_and_functional_interface_agree():
     array = random_image((20, 21))
     image = itk.image_from_array(array)
     filter = itk.RunLengthFeatureMapImageFilter.New(image)
@@ -131,7 +132,7 @@ def test_as_part_of_a_pipeline():
     assert not np.array_equal(before, itk.array_from_image(object_filter.GetOutput()))
 
 
-def test_seeds_in_all_ways():
+def test_all_forms_of_seeds():
     image = random_image((12, 13))
     affinity = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
     expected = itk.fuzzy_connectedness_image_filter(image, seed=[2, 3], **affinity)
@@ -196,12 +197,93 @@ def test_strings_of_enumerators():
     )
     assert filter.GetMethod() == itk.GrayLevelDiscretizationEnums.Method_FixedBinSizeAtMultiples
     assert filter.GetRangeSource() == itk.GrayLevelDiscretizationEnums.RangeSource_Given
-    with pytest.raises(ValueError, match="'sum' is none of Average, Merge, PerDirection"):
+    with pytest.raises(ValueError, match="'sum' is not valid; choose from Average, Merge, PerDirection"):
         itk.run_length_feature_map_image_filter(image, aggregation="sum")
-    with pytest.raises(ValueError, match="'XYZ' is none of SRE, LRE"):
+    with pytest.raises(ValueError, match="'XYZ' is not valid; choose from SRE, LRE"):
         itk.run_length_feature_map_image_filter(image, features=["SRE", "XYZ"])
     with pytest.raises(ValueError, match="has 3 components instead of 2"):
         itk.run_length_feature_map_image_filter(image, offsets=[[1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    "name, setter", [(name, setter) for name, row in _filters.FILTERS.items() for setter in row.enumerations]
+)
+def test_every_enumerator_can_be_a_string(name, setter):
+    enums_name, kind = _filters.FILTERS[name].enumerations[setter]
+    name = "Cuda" + name if setter == "SetCudaMethod" else name
+    filter = getattr(itk, name).values()[0].New()
+    enumerators = {n.partition("_")[2]: n for n in dir(getattr(itk, enums_name)) if n.startswith(kind + "_")}
+    assert len(enumerators) > 1
+    for text, enumerator in enumerators.items():
+        getattr(filter, setter)(text)
+        assert getattr(filter, "G" + setter[1:])() == getattr(getattr(itk, enums_name), enumerator)
+    with pytest.raises(ValueError, match=f"{kind} 'wrong' is not valid; choose from .*{text}"):
+        getattr(filter, setter)("wrong")
+
+
+@pytest.mark.parametrize("name", [name for name, row in _filters.FILTERS.items() if row.features])
+def test_every_feature_has_a_name_and_an_abbreviation(name):
+    filter = getattr(itk, name).values()[0].New(features="all")
+    enums = getattr(itk, _filters.FILTERS[name].features)
+    names = [n[len("Feature_") :] for n in dir(enums) if n.startswith("Feature_")]
+    assert len(filter.GetFeatures()) == len(names) > 1
+    for feature in names:
+        filter.SetFeatures(feature)
+        (abbreviation,) = filter.GetFeatureNames()
+        assert filter.GetFeatures() == [getattr(enums, "Feature_" + feature)]
+        filter.SetFeatures(abbreviation)
+        assert filter.GetFeatures() == [getattr(enums, "Feature_" + feature)]
+
+
+TEXTURE_PARAMETERS = {
+    "mask_image": None,
+    "inside_pixel_value": 2,
+    "background_value": -1.5,
+    "number_of_gray_levels": 7,
+    "discretization_method": 1,
+    "bin_width": 2.5,
+    "range_source": 0,
+    "range_minimum": 3.5,
+    "range_maximum": 88.5,
+    "window_size": [4, 3],
+    "window_anchor": [3, 0],
+    "offsets": [[0, 1]],
+    "features": [2, 1],
+    "aggregation": 2,
+}
+CONNECTEDNESS_PARAMETERS = {
+    "mask_image": None,
+    "seeds": [[1, 2], [3, 4]],
+    "adjacency": 1,
+    "affinity_function": 1,
+    "method": 1,
+    "object_mean": 1.5,
+    "object_variance": 2.5,
+    "difference_variance": 3.5,
+    "minimum_strength": 0.25,
+}
+CUDA_PARAMETERS = {"DeviceID": 3, "device_memory_budget": 2**33, "cuda_method": 1}
+
+
+@pytest.mark.parametrize("prefix", ["", "Cuda"])
+@pytest.mark.parametrize(
+    "name, parameters",
+    [
+        ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
+        ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
+    ],
+)
+def test_parameters_are_keywords(name, parameters, prefix):
+    """Python sees the setters and getters of base classes only if these are wrapped."""
+    if prefix:
+        parameters = {**parameters, **CUDA_PARAMETERS}
+    filter = getattr(itk, prefix + name).New(itk.image_from_array(random_image((6, 7))), **parameters)
+    for key, value in parameters.items():
+        getter = "Get" + (key if key[0].isupper() else key.title().replace("_", ""))
+        actual = getattr(filter, getter)()
+        assert (list(actual) if isinstance(value, list) else actual) == value, key
+    filter.SetMaskImage(np.ones((6, 7), np.int32))
+    assert list(filter.GetMaskImage().GetLargestPossibleRegion().GetSize()) == [7, 6]
 
 
 def test_errors_have_the_text_of_cpp():

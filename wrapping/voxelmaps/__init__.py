@@ -1,0 +1,85 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Run length feature maps by name.
+
+feature_maps       compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
+feature_names      names of the components of a feature map image
+feature_dict       split a feature map image into a dict that maps feature names to images
+feature_xarray     convert a feature map image to an xarray.DataArray with a labeled axis of features
+
+The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
+"""
+
+import itk
+
+from . import _filters
+from ._single_voxel_directions import average_without_single_voxel_directions
+
+__all__ = ["feature_dict", "feature_maps", "feature_names", "feature_xarray"]
+
+
+def feature_maps(*args, skip_single_voxel_directions=False, **kwargs):
+    """Compute run length feature maps; returns a dict that maps feature names to maps.
+
+    Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
+    numpy.ndarray or xarray.DataArray.
+
+    skip_single_voxel_directions    Average, for each window, only over the directions in which some line holds two or
+                                    more voxels, as PyRadiomics does; NaN where there is no such direction. This matters
+                                    for thin and scattered masks. Requires the aggregation "average" (the default).
+    """
+    instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs)
+    if skip_single_voxel_directions:
+        average_without_single_voxel_directions(instance, image)
+    return _filters.split_components(image, instance.GetFeatureNames(), given)
+
+
+def feature_names(dimension=3, **kwargs):
+    """Return the names of the components that itk.run_length_feature_map_image_filter computes, in order.
+
+    dimension    Dimension of the input image, 2 or 3.
+
+    All other arguments are parameters of the filter.
+    """
+    input_type = itk.Image[itk.UC, dimension]
+    output_type = itk.VectorImage[itk.F, dimension]
+    return list(itk.RunLengthFeatureMapImageFilter[input_type, output_type].New(**kwargs).GetFeatureNames())
+
+
+def _check_names(image, names):
+    components = image.GetNumberOfComponentsPerPixel()
+    if len(names) != components:
+        raise ValueError(f"{len(names)} names for an image of {components} components")
+
+
+def feature_dict(image, names):
+    """Split a feature map image into a dict that maps each name to an itk.Image, with the geometry of the image.
+
+    Raises ValueError if the number of names is not the number of components.
+    """
+    _check_names(image, names)
+    return _filters.split_components(image, names, image)
+
+
+def feature_xarray(image, names):
+    """Convert a feature map image to an xarray.DataArray whose last axis, "feature", is labeled with the names.
+
+    Raises ValueError if the number of names is not the number of components.
+    """
+    _check_names(image, names)
+    return _filters.to_xarray(image, names)

@@ -1,0 +1,431 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Adapts the filter classes that ITK's wrapping generates: enumerators, features, offsets and seeds as strings and lists,
+masks of any type, and NumPy arrays and xarray.DataArrays as input and output of the functional interface.
+
+FILTERS, at the end, lists the filters. To add one, add a row there, and a line in wrapping/*.wrap.
+"""
+
+import functools
+import importlib
+from typing import Dict, NamedTuple, Optional, Tuple
+
+import itk
+import numpy as np
+from itk.support.helpers import camel_to_snake_case
+
+from . import _itk_5_2
+
+# --- Arrays and images -------------------------------------------------------------------------------------------------
+
+
+def _is_xarray(value):
+    return type(value).__module__.startswith("xarray.")
+
+
+def _is_array(value):
+    """Whether this is an array of another library and not an ITK object."""
+    return not isinstance(value, itk.Object) and hasattr(value, "__array__")
+
+
+def _native(value):
+    """The array in C order and native byte order; bool as uint8."""
+    array = np.ascontiguousarray(value)
+    if array.dtype == bool:
+        return array.view(np.uint8)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _image_from_xarray(value):
+    value = _itk_5_2.complete_xarray(value)
+    return itk.image_from_xarray(value.copy(data=_native(value.values)))
+
+
+def _image_from(value):
+    if _is_xarray(value):
+        return _image_from_xarray(value)
+    if _is_array(value):
+        return itk.image_view_from_array(_native(value))
+    return value
+
+
+def _image_like(array, image):
+    """Scalar image with the values of an array, and the regions and geometry of another image."""
+    pixel = {np.dtype(np.uint8): itk.UC, np.dtype(np.float32): itk.F}[array.dtype]
+    result = itk.Image[pixel, image.GetImageDimension()].New()
+    result.CopyInformation(image)
+    result.SetRegions(image.GetBufferedRegion())
+    result.Allocate()
+    itk.array_view_from_image(result)[...] = array
+    return result
+
+
+class _BufferOwner:
+    """Keeps the image of an array alive: np.asarray drops the reference that ITK's own array views hold."""
+
+    def __init__(self, image, view):
+        self.image = image
+        self.__array_interface__ = view.__array_interface__
+
+
+def to_array(image):
+    """View of an image as an array that keeps the image alive. The components of vector images are the last axis."""
+    return np.asarray(_BufferOwner(image, _itk_5_2.array_view(image)))
+
+
+def to_xarray(image, names, like=None):
+    """DataArray of an image.
+
+    names    Labels of the last axis, "feature"; None for scalar images.
+    like     DataArray that provides coordinates and attributes; without it they are computed from the image's geometry.
+    """
+    import xarray
+
+    dimension = image.GetImageDimension()
+    dims = ("x", "y", "z")[:dimension]
+    origin, spacing, size = itk.origin(image), itk.spacing(image), itk.size(image)
+    coords = {}
+    for d, dim in reversed(list(enumerate(dims))):
+        if like is not None and dim in like.coords:
+            coords[dim] = like.coords[dim].values
+        else:
+            coords[dim] = origin[d] + spacing[d] * np.arange(int(size[d]))
+    axes = tuple(reversed(dims))
+    if names is not None:
+        axes += ("feature",)
+        coords["feature"] = list(names)
+    direction = np.flip(itk.array_from_matrix(image.GetDirection()))
+    attrs = dict(like.attrs) if like is not None else {"direction": direction}
+    return xarray.DataArray(to_array(image), dims=axes, coords=coords, attrs=attrs)
+
+
+def split_components(image, names, given):
+    """Dict of the components of a feature map image by name, each converted to the type of the given input."""
+    array = to_array(image)
+    if _is_xarray(given):
+        maps = to_xarray(image, names, given)
+        return {name: maps.sel(feature=name, drop=True) for name in names}
+    if _is_array(given):
+        return {name: array[..., i] for i, name in enumerate(names)}
+    return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
+
+
+def _byte_image(value, image, name, nonzero):
+    """Convert an array or an image to an image of unsigned char.
+
+    image      The filter's input, whose geometry arrays get.
+    name       Name of the parameter, for errors.
+    nonzero    Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
+    """
+    if value is None:
+        return value
+    if not _is_array(value):
+        value = itk.output(value)
+        if itk.template(value)[1][0] == itk.UC:
+            return value
+        value.UpdateOutputInformation()
+        value.SetRequestedRegionToLargestPossibleRegion()
+        value.Update()
+        source, array = value, itk.array_view_from_image(value)
+    else:
+        source, array = None, np.asarray(value)
+    if nonzero:
+        array = array != 0
+    elif array.dtype != bool and not np.all((array >= 0) & (array <= 255)):
+        raise ValueError(f"{name} has values outside of 0..255")
+    elif array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+        raise ValueError(f"{name} has values that are not integers")
+    array = array.astype(np.uint8)
+    if source is not None:
+        return _image_like(array, source)
+    if _is_xarray(value):
+        view = _image_from_xarray(value.copy(data=array))
+        return _image_like(itk.array_view_from_image(view), view)
+    result = itk.image_from_array(np.ascontiguousarray(array))
+    if image is not None and image.GetImageDimension() == array.ndim:
+        # An array has no geometry, so it gets the geometry of the input image.
+        image.UpdateOutputInformation()
+        result.SetOrigin(image.GetOrigin())
+        result.SetSpacing(image.GetSpacing())
+        result.SetDirection(image.GetDirection())
+    return result
+
+
+# --- Strings and lists -------------------------------------------------------------------------------------------------
+
+
+def _normalized(name):
+    """Lower-case letters and digits of a name: the same for per_direction, per-direction and PerDirection."""
+    return "".join(c for c in name if c.isalnum()).lower()
+
+
+def _enumerators(enums, kind):
+    """Dict of the enumerators of an enumeration: name -> number."""
+    prefix = kind + "_"
+    return {name[len(prefix) :]: getattr(enums, name) for name in dir(enums) if name.startswith(prefix)}
+
+
+def _enumerator(enums, kind, value):
+    """Number of an enumerator given as a string or a number."""
+    if not isinstance(value, str):
+        return int(value)
+    enumerators = _enumerators(enums, kind)
+    for name, number in enumerators.items():
+        if _normalized(name) == _normalized(value):
+            return number
+    raise ValueError(f"{kind} '{value}' is not valid; choose from {', '.join(enumerators)}")
+
+
+def _feature(enums, value):
+    """Number of a feature given by abbreviation, name or number."""
+    if not isinstance(value, str):
+        return int(value)
+    enumerators = _enumerators(enums, "Feature")
+    for name, number in enumerators.items():
+        if _normalized(value) in (_normalized(name), _normalized(enums.GetAbbreviation(number))):
+            return number
+    abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
+    raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")
+
+
+def _dimension(instance):
+    """Dimension of the images of a filter."""
+    return itk.template(itk.template(instance)[1][0])[1][1]
+
+
+def _flat(values, dimension, what):
+    """Flat list of the components of vectors, each given as a sequence; a single vector may be given as such."""
+    if len(values) == 1:
+        values = values[0]
+    if np.ndim(values) == 1 and len(values) == dimension and np.ndim(values[0]) == 0:
+        values = [values]
+    rows = [[int(v) for v in row] for row in values]
+    for row in rows:
+        if len(row) != dimension:
+            raise ValueError(f"{what} {row} has {len(row)} components instead of {dimension}")
+    return [component for row in rows for component in row]
+
+
+def _vector_getter(method):
+    """Getter that returns a list of lists, in place of one whose std::vector SWIG cannot convert."""
+
+    def getter(self):
+        components, dimension = list(getattr(self, f"_Get{method}AsNumbers")()), _dimension(self)
+        return [components[i : i + dimension] for i in range(0, len(components), dimension)]
+
+    return getter
+
+
+def _set_offsets(self, *offsets):
+    """Set the directions: lists of -1, 0 and 1, or "all", or "in-plane"."""
+    if len(offsets) == 1 and isinstance(offsets[0], str):
+        name = _normalized(offsets[0])
+        if name not in ("all", "inplane"):
+            raise ValueError(f"Offsets '{offsets[0]}' is not valid; choose from all, in-plane")
+        self._SetOffsetsAsNumbers(
+            self._GetAllOffsetsAsNumbers() if name == "all" else self._GetInPlaneOffsetsAsNumbers()
+        )
+        return
+    self._SetOffsetsAsNumbers(_flat(offsets, _dimension(self), "Offset"))
+
+
+def _set_seeds(self, *seeds):
+    """Set the seeds: lists of indices in ITK's order x, y, z."""
+    self._SetSeedsAsNumbers(_flat(seeds, _dimension(self), "Seed"))
+
+
+def _feature_setter(enums_name):
+    def set_features(self, *features):
+        """Set the features: abbreviations ("SRE"), names ("ShortRunEmphasis") or numbers; or "all"."""
+        enums = getattr(itk, enums_name)
+        if len(features) == 1 and isinstance(features[0], str):
+            if _normalized(features[0]) == "all":
+                features = sorted(_enumerators(enums, "Feature").values())
+        elif len(features) == 1 and np.ndim(features[0]) == 1:
+            features = features[0]
+        self._SetFeaturesAsNumbers([_feature(enums, f) for f in features])
+
+    return set_features
+
+
+def _get_features(self):
+    return list(self._GetFeaturesAsNumbers())
+
+
+def _index_setter(original):
+    """Let a setter of an index, a size or an offset take NumPy integers and arrays too."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        if isinstance(value, np.integer):
+            value = int(value)
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            value = [int(v) for v in value]
+        return original(self, value)
+
+    return setter
+
+
+def _enumeration_setter(original, enums_name, kind):
+    """Let a setter of an enumerator take its name too."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        return original(self, _enumerator(getattr(itk, enums_name), kind, value))
+
+    return setter
+
+
+def _image_setter(original, name, nonzero):
+    """Let a setter of an image of unsigned char take arrays and images of other types too."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        return original(self, _byte_image(value, self.GetInput(), name, nonzero))
+
+    return setter
+
+
+# --- Functional interface ----------------------------------------------------------------------------------------------
+
+
+def _split_input(args, kwargs):
+    """The input, and the remaining arguments."""
+    if args:
+        return args[0], list(args[1:]), kwargs
+    kwargs = dict(kwargs)
+    for key in ("Input", "input"):
+        if key in kwargs:
+            return kwargs.pop(key), [], kwargs
+    raise TypeError("No image given; pass it as the first argument")
+
+
+def run(template, args, kwargs):
+    """Run a filter on the arguments of its functional interface; returns the filter, its output and the given input."""
+    given, args, kwargs = _split_input(args, kwargs)
+    image = _image_from(given)
+    instance = template.New(image, *args, **kwargs)
+    # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
+    instance.voxelmaps_input = image
+    return instance, instance.__internal_call__(), given
+
+
+def _function(original, class_name):
+    """The functional interface of a filter; its result has the type of its input."""
+
+    @functools.wraps(original)
+    def function(*args, **kwargs):
+        instance, image, given = run(getattr(itk, class_name), args, kwargs)
+        if _is_xarray(given):
+            names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
+            return to_xarray(image, names, given)
+        return to_array(image) if _is_array(given) else image
+
+    return function
+
+
+# --- Filters -----------------------------------------------------------------------------------------------------------
+
+_DISCRETIZATION = "GrayLevelDiscretizationEnums"
+_RUN_LENGTH = "RunLengthFeatureMapEnums"
+_CONNECTEDNESS = "FuzzyConnectednessEnums"
+
+
+class _Filter(NamedTuple):
+    # Setter -> class and name of its enumeration. Setters that only the CUDA class has are listed too.
+    enumerations: Dict[str, Tuple[str, str]]
+    # Class with the enumeration Feature, for texture filters.
+    features: Optional[str] = None
+    has_cuda_class: bool = True
+
+
+_TEXTURE_ENUMERATIONS = {
+    "SetDiscretizationMethod": (_DISCRETIZATION, "Method"),
+    "SetRangeSource": (_DISCRETIZATION, "RangeSource"),
+}
+
+FILTERS = {
+    "GrayLevelDiscretizationImageFilter": _Filter(
+        {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
+        has_cuda_class=False,
+    ),
+    "RunLengthFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetAggregation": (_RUN_LENGTH, "Aggregation"),
+            "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
+        },
+        features=_RUN_LENGTH,
+    ),
+    "FuzzyConnectednessImageFilter": _Filter(
+        {
+            "SetAffinityFunction": (_CONNECTEDNESS, "AffinityFunction"),
+            "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
+            "SetMethod": (_CONNECTEDNESS, "Method"),
+            "SetCudaMethod": (_CONNECTEDNESS, "CudaMethod"),
+        },
+    ),
+}
+
+_INDEX_SETTERS = ("SetNeighborhoodRadius", "SetWindowSize", "SetWindowAnchor", "SetSeed", "AddSeed")
+
+# Setter -> whether it only distinguishes zero and nonzero.
+_IMAGE_SETTERS = {"SetMaskImage": False, "SetSeedImage": True}
+
+_VECTOR_SETTERS = {"SetOffsets": _set_offsets, "SetSeeds": _set_seeds}
+_VECTOR_GETTERS = ("Offsets", "AllOffsets", "InPlaneOffsets", "Seeds")
+
+
+def _adapt_class(cls, row):
+    def adapt(name, make_setter, *args):
+        original = getattr(cls, name, None)
+        # Base classes may have been adapted already.
+        if original is not None and not hasattr(original, "__wrapped__"):
+            setattr(cls, name, make_setter(original, *args))
+
+    for name, (enums, kind) in row.enumerations.items():
+        adapt(name, _enumeration_setter, enums, kind)
+    for name in _INDEX_SETTERS:
+        adapt(name, _index_setter)
+    for name, nonzero in _IMAGE_SETTERS.items():
+        adapt(name, _image_setter, name[len("Set") :], nonzero)
+    if row.features is not None:
+        cls.SetFeatures = _feature_setter(row.features)
+        cls.GetFeatures = _get_features
+    for name, setter in _VECTOR_SETTERS.items():
+        if hasattr(cls, f"_{name}AsNumbers"):
+            setattr(cls, name, setter)
+    for method in _VECTOR_GETTERS:
+        if hasattr(cls, f"_Get{method}AsNumbers"):
+            setattr(cls, f"Get{method}", _vector_getter(method))
+
+
+def adapt_filters():
+    """Adapt the generated classes; returns the functions that replace the generated ones. The wrapping calls this."""
+    functions = {}
+    for filter_name, row in FILTERS.items():
+        for class_name in (filter_name, "Cuda" + filter_name) if row.has_cuda_class else (filter_name,):
+            module = importlib.import_module(f"itk.itk{class_name}Python")
+            for name, value in list(vars(module).items()):
+                if name.startswith(f"itk{class_name}I") and isinstance(value, type):
+                    _adapt_class(value, row)
+            name = camel_to_snake_case(class_name)
+            functions[name] = _function(getattr(module, name), class_name)
+            setattr(module, name, functions[name])
+    _itk_5_2.add_pickling()
+    return functions
