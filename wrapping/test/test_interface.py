@@ -262,7 +262,7 @@ CONNECTEDNESS_PARAMETERS = {
     "difference_variance": 3.5,
     "minimum_strength": 0.25,
 }
-CUDA_PARAMETERS = {"DeviceID": 3, "device_memory_budget": 2**33, "cuda_method": 1}
+CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
 
 @pytest.mark.parametrize("prefix", ["", "Cuda"])
@@ -279,7 +279,7 @@ def test_parameters_are_keywords(name, parameters, prefix):
         parameters = {**parameters, **CUDA_PARAMETERS}
     filter = getattr(itk, prefix + name).New(itk.image_from_array(random_image((6, 7))), **parameters)
     for key, value in parameters.items():
-        getter = "Get" + (key if key[0].isupper() else key.title().replace("_", ""))
+        getter = "Get" + {"device_id": "DeviceID"}.get(key, key.title().replace("_", ""))
         actual = getattr(filter, getter)()
         assert (list(actual) if isinstance(value, list) else actual) == value, key
     filter.SetMaskImage(np.ones((6, 7), np.int32))

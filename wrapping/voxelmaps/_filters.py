@@ -267,6 +267,11 @@ def _get_features(self):
     return list(self._GetFeaturesAsNumbers())
 
 
+def _set_device_id(self, device_id):
+    """SetDeviceID, by the name into which ITK converts the keyword device_id."""
+    self.SetDeviceID(device_id)
+
+
 def _index_setter(original):
     """Let a setter of an index, a size or an offset take NumPy integers and arrays too."""
 
@@ -404,6 +409,8 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
+    if hasattr(cls, "SetDeviceID"):
+        cls.SetDeviceId = _set_device_id
     if row.features is not None:
         cls.SetFeatures = _feature_setter(row.features)
         cls.GetFeatures = _get_features
