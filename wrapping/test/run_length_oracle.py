@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length features by brute force, in exact fractions; shares nothing with the module but the names of features."""
+"""Reference implementation of the run length features in exact fractions; shares only their names with the module."""
 
 import itertools
 import math
@@ -24,12 +24,12 @@ from fractions import Fraction
 
 import numpy as np
 
-# What is not a ratio of integers, or of 1 / i^2 in the module's fixed point: within two units in the last place.
+# The module computes 1 / i^2 and n log2 n in fixed point: within two units in the last place.
 INEXACT = {"LGRE", "SRLGE", "LRLGE", "RE"}
 
 
 def all_directions(dimension):
-    """One of each opposite pair, in the order of numpy axes (last axis is x)."""
+    """One direction of each opposite pair, in the order of NumPy's axes (the last axis is x)."""
     directions = []
     for d in itertools.product((-1, 0, 1), repeat=dimension):
         opposite = tuple(-c for c in d)
@@ -39,7 +39,7 @@ def all_directions(dimension):
 
 
 def count_runs(window, direction):
-    """Counter of (level, length) along a direction; 0 is no voxel."""
+    """Count the runs along a direction by (level, length); level 0 marks absent voxels."""
     runs = Counter()
     shape = window.shape
 
@@ -63,7 +63,7 @@ def count_runs(window, direction):
 
 
 def features_of(runs, voxels):
-    """All sixteen, as fractions (RE as a float)."""
+    """All sixteen features as fractions (RE as a float)."""
     total = sum(runs.values())
     by_level, by_length = Counter(), Counter()
     for (i, j), n in runs.items():
@@ -96,8 +96,22 @@ def features_of(runs, voxels):
     }
 
 
-def feature_maps(levels, radius, directions, aggregation="average", names=None):
-    """Maps as float64, last axis the features; zeros where there is no level."""
+def has_pairs(window, direction):
+    """Whether some line along the direction holds two or more voxels of the window, adjacent or not."""
+    lines = Counter()
+    for position in np.argwhere(window > 0):
+        # The voxels of a line have in common where it leaves the window backwards.
+        while all(0 <= p < n for p, n in zip(position, window.shape)):
+            position = position - direction
+        lines[tuple(position)] += 1
+    return max(lines.values(), default=0) > 1
+
+
+def feature_maps(levels, radius, directions, aggregation="average", names=None, skip_directions_without_pairs=False):
+    """Maps as float64 with the features as last axis; zeros where there is no level.
+
+    skip_directions_without_pairs    Average only over directions with has_pairs(); NaN where there is none.
+    """
     result = None
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))
@@ -109,13 +123,16 @@ def feature_maps(levels, radius, directions, aggregation="average", names=None):
             values = {k: float(v) for k, v in merged.items()}
         else:
             each = [features_of(m, voxels) for m in matrices]
+            names = names or list(each[0])
+            if skip_directions_without_pairs:
+                each = [features for features, d in zip(each, directions) if has_pairs(window, d)]
             values = {}
-            for k in each[0]:
-                # One rounding per direction, then a sum in their order: as documented.
+            for k in names:
+                # As documented: round once per direction, then add in the order of the directions.
                 total = 0.0
                 for features in each:
                     total += float(features[k])
-                values[k] = total / len(each)
+                values[k] = total / len(each) if each else math.nan
         names = names or list(values)
         if result is None:
             result = np.zeros(levels.shape + (len(names),))
@@ -124,7 +141,7 @@ def feature_maps(levels, radius, directions, aggregation="average", names=None):
 
 
 def check(actual, expected, names):
-    """Equal as float, or within two units in the last place for the inexact four."""
+    """Check that maps are equal as float, or within two units in the last place for the features in INEXACT."""
     assert actual.shape == expected.shape
     rounded = expected.astype(np.float32)
     for i, name in enumerate(names):

@@ -15,9 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Results against brute force in NumPy, on random arrays."""
-
-from collections import Counter
+"""Comparison with the reference implementations on random arrays."""
 
 import itk
 import numpy as np
@@ -75,57 +73,76 @@ def test_run_lengths_per_direction():
         run_length_oracle.check(maps[..., [n]], expected, [feature])
 
 
-def has_pairs(window, direction):
-    """Whether some line of the window holds two voxels or more."""
-    lines = Counter()
-    for position in np.argwhere(window > 0):
-        # All voxels of a line have this in common: the place where it leaves the window backwards.
-        while all(0 <= p < n for p, n in zip(position, window.shape)):
-            position = position - direction
-        lines[tuple(position)] += 1
-    return max(lines.values(), default=0) > 1
+def scattered(shape, density):
+    return np.random.default_rng(3).random(shape) < density
+
+
+def thin(shape, kind):
+    """Mask in which windows have directions without two voxels in line."""
+    mask = np.zeros(shape, bool)
+    if kind == "sheet":
+        mask[2] = True
+    elif kind == "pair of sheets":
+        mask[2:4] = True
+    elif kind == "line":
+        mask[(2,) * (len(shape) - 1)] = True
+    elif kind == "diagonal":
+        mask[(np.arange(min(shape)),) * len(shape)] = True
+    elif kind == "single voxels":
+        mask[(slice(None, None, 4),) * len(shape)] = True
+    return mask
 
 
 @pytest.mark.parametrize("kind", ["array", "image"])
 @pytest.mark.parametrize(
-    "shape, radius, density", [((9, 10), 1, 0.3), ((6, 7, 8), 1, 0.1), ((5, 7, 6), (2, 0, 1), 0.4)]
+    "mask, radius",
+    [
+        (scattered((9, 10), 0.3), 1),
+        (scattered((6, 7, 8), 0.1), 1),
+        (scattered((5, 7, 6), 0.4), (2, 0, 1)),
+        (thin((6, 7), "line"), 1),
+        (thin((7, 6), "diagonal"), 2),
+        (thin((5, 6, 7), "sheet"), 1),
+        (thin((6, 5, 4), "pair of sheets"), (2, 0, 1)),
+        (thin((5, 6, 7), "line"), 2),
+        (thin((6, 6, 6), "diagonal"), 1),
+        (thin((9, 6, 5), "single voxels"), (1, 3, 1)),
+    ],
 )
-def test_directions_of_single_voxels(shape, radius, density, kind):
+def test_directions_of_single_voxels(mask, radius, kind):
     random = np.random.default_rng(3)
-    image = random.integers(0, 4, shape).astype(np.uint8)
-    mask = random.random(shape) < density
-    levels = np.where(mask, image + 1, 0)
-    directions = run_length_oracle.all_directions(len(shape))
+    image = random.integers(0, 4, mask.shape).astype(np.uint8)
     names = ["LRE", "GLN", "RP", "GLV"]
-    each = [run_length_oracle.feature_maps(levels, radius, [d], names=names) for d in directions]
-    expected = np.zeros(shape + (len(names),))
-    for position in np.argwhere(mask):
-        at = tuple(position)
-        window = levels[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(at, np.broadcast_to(radius, len(shape))))]
-        kept = [e[at] for e, d in zip(each, directions) if has_pairs(window, d)]
-        expected[at] = np.mean(kept, axis=0) if kept else np.nan
+    directions = run_length_oracle.all_directions(mask.ndim)
+    expected = run_length_oracle.feature_maps(
+        np.where(mask, image + 1, 0), radius, directions, names=names, skip_directions_without_pairs=True
+    )
+    parameters = {
+        "mask_image": mask,
+        "discretization_method": "identity",
+        "number_of_gray_levels": 4,
+        "neighborhood_radius": radius if np.isscalar(radius) else radius[::-1],
+        "features": names,
+    }
     maps = voxelmaps.feature_maps(
-        itk.image_from_array(image) if kind == "image" else image,
-        mask_image=mask,
-        discretization_method="identity",
-        number_of_gray_levels=4,
-        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
-        features=names,
-        skip_single_voxel_directions=True,
+        itk.image_from_array(image) if kind == "image" else image, skip_single_voxel_directions=True, **parameters
     )
-    assert np.isnan(expected).any() and list(maps) == names
-    plain = itk.run_length_feature_map_image_filter(
-        image,
-        mask_image=mask,
-        discretization_method="identity",
-        number_of_gray_levels=4,
-        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
-        features=names,
-    )
+    assert list(maps) == names
+    without_rule = itk.run_length_feature_map_image_filter(image, **parameters)
     for i, name in enumerate(names):
         # One rounding to float per direction, and one of the mean.
         np.testing.assert_allclose(np.asarray(maps[name]), expected[..., i], rtol=2**-22)
-        assert not np.allclose(plain[..., i], expected[..., i], equal_nan=True)
+        assert not np.allclose(without_rule[..., i], expected[..., i], equal_nan=True)
+
+
+def test_windows_without_pairs_are_nan():
+    mask = thin((9, 10), "single voxels")
+    image = np.ones(mask.shape, np.uint8)
+    maps = voxelmaps.feature_maps(image, mask_image=mask, neighborhood_radius=3, skip_single_voxel_directions=True)
+    for values in maps.values():
+        np.testing.assert_array_equal(values, np.where(mask, np.nan, 0))
+    with pytest.raises(ValueError, match="aggregation 'average'"):
+        voxelmaps.feature_maps(image, mask_image=mask, aggregation="merge", skip_single_voxel_directions=True)
 
 
 @pytest.mark.parametrize("adjacency", ["face", "face_edge", "full"])
@@ -152,7 +169,7 @@ def test_connectedness(shape, function, adjacency):
 
 
 def test_oracles_find_a_wrong_result():
-    """The comparisons above can fail: one voxel, or one unit in the last place, is enough."""
+    """The comparison detects a difference of one unit in the last place in one voxel."""
     image = np.random.default_rng(0).integers(0, 3, (6, 7)).astype(np.uint8)
     directions = run_length_oracle.all_directions(2)
     expected = run_length_oracle.feature_maps(image + 1, 1, directions, names=["SRE", "LGRE"])

@@ -79,6 +79,9 @@ def average_without_single_voxel_directions(instance, image):
     change = present & ~kept.all(axis=-1)
     if not change.any():
         return
+    range_minimum = instance.GetUsedRangeMinimum()
+    # A given range must not be empty, as that of a constant image is.
+    range_maximum = max(instance.GetUsedRangeMaximum(), np.nextafter(range_minimum, np.inf))
     per_direction = (
         type(instance)
         .New(
@@ -86,8 +89,8 @@ def average_without_single_voxel_directions(instance, image):
             mask_image=present,
             aggregation="per_direction",
             range_source="given",
-            range_minimum=instance.GetUsedRangeMinimum(),
-            range_maximum=instance.GetUsedRangeMaximum(),
+            range_minimum=range_minimum,
+            range_maximum=range_maximum,
             number_of_gray_levels=instance.GetNumberOfGrayLevels(),
             discretization_method=instance.GetDiscretizationMethod(),
             bin_width=instance.GetBinWidth(),
