@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Build the module for Python in build/python, and make build/python/python: a Python that has ITK, this module, and the
-# packages that tests and examples need. Ends with 77 where there is no ITK with Python wrapping, and says how to get one.
-# Arguments go to CMake.
+# Build the module for Python in build/python, and create build/python/python, which runs Python with ITK, this module and
+# the packages that tests and examples need. Without an ITK with Python wrapping, exits with 77 and says how to get one.
+# Arguments are passed to CMake.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +14,7 @@ elif [[ ${status} -ne 0 ]]; then
 fi
 scripts/install-packages.sh scripts/apt-packages.txt scripts/apt-packages-python.txt
 
-# Packages of PyPI, in a folder that outlives the checkout; made anew when the lists change.
+# PyPI packages, in a folder that outlives the checkout and depends on the lists.
 lists=(scripts/python-requirements.txt scripts/python-requirements-pyradiomics.txt)
 packages="${XDG_CACHE_HOME:-${HOME}/.cache}/voxelmaps/python-$(cat "${lists[@]}" | sha256sum | cut -c1-8)"
 if [[ ! -e "${packages}/complete" ]]; then
@@ -22,7 +22,7 @@ if [[ ! -e "${packages}/complete" ]]; then
   /usr/bin/python3 -m venv "${packages}"
   "${packages}/bin/pip" --quiet --disable-pip-version-check install -r "${lists[0]}"
   "${packages}/bin/pip" --quiet --disable-pip-version-check install "numpy<2" wheel -r "${lists[1]}" ||
-    echo "PyRadiomics could not be installed, so its example is skipped"
+    echo "PyRadiomics could not be installed; the test of its example is skipped"
   touch "${packages}/complete"
 fi
 

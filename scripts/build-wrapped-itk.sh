@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Get an ITK 5.2.1 with Python wrapping, which Debian has not: from Debian's own source package, with the modules and
-# pixel types that the Python tests and examples need. Prints the build tree, to be given to CMake as ITK_DIR.
+# Find or build an ITK 5.2.1 with Python wrapping, which Debian does not package. Builds Debian's source package with the
+# modules and pixel types that the Python tests and examples need. Prints the build tree, for CMake's ITK_DIR.
 #
-#   build-wrapped-itk.sh          find one, or build it: about 90 minutes on one core, once
-#   build-wrapped-itk.sh --find   find one, or fail
+#   build-wrapped-itk.sh               find it, or build it once (about 90 minutes on one core)
+#   build-wrapped-itk.sh --find        find it, or fail
 #   build-wrapped-itk.sh --configure   stop before compiling
 #
-# Found are, in this order: $VOXELMAPS_WRAPPED_ITK; ../shared/itk-5.2.1-wrapped.tar.xz, which is unpacked to /opt, since
-# its paths are fixed; and what this script has built into the cache folder ($XDG_CACHE_HOME or ~/.cache)/voxelmaps.
+# Searches, in this order: $VOXELMAPS_WRAPPED_ITK; the archive ../shared/itk-5.2.1-wrapped.tar.xz, unpacked to /opt because
+# its paths are fixed; and the build of this script in ($XDG_CACHE_HOME or ~/.cache)/voxelmaps.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,7 +21,7 @@ say() { echo "build-wrapped-itk.sh: $*" >&2; }
 
 if [[ -n "${VOXELMAPS_WRAPPED_ITK:-}" ]]; then
   if ! is_complete "${VOXELMAPS_WRAPPED_ITK}"; then
-    say "VOXELMAPS_WRAPPED_ITK=${VOXELMAPS_WRAPPED_ITK} is no build tree of an ITK with Python wrapping"
+    say "VOXELMAPS_WRAPPED_ITK=${VOXELMAPS_WRAPPED_ITK} is not a build tree of an ITK with Python wrapping"
     exit 2
   fi
   echo "${VOXELMAPS_WRAPPED_ITK}"
@@ -38,14 +38,14 @@ for tree in "${unpacked}/build" "${cache}/build"; do
   fi
 done
 if [[ "${1:-}" == --find ]]; then
-  say "there is no ITK with Python wrapping here; scripts/build-wrapped-itk.sh builds one (about 90 minutes on one core)"
+  say "no ITK with Python wrapping found; scripts/build-wrapped-itk.sh builds one (about 90 minutes on one core)"
   exit 1
 fi
 
 scripts/install-packages.sh scripts/apt-packages.txt scripts/apt-packages-python.txt >&2
 mkdir -p "${cache}"
 
-# Lists of sources of its own, so that this needs no root and leaves the system's as they are.
+# Separate source lists, so that this needs no root and does not change the system.
 if [[ ! -s "${cache}/source/CMakeLists.txt" ]]; then
   release="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)"
   site="$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
@@ -61,11 +61,11 @@ if [[ ! -s "${cache}/source/CMakeLists.txt" ]]; then
   (
     cd "${cache}/unpacked"
     apt-get "${options[@]}" source "insighttoolkit5" >&2
-    # Debian's patches are applied by now. What newer tools need beside them:
+    # Debian's patches are applied at this point. Newer tools need two more changes.
     cd insighttoolkit5-*/
-    # NumPy 1.24 has no np.bool.
+    # NumPy 1.24 removed np.bool.
     sed -i 's/np\.bool)/np.bool_)/' Wrapping/Generators/Python/itk/support/types.py
-    # SWIG 4.1 does not make these two.
+    # SWIG 4.1 does not generate these two.
     sed -i '/ios_base_sync_with_stdio\|ios_base_xalloc/d' Wrapping/Generators/Python/PyBase/CMakeLists.txt
   )
   mv "${cache}/unpacked"/insighttoolkit5-*/ "${cache}/source"
@@ -93,7 +93,7 @@ if [[ "${1:-}" == --configure ]]; then
 fi
 cmake --build "${cache}/build" --parallel "$(nproc)" >&2
 if ! is_complete "${cache}/build"; then
-  say "the build ended without Python modules in ${cache}/build"
+  say "the build produced no Python modules in ${cache}/build"
   exit 1
 fi
 echo "${cache}/build"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Build the module for Python and run the Python tests. They need an ITK with Python wrapping; where there is none, they
-# are skipped, and this says how to get one. Arguments go to CMake.
+# Build the module for Python and run the Python tests. Without an ITK with Python wrapping, skips them and says how to get
+# one. Arguments are passed to CMake.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 status=0
 scripts/build-python.sh "$@" || status=$?
 if [[ ${status} -eq 77 ]]; then
-  echo "Python tests: SKIPPED, for the reason above"
+  echo "Python tests: SKIPPED for the reason above"
   exit 0
 elif [[ ${status} -ne 0 ]]; then
   exit "${status}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Build the wheel itk-voxelmaps, install it into a fresh environment next to a copy of the ITK it was built for, and run
-# the Python tests there. Arguments go to pip wheel, such as --config-settings=cmake.define.VoxelMaps_USE_CUDA=OFF.
+# the Python tests there. Arguments are passed to pip wheel, such as --config-settings=cmake.define.VoxelMaps_USE_CUDA=OFF.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,12 +16,12 @@ python=build/wheel/venv/bin/python
 
 site="$("${python}" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
 cp -r "${itk_dir}/Wrapping/Generators/Python/itk" "${itk_dir}/Wrapping/Generators/Python/itkConfig.py" "${site}"
-# Only the wheel is to bring the module.
+# The module must come from the wheel alone.
 "${python}" -m zipfile -l build/wheel/itk_voxelmaps-*.whl | awk '$1 ~ /^itk\// { print $1 }' | while read -r file; do
   rm -f "${site:?}/${file}"
 done
 if "${python}" -c 'import itk; itk.RunLengthFeatureMapImageFilter' 2>/dev/null; then
-  echo "test-wheel.sh: the module is there before the wheel is installed" >&2
+  echo "test-wheel.sh: the module exists before the wheel is installed" >&2
   exit 1
 fi
 "${python}" -m pip --quiet --disable-pip-version-check install build/wheel/itk_voxelmaps-*.whl

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""What the tests share. PYTHONPATH or VOXELMAPS_ITK_PYTHON must lead to an ITK with this module."""
+"""Shared fixtures. PYTHONPATH or VOXELMAPS_ITK_PYTHON must lead to an ITK with this module."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ if os.environ.get("VOXELMAPS_ITK_PYTHON"):
 
 
 def pytest_configure(config):
-    """Without the module there is nothing to test; 77 tells ctest that this is a skip."""
+    """Skip all tests where the module is missing; exit status 77 tells CTest that they were skipped."""
     try:
         import itk
 
@@ -43,7 +43,7 @@ def programs():
     """Folder of the C++ example programs."""
     folder = os.environ.get("VOXELMAPS_PROGRAMS", "")
     if not (pathlib.Path(folder) / "RunLengthFeatureMaps").is_file():
-        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder of RunLengthFeatureMaps")
+        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder that contains RunLengthFeatureMaps")
     return pathlib.Path(folder)
 
 
@@ -60,16 +60,16 @@ def run_program(programs):
 
 @pytest.fixture(scope="session")
 def data():
-    """Folder with images of Debian's package of ITK examples (scripts/fetch-data.sh)."""
+    """Folder of the images that scripts/fetch-data.sh takes from Debian's package of ITK examples."""
     folder = pathlib.Path(os.environ.get("VOXELMAPS_DATA", ""))
     if not (folder / "BrainT1Slice.png").is_file():
-        pytest.skip("no images of real heads; scripts/fetch-data.sh gets them, VOXELMAPS_DATA is their folder")
+        pytest.skip("no images of real heads; run scripts/fetch-data.sh and set VOXELMAPS_DATA to their folder")
     return folder
 
 
 @pytest.fixture(scope="session")
 def ct_series(run_program, tmp_path_factory):
-    """DICOM series of a synthetic CT of a liver, and its seeds by name."""
+    """DICOM series of a synthetic liver CT, and its seeds by name."""
     folder = tmp_path_factory.mktemp("ct") / "series"
     text = run_program("SyntheticLiverCT", folder, "--dicom", "--size", "192,192,80")
     seeds = {}

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Fuzzy connectedness by relaxing all links until nothing changes; shares nothing with the module."""
+"""Reference implementation of fuzzy connectedness, independent of the module: relaxes all links until nothing changes."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ UNITS = 2**24
 
 
 def cost(a, b, function, object_mean, object_variance, difference_variance):
-    """-ln of the affinity of two arrays of voxels, in units of 2^-24, as documented: every term is rounded."""
+    """-ln of the affinity between two arrays of voxels, in units of 2^-24; every term is rounded, as documented."""
     a, b = a.astype(float), b.astype(float)
     half = 0.5 if function == "geometric_mean" else 1.0
     from_mean = (a + b) * 0.5 - object_mean
@@ -41,9 +41,9 @@ def cost(a, b, function, object_mean, object_variance, difference_variance):
 
 
 def strengths(image, seeds, adjacency, mask=None, **affinity):
-    """Strengths; seeds in the order of numpy axes."""
-    most = {"face": 1, "face_edge": 2, "full": 3}[adjacency]
-    steps = [s for s in itertools.product((-1, 0, 1), repeat=image.ndim) if 0 < np.abs(s).sum() <= most]
+    """Strengths of all voxels. Seeds are in the order of NumPy's axes."""
+    max_components = {"face": 1, "face_edge": 2, "full": 3}[adjacency]
+    steps = [s for s in itertools.product((-1, 0, 1), repeat=image.ndim) if 0 < np.abs(s).sum() <= max_components]
     best = np.full(image.shape, np.inf)
     for seed in seeds:
         best[tuple(seed)] = 0

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""NumPy arrays and xarrays in and out; dicts; pickling."""
+"""NumPy arrays and DataArrays as input and output, dicts of maps, pickling."""
 
 import copy
 import pickle
@@ -32,7 +32,7 @@ AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 9
 
 @pytest.fixture
 def image():
-    """A 3D image with a geometry of its own."""
+    """A 3D image with nontrivial origin, spacing and direction."""
     array = np.random.default_rng(0).integers(0, 200, (7, 12, 10)).astype(np.int16)
     image = itk.image_from_array(array)
     image.SetSpacing([0.5, 0.75, 2.0])
@@ -100,7 +100,7 @@ def test_xarray(image):
     assert maps.attrs["units"] == "HU"
     expected = itk.array_from_image(itk.run_length_feature_map_image_filter(image, features=["RE", "SRE"]))
     np.testing.assert_array_equal(maps.sel(feature="SRE"), expected[..., 1])
-    # Back to ITK, whose name for the axis of components is c.
+    # ITK calls the axis of components c.
     back = itk.image_from_xarray(maps.rename(feature="c"))
     assert same_geometry(back, image)
     strength = itk.fuzzy_connectedness_image_filter(given, seed=[1, 2, 3], **AFFINITY)
@@ -134,7 +134,6 @@ def test_arrays_as_masks_take_the_geometry_of_the_image(image):
 
 
 def test_dicts(image):
-
     names = ["LRE", "GLN", "RE"]
     expected = itk.run_length_feature_map_image_filter(image, features=names)
     array = itk.array_from_image(expected)

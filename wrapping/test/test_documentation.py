@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Every block of Python code of the documentation runs, in the order of its page."""
+"""Runs all Python code blocks of the documentation, page by page."""
 
 import pathlib
 import re
@@ -40,7 +40,7 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": page}
     if page == "doc/parameters.md":
-        # The page is about settings, and leaves the images out.
+        # This page is about parameters and does not read images.
         image = itk.imread("head.nii.gz")
         array = itk.array_from_image(image)
         names.update(itk=itk, voxelmaps=voxelmaps, image=image, mask=array > array.mean())
@@ -49,7 +49,7 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch):
         exec(compile(block, page, "exec"), names)
 
 
-def test_the_pages_name_files_that_are_there():
+def test_links_of_the_documentation():
     for page in PAGES + ["examples/README.md"]:
         folder = (ROOT / page).parent
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Every command of examples/README.md, as it stands there."""
+"""Runs the Python commands of examples/README.md."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ def size_of_png(path):
 
 
 def check_picture(path):
-    """At least 300 pixels wide, and not of one color."""
+    """Check that a picture is at least 300 pixels wide and not uniform."""
     assert size_of_png(path)[0] >= 300
     pixels = itk.array_from_image(itk.imread(str(path), itk.UC))
     assert len(np.unique(pixels)) > 10
@@ -113,7 +113,7 @@ def test_habitats(run, head, tmp_path):
     np.testing.assert_array_equal(labels > 0, image > image.mean())
     means = [image[labels == label].mean() for label in (1, 2, 3, 4)]
     assert means == sorted(means)
-    # Habitats are regions: neighbors are mostly alike, far more than four labels drawn by chance would be.
+    # Habitats are regions: most neighbors have the same label, far more than with random labels (25 %).
     both = (labels[:, :, 1:] > 0) & (labels[:, :, :-1] > 0)
     assert (labels[:, :, 1:] == labels[:, :, :-1])[both].mean() > 0.8
 
@@ -129,7 +129,7 @@ def test_vessels(run, ct_series, tmp_path):
     strength = itk.array_from_image(itk.imread(str(tmp_path / "vessels" / "strength.nii.gz")))
     np.testing.assert_array_equal(vessels == 1, strength >= np.float32(0.4))
     assert count == vessels.sum() and 1000 < count < 20000
-    # What was found is as bright as contrast agent in the portal vein is.
+    # The vessels are as bright as contrast agent in the portal vein.
     ct = itk.array_from_image(itk.imread(str(folder)))
     assert 150 < ct[vessels == 1].mean() < 250
 
@@ -149,12 +149,12 @@ def test_dask(run, head, tmp_path):
 
 
 def test_dask_cluster(run, head, tmp_path, monkeypatch):
-    """The same script with the address of a cluster: here, one of two processes on this machine."""
+    """The same script on a dask cluster: here, two processes on this machine."""
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         output = run("large_volume_with_dask.py", head, "--scheduler", cluster.scheduler_address)
-        # The work was done there.
+        # The cluster did the work.
         with distributed.Client(cluster) as client:
             moved = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.transition_log))
         assert moved > 18
@@ -184,7 +184,7 @@ def test_pyradiomics(run, head, tmp_path):
         if title == "solid mask":
             assert float(equal) == 100
         if title == "scattered mask":
-            # The rules differ, and that shows.
+            # The two rules give different results.
             assert int(nans) > 0 and max(values) > 0.1
         else:
             assert int(nans) == 0 and max(values) < 2**-22

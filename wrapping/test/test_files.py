@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Files in and out: NIfTI, NRRD, PNG, DICOM series; results of the C++ programs on the same files."""
+"""Reading and writing NIfTI, NRRD, PNG and DICOM series; comparison with the C++ programs on the same files."""
 
 import itk
 import numpy as np
@@ -68,7 +68,7 @@ def test_volumes_keep_their_geometry(tmp_path, suffix):
 
 
 def test_vector_images_in_nifti(tmp_path):
-    """All maps in one file: components come back as they were."""
+    """A file of all maps has the same components when it is read again."""
     image = volume()
     maps = itk.run_length_feature_map_image_filter(image)
     path = str(tmp_path / "maps.nii.gz")
@@ -95,7 +95,7 @@ def test_dicom_series(ct_series, tmp_path):
     assert geometry(strength) == geometry(ct)
     array = itk.array_from_image(strength)
     assert array[tuple(reversed(seeds["vessel"]))] == 1
-    # The object is a small part of the image, and is not bone.
+    # The object is a small part of the image and excludes bone.
     assert 10 < np.count_nonzero(array > 0.4) < 0.05 * array.size
     assert array[tuple(reversed(seeds["bone"]))] < 0.1
     path = str(tmp_path / "strength.nii.gz")
@@ -125,7 +125,7 @@ def test_maps_equal_those_of_the_program_with_the_settings_of_the_paper(run_prog
         *"--as-levels --levels 256 --window 4,4 --anchor 0,0 --aggregation per-direction".split(),
     )
     actual = itk.run_length_feature_map_image_filter(
-        itk.imread(slice_path, itk.UC),  # the file has three equal colors
+        itk.imread(slice_path, itk.UC),  # the file is RGB, with equal colors
         discretization_method="identity",
         number_of_gray_levels=256,
         window_size=[4, 4],

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Progress, abort, threads, the CUDA override."""
+"""Progress, abort, threads and the CUDA override."""
 
 import concurrent.futures
 import os
