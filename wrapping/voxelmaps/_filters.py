@@ -18,7 +18,7 @@
 """Adapts the filter classes that ITK's wrapping generates: enumerators, features, offsets and seeds as strings and lists,
 masks of any type, and NumPy arrays and xarray.DataArrays as input and output of the functional interface.
 
-FILTERS, at the end, lists the filters. To add one, add a row there, and a line in wrapping/*.wrap.
+FILTERS, at the end, lists the filters. A new filter needs a row there and a .wrap file.
 """
 
 import functools
