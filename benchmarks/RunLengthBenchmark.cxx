@@ -15,321 +15,421 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "BenchmarkMain.h"
-#include "RunLengthBenchmarkData.h"
-#include "RunLengthTables.h"
-#include "SequentialRunLength.h"
+#include "Benchmark.h"
+#include "HeadData.h"
+#include "PeakMemory.h"
+#include "baselines/SequentialRunLength.h"
 
-#include "itkCudaDevices.h"
-#include "itkCudaRunLengthJob.h"
+#include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkMultiThreaderBase.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaFactory.h"
 
-#if __has_include("itkRunLengthTextureFeaturesImageFilter.h")
-#  include "itkRunLengthTextureFeaturesImageFilter.h"
-#  define VOXELMAPS_HAS_ITK_RUN_LENGTH_FILTER
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+#  include <cuda_runtime_api.h>
 #endif
-
-#include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iostream>
 #include <limits>
-#include <sstream>
-#include <stdexcept>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
-
-#ifdef __GLIBC__
-#  include <malloc.h>
-#endif
-#ifdef __unix__
-#  include <sys/resource.h>
-#endif
 
 namespace
 {
-using VoxelMapsBenchmarks::ComputeSequentialRunLengthFeatures;
-using VoxelMapsBenchmarks::CountVoxels;
-using VoxelMapsBenchmarks::LoadVolume;
-using VoxelMapsBenchmarks::MakeRegion;
-using VoxelMapsBenchmarks::Pixel;
-using VoxelMapsBenchmarks::ReadStatus;
-using VoxelMapsBenchmarks::Register;
-using VoxelMapsBenchmarks::SequentialRunLengthParameters;
-using VoxelMapsBenchmarks::Stopwatch;
-using VoxelMapsBenchmarks::ToString;
-using VoxelMapsBenchmarks::Triple;
-using VoxelMapsBenchmarks::Volume;
+using namespace VoxelMapsBenchmarks;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Aggregation = Enums::Aggregation;
-using Job = itk::RunLengthJob;
+using Method = Enums::CudaMethod;
+using Job = itk::voxelmaps::RunLengthJob;
+using InstructionSet = Job::InstructionSet;
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Data
+template <unsigned int VDimension>
+using CpuFilter = itk::RunLengthFeatureMapImageFilter<itk::Image<Pixel, VDimension>>;
+template <unsigned int VDimension>
+using CudaFilter = itk::CudaRunLengthFeatureMapImageFilter<itk::Image<Pixel, VDimension>>;
 
-/** A box of the volume as an image; a slice of it if VDimension is 2. */
-template <typename TPixel, unsigned int VDimension>
-typename itk::Image<TPixel, VDimension>::Pointer
-MakeImage(const Volume & volume, const Triple & index, const Triple & size)
-{
-  const auto image = itk::Image<TPixel, VDimension>::New();
-  image->SetRegions(MakeRegion<VDimension>({ { 0, 0, 0 } }, size));
-  image->Allocate();
-  TPixel * target = image->GetBufferPointer();
-  for (std::int64_t z = index[2]; z < index[2] + size[2]; ++z)
-  {
-    for (std::int64_t y = index[1]; y < index[1] + size[1]; ++y)
-    {
-      const Pixel * const source =
-        &volume.voxels[static_cast<std::size_t>(index[0] + Volume::size[0] * (y + Volume::size[1] * z))];
-      target = std::copy_n(source, size[0], target);
-    }
-  }
-  return image;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Cases
-
-/** What is computed, by whichever program. */
+/** A computation that all programs can do. */
 struct Case
 {
-  std::string  name;
-  unsigned int dimension;
-  Triple       imageIndex;
-  Triple       imageSize;
-  Triple       windowSize;
-  Triple       windowAnchor;
-  unsigned int numberOfGrayLevels;
-  bool         identity;
-  Aggregation  aggregation;
-  bool         allSixteenFeatures;
-  /** Output of the sequential program: all, or a slab of this thickness in the middle. */
-  std::int64_t slab;
+  /** The names of its benchmarks begin with this, "r1/t1" for example. */
+  std::string name;
+  /** "t1", "t2" or "pd": slice of the head; "head": t1; "phantom": a synthetic head of the size. */
+  std::string image;
+  /** Where the image begins in the head. */
+  Triple index{ { 0, 0, 0 } };
+  /** The gray levels are the image's own. */
+  bool identity{ false };
+  /** Without buffers. */
+  Job job;
+
+  unsigned int
+  GetDimension() const
+  {
+    return job.levelsSize[2] == 1 ? 2 : 3;
+  }
+  Case
+  Named(const std::string & newName) const
+  {
+    Case other = *this;
+    other.name = newName;
+    return other;
+  }
+  /** The same of some slices in the middle of a volume. */
+  Case
+  WithSlices(std::int64_t number) const
+  {
+    Case other = *this;
+    other.job.outputSize[2] = std::min(number, job.levelsSize[2]);
+    other.job.outputIndex[2] = (job.levelsSize[2] - other.job.outputSize[2]) / 2;
+    return other;
+  }
 };
-
-constexpr Triple sliceIndex{ { 0, 0, 90 } };
-constexpr Triple sliceSize{ { 181, 217, 1 } };
-constexpr Triple cubeIndex{ { 42, 60, 42 } };
-constexpr Triple cubeSize{ { 96, 96, 96 } };
-
-Case
-MakeSliceCase(const std::string & name, std::int64_t window, unsigned int levels, Aggregation aggregation)
-{
-  return {
-    name,  2,           sliceIndex, sliceSize, { { window, window, 1 } }, { { window / 2, window / 2, 0 } }, levels,
-    false, aggregation, false,      1
-  };
-}
-
-Case
-MakeCubeCase(const std::string & name, std::int64_t window)
-{
-  return { name,
-           3,
-           cubeIndex,
-           cubeSize,
-           { { window, window, window } },
-           { { window / 2, window / 2, window / 2 } },
-           32,
-           false,
-           Aggregation::Average,
-           false,
-           1 };
-}
-
-std::vector<Case>
-MakeCases()
-{
-  std::vector<Case> cases;
-
-  Case a = MakeSliceCase("a_perDirection", 4, 256, Aggregation::PerDirection);
-  a.windowAnchor = { { 0, 0, 0 } };
-  a.identity = true;
-  cases.push_back(a);
-
-  for (const unsigned int levels : { 32, 256 })
-  {
-    cases.push_back(MakeSliceCase("b_average", 5, levels, Aggregation::Average));
-    cases.push_back(MakeSliceCase("b_perDirection", 5, levels, Aggregation::PerDirection));
-  }
-
-  Case c = MakeCubeCase("c_average", 5);
-  c.imageIndex = { { 0, 0, 0 } };
-  c.imageSize = Volume::size;
-  c.slab = 8;
-  cases.push_back(c);
-
-  for (const std::int64_t window : { 3, 5, 7, 9 })
-  {
-    cases.push_back(MakeSliceCase("windows", window, 32, Aggregation::Average));
-  }
-  for (const std::int64_t window : { 3, 5, 7, 9 })
-  {
-    cases.push_back(MakeCubeCase("windows", window));
-  }
-
-  Case sixteen2D = MakeSliceCase("sixteenFeatures", 5, 32, Aggregation::Average);
-  sixteen2D.allSixteenFeatures = true;
-  cases.push_back(sixteen2D);
-  Case sixteen3D = MakeCubeCase("sixteenFeatures", 5);
-  sixteen3D.allSixteenFeatures = true;
-  cases.push_back(sixteen3D);
-
-  for (Case & each : cases)
-  {
-    each.name += "/" + ToString(each.imageSize, each.dimension) +
-                 "/window:" + ToString(each.windowSize, each.dimension) +
-                 "/levels:" + std::to_string(each.numberOfGrayLevels);
-  }
-  return cases;
-}
-
-template <unsigned int VDimension>
-using FilterOf = itk::RunLengthFeatureMapImageFilter<itk::Image<Pixel, VDimension>>;
-
-/** Threads for everything that is made from now on: the filter may run filters of its own. */
-void
-SetNumberOfThreads(unsigned int threads)
-{
-  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-}
-
-template <unsigned int VDimension>
-typename FilterOf<VDimension>::Pointer
-MakeFilter(const Case & thisCase, const itk::Image<Pixel, VDimension> * image, unsigned int threads)
-{
-  SetNumberOfThreads(threads);
-  const auto filter = FilterOf<VDimension>::New();
-  filter->SetInput(image);
-  filter->SetNumberOfWorkUnits(threads);
-  filter->SetNumberOfGrayLevels(thisCase.numberOfGrayLevels);
-  if (thisCase.identity)
-  {
-    filter->SetDiscretizationMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
-  }
-  typename FilterOf<VDimension>::SizeType   windowSize;
-  typename FilterOf<VDimension>::OffsetType windowAnchor;
-  for (unsigned int axis = 0; axis < VDimension; ++axis)
-  {
-    windowSize[axis] = static_cast<itk::SizeValueType>(thisCase.windowSize[axis]);
-    windowAnchor[axis] = thisCase.windowAnchor[axis];
-  }
-  filter->SetWindowSize(windowSize);
-  filter->SetWindowAnchor(windowAnchor);
-  filter->SetAggregation(thisCase.aggregation);
-  if (thisCase.allSixteenFeatures)
-  {
-    filter->SetFeatures(Enums::GetAllFeatures());
-  }
-  return filter;
-}
-
-/** The gray levels of a case, as the filter makes them. */
-template <unsigned int VDimension>
-std::vector<std::uint16_t>
-MakeLevels(const Case & thisCase, const itk::Image<Pixel, VDimension> * image)
-{
-  const auto filter = itk::GrayLevelDiscretizationImageFilter<itk::Image<Pixel, VDimension>>::New();
-  filter->SetInput(image);
-  filter->SetNumberOfGrayLevels(thisCase.numberOfGrayLevels);
-  if (thisCase.identity)
-  {
-    filter->SetMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
-  }
-  filter->Update();
-  const auto * const levels = filter->GetOutput()->GetBufferPointer();
-  return { levels, levels + CountVoxels(thisCase.imageSize) };
-}
 
 template <unsigned int VDimension>
 std::vector<Triple>
-MakeOffsets()
+GetAllOffsets()
 {
   std::vector<Triple> offsets;
-  for (const auto & offset : FilterOf<VDimension>::GetAllOffsets())
+  for (const auto & offset : CpuFilter<VDimension>::GetAllOffsets())
   {
-    Triple triple{ { 0, 0, 0 } };
-    std::copy_n(offset.begin(), VDimension, triple.begin());
-    offsets.push_back(triple);
+    offsets.push_back({ { 0, 0, 0 } });
+    std::copy_n(offset.begin(), VDimension, offsets.back().begin());
   }
   return offsets;
 }
 
-/** The engine's job for all voxels, without output buffer. */
-Job
-MakeJob(const Case & thisCase, const std::vector<std::uint16_t> & levels, unsigned int threads)
+Case
+MakeCase(const std::string & image, const Triple & size, std::int64_t window, unsigned int levels)
 {
-  Job job;
-  job.levels = levels.data();
-  job.levelsSize = thisCase.imageSize;
-  job.numberOfGrayLevels = thisCase.numberOfGrayLevels;
-  job.outputSize = thisCase.imageSize;
-  job.windowSize = thisCase.windowSize;
-  job.windowAnchor = thisCase.windowAnchor;
-  job.offsets = thisCase.dimension == 2 ? MakeOffsets<2>() : MakeOffsets<3>();
-  job.features = thisCase.allSixteenFeatures ? Enums::GetAllFeatures() : Enums::GetElevenFeatures();
-  job.aggregation = thisCase.aggregation;
-  job.numberOfWorkers = threads;
-  if (threads > 1)
+  const bool is2D = size[2] == 1;
+  Case       result;
+  result.image = image;
+  result.job.levelsSize = size;
+  result.job.outputSize = size;
+  result.job.windowSize = { { window, window, is2D ? 1 : window } };
+  result.job.windowAnchor = { { window / 2, window / 2, is2D ? 0 : window / 2 } };
+  result.job.numberOfGrayLevels = levels;
+  result.job.offsets = is2D ? GetAllOffsets<2>() : GetAllOffsets<3>();
+  result.job.features = Enums::GetElevenFeatures();
+  return result;
+}
+
+/** As in the paper: 256 levels as they are, windows that begin at their voxel, each direction of its own. */
+Case
+MakePaperCase(const std::string & modality, std::int64_t window)
+{
+  Case result = MakeCase(modality, sliceSize, window, 256);
+  result.identity = true;
+  result.job.windowAnchor = { { 0, 0, 0 } };
+  result.job.aggregation = Aggregation::PerDirection;
+  return result;
+}
+
+/** The cases that are measured on the CPU. */
+std::vector<Case>
+MakeCpuCases()
+{
+  std::vector<Case> cases{ MakePaperCase("t1", 4).Named("a_perDirection") };
+  const auto        add = [&](const Case & thisCase, const std::string & name) -> Case & {
+    cases.push_back(thisCase.Named(name));
+    return cases.back();
+  };
+  const auto makeCube = [](std::int64_t window) {
+    Case result = MakeCase("head", { { 96, 96, 96 } }, window, 32);
+    result.index = { { 42, 60, 42 } };
+    return result;
+  };
+  for (const unsigned int levels : { 32, 256 })
   {
-    SetNumberOfThreads(threads);
-    const auto threader = itk::MultiThreaderBase::New();
-    threader->SetNumberOfWorkUnits(threads);
-    job.runWorkers = [threader](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
-      threader->ParallelizeArray(
-        0, numberOfWorkers, [&body](itk::SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
-    };
+    add(MakeCase("t1", sliceSize, 5, levels), "b_average");
+    add(MakeCase("t1", sliceSize, 5, levels), "b_perDirection").job.aggregation = Aggregation::PerDirection;
   }
-  return job;
+  add(MakeCase("head", headSize, 5, 32), "c_average");
+  for (const std::int64_t window : { 3, 5, 7, 9 })
+  {
+    add(MakeCase("t1", sliceSize, window, 32), "windows");
+    add(makeCube(window), "windows");
+  }
+  add(MakeCase("t1", sliceSize, 5, 32), "sixteenFeatures").job.features = Enums::GetAllFeatures();
+  add(makeCube(5), "sixteenFeatures").job.features = Enums::GetAllFeatures();
+  for (Case & each : cases)
+  {
+    const unsigned int dimension = each.GetDimension();
+    each.name = "cpu/" + each.name + "/" + ToString(each.job.levelsSize, dimension) +
+                "/window:" + ToString(each.job.windowSize, dimension) +
+                "/levels:" + std::to_string(each.job.numberOfGrayLevels);
+  }
+  return cases;
 }
 
-/** Parameters of the sequential program; the output is a slab of the thickness in the middle. */
-SequentialRunLengthParameters
-MakeSequentialParameters(const Case & thisCase, std::int64_t slab)
+/** A case with its image, its buffers and the expected result. */
+struct Fixture : Case
 {
-  SequentialRunLengthParameters parameters;
-  parameters.imageSize = thisCase.imageSize;
-  parameters.outputSize = thisCase.imageSize;
-  parameters.outputSize[2] = slab;
-  parameters.outputIndex[2] = (thisCase.imageSize[2] - slab) / 2;
-  parameters.numberOfGrayLevels = thisCase.numberOfGrayLevels;
-  parameters.windowSize = thisCase.windowSize;
-  parameters.windowAnchor = thisCase.windowAnchor;
-  parameters.offsets = thisCase.dimension == 2 ? MakeOffsets<2>() : MakeOffsets<3>();
-  parameters.average = thisCase.aggregation == Aggregation::Average;
-  return parameters;
-}
+  explicit Fixture(const Case & thisCase)
+    : Case(thisCase)
+  {
+    head = image == "phantom" ? MakePhantom(job.levelsSize)
+           : image == "head"  ? ExtractBox(LoadHead("t1"), index, job.levelsSize)
+                              : LoadSlice(image);
+    const auto discretization = itk::GrayLevelDiscretizationImageFilter<HeadImage>::New();
+    discretization->SetInput(head);
+    discretization->SetNumberOfGrayLevels(job.numberOfGrayLevels);
+    if (identity)
+    {
+      discretization->SetMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
+    }
+    discretization->Update();
+    levels = discretization->GetOutput();
+    job.levels = levels->GetBufferPointer();
+    expected.resize(CountVoxels(job.outputSize) * job.GetNumberOfComponents() *
+                    (job.outputIsDouble ? sizeof(double) : sizeof(float)));
+    job.output = expected.data();
+    job.execution = MakeExecution(allThreads);
+    itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+    job.execution = {};
+    output.resize(expected.size());
+    job.output = output.data();
+  }
 
-/** Keep of the image only the slices that the output of the sequential program needs. */
-void
-CropToSlab(Case & thisCase, SequentialRunLengthParameters & parameters, std::vector<std::uint16_t> & levels)
+  /** Overwrite the output, so that VerifyBits finds the voxels that a program leaves out. */
+  void
+  Spoil()
+  {
+    std::fill(output.begin(), output.end(), static_cast<char>(0xcc));
+  }
+  void
+  VerifyBits(const void * actual) const
+  {
+    Verify(std::memcmp(expected.data(), actual, expected.size()) == 0, "differs from the CPU engine with all threads");
+  }
+  void
+  CountVoxelsOf(State & state, bool withDirections) const
+  {
+    const auto voxels = static_cast<double>(CountVoxels(job.outputSize));
+    state.counters["per voxel"] = TimePer(voxels);
+    if (withDirections)
+    {
+      state.counters["per voxel and direction"] = TimePer(voxels * static_cast<double>(job.offsets.size()));
+    }
+  }
+
+  HeadImage::Pointer                                                           head;
+  itk::GrayLevelDiscretizationImageFilter<HeadImage>::OutputImageType::Pointer levels;
+  std::vector<char>                                                            expected;
+  std::vector<char>                                                            output;
+};
+
+/** Benchmarks are called several times, and those of one case one after the other. */
+std::unique_ptr<Fixture> lastFixture;
+
+Fixture &
+GetFixture(const Case & thisCase)
 {
-  const auto first = std::max<std::int64_t>(0, parameters.outputIndex[2] - thisCase.windowAnchor[2]);
-  const auto end = std::min(thisCase.imageSize[2],
-                            parameters.outputIndex[2] + parameters.outputSize[2] - 1 - thisCase.windowAnchor[2] +
-                              thisCase.windowSize[2]);
-  const auto slice = thisCase.imageSize[0] * thisCase.imageSize[1];
-  levels = std::vector<std::uint16_t>(levels.begin() + first * slice, levels.begin() + end * slice);
-  thisCase.imageSize[2] = end - first;
-  parameters.imageSize = thisCase.imageSize;
-  parameters.outputIndex[2] -= first;
+  if (!lastFixture || lastFixture->name != thisCase.name || lastFixture->job.outputSize != thisCase.job.outputSize)
+  {
+    lastFixture.reset();
+    lastFixture = std::make_unique<Fixture>(thisCase);
+  }
+  lastFixture->Spoil();
+  return *lastFixture;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Check
+// Programs
+
+template <typename TImage>
+typename TImage::Pointer
+MakeInput(const HeadImage * head)
+{
+  const auto                image = TImage::New();
+  typename TImage::SizeType size;
+  std::copy_n(head->GetLargestPossibleRegion().GetSize().begin(), TImage::ImageDimension, size.begin());
+  image->SetRegions(size);
+  image->Allocate();
+  std::copy_n(
+    head->GetBufferPointer(), image->GetLargestPossibleRegion().GetNumberOfPixels(), image->GetBufferPointer());
+  return image;
+}
+
+template <typename TFilter>
+typename TFilter::Pointer
+MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input, unsigned int threads,
+           [[maybe_unused]] Method method)
+{
+  const Job & job = thisCase.job;
+  const auto  filter = NewExactly<TFilter>();
+  filter->SetInput(input);
+  filter->SetNumberOfWorkUnits(threads);
+  filter->SetNumberOfGrayLevels(job.numberOfGrayLevels);
+  if (thisCase.identity)
+  {
+    filter->SetDiscretizationMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
+  }
+  typename TFilter::SizeType   windowSize;
+  typename TFilter::OffsetType windowAnchor;
+  auto                         region = input->GetLargestPossibleRegion();
+  for (unsigned int axis = 0; axis < TFilter::ImageDimension; ++axis)
+  {
+    windowSize[axis] = static_cast<itk::SizeValueType>(job.windowSize[axis]);
+    windowAnchor[axis] = job.windowAnchor[axis];
+    region.SetIndex(axis, job.outputIndex[axis]);
+    region.SetSize(axis, static_cast<itk::SizeValueType>(job.outputSize[axis]));
+  }
+  filter->SetWindowSize(windowSize);
+  filter->SetWindowAnchor(windowAnchor);
+  filter->SetAggregation(job.aggregation);
+  filter->SetFeatures(job.features);
+  if constexpr (std::is_same<TFilter, CudaFilter<TFilter::ImageDimension>>::value)
+  {
+    filter->SetCudaMethod(method);
+  }
+  filter->UpdateOutputInformation();
+  filter->GetOutput()->SetRequestedRegion(region);
+  return filter;
+}
+
+enum class Memory
+{
+  Touched, /**< the same output again */
+  Fresh    /**< a new filter, whose output is in new memory */
+};
+
+template <typename TFilter>
+void
+RunFilter(State & state, const Case & thisCase, unsigned int threads, Memory memory, Method method)
+{
+  const Fixture & fixture = GetFixture(thisCase);
+  const auto      input = MakeInput<typename TFilter::InputImageType>(fixture.head);
+  // The filter may run filters of its own.
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
+  auto filter = MakeFilter<TFilter>(thisCase, input, threads, method);
+  filter->Update();
+  fixture.VerifyBits(filter->GetOutput()->GetBufferPointer());
+  if (memory == Memory::Fresh)
+  {
+    filter = nullptr;
+  }
+  for (auto _ : state)
+  {
+    if (memory == Memory::Touched)
+    {
+      filter->Modified();
+      filter->Update();
+    }
+    else
+    {
+      MakeFilter<TFilter>(thisCase, input, threads, method)->Update();
+    }
+  }
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(allThreads);
+  fixture.CountVoxelsOf(state, false);
+}
+
+/** Skip a benchmark where there is no device, or its method does not take the window. */
+RunFunction
+OnDevice(const RunFunction & run)
+{
+  return [run](State & state) {
+    RequireDevice();
+    try
+    {
+      run(state);
+    }
+    catch (const std::exception & error)
+    {
+      if (std::strstr(error.what(), "cannot take") != nullptr)
+      {
+        throw Skipped(error.what());
+      }
+      throw;
+    }
+  };
+}
+
+void
+RegisterFilter(const std::string & name, const Case & thisCase, unsigned int threads, Memory memory)
+{
+  const auto run = thisCase.GetDimension() == 2 ? RunFilter<CpuFilter<2>> : RunFilter<CpuFilter<3>>;
+  RegisterWall(name, [=](State & state) { run(state, thisCase, threads, memory, Method::Automatic); });
+}
+
+void
+RegisterCudaFilter(const std::string & name, const Case & thisCase, Memory memory, Method method)
+{
+  const auto run = thisCase.GetDimension() == 2 ? RunFilter<CudaFilter<2>> : RunFilter<CudaFilter<3>>;
+  RegisterWall(name, OnDevice([=](State & state) { run(state, thisCase, allThreads, memory, method); }));
+}
+
+void
+RegisterEngine(const std::string & name, const Case & thisCase, unsigned int threads,
+               InstructionSet instructionSet = InstructionSet::AVX512)
+{
+  RegisterWall(WithThreads(name, threads), [=](State & state) {
+    const Fixture & fixture = GetFixture(thisCase);
+    Job             job = fixture.job;
+    job.widestInstructionSet = instructionSet;
+    if (threads > 1)
+    {
+      job.execution = MakeExecution(threads);
+    }
+    for (auto _ : state)
+    {
+      itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+    }
+    fixture.VerifyBits(job.output);
+    fixture.CountVoxelsOf(state, true);
+  });
+}
+
+/** The time is that of the kernels; "call" is the time of the whole call, from and to host memory. */
+void
+RunCudaEngine(State & state, const Case & thisCase, Method method)
+{
+  const Fixture &                      fixture = GetFixture(thisCase);
+  itk::voxelmaps::CudaRunLengthOptions options;
+  itk::voxelmaps::CudaRunLengthReport  report;
+  options.method = method;
+  const auto compute = [&] { report = itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(fixture.job, options); };
+  if (state.max_iterations > 1)
+  {
+    // Kernels are loaded when they are first used.
+    compute();
+  }
+  double calls = 0.0;
+  double matrices = 0.0;
+  double features = 0.0;
+  for (auto _ : state)
+  {
+    calls += MeasureMilliseconds(compute);
+    state.SetIterationTime(1e-3 * report.kernelMilliseconds);
+    matrices += report.matricesMilliseconds;
+    features += report.featuresMilliseconds;
+  }
+  fixture.VerifyBits(fixture.job.output);
+  fixture.CountVoxelsOf(state, true);
+  state.counters["call"] = MeanOf(calls);
+  if (report.method == Method::SortReduce)
+  {
+    state.counters["matrices"] = MeanOf(matrices);
+    state.counters["features"] = MeanOf(features);
+  }
+  state.counters["slabs"] = static_cast<double>(report.numberOfSlabs);
+  state.SetLabel(ToName(report.method));
+}
+
+void
+RegisterCudaEngine(const std::string & name, const Case & thisCase, Method method, int iterations)
+{
+  RegisterManual(name, iterations, OnDevice([=](State & state) { RunCudaEngine(state, thisCase, method); }));
+}
 
 /** Greatest relative difference of two results; infinite if a value is not finite. */
 template <typename TA, typename TB>
 double
-MaximumRelativeDifference(const TA * a, const TB * b, std::size_t number)
+MaxRelativeDifference(const TA * a, const TB * b, std::size_t number)
 {
   double maximum = 0.0;
   for (std::size_t i = 0; i < number; ++i)
@@ -345,433 +445,316 @@ MaximumRelativeDifference(const TA * a, const TB * b, std::size_t number)
   return maximum;
 }
 
-constexpr double tolerance = 1e-5;
-
-/** Whether filter, engine alone and sequential program agree on a case; prints the differences. */
-template <unsigned int VDimension>
-bool
-CheckCase(const Volume & volume, Case thisCase, unsigned int threads)
-{
-  // A thin slab keeps the check short.
-  const std::int64_t slab = std::min<std::int64_t>(thisCase.imageSize[2], 2);
-  auto               parameters = MakeSequentialParameters(thisCase, slab);
-  const auto         image = MakeImage<Pixel, VDimension>(volume, thisCase.imageIndex, thisCase.imageSize);
-
-  const auto filter = MakeFilter<VDimension>(thisCase, image, threads);
-  filter->UpdateOutputInformation();
-  filter->GetOutput()->SetRequestedRegion(MakeRegion<VDimension>(parameters.outputIndex, parameters.outputSize));
-  filter->Update();
-  const float * const ofFilter = filter->GetOutput()->GetBufferPointer();
-  const std::size_t number = CountVoxels(parameters.outputSize) * filter->GetOutput()->GetNumberOfComponentsPerPixel();
-
-  auto               levels = MakeLevels<VDimension>(thisCase, image);
-  auto               job = MakeJob(thisCase, levels, 1);
-  std::vector<float> ofEngine(number);
-  job.output = ofEngine.data();
-  job.outputIndex = parameters.outputIndex;
-  job.outputSize = parameters.outputSize;
-  bool same = true;
-  for (const auto instructionSet :
-       { Job::InstructionSet::Baseline, Job::InstructionSet::AVX2, Job::InstructionSet::AVX512 })
-  {
-    if (instructionSet <= itk::GetWidestInstructionSet())
-    {
-      job.widestInstructionSet = instructionSet;
-      std::fill(ofEngine.begin(), ofEngine.end(), -1.0F);
-      itk::ComputeRunLengthFeatureMaps(job);
-      same = same && std::memcmp(ofEngine.data(), ofFilter, number * sizeof(float)) == 0;
-    }
-  }
-
-  if (itk::CudaDevices::IsUsable(0))
-  {
-    std::fill(ofEngine.begin(), ofEngine.end(), -1.0F);
-    itk::ComputeRunLengthFeatureMapsCuda(job, itk::CudaRunLengthOptions{});
-    same = same && std::memcmp(ofEngine.data(), ofFilter, number * sizeof(float)) == 0;
-  }
-
-  std::cerr << "check " << thisCase.name << ": engine alone " << (same ? "the same bits" : "DIFFERS");
-  bool agrees = same;
-  if (!thisCase.allSixteenFeatures)
-  {
-    CropToSlab(thisCase, parameters, levels);
-    std::vector<float> sequential(number);
-    ComputeSequentialRunLengthFeatures(levels.data(), parameters, sequential.data());
-    std::vector<double> sequentialDouble(number);
-    ComputeSequentialRunLengthFeatures(levels.data(), parameters, sequentialDouble.data());
-    const double difference = MaximumRelativeDifference(ofFilter, sequential.data(), number);
-    const double differenceDouble = MaximumRelativeDifference(ofFilter, sequentialDouble.data(), number);
-    std::cerr << ", sequential program differs by at most " << difference << " (float), " << differenceDouble
-              << " (double) of the value";
-    agrees = agrees && difference <= tolerance && differenceDouble <= tolerance;
-  }
-  std::cerr << (agrees ? "" : " FAILED") << std::endl;
-  return agrees;
-}
-
-bool
-Check(const Volume & volume, const std::vector<Case> & cases, unsigned int threads)
-{
-  bool agrees = true;
-  for (const Case & thisCase : cases)
-  {
-    const bool caseAgrees =
-      thisCase.dimension == 2 ? CheckCase<2>(volume, thisCase, threads) : CheckCase<3>(volume, thisCase, threads);
-    agrees = agrees && caseAgrees;
-  }
-  return agrees;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Time
-
-template <unsigned int VDimension>
-void
-RunFilter(benchmark::State & state, const Volume & volume, const Case & thisCase, unsigned int threads)
-{
-  const auto      image = MakeImage<Pixel, VDimension>(volume, thisCase.imageIndex, thisCase.imageSize);
-  const auto      filter = MakeFilter<VDimension>(thisCase, image, threads);
-  const Stopwatch stopwatch;
-  for (auto _ : state)
-  {
-    filter->Modified();
-    filter->Update();
-    benchmark::DoNotOptimize(filter->GetOutput()->GetBufferPointer());
-  }
-  stopwatch.Report(state, CountVoxels(thisCase.imageSize));
-}
-
-template <unsigned int VDimension>
-void
-RunEngine(benchmark::State & state, const Volume & volume, const Case & thisCase, unsigned int threads,
-          Job::InstructionSet instructionSet)
-{
-  SetNumberOfThreads(threads);
-  const auto levels =
-    MakeLevels<VDimension>(thisCase, MakeImage<Pixel, VDimension>(volume, thisCase.imageIndex, thisCase.imageSize));
-  auto job = MakeJob(thisCase, levels, threads);
-  job.widestInstructionSet = instructionSet;
-  std::vector<float> output(CountVoxels(thisCase.imageSize) * job.GetNumberOfComponents());
-  job.output = output.data();
-  const Stopwatch stopwatch;
-  for (auto _ : state)
-  {
-    itk::ComputeRunLengthFeatureMaps(job);
-    benchmark::ClobberMemory();
-  }
-  stopwatch.Report(state, CountVoxels(thisCase.imageSize));
-}
-
+/** The paper's program. With matrices, it runs without the features, too, in turn, as the clock of the processor
+ * changes: the counter "features" is the difference. */
 template <typename TReal>
 void
-RunSequential(benchmark::State & state, const Volume & volume, Case thisCase, SequentialRunLengthParameters::Rows rows)
+RunSequential(State & state, const Case & thisCase, Rows rows, bool withMatrices)
 {
-  auto parameters = MakeSequentialParameters(thisCase, thisCase.slab);
-  parameters.rows = rows;
-  auto levels = thisCase.dimension == 2
-                  ? MakeLevels<2>(thisCase, MakeImage<Pixel, 2>(volume, thisCase.imageIndex, thisCase.imageSize))
-                  : MakeLevels<3>(thisCase, MakeImage<Pixel, 3>(volume, thisCase.imageIndex, thisCase.imageSize));
-  CropToSlab(thisCase, parameters, levels);
-  const std::size_t  voxels = CountVoxels(parameters.outputSize);
-  std::vector<TReal> output(voxels * VoxelMapsBenchmarks::SequentialNumberOfFeatures *
-                            (parameters.average ? 1 : parameters.offsets.size()));
-  const Stopwatch    stopwatch;
+  const Fixture & fixture = GetFixture(thisCase);
+  // Of the image, only the slices that the output needs.
+  Job        job = fixture.job;
+  const auto before = job.outputIndex[2] - job.windowAnchor[2];
+  const auto first = std::max<std::int64_t>(0, before);
+  const auto end = std::min(job.levelsSize[2], before + job.outputSize[2] - 1 + job.windowSize[2]);
+  job.levels += first * job.levelsSize[0] * job.levelsSize[1];
+  job.levelsSize[2] = end - first;
+  job.outputIndex[2] -= first;
+  std::vector<TReal> output(CountVoxels(job.outputSize) * job.GetNumberOfComponents());
+  const auto         measure = [&](bool matricesOnly) {
+    return MeasureMilliseconds([&] { ComputeSequentialRunLengthFeatures(job, rows, matricesOnly, output.data()); });
+  };
+  double matrices = 0.0;
+  double all = 0.0;
   for (auto _ : state)
   {
-    ComputeSequentialRunLengthFeatures(levels.data(), parameters, output.data());
-    benchmark::ClobberMemory();
+    matrices += withMatrices ? measure(true) : 0.0;
+    const double milliseconds = measure(false);
+    state.SetIterationTime(1e-3 * milliseconds);
+    all += milliseconds;
   }
-  stopwatch.Report(state, voxels);
+  const char * const expected = fixture.expected.data();
+  const double       difference =
+    job.outputIsDouble ? MaxRelativeDifference(reinterpret_cast<const double *>(expected), output.data(), output.size())
+                             : MaxRelativeDifference(reinterpret_cast<const float *>(expected), output.data(), output.size());
+  constexpr double tolerance = 1e-5;
+  Verify(difference <= tolerance, "differs from the engine by " + std::to_string(difference) + " of the value");
+  fixture.CountVoxelsOf(state, false);
+  if (withMatrices)
+  {
+    state.counters["matrices"] = MeanOf(matrices);
+    state.counters["features"] = MeanOf(all - matrices);
+  }
 }
 
-#ifdef VOXELMAPS_HAS_ITK_RUN_LENGTH_FILTER
-/** ITK's own filter: ten features of the merged matrix. Short pixels, since it marks absent voxels by -1 and -10. */
-template <unsigned int VDimension>
 void
-RunPeer(benchmark::State & state, const Volume & volume, const Case & thisCase, unsigned int threads)
+RegisterSequential(const std::string & name, const Case & thisCase, bool isDouble, bool withMatrices, int iterations,
+                   Rows rows = Rows::Present)
 {
-  using InputType = itk::Image<short, VDimension>;
-  using OutputType = itk::Image<itk::Vector<float, 10>, VDimension>;
-  using PeerType = itk::Statistics::RunLengthTextureFeaturesImageFilter<InputType, OutputType>;
-  const auto image = MakeImage<short, VDimension>(volume, thisCase.imageIndex, thisCase.imageSize);
-  SetNumberOfThreads(threads);
-  const auto                                filter = PeerType::New();
-  typename PeerType::NeighborhoodRadiusType radius;
-  radius.Fill(static_cast<itk::SizeValueType>(thisCase.windowSize[0] / 2));
-  filter->SetInput(image);
-  filter->SetNumberOfWorkUnits(threads);
-  filter->SetNeighborhoodRadius(radius);
-  filter->SetNumberOfBinsPerAxis(thisCase.numberOfGrayLevels);
-  filter->SetHistogramValueMinimum(0);
-  filter->SetHistogramValueMaximum(256);
-  filter->SetHistogramDistanceMinimum(0);
-  filter->SetHistogramDistanceMaximum(thisCase.numberOfGrayLevels);
-  const Stopwatch stopwatch;
+  const auto run = isDouble ? RunSequential<double> : RunSequential<float>;
+  RegisterManual(name, iterations, [=](State & state) { run(state, thisCase, rows, withMatrices); });
+}
+
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+/** Copy so many bytes through page-locked memory. */
+void
+RunCopy(State & state, std::size_t bytes, cudaMemcpyKind direction)
+{
+  RequireDevice();
+  const auto            check = [](cudaError_t result) { Verify(result == cudaSuccess, cudaGetErrorString(result)); };
+  constexpr std::size_t chunkBytes = std::size_t{ 64 } << 20;
+  void *                to = nullptr;
+  void *                from = nullptr;
+  const bool            toHost = direction == cudaMemcpyDeviceToHost;
+  check(cudaMalloc(toHost ? &from : &to, chunkBytes));
+  check(cudaMallocHost(toHost ? &to : &from, chunkBytes));
   for (auto _ : state)
   {
-    filter->Modified();
-    filter->Update();
-    benchmark::DoNotOptimize(filter->GetOutput()->GetBufferPointer());
+    for (std::size_t done = 0; done < bytes; done += chunkBytes)
+    {
+      check(cudaMemcpyAsync(to, from, std::min(chunkBytes, bytes - done), direction, nullptr));
+    }
+    check(cudaDeviceSynchronize());
   }
-  stopwatch.Report(state, CountVoxels(thisCase.imageSize));
+  check(cudaFreeHost(toHost ? to : from));
+  check(cudaFree(toHost ? from : to));
 }
 #endif
 
-const char *
-GetName(Job::InstructionSet instructionSet)
+/** Write to new memory for the first time. */
+void
+RunFirstTouch(State & state, std::size_t bytes, unsigned int threads)
 {
-  switch (instructionSet)
+  const auto execution = MakeExecution(threads);
+  for (auto _ : state)
   {
-    case Job::InstructionSet::Baseline:
-      return "Baseline";
-    case Job::InstructionSet::AVX2:
-      return "AVX2";
-    case Job::InstructionSet::AVX512:
-      return "AVX512";
+    const std::unique_ptr<char[]> memory(new char[bytes]);
+    execution.parallelFor(threads, [&](unsigned int worker) {
+      const std::size_t first = bytes / threads * worker;
+      std::memset(memory.get() + first, 1, (worker + 1 == threads ? bytes : first + bytes / threads) - first);
+    });
   }
-  return "unknown";
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tables
+
+std::vector<unsigned int>
+GetThreadCounts()
+{
+  return allThreads > 1 ? std::vector<unsigned int>{ 1, allThreads } : std::vector<unsigned int>{ 1 };
 }
 
 void
-RegisterBenchmarks(const Volume & volume, const std::vector<Case> & cases, unsigned int maximumThreads)
+RegisterCpu()
 {
-  using benchmark::State;
-  using Rows = SequentialRunLengthParameters::Rows;
-  std::vector<unsigned int> threadCounts{ 1 };
-  if (maximumThreads > 1)
+  for (const Case & whole : MakeCpuCases())
   {
-    threadCounts.push_back(maximumThreads);
-  }
-  const Job::InstructionSet widest = itk::GetWidestInstructionSet();
-
-  for (const Case & thisCase : cases)
-  {
-    const bool is2D = thisCase.dimension == 2;
-    for (const unsigned int threads : threadCounts)
+    const bool        is2D = whole.GetDimension() == 2;
+    const bool        isNamed = whole.name[5] == '_' || isCheck;
+    const std::string prefix = whole.name + "/";
+    // Two slices are enough for a check.
+    const Case thisCase = isCheck ? whole.WithSlices(2) : whole;
+    for (const unsigned int threads : GetThreadCounts())
     {
-      const std::string suffix = "/" + thisCase.name + "/threads:" + std::to_string(threads);
-      Register("Filter" + suffix, [&volume, thisCase, threads, is2D](State & state) {
-        (is2D ? RunFilter<2> : RunFilter<3>)(state, volume, thisCase, threads);
-      });
-      Register("Engine" + suffix, [&volume, thisCase, threads, is2D, widest](State & state) {
-        (is2D ? RunEngine<2> : RunEngine<3>)(state, volume, thisCase, threads, widest);
-      });
+      RegisterFilter(WithThreads(prefix + "Filter", threads), thisCase, threads, Memory::Touched);
+      RegisterEngine(prefix + "Engine", thisCase, threads);
     }
-
-    const bool isNamedCase = thisCase.name[1] == '_';
-    if (isNamedCase)
+    const InstructionSet widest = itk::voxelmaps::GetWidestInstructionSet();
+    if (isNamed && widest > InstructionSet::Baseline)
     {
-      for (const auto instructionSet : { Job::InstructionSet::Baseline, Job::InstructionSet::AVX2 })
-      {
-        if (instructionSet < widest)
-        {
-          Register(std::string("Engine") + GetName(instructionSet) + "/" + thisCase.name + "/threads:1",
-                   [&volume, thisCase, is2D, instructionSet](State & state) {
-                     (is2D ? RunEngine<2> : RunEngine<3>)(state, volume, thisCase, 1, instructionSet);
-                   });
-        }
-      }
-      const std::string suffix = "/" + thisCase.name + "/threads:1";
-      Register("SequentialFloat" + suffix,
-               [&volume, thisCase](State & state) { RunSequential<float>(state, volume, thisCase, Rows::Present); });
-      Register("SequentialDouble" + suffix,
-               [&volume, thisCase](State & state) { RunSequential<double>(state, volume, thisCase, Rows::Present); });
+      RegisterEngine(prefix + "EngineBaseline", thisCase, 1, InstructionSet::Baseline);
+    }
+    if (isNamed && widest > InstructionSet::AVX2)
+    {
+      RegisterEngine(prefix + "EngineAVX2", thisCase, 1, InstructionSet::AVX2);
+    }
+    if (isCheck)
+    {
+      RegisterCudaEngine(prefix + "Cuda", thisCase, Method::Automatic, 1);
+    }
+    if (isNamed && whole.job.features.size() == 11)
+    {
+      const Case slab = isCheck ? thisCase : whole.WithSlices(8);
+      RegisterSequential(WithThreads(prefix + "SequentialFloat", 1), slab, false, false, 0);
+      RegisterSequential(WithThreads(prefix + "SequentialDouble", 1), slab, true, false, 0);
       if (is2D)
       {
-        Register("SequentialFloatAllRows" + suffix,
-                 [&volume, thisCase](State & state) { RunSequential<float>(state, volume, thisCase, Rows::All); });
+        RegisterSequential(WithThreads(prefix + "SequentialFloatAllRows", 1), slab, false, false, 0, Rows::All);
       }
     }
-
-#ifdef VOXELMAPS_HAS_ITK_RUN_LENGTH_FILTER
-    if (thisCase.windowSize[0] == 5 && thisCase.aggregation == Aggregation::Average && !thisCase.allSixteenFeatures &&
-        thisCase.name[0] != 'c')
-    {
-      for (const unsigned int threads : threadCounts)
-      {
-        Register("ITK/" + thisCase.name + "/threads:" + std::to_string(threads),
-                 [&volume, thisCase, threads, is2D](State & state) {
-                   (is2D ? RunPeer<2> : RunPeer<3>)(state, volume, thisCase, threads);
-                 });
-      }
-    }
-#endif
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Memory
-
-/** Greatest resident memory of the process so far. */
-double
-ReadPeakMemory()
-{
-  double peak = ReadStatus("VmHWM");
-#ifdef __unix__
-  if (peak == 0.0)
-  {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    peak = 1024.0 * static_cast<double>(usage.ru_maxrss);
-  }
-#endif
-  return peak;
-}
-
-/** Run case (c) once and print its memory. Returns whether it keeps to the limit. */
-bool
-MeasureMemory(const std::string & directory, Case thisCase, unsigned int threads)
-{
-  constexpr double limit = 1.25;
-  const double     before = ReadStatus("VmRSS");
-  auto             image = itk::Image<Pixel, 3>::Pointer();
-  {
-    const Volume volume = LoadVolume(directory);
-    std::cout << "data: " << volume.source << std::endl;
-    image = MakeImage<Pixel, 3>(volume, thisCase.imageIndex, thisCase.imageSize);
-  }
-#ifdef __GLIBC__
-  // What reading the file took is not the filter's.
-  malloc_trim(0);
-#endif
-  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;
-  const double loaded = ReadStatus("VmRSS");
-  const double peakBefore = ReadPeakMemory();
-  const auto   filter = MakeFilter<3>(thisCase, image, threads);
-  filter->Update();
-  const double peak = ReadPeakMemory();
-
-  const auto       voxels = static_cast<double>(CountVoxels(thisCase.imageSize));
-  const double     input = voxels * sizeof(Pixel);
-  const double     output = voxels * sizeof(float) * filter->GetOutput()->GetNumberOfComponentsPerPixel();
-  const double     ratio = (peak - before) / (input + output);
-  constexpr double megabyte = 1e6;
-  std::cout << "case: " << thisCase.name << ", threads: " << threads << '\n'
-            << "input: " << input / megabyte << " MB\n"
-            << "output: " << output / megabyte << " MB\n"
-            << "resident before loading: " << before / megabyte << " MB, after: " << loaded / megabyte
-            << " MB, peak so far: " << peakBefore / megabyte << " MB\n"
-            << "peak: " << peak / megabyte << " MB\n"
-            << "(peak - before) / (input + output): " << ratio << ", limit " << limit
-            << (ratio <= limit ? "" : " EXCEEDED") << std::endl;
-  return ratio <= limit;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-
-struct Options : VoxelMapsBenchmarks::Options
-{
-  std::string directory;
-  std::string table;
-  std::string outputDirectory;
-  std::string slicesDirectory;
-};
-
-/** Take an option and its value from the command line. */
+/** A method on the device, and Update() from and to images. */
 void
-TakeValue(int & argc, char ** argv, const std::string & option, std::string & value)
+RegisterCudaMethod(const Case & thisCase, Method method, int iterations)
 {
-  int kept = 1;
-  for (int i = 1; i < argc; ++i)
-  {
-    if (argv[i] == option && i + 1 < argc)
-    {
-      value = argv[++i];
-    }
-    else
-    {
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
+  const std::string prefix = thisCase.name + "/" + ToName(method) + "/";
+  RegisterCudaEngine(prefix + "kernels", thisCase, method, iterations);
+  RegisterCudaFilter(prefix + "update", thisCase, Memory::Touched, method);
+  RegisterCudaFilter(prefix + "fresh", thisCase, Memory::Fresh, method);
 }
 
-/** Take this program's own arguments from the command line; the rest is Google Benchmark's. */
-Options
-TakeOptions(int & argc, char ** argv)
+void
+RegisterUpdates(const Case & thisCase, unsigned int threads)
 {
-  Options      options;
-  const char * variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
-  bool         isGiven = false;
-  options.directory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
-  const std::string help =
-    "RunLengthBenchmark [--data DIR] [--check | --memory | --table T] [options of Google Benchmark]\n"
-    "  --data DIR  directory of brainweb_t1.mha; default: the environment variable\n"
-    "              VOXELMAPS_BENCHMARK_DATA, or " VOXELMAPS_BENCHMARK_DEFAULT_DATA ",\n"
-    "              or else a synthetic phantom, which --data= asks for\n"
-    "  --check     only check that all programs give the same features\n"
-    "  --memory    only measure the peak memory of case (c)\n"
-    "  --table T   only measure a table of the CUDA engine: r1, paper, r2 or windows\n"
-    "  --out DIR   directory for the table as JSON and Markdown\n"
-    "  --write-slices DIR  only write the slices that the tables need to files of their own\n\n";
-  TakeValue(argc, argv, "--table", options.table);
-  TakeValue(argc, argv, "--out", options.outputDirectory);
-  TakeValue(argc, argv, "--write-slices", options.slicesDirectory);
-  VoxelMapsBenchmarks::TakeOptions(argc, argv, options, help, "--data", [&](const std::string & value) {
-    options.directory = value;
-    isGiven = true;
-  });
-  if (isGiven && !options.directory.empty() && !std::ifstream(options.directory + "/brainweb_t1.mha").good())
-  {
-    throw std::runtime_error("there is no brainweb_t1.mha in the directory " + options.directory);
-  }
-  return options;
+  const std::string prefix = thisCase.name + "/CPU,threads:" + std::to_string(threads) + "/";
+  RegisterFilter(prefix + "update", thisCase, threads, Memory::Touched);
+  RegisterFilter(prefix + "fresh", thisCase, threads, Memory::Fresh);
 }
 
-int
-Run(int argc, char * argv[])
+void
+RegisterR1()
 {
-  const unsigned int threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-  const Options      options = TakeOptions(argc, argv);
-  const auto         cases = MakeCases();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv))
+  for (const std::string modality : { "t1", "t2", "pd" })
   {
-    return EXIT_FAILURE;
+    const Case thisCase = MakePaperCase(modality, 4).Named("r1/" + modality);
+    for (const Method method :
+         { Method::Automatic, Method::WindowWord, Method::WindowWalk, Method::BoxSums, Method::SortReduce })
+    {
+      RegisterCudaMethod(thisCase, method, 5);
+    }
+    for (const unsigned int threads : GetThreadCounts())
+    {
+      RegisterUpdates(thisCase, threads);
+    }
   }
+}
 
-  // New() of a class is to give that class, also where a device is.
-  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
-  if (!options.slicesDirectory.empty())
+void
+RegisterR2()
+{
+  const Triple      size = isCheck ? Triple{ { 64, 48, 14 } } : Triple{ { 512, 512, 155 } };
+  const Case        thisCase = MakeCase("phantom", size, 5, 32).Named("r2");
+  const std::size_t bytes = CountVoxels(size) * sizeof(float) * thisCase.job.features.size();
+  RegisterCudaMethod(thisCase, Method::Automatic, 3);
+  RegisterUpdates(thisCase, allThreads);
+  for (const Method method : { Method::WindowWalk, Method::SortReduce })
   {
-    VoxelMapsBenchmarks::WriteSlices(options.directory, options.slicesDirectory);
-    return EXIT_SUCCESS;
+    RegisterCudaEngine("r2/" + ToName(method) + ",slices:10/kernels", thisCase.WithSlices(10), method, 2);
   }
-  if (!options.table.empty())
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+  const std::size_t levelsBytes = CountVoxels(size) * sizeof(std::uint16_t);
+  RegisterWall("floor/levels to the device/wall",
+               [=](State & state) { RunCopy(state, levelsBytes, cudaMemcpyHostToDevice); });
+  RegisterWall("floor/maps to the host/wall", [=](State & state) { RunCopy(state, bytes, cudaMemcpyDeviceToHost); });
+#endif
+  for (const unsigned int threads : GetThreadCounts())
   {
-    VoxelMapsBenchmarks::MeasureTable(options.table, options.directory, options.outputDirectory);
-    return EXIT_SUCCESS;
+    RegisterWall("floor/first touch of the maps,threads:" + std::to_string(threads) + "/wall",
+                 [=](State & state) { RunFirstTouch(state, bytes, threads); });
   }
+}
 
-  if (options.memory)
+void
+RegisterWindows()
+{
+  const Triple size = isCheck ? Triple{ { 40, 24, 16 } } : Triple{ { 256, 256, 128 } };
+  for (const unsigned int levels : { 32u, 256u })
   {
-    const auto c =
-      std::find_if(cases.begin(), cases.end(), [](const Case & each) { return each.name.compare(0, 2, "c_") == 0; });
-    return MeasureMemory(options.directory, *c, threads) ? EXIT_SUCCESS : EXIT_FAILURE;
+    for (const std::int64_t window : { 3, 5, 7, 9 })
+    {
+      const std::string name = "windows/window:" + std::to_string(window) + "/levels:" + std::to_string(levels) + "/";
+      const Case        thisCase = MakeCase("phantom", size, window, levels).Named(name);
+      RegisterCudaEngine(name + "Automatic", thisCase, Method::Automatic, 5);
+      RegisterCudaEngine(name + "WindowWalk", thisCase, Method::WindowWalk, 1);
+      RegisterEngine(name + "CPU", thisCase, allThreads);
+    }
   }
+}
 
-  const Volume volume = LoadVolume(options.directory);
-  std::cerr << "data: " << volume.source << ", threads: " << threads
-            << ", instructions: " << GetName(itk::GetWidestInstructionSet()) << std::endl;
-  if (!Check(volume, cases, threads))
+/** Tables 4 to 6 of the paper: all directions, and each one; and figure 11: the time over the size of the window. */
+void
+RegisterPaper()
+{
+  const auto registerCase = [](const std::string & name, Case thisCase, bool isDouble, bool withMatrices) {
+    thisCase.name = name;
+    thisCase.job.outputIsDouble = isDouble;
+    RegisterSequential(name + "/sequential", thisCase, isDouble, withMatrices, 1);
+    RegisterCudaEngine(name + "/SortReduce", thisCase, Method::SortReduce, 3);
+    if (thisCase.job.offsets.size() > 1)
+    {
+      RegisterCudaEngine(name + "/Automatic", thisCase, Method::Automatic, 3);
+      RegisterEngine(name + "/CPU", thisCase, 1);
+    }
+  };
+  // As in the paper, in degrees.
+  const std::vector<std::pair<std::string, Triple>> directions{
+    { "0", { { 1, 0, 0 } } }, { "45", { { 1, -1, 0 } } }, { "90", { { 0, -1, 0 } } }, { "135", { { -1, -1, 0 } } }
+  };
+  for (const bool isDouble : { false, true })
   {
-    std::cerr << "the programs give different features" << std::endl;
-    return EXIT_FAILURE;
+    const std::string precision = isDouble ? "double/" : "float/";
+    for (const std::string modality : { "t1", "t2", "pd" })
+    {
+      Case thisCase = MakePaperCase(modality, 4);
+      thisCase.job.offsets.clear();
+      for (const auto & direction : directions)
+      {
+        thisCase.job.offsets.push_back(direction.second);
+      }
+      registerCase("paper/" + precision + "all directions/" + modality, thisCase, isDouble, true);
+      for (const auto & direction : directions)
+      {
+        thisCase.job.offsets = { direction.second };
+        registerCase("paper/" + precision + direction.first + "/" + modality, thisCase, isDouble, true);
+      }
+    }
+    for (std::int64_t window = 4; window <= 20; window += isCheck ? 8 : 1)
+    {
+      registerCase(
+        "figure11/" + precision + "window:" + std::to_string(window), MakePaperCase("t1", window), isDouble, false);
+    }
   }
-  if (!options.check)
+}
+
+/** Peak memory of the filter, with the image, as a multiple of input and output. */
+double
+MeasureFilterMemory()
+{
+  lastFixture.reset();
+  PeakMemory::Reset();
+  const double before = PeakMemory::GetResident();
+  const auto   head = LoadHead("t1");
+  PeakMemory::Reset();
+  const Case thisCase = MakeCase("head", headSize, 5, 32);
+  MakeFilter<CpuFilter<3>>(thisCase, head, allThreads, Method::Automatic)->Update();
+  const std::size_t bytesPerVoxel = sizeof(Pixel) + sizeof(float) * thisCase.job.features.size();
+  return (PeakMemory::GetPeak() - before) / static_cast<double>(CountVoxels(headSize) * bytesPerVoxel);
+}
+
+bool
+RegisterBenchmarks(int & argc, char ** argv)
+{
+  const char * const variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
+  dataDirectory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
+  if (TakeOption(argc, argv, "--data", dataDirectory) && !dataDirectory.empty())
   {
-    benchmark::AddCustomContext("data", volume.source);
-    benchmark::AddCustomContext("instructions", GetName(itk::GetWidestInstructionSet()));
-    RegisterBenchmarks(volume, cases, threads);
-    benchmark::RunSpecifiedBenchmarks();
+    Verify(DescribeData() != "synthetic head", "there is no brainweb_t1.mha in the directory " + dataDirectory);
   }
-  benchmark::Shutdown();
-  return EXIT_SUCCESS;
+  std::string directory;
+  if (TakeOption(argc, argv, "--write-slices", directory))
+  {
+    WriteSlices(directory);
+    return false;
+  }
+  benchmark::AddCustomContext("data", DescribeData());
+  const auto instructionSet = static_cast<std::size_t>(itk::voxelmaps::GetWidestInstructionSet());
+  benchmark::AddCustomContext("instructions",
+                              std::vector<std::string>{ "baseline", "AVX2", "AVX-512" }[instructionSet]);
+  RegisterMemory("memory/c_average/Filter", "peak/(input+output)", 1.25, MeasureFilterMemory);
+  RegisterCpu();
+  RegisterR1();
+  RegisterPaper();
+  RegisterR2();
+  RegisterWindows();
+  return true;
 }
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
-  return VoxelMapsBenchmarks::RunProgram(argc, argv, Run);
+  return RunProgram(argc, argv, RegisterBenchmarks);
 }

@@ -39,9 +39,7 @@ configure_package_config_file(
 )
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(
-  FILES
-    ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake
-    ${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake
+  FILES ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake
   DESTINATION ${package_dir}
 )
 

@@ -28,28 +28,30 @@ namespace itk
 /** \class CudaDevices
  * \brief The CUDA devices that the Cuda filters of this module can use.
  *
- * All functions may be called in any build and on any machine, from any thread: without CUDA there are just no devices.
- * No CUDA function is called before the first of them, or a Cuda filter, is used.
+ * All functions may be called in any build, on any machine and from any thread: a build without CUDA has no devices. No
+ * CUDA function is called before one of these functions, or a filter, is first used, and none of them but GetFreeMemory
+ * creates a context on a device.
  *
  * \ingroup VoxelMaps
  */
 class VoxelMaps_EXPORT CudaDevices
 {
 public:
-  /** Number of devices; 0 if there is no driver, or none that this build can use. */
+  /** Number of devices, numbered as CUDA does; 0 if there is no driver, or if kernels of this build run on none of
+   * them. */
   static int
   GetNumberOfDevices();
 
-  /** Why there is no device, and what to do about it; empty if there is one. */
+  /** Why GetNumberOfDevices() is 0, and what to do about it; empty if it is not. */
   static std::string
   GetReasonForNoDevice();
 
-  /** Throws std::runtime_error, which says why and what to do, unless there is a device 0 ... number of devices - 1 of
-   * this number. */
+  /** Throws voxelmaps::EngineError, which says why and what to do, unless the device exists and kernels of this build
+   * run on it. */
   static void
   Verify(int deviceID);
 
-  /** Whether kernels of this module run on the device 0 ... GetNumberOfDevices() - 1. */
+  /** Whether the device exists and kernels of this build run on it. */
   static bool
   IsUsable(int deviceID);
 

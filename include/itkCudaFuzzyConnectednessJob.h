@@ -21,24 +21,22 @@
 #include "itkFuzzyConnectednessJob.h"
 
 #include <cstdint>
-#include <string>
 
 namespace itk
 {
+namespace voxelmaps
+{
 /** \class CudaFuzzyConnectednessOptions
- * \brief How the CUDA engine is to compute a FuzzyConnectednessJob. The result does not depend on it.
+ * \brief How the CUDA engine computes a FuzzyConnectednessJob. The result does not depend on it.
  *
  * \ingroup VoxelMaps
  */
-struct CudaFuzzyConnectednessOptions
+struct CudaFuzzyConnectednessOptions : CudaOptions
 {
   using Method = FuzzyConnectednessEnums::CudaMethod;
 
-  int    deviceID{ 0 };
   Method method{ Method::Automatic };
-  /** Bytes of device memory to use at most; 0 for what is free. */
-  std::uint64_t memoryBudget{ 0 };
-  /** Passes over block-edge voxels in every iteration of CorrectedKFOE. */
+  /** Passes over voxels at block borders in every iteration of CorrectedKFOE. */
   unsigned int correctionPasses{ 2 };
 };
 
@@ -47,23 +45,20 @@ struct CudaFuzzyConnectednessOptions
  *
  * \ingroup VoxelMaps
  */
-struct CudaFuzzyConnectednessReport
+struct CudaFuzzyConnectednessReport : CudaReport
 {
+  /** The method that computed the last slab; never Automatic. */
   CudaFuzzyConnectednessOptions::Method method{ CudaFuzzyConnectednessOptions::Method::Automatic };
-  std::string                           deviceName;
-  /** Pieces of the volume that were solved one after the other, as often as needed. */
-  std::uint64_t numberOfSlabs{ 0 };
-  /** Iterations of CorrectedKFOE, rounds of ActiveTiles or of Hierarchy. */
+  /** Iterations of CorrectedKFOE, launches of ActiveTiles or rounds of Hierarchy, summed over all slabs. */
   std::uint64_t numberOfIterations{ 0 };
-  /** Sum of the times of all kernels. */
-  double kernelMilliseconds{ 0.0 };
 };
 
-/** Compute the keys of all voxels on a CUDA device: the bits of ComputeFuzzyConnectedness.
- * Throws std::runtime_error, with CUDA's text, what was needed and what to do, if CUDA fails, the device lacks memory,
- * or the method cannot take the job. */
+/** Compute the strengths of all voxels on a CUDA device; bit-identical to ComputeFuzzyConnectedness. The method of the
+ * job is ignored. Throws EngineError, with CUDA's text, what was needed and what to do, if CUDA fails or the device has
+ * too little memory. */
 VoxelMaps_EXPORT CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options);
+} // namespace voxelmaps
 } // namespace itk
 
 #endif // itkCudaFuzzyConnectednessJob_h

@@ -20,24 +20,20 @@
 
 #include "itkRunLengthJob.h"
 
-#include <cstdint>
-#include <string>
-
 namespace itk
 {
+namespace voxelmaps
+{
 /** \class CudaRunLengthOptions
- * \brief How the CUDA engine is to compute a RunLengthJob. The result does not depend on it.
+ * \brief How the CUDA engine computes a RunLengthJob. The result does not depend on it.
  *
  * \ingroup VoxelMaps
  */
-struct CudaRunLengthOptions
+struct CudaRunLengthOptions : CudaOptions
 {
   using Method = RunLengthFeatureMapEnums::CudaMethod;
 
-  int    deviceID{ 0 };
   Method method{ Method::Automatic };
-  /** Bytes of device memory to use at most; 0 for what is free. */
-  std::uint64_t memoryBudget{ 0 };
 };
 
 /** \class CudaRunLengthReport
@@ -45,24 +41,20 @@ struct CudaRunLengthOptions
  *
  * \ingroup VoxelMaps
  */
-struct CudaRunLengthReport
+struct CudaRunLengthReport : CudaReport
 {
   CudaRunLengthOptions::Method method{ CudaRunLengthOptions::Method::Automatic };
-  std::string                  deviceName;
-  /** Pieces of the output region that were computed one after the other. */
-  std::uint64_t numberOfSlabs{ 0 };
-  /** Sum of the times of all kernels. */
-  double kernelMilliseconds{ 0.0 };
-  /** Of Primitives: what of it went into the matrices, and what into the features; 0 with other methods. */
+  /** The parts of SortReduce's kernel time spent on matrices and on features; 0 with other methods. */
   double matricesMilliseconds{ 0.0 };
   double featuresMilliseconds{ 0.0 };
 };
 
-/** Compute all voxels of the output region on a CUDA device: the bits of ComputeRunLengthFeatureMaps.
- * Throws std::runtime_error, with CUDA's text, what was needed and what to do, if CUDA fails, the device lacks memory,
- * or the method cannot take the job. */
+/** Compute all voxels of the output region on a CUDA device, bit-identical to ComputeRunLengthFeatureMaps.
+ * Throws EngineError, with CUDA's text, what was needed and what to do, if CUDA fails, the device lacks memory, or the
+ * method cannot take the job. */
 VoxelMaps_EXPORT CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
+} // namespace voxelmaps
 } // namespace itk
 
 #endif // itkCudaRunLengthJob_h

@@ -46,14 +46,14 @@ public:
     GeometricMean = 0,
     /** Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance); ITK 3. */
     WeightedSum,
-    /** The lesser of g(h, ObjectMean, ObjectVariance) and g(d / 2, 0, DifferenceVariance). */
+    /** The smaller of g(h, ObjectMean, ObjectVariance) and g(d / 2, 0, DifferenceVariance). */
     Minimum,
     /** g(d / 2, 0, DifferenceVariance). */
     Homogeneity
   };
 
   /** \class Adjacency
-   * \brief Which voxels are linked.
+   * \brief Which voxels are neighbors.
    *
    * \ingroup VoxelMaps
    */
@@ -68,39 +68,40 @@ public:
   };
 
   /** \class Method
-   * \brief How the strengths are found. All methods give the same bits.
+   * \brief How the CPU computes strengths. The results of all methods are bit-identical.
    *
    * \ingroup VoxelMaps
    */
   enum class Method : std::uint8_t
   {
-    /** Hierarchy; where little is wanted (MinimumStrength > 0) or links are many (more than 8 a voxel), Buckets with
-     * few threads and Tiles with four or more. */
+    /** Hierarchy; but with MinimumStrength > 0, which only needs a part of the image, or with more than 8 neighbors per
+     * voxel, Buckets with up to three threads and Tiles with more. */
     Automatic = 0,
-    /** First in, first out, until nothing changes: the kFOE of Udupa and Samarasekera 1996. The reference. */
+    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera 1996. The reference; one thread. */
     Queue,
-    /** Strongest first, every voxel settled once; one thread. */
+    /** Strongest voxel first, so that every voxel is settled once; one thread. */
     Buckets,
-    /** Tiles are settled one by one until nothing changes; all threads. */
+    /** Settles tiles until nothing changes; all threads. */
     Tiles,
-    /** Voxels are merged to ever larger components, and strengths handed down; all threads, any seeds in equal time. */
+    /** Merges voxels to ever larger components, then passes strengths down; all threads. The time does not depend on
+     * the seeds. For images with more than 2^32 links, Buckets is used instead. */
     Hierarchy
   };
 
   /** \class CudaMethod
-   * \brief How the strengths are found on a CUDA device. All methods give the same bits.
+   * \brief How a CUDA device computes strengths. The results of all methods are bit-identical.
    *
    * \ingroup VoxelMaps
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles; Hierarchy takes over where they take long. */
+    /** ActiveTiles, and Hierarchy where that takes long. */
     Automatic = 0,
-    /** The corrected CUDA-kFOE of Li et al. 2015 with an atomic maximum, which makes it exact. */
+    /** The corrected CUDA-kFOE of Li et al. 2015, made exact by an atomic maximum. */
     CorrectedKFOE,
-    /** Tiles are settled in shared memory until nothing changes. */
+    /** Settles tiles in shared memory until nothing changes. */
     ActiveTiles,
-    /** Voxels are merged to ever larger components, and strengths handed down; time does not depend on shapes. */
+    /** Merges voxels to ever larger components, then passes strengths down. The time does not depend on shapes. */
     Hierarchy
   };
 };

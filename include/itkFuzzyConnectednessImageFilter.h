@@ -30,65 +30,69 @@
 
 namespace itk
 {
-// What takes the place of this class where a device is usable.
+// The class that replaces this one where a device is usable.
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 class CudaFuzzyConnectednessImageFilter;
 
 /** \class FuzzyConnectednessImageFilter
- * \brief For every voxel, the strength of the best path to a seed.
+ * \brief For every voxel, the strength of the strongest path to a seed.
  *
- * Adjacent voxels have an affinity in [0, 1], by their intensities (AffinityFunction). The strength of a path is its
- * least affinity; the strength of connectedness of a voxel is that of the strongest path from any seed to it. Seeds
- * have 1, voxels that no path reaches have 0. A threshold, such as by itk::BinaryThresholdImageFilter, makes an object.
+ * Adjacent voxels have an affinity in [0, 1] that depends on their intensities (AffinityFunction). The strength of a
+ * path is its smallest affinity, and the strength of connectedness of a voxel is that of the strongest path from any
+ * seed to it. Seeds have strength 1, voxels that no path reaches have 0. A threshold of the output, as with
+ * itk::BinaryThresholdImageFilter, gives a segmentation.
  *
  * \par Exact results
- * Affinities are compared as integers (src/connectedness/ConnectednessKeys.h): the logarithm in units of 2^-24, or a
- * weighted sum in units of 2^-30; affinities below exp(-128) count as 0. The result is the one fixed point of these
- * integers, so its bits do not depend on the method, on threads or on the order of the seeds.
+ * Affinities are compared as integers (src/connectedness/ConnectednessKeys.h): logarithms in units of 2^-24, or
+ * weighted sums in units of 2^-30; affinities below exp(-128) count as 0. The result is the unique fixed point of these
+ * integers, so it is bit-identical for all methods, numbers of threads and orders of the seeds.
  *
  * \par Affinity
- * With g(x, m, v) = exp(-(x - m)^2 / (2 v)), h = (a + b) / 2 and d = |a - b| of the intensities a, b of two voxels:
- * | AffinityFunction | affinity | source |
- * |---|---|---|
- * | GeometricMean | sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)) | Li et al. 2015, equation
- * (1) | | WeightedSum | Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance)
- * | SimpleFuzzyConnectednessScalarImageFilter of ITK 3 | | Minimum | min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0,
- * DifferenceVariance)) | | | Homogeneity | g(d / 2, 0, DifferenceVariance) | |
+ * With g(x, m, v) = exp(-(x - m)^2 / (2 v)), and h = (a + b) / 2 and d = |a - b| for the intensities a, b of two
+ * voxels, AffinityFunction is one of
+ * \li GeometricMean: sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)), equation (1) of Li et al.
+ *     2015;
+ * \li WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as
+ * in SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
+ * \li Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
+ * \li Homogeneity: g(d / 2, 0, DifferenceVariance).
  *
- * With DistanceWeighting, an affinity is multiplied by the least spacing (of x and y only, if there is one slice) and
- * divided by the distance of the two voxels. A NaN or infinite intensity has affinity 0 to all neighbors.
+ * With DistanceWeighting, the affinity is multiplied by the smallest spacing (of x and y only, if the image has one
+ * slice) and divided by the distance between the two voxels. NaN and infinite intensities have affinity 0 to all
+ * neighbors.
  *
  * \par Parameters
- * | name | default | meaning |
- * |---|---|---|
- * | Seeds | none | indices; or SeedImage, whose non-zero voxels are seeds; or both |
- * | MaskImage, InsidePixelValue | none, 1 | paths stay inside |
- * | AffinityFunction | GeometricMean | |
- * | ObjectMean, ObjectVariance | 0, 1 | intensities of the object, in their units and those squared |
- * | DifferenceMean, DifferenceVariance | 0, 1 | differences in the object |
- * | Weight | 0.5 | 0..1, of WeightedSum |
- * | EstimateAffinityFromSeeds, EstimationRadius | off, 2 | take the four parameters from boxes around the seeds |
- * | MinimumStrength | 0 | 0..1; weaker strengths become 0 and are not searched |
- * | Adjacency | Face | |
- * | DistanceWeighting | off | |
- * | Method | Automatic | only a matter of time |
+ * \li Seeds, SeedImage: indices, and an image whose non-zero voxels are seeds; at least one seed is required.
+ * \li MaskImage, InsidePixelValue: paths stay inside; by default, there is no mask and the inside value is 1.
+ * \li AffinityFunction: GeometricMean by default.
+ * \li ObjectMean, ObjectVariance: of the intensities of the object, in their units and those squared; 0 and 1 by
+ * default.
+ * \li DifferenceMean, DifferenceVariance: of the differences in the object; 0 and 1 by default.
+ * \li Weight: 0..1, for WeightedSum; 0.5 by default.
+ * \li EstimateAffinityFromSeeds, EstimationRadius: estimate the four parameters above in boxes around the seeds; off
+ * and 2 by default.
+ * \li MinimumStrength: 0..1; smaller strengths become 0 and are not searched; 0 by default.
+ * \li Adjacency: Face by default.
+ * \li DistanceWeighting: off by default.
+ * \li Method: Automatic by default; affects run time, not the result.
  *
- * An estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels around the seeds:
- * their mean and variance; and of the differences between neighbors (by faces) in these boxes the least 90 %: for
- * WeightedSum mean and variance, else the mean square of half the difference.
+ * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels around the
+ * seeds: their mean and variance, and the smallest 90 % of the differences between face neighbors in these boxes,
+ * namely their mean and variance for WeightedSum, else the mean square of half the difference.
  *
  * \par Pipeline
- * Needs its whole input and makes its whole output. Memory beside them: 1 byte per voxel if there is a mask; Hierarchy
- * up to 12 bytes per voxel with 6 neighbors (17 with 26); Buckets and Queue keep the numbers of waiting voxels (4 and 8
- * bytes each), Tiles about 100 kB per thread.
+ * Requires its whole input and produces its whole output. Memory besides these: 1 byte per voxel if there is a mask;
+ * Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store the numbers of waiting
+ * voxels (4 and 8 bytes each), and Tiles uses about 100 kB per thread.
  *
  * \par Errors
- * An itk::ExceptionObject names the value for: no seed, a seed outside image or mask, a seed image or mask of another
- * geometry, a seed image of zeros, a variance that is not positive and finite (or below 1e-299), a mean that is not
- * finite, a weight or strength outside 0..1, and an estimate without variance.
+ * Throws an itk::ExceptionObject that names the value for: no seed, a seed outside image or mask, a seed image or mask
+ * of another geometry, a seed image of zeros, a variance that is not positive and finite (or below 1e-299), a mean that
+ * is not finite, a weight or strength outside 0..1, and an estimate without variance.
  *
- * Sources: J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image
- * Processing 58 (1996) 246-261; Li D. et al., corrected CUDA-kFOE (2015).
+ * \par Sources
+ * J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image Processing 58
+ * (1996) 246-261; D. Li, S. Huang et al., the corrected CUDA-kFOE (2015).
  *
  * \ingroup VoxelMaps
  */
@@ -104,7 +108,7 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** New() gives the Cuda class where a device is usable: the same bits; see VoxelMapsCudaFactory. */
+  /** Where a device is usable, New() creates the Cuda class, which is bit-identical; see VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
@@ -121,13 +125,14 @@ public:
   using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
   using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
   using MethodEnum = FuzzyConnectednessEnums::Method;
+  using CudaMethodEnum = FuzzyConnectednessEnums::CudaMethod;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters take 2D and 3D images");
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
   static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
                   (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
-                "The input is a scalar image of 8, 16 or 32-bit integers, float or double");
+                "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
   static_assert(std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value,
-                "The output is an image of float or double");
+                "The output must be an image of float or double");
 
   /** Indices of the seeds. */
   virtual void
@@ -140,7 +145,7 @@ public:
   SetSeeds(const SeedsType & seeds);
   itkGetConstReferenceMacro(Seeds, SeedsType);
 
-  /** Optional image of the same geometry; its non-zero voxels are seeds too. */
+  /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
   itkSetInputMacro(SeedImage, MaskImageType);
   itkGetInputMacro(SeedImage, MaskImageType);
 
@@ -148,15 +153,15 @@ public:
   itkSetInputMacro(MaskImage, MaskImageType);
   itkGetInputMacro(MaskImage, MaskImageType);
 
-  /** Value of the mask's inside. Default: 1. */
+  /** Value of the mask where voxels are inside. Default: 1. */
   itkSetMacro(InsidePixelValue, MaskPixelType);
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
-  /** Formula of the affinity. Default: GeometricMean. */
+  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
   itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
 
-  /** Mean and variance of the object's intensities. Default: 0 and 1. */
+  /** Mean and variance of the intensities of the object. Default: 0 and 1. */
   itkSetMacro(ObjectMean, double);
   itkGetConstMacro(ObjectMean, double);
   itkSetMacro(ObjectVariance, double);
@@ -168,41 +173,46 @@ public:
   itkSetMacro(DifferenceVariance, double);
   itkGetConstMacro(DifferenceVariance, double);
 
-  /** Weight of the mean's term in WeightedSum, 0..1. Default: 0.5. */
+  /** Weight of the first term of WeightedSum, 0..1. Default: 0.5. */
   itkSetMacro(Weight, double);
   itkGetConstMacro(Weight, double);
 
-  /** Whether to estimate means and variances around the seeds instead of taking those set. Default: off. */
+  /** Whether to estimate means and variances around the seeds instead of using those above. Default: off. */
   itkSetMacro(EstimateAffinityFromSeeds, bool);
   itkGetConstMacro(EstimateAffinityFromSeeds, bool);
   itkBooleanMacro(EstimateAffinityFromSeeds);
 
-  /** Radius in voxels of the boxes of the estimate. Default: 2. */
+  /** Radius in voxels of the boxes around the seeds in which to estimate. Default: 2. */
   itkSetMacro(EstimationRadius, unsigned int);
   itkGetConstMacro(EstimationRadius, unsigned int);
 
-  /** What the last Update() used: the values set, or the estimate. */
+  /** The parameters that the last Update() used: those above, or the estimate. */
   itkGetConstMacro(UsedObjectMean, double);
   itkGetConstMacro(UsedObjectVariance, double);
   itkGetConstMacro(UsedDifferenceMean, double);
   itkGetConstMacro(UsedDifferenceVariance, double);
 
-  /** Strengths below are set to 0, and not searched. 0..1. Default: 0. */
+  /** Smaller strengths become 0, and are not searched. 0..1. Default: 0. */
   itkSetMacro(MinimumStrength, double);
   itkGetConstMacro(MinimumStrength, double);
 
-  /** Which voxels are linked. Default: Face. */
+  /** Which voxels are neighbors. Default: Face. */
   itkSetEnumMacro(Adjacency, AdjacencyEnum);
   itkGetEnumMacro(Adjacency, AdjacencyEnum);
 
-  /** Whether longer links are weaker. Default: off. */
+  /** Whether affinities decrease with the distance between neighbors. Default: off. */
   itkSetMacro(DistanceWeighting, bool);
   itkGetConstMacro(DistanceWeighting, bool);
   itkBooleanMacro(DistanceWeighting);
 
-  /** How to compute; the result is the same. Default: Automatic. */
+  /** How to compute; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(Method, MethodEnum);
   itkGetEnumMacro(Method, MethodEnum);
+
+  /** The method by which the last Update() computed: what Automatic chose, or Buckets instead of Hierarchy if the image
+   * has too many links for that (more than 2^32, or 330 million voxels with 26 neighbors). Automatic before the first
+   * Update(), and if a CUDA device computed: GetUsedCudaMethod() of the Cuda class then tells the method. */
+  itkGetEnumMacro(UsedMethod, MethodEnum);
 
 protected:
   FuzzyConnectednessImageFilter();
@@ -221,21 +231,21 @@ protected:
   void
   GenerateData() override;
 
-  /** Compute the keys of the job; what derived classes replace. */
+  /** Compute the strengths of the job; overridden by the CUDA class. */
   virtual void
-  ComputeKeys(const FuzzyConnectednessJob & job);
+  ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  /** Voxels that are handled in a few milliseconds, after which an abort is to be looked for. */
-  static constexpr std::int64_t voxelsBetweenLooks = 1 << 20;
+  /** Number of voxels processed within a few milliseconds, after which to check for an abort. */
+  static constexpr std::int64_t voxelsBetweenChecks = 1 << 20;
 
-  /** Numbers of all seeds, checked. */
+  /** The voxel numbers of all seeds. Throws if a seed is outside the mask or the seed image has none. */
   std::vector<std::int64_t>
   FindSeeds(const std::vector<std::uint8_t> & mask, voxelmaps::JobProgress & progress) const;
 
-  /** Set the parameters of the affinity function, estimated if asked for. */
+  /** Set the parameters of the affinity function, estimated if requested. */
   void
-  SetAffinity(FuzzyConnectednessJob & job);
+  SetAffinity(voxelmaps::FuzzyConnectednessJob & job);
 
   SeedsType            m_Seeds;
   MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
@@ -252,18 +262,16 @@ private:
   bool                 m_DistanceWeighting{ false };
   MethodEnum           m_Method{ MethodEnum::Automatic };
 
-  double m_UsedObjectMean{ 0.0 };
-  double m_UsedObjectVariance{ 0.0 };
-  double m_UsedDifferenceMean{ 0.0 };
-  double m_UsedDifferenceVariance{ 0.0 };
+  double     m_UsedObjectMean{ 0.0 };
+  double     m_UsedObjectVariance{ 0.0 };
+  double     m_UsedDifferenceMean{ 0.0 };
+  double     m_UsedDifferenceVariance{ 0.0 };
+  MethodEnum m_UsedMethod{ MethodEnum::Automatic };
 };
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION
 #  include "itkFuzzyConnectednessImageFilter.hxx"
 #endif
-
-// Whoever uses this class registers the one that may take its place.
-#include "itkCudaFuzzyConnectednessImageFilter.h"
 
 #endif // itkFuzzyConnectednessImageFilter_h

@@ -18,9 +18,11 @@
 #ifndef itkFuzzyConnectednessImageFilter_hxx
 #define itkFuzzyConnectednessImageFilter_hxx
 
+#include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkFuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionConstIterator.h"
-#include "itkVoxelMapsCudaFactory.h"
+#include "itkVoxelMapsCudaOverride.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +32,7 @@ namespace itk
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FuzzyConnectednessImageFilter()
 {
-  // Naming it is enough: it registers as the program is loaded.
+  // Using the static member instantiates it, which registers the override at load time.
   using CudaFilterType = CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>;
   static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
   this->AddOptionalInputName("MaskImage");
@@ -100,6 +102,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(
   os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
   os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
   os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
+  os << indent << "UsedMethod: " << m_UsedMethod << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -204,9 +207,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
       {
         seeds.push_back(voxel);
       }
-      if (voxel % voxelsBetweenLooks == 0)
+      if (voxel % voxelsBetweenChecks == 0)
       {
-        progress.Completed(0);
+        progress.Report(0);
       }
     }
     if (seeds.size() == before)
@@ -228,7 +231,8 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinity(FuzzyConnectednessJob & job)
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinity(
+  voxelmaps::FuzzyConnectednessJob & job)
 {
   m_UsedObjectMean = m_ObjectMean;
   m_UsedObjectVariance = m_ObjectVariance;
@@ -236,7 +240,8 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinit
   m_UsedDifferenceVariance = m_DifferenceVariance;
   if (m_EstimateAffinityFromSeeds)
   {
-    const AffinityEstimate estimate = EstimateAffinity(job, m_EstimationRadius);
+    const voxelmaps::AffinityEstimate estimate =
+      voxelmaps::EstimateAffinity(job, { m_AffinityFunction, m_EstimationRadius }, job.execution);
     m_UsedObjectMean = estimate.mean;
     m_UsedObjectVariance = estimate.variance;
     m_UsedDifferenceMean = estimate.differenceMean;
@@ -249,7 +254,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinit
                << ") have the variance " << estimate.variance << " and the difference variance "
                << estimate.differenceVariance
                << ", but both must be positive and finite: increase EstimationRadius, or set ObjectMean, "
-                  "ObjectVariance and DifferenceVariance by hand and turn the estimate off.");
+                  "ObjectVariance and DifferenceVariance and turn EstimateAffinityFromSeeds off.");
     }
   }
   job.affinityFunction = m_AffinityFunction;
@@ -268,8 +273,8 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   const auto             region = input->GetLargestPossibleRegion();
   const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
 
-  FuzzyConnectednessJob job;
-  using PixelTypeEnum = FuzzyConnectednessJob::PixelType;
+  voxelmaps::FuzzyConnectednessJob job;
+  using PixelTypeEnum = voxelmaps::FuzzyConnectednessJob::PixelType;
   constexpr bool        isSigned = std::is_signed<InputPixelType>::value;
   constexpr std::size_t bytes = sizeof(InputPixelType);
   if constexpr (std::is_floating_point<InputPixelType>::value)
@@ -291,7 +296,10 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   }
 
   voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  job.completed = [&progress](std::uint64_t voxels) { progress.Completed(voxels); };
+  job.execution = voxelmaps::MakeJobExecution(this, progress);
+  // Automatic depends on the number of threads, which may be less than that of work units.
+  job.execution.numberOfWorkers =
+    std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
 
   std::vector<std::uint8_t> mask;
   if (const MaskImageType * maskImage = this->GetMaskImage())
@@ -300,9 +308,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
     for (ImageRegionConstIterator<MaskImageType> it(maskImage, region); !it.IsAtEnd(); ++it)
     {
       mask.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
-      if (mask.size() % voxelsBetweenLooks == 0)
+      if (mask.size() % voxelsBetweenChecks == 0)
       {
-        progress.Completed(0);
+        progress.Report(0);
       }
     }
     job.mask = mask.data();
@@ -313,40 +321,22 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   job.adjacency = m_Adjacency;
   job.distanceWeighting = m_DistanceWeighting;
   job.method = m_Method;
-  job.affinityFunction = m_AffinityFunction;
   this->SetAffinity(job);
 
   this->AllocateOutputs();
-  OutputPixelType * strengths = this->GetOutput()->GetBufferPointer();
-  // Keys lie in the output: in the second half of doubles, so that a strength never covers a key that is still needed.
-  job.keys = reinterpret_cast<std::uint32_t *>(strengths) +
-             (sizeof(OutputPixelType) / sizeof(std::uint32_t) - 1) * static_cast<std::size_t>(numberOfVoxels);
-
-  job.numberOfWorkers =
-    std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
-  job.runWorkers = voxelmaps::MakeRunWorkers(this);
-  this->ComputeKeys(job);
-
-  // Strengths of doubles must be written in order, since they reach into keys; those of floats lie where their keys
-  // lie.
-  const unsigned int workers = sizeof(OutputPixelType) == sizeof(std::uint32_t) ? job.numberOfWorkers : 1;
-  job.runWorkers(workers, [&](unsigned int worker) {
-    const std::int64_t end = numberOfVoxels * (worker + 1) / workers;
-    for (std::int64_t first = numberOfVoxels * worker / workers; first < end && !this->GetAbortGenerateData();
-         first += voxelsBetweenLooks)
-    {
-      ConvertKeysToStrengths(job, first, std::min(first + voxelsBetweenLooks, end), strengths);
-    }
-  });
-  progress.Completed(0);
+  job.output = this->GetOutput()->GetBufferPointer();
+  job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
+  m_UsedMethod = MethodEnum::Automatic;
+  this->ComputeStrengths(job);
   this->UpdateProgress(1.0f);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeKeys(const FuzzyConnectednessJob & job)
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeStrengths(
+  const voxelmaps::FuzzyConnectednessJob & job)
 {
-  ComputeFuzzyConnectedness(job);
+  m_UsedMethod = voxelmaps::ComputeFuzzyConnectedness(job).method;
 }
 } // namespace itk
 

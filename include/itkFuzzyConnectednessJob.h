@@ -18,30 +18,26 @@
 #ifndef itkFuzzyConnectednessJob_h
 #define itkFuzzyConnectednessJob_h
 
-#include "VoxelMapsExport.h"
 #include "itkFuzzyConnectednessEnums.h"
+#include "itkVoxelMapsJob.h"
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace itk
 {
-/** \class FuzzyConnectednessJob
- * \brief Everything a connectedness engine needs to know: the interface between the filters and the engines.
+namespace voxelmaps
+{
+/** \class FuzzyConnectednessInput
+ * \brief An image, its mask and the seeds in it.
  *
- * Sizes are (x, y, z), x fastest in memory; a 2D image has size 1 in z. Voxels are numbered in memory order. No ITK
- * type appears here, so that engines compiled by nvcc can use it.
+ * Voxels are numbered in memory order.
  *
  * \ingroup VoxelMaps
  */
-struct FuzzyConnectednessJob
+struct FuzzyConnectednessInput
 {
-  using AffinityFunction = FuzzyConnectednessEnums::AffinityFunction;
-  using Adjacency = FuzzyConnectednessEnums::Adjacency;
-  using Method = FuzzyConnectednessEnums::Method;
-
   enum class PixelType : std::uint8_t
   {
     Int8,
@@ -54,35 +50,12 @@ struct FuzzyConnectednessJob
     Double
   };
 
-  const void *                image{ nullptr };
-  PixelType                   pixelType{ PixelType::Float };
-  std::array<std::int64_t, 3> size{ { 0, 0, 0 } };
-  std::array<double, 3>       spacing{ { 1.0, 1.0, 1.0 } };
-
-  /** Non-zero where voxels are to be considered; null for all. */
+  const void * image{ nullptr };
+  PixelType    pixelType{ PixelType::Float };
+  Triple       size{ { 0, 0, 0 } };
+  /** Non-zero inside the mask; null if there is no mask. */
   const std::uint8_t *      mask{ nullptr };
   std::vector<std::int64_t> seeds;
-
-  AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
-  double           objectMean{ 0.0 };
-  double           objectVariance{ 1.0 };
-  double           differenceMean{ 0.0 };
-  double           differenceVariance{ 1.0 };
-  double           weight{ 0.5 };
-  double           minimumStrength{ 0.0 };
-  Adjacency        adjacency{ Adjacency::Face };
-  bool             distanceWeighting{ false };
-  Method           method{ Method::Automatic };
-
-  /** One key per voxel: the greater, the stronger; 0 where no seed reaches. */
-  std::uint32_t * keys{ nullptr };
-
-  /** Call body(0) ... body(numberOfWorkers - 1), at the same time where possible. Unset: one worker. */
-  std::function<void(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)> runWorkers;
-  unsigned int numberOfWorkers{ 1 };
-  /** Called with the number of voxels settled (Hierarchy: worked on) since the last call, at times 0; throws to end the
-   * job early. */
-  std::function<void(std::uint64_t numberOfVoxels)> completed;
 
   std::int64_t
   GetNumberOfVoxels() const
@@ -91,29 +64,54 @@ struct FuzzyConnectednessJob
   }
 };
 
-/** Statistics of the intensities around the seeds, for the parameters of affinity functions. */
-struct AffinityEstimate
+/** \class FuzzyConnectednessJob
+ * \brief Everything a connectedness engine needs to know.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FuzzyConnectednessJob : FuzzyConnectednessInput
 {
-  double       mean{ 0.0 };
-  double       variance{ 0.0 };
-  double       differenceMean{ 0.0 };     /** of |a - b|, least 90 % */
-  double       differenceVariance{ 0.0 }; /** as the affinity function needs it, least 90 % */
-  std::int64_t numberOfVoxels{ 0 };
+  using AffinityFunction = FuzzyConnectednessEnums::AffinityFunction;
+  using Adjacency = FuzzyConnectednessEnums::Adjacency;
+  using Method = FuzzyConnectednessEnums::Method;
+
+  std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
+  AffinityFunction      affinityFunction{ AffinityFunction::GeometricMean };
+  double                objectMean{ 0.0 };
+  double                objectVariance{ 1.0 };
+  double                differenceMean{ 0.0 };
+  double                differenceVariance{ 1.0 };
+  double                weight{ 0.5 };
+  double                minimumStrength{ 0.0 };
+  Adjacency             adjacency{ Adjacency::Face };
+  bool                  distanceWeighting{ false };
+  /** How the CPU engine computes; the result does not depend on it. */
+  Method method{ Method::Automatic };
+
+  /** One strength per voxel, 0 to 1: float, or double if outputIsDouble. The engines also use this memory while they
+   * compute. */
+  void * output{ nullptr };
+  bool   outputIsDouble{ false };
+
+  JobExecution execution;
 };
 
-/** Compute the keys of all voxels on the CPU, by the job's method. All methods give the same bits. */
-VoxelMaps_EXPORT void
+/** \class FuzzyConnectednessReport
+ * \brief What the CPU engine did.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FuzzyConnectednessReport
+{
+  /** The method that computed the strengths, which is not always that of the job; never Automatic. */
+  FuzzyConnectednessJob::Method method{ FuzzyConnectednessJob::Method::Automatic };
+};
+
+/** Compute the strengths of all voxels on the CPU. Results of all methods and numbers of workers are
+ * bit-identical. */
+VoxelMaps_EXPORT FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job);
-
-/** Strengths of keys first ... last - 1 of the job, as float or double; strengths may lie where the keys lie. */
-VoxelMaps_EXPORT void
-ConvertKeysToStrengths(const FuzzyConnectednessJob & job, std::int64_t first, std::int64_t last, float * strengths);
-VoxelMaps_EXPORT void
-ConvertKeysToStrengths(const FuzzyConnectednessJob & job, std::int64_t first, std::int64_t last, double * strengths);
-
-/** Estimate from the boxes of (2 * radius + 1)^dimension voxels around the seeds, clipped to image and mask. */
-VoxelMaps_EXPORT AffinityEstimate
-EstimateAffinity(const FuzzyConnectednessJob & job, unsigned int radius);
+} // namespace voxelmaps
 } // namespace itk
 
 #endif // itkFuzzyConnectednessJob_h

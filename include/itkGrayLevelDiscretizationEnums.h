@@ -46,8 +46,13 @@ public:
     FixedBinSize,
     /** floor(x / BinWidth) - floor(min / BinWidth) + 1: bin edges at multiples of the width (PyRadiomics). */
     FixedBinSizeAtMultiples,
-    /** x + 1, for images of integers 0 ... NumberOfGrayLevels - 1 that are gray levels already. */
-    Identity
+    /** x + 1, for images of integers 0 ... NumberOfGrayLevels - 1 that are gray levels counted from 0. */
+    Identity,
+    /** x, for images of gray levels 1 ... NumberOfGrayLevels with 0 for absent voxels, such as the output of
+     * GrayLevelDiscretizationImageFilter. */
+    Levels,
+    /** The number of BinEdges that are not greater than x, as numpy.digitize; 0, absent, below the first edge. */
+    Edges
   };
 
   /** \class RangeSource

@@ -18,10 +18,11 @@
 #ifndef itkGrayLevelDiscretizationImageFilter_h
 #define itkGrayLevelDiscretizationImageFilter_h
 
-#include "itkGrayLevelDiscretizationEnums.h"
+#include "itkGrayLevelDiscretizationParameters.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsJobUtilities.h"
 
 #include <mutex>
 #include <optional>
@@ -29,31 +30,31 @@
 namespace itk
 {
 /** \class GrayLevelDiscretizationImageFilter
- * \brief Turn intensities into gray levels 1..Ng, with 0 where there is no voxel to count.
+ * \brief Turn intensities into gray levels 1..Ng, with 0 where a voxel is absent.
  *
  * Level 0 is given to voxels outside the mask and to NaN. The method (Method) and the range of intensities
  * (RangeSource) are described in GrayLevelDiscretizationEnums. The maximum of the range is inclusive. Intensities
  * outside a given range are clamped to it, infinities included. An automatic range ignores NaN and infinities, and
- * makes the filter ask for its whole input; with a given range (and with Identity) it streams. If all intensities of an
- * automatic range are equal, all levels are 1.
+ * makes the filter ask for its whole input; with a given range, and with Identity, Levels and Edges, it streams. If all
+ * intensities of an automatic range are equal, all levels are 1.
  *
- * Intensities are computed with in double precision, so 64-bit integers beyond 2^53 lose their last digits.
+ * Intensities are converted to double precision, so 64-bit integers beyond 2^53 lose their last digits.
  *
  * \par Parameters
- * | name | default | meaning |
- * |---|---|---|
- * | Method | FixedBinNumber | see GrayLevelDiscretizationEnums::Method |
- * | NumberOfGrayLevels | 32 | 1..65535; for FixedBinNumber and Identity |
- * | BinWidth | 25 | > 0, in units of intensity; for the two fixed bin sizes |
- * | RangeSource | Mask | see GrayLevelDiscretizationEnums::RangeSource; unused by Identity |
- * | RangeMinimum, RangeMaximum | 0, 255 | used if RangeSource is Given |
- * | MaskImage, InsidePixelValue | none, 1 | voxels whose mask value differs from InsidePixelValue get level 0 |
+ * - Method (FixedBinNumber): see GrayLevelDiscretizationEnums::Method.
+ * - NumberOfGrayLevels (32): 1 to 65535; for FixedBinNumber, Identity and Levels.
+ * - BinWidth (25): > 0, in units of intensity; for the two fixed bin sizes.
+ * - BinEdges (none): 1 to 65535 finite numbers in ascending order; for Edges.
+ * - RangeSource (Mask): see GrayLevelDiscretizationEnums::RangeSource; for FixedBinNumber and the two fixed bin sizes.
+ * - RangeMinimum (0), RangeMaximum (255): used if RangeSource is Given.
+ * - MaskImage (none), InsidePixelValue (1): voxels whose mask value differs from InsidePixelValue get level 0.
  *
  * \par Errors
  * An itk::ExceptionObject names the value for: a number of levels outside 1..65535, a bin width or range that is not
- * positive and finite, a bin width that needs more than 65535 levels, levels that the output's pixel type cannot hold,
- * a mask of another geometry, an image without a finite intensity whose range is to be found (an empty mask gives level
- * 0 everywhere instead), and (Identity) an intensity that is not an integer 0..NumberOfGrayLevels - 1.
+ * positive and finite, a bin width that needs more than 65535 levels, edges that are not finite or not in ascending
+ * order, levels that the pixel type of the output cannot hold, a mask of another geometry, an image without a finite
+ * intensity whose range is to be found (an empty mask gives level 0 everywhere instead), an intensity that is not an
+ * integer 0..NumberOfGrayLevels - 1 (Identity) or 0..NumberOfGrayLevels (Levels).
  *
  * Source: A. Zwanenburg et al., Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
  * 2.7; PyRadiomics documentation of binWidth.
@@ -91,7 +92,8 @@ public:
   static_assert(std::is_integral<OutputPixelType>::value && sizeof(OutputPixelType) >= 2,
                 "Gray levels need an integer type of at least 16 bits");
 
-  static constexpr unsigned int MaximumNumberOfGrayLevels = 65535;
+  static constexpr unsigned int MaximumNumberOfGrayLevels =
+    GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels;
 
   /** Optional image of the same geometry; voxels not equal to InsidePixelValue get level 0. */
   itkSetInputMacro(MaskImage, MaskImageType);
@@ -102,44 +104,46 @@ public:
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
   /** Rule that maps intensities to levels. Default: FixedBinNumber. */
-  itkSetEnumMacro(Method, MethodEnum);
-  itkGetEnumMacro(Method, MethodEnum);
+  VoxelMapsSetGetMacro(Method, MethodEnum, m_Parameters.method);
 
-  /** Number of levels of FixedBinNumber and Identity, 1..65535. Default: 32. */
-  itkSetMacro(NumberOfGrayLevels, unsigned int);
-  itkGetConstMacro(NumberOfGrayLevels, unsigned int);
+  /** Number of levels of FixedBinNumber, Identity and Levels, 1..65535. Default: 32. */
+  VoxelMapsSetGetMacro(NumberOfGrayLevels, unsigned int, m_Parameters.numberOfGrayLevels);
 
   /** Width of a bin in units of intensity, > 0. Default: 25. */
-  itkSetMacro(BinWidth, double);
-  itkGetConstMacro(BinWidth, double);
+  VoxelMapsSetGetMacro(BinWidth, double, m_Parameters.binWidth);
+
+  /** Edges of the bins in ascending order, in units of intensity; for Edges. Default: none. */
+  VoxelMapsSetGetMacro(BinEdges, std::vector<double>, m_Parameters.binEdges);
 
   /** Where the range comes from. Default: Mask (the whole image if there is no mask). */
-  itkSetEnumMacro(RangeSource, RangeSourceEnum);
-  itkGetEnumMacro(RangeSource, RangeSourceEnum);
+  VoxelMapsSetGetMacro(RangeSource, RangeSourceEnum, m_Parameters.rangeSource);
 
   /** Given range, both ends inclusive. Default: 0 and 255. */
-  itkSetMacro(RangeMinimum, double);
-  itkGetConstMacro(RangeMinimum, double);
-  itkSetMacro(RangeMaximum, double);
-  itkGetConstMacro(RangeMaximum, double);
+  VoxelMapsSetGetMacro(RangeMinimum, double, m_Parameters.rangeMinimum);
+  VoxelMapsSetGetMacro(RangeMaximum, double, m_Parameters.rangeMaximum);
+
+  /** Whether the level of any voxel depends on the whole input. */
+  bool
+  NeedsWholeInput() const
+  {
+    return m_Parameters.NeedsWholeInput();
+  }
+
+  /** All of these parameters at once. */
+  void
+  SetParameters(const GrayLevelDiscretizationParameters & parameters)
+  {
+    m_Parameters = parameters;
+    this->Modified();
+  }
 
   /** The range that the last Update() used. */
   itkGetConstMacro(UsedRangeMinimum, double);
   itkGetConstMacro(UsedRangeMaximum, double);
 
-  /** The greatest level that the last Update() could give: NumberOfGrayLevels, or what bin width and range imply. */
+  /** The greatest level that the last Update() could give: NumberOfGrayLevels, the number of edges, or what bin width
+   * and range imply. */
   itkGetConstMacro(UsedNumberOfGrayLevels, unsigned int);
-
-  /** Whether the result of any region depends on the whole input. */
-  bool
-  NeedsWholeInput() const
-  {
-    return m_Method != MethodEnum::Identity && m_RangeSource != RangeSourceEnum::Given;
-  }
-
-  /** Throw an itk::ExceptionObject if a parameter breaks its rule. */
-  void
-  VerifyParameters() const;
 
 protected:
   GrayLevelDiscretizationImageFilter();
@@ -161,21 +165,27 @@ protected:
   AfterThreadedGenerateData() override;
 
 private:
-  /** Least and greatest finite intensity of the buffered input, inside the mask if it is to be respected. */
+  /** Minimum and maximum finite intensity of the buffered input, inside the mask if it is to be respected. */
   void
   ComputeRange(bool respectMask);
 
-  MethodEnum      m_Method{ MethodEnum::FixedBinNumber };
-  RangeSourceEnum m_RangeSource{ RangeSourceEnum::Mask };
-  MaskPixelType   m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
-  unsigned int    m_NumberOfGrayLevels{ 32 };
-  double          m_BinWidth{ 25.0 };
-  double          m_RangeMinimum{ 0.0 };
-  double          m_RangeMaximum{ 255.0 };
+  void
+  ComputeNumberOfGrayLevels();
 
-  // ITK 5.2.1 loses exceptions of threads, so what breaks the rule of Identity is kept until they are done.
+  /** Level of an intensity; 0 for NaN, and for intensities that are not valid levels (Identity, Levels). */
+  OutputPixelType
+  Discretize(InputPixelType value) const;
+
+  /** Whether a level of 0 breaks the rule of Identity or Levels. */
+  bool
+  IsInvalid(InputPixelType value) const;
+
+  GrayLevelDiscretizationParameters m_Parameters;
+  MaskPixelType                     m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
+
+  // ITK 5.2.1 loses exceptions of threads, so an intensity that is not a valid level is kept until they are done.
   std::mutex            m_Mutex;
-  std::optional<double> m_NoGrayLevel;
+  std::optional<double> m_InvalidLevel;
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

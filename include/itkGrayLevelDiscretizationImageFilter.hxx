@@ -23,8 +23,8 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkMath.h"
-#include "itkVoxelMapsJobUtilities.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -43,12 +43,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Print
                                                                                      Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Method: " << m_Method << std::endl;
-  os << indent << "NumberOfGrayLevels: " << m_NumberOfGrayLevels << std::endl;
-  os << indent << "BinWidth: " << m_BinWidth << std::endl;
-  os << indent << "RangeSource: " << m_RangeSource << std::endl;
-  os << indent << "RangeMinimum: " << m_RangeMinimum << std::endl;
-  os << indent << "RangeMaximum: " << m_RangeMaximum << std::endl;
+  m_Parameters.Print(os, indent, "Method");
   os << indent
      << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
      << std::endl;
@@ -59,35 +54,10 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Print
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyParameters() const
-{
-  const bool usesNumber = m_Method == MethodEnum::FixedBinNumber || m_Method == MethodEnum::Identity;
-  if (usesNumber && (m_NumberOfGrayLevels < 1 || m_NumberOfGrayLevels > MaximumNumberOfGrayLevels))
-  {
-    itkExceptionMacro("NumberOfGrayLevels is " << m_NumberOfGrayLevels << ", but must be 1 to "
-                                               << MaximumNumberOfGrayLevels << '.');
-  }
-  if (!usesNumber && !(m_BinWidth > 0.0 && std::isfinite(m_BinWidth)))
-  {
-    itkExceptionMacro("BinWidth is " << m_BinWidth << ", but must be positive and finite.");
-  }
-  if (m_Method != MethodEnum::Identity && m_RangeSource == RangeSourceEnum::Given)
-  {
-    if (!(m_RangeMinimum < m_RangeMaximum) || !std::isfinite(m_RangeMaximum - m_RangeMinimum))
-    {
-      itkExceptionMacro("The given range is "
-                        << m_RangeMinimum << " to " << m_RangeMaximum
-                        << ", but RangeMinimum must be less than RangeMaximum, and their difference finite.");
-    }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  this->VerifyParameters();
+  m_Parameters.Verify(*this);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -126,8 +96,8 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
   this->GetMultiThreader()->template ParallelizeImageRegion<ImageDimension>(
     input->GetLargestPossibleRegion(),
     [&](const OutputRegionType & region) {
-      InputPixelType least{};
-      InputPixelType greatest{};
+      InputPixelType lowest{};
+      InputPixelType highest{};
       bool           found = false;
 
       ImageRegionConstIterator<InputImageType> it(input, region);
@@ -151,16 +121,16 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
         }
         if (use)
         {
-          least = !found || value < least ? value : least;
-          greatest = !found || value > greatest ? value : greatest;
+          lowest = !found || value < lowest ? value : lowest;
+          highest = !found || value > highest ? value : highest;
           found = true;
         }
       }
       if (found)
       {
         const std::lock_guard<std::mutex> lock(mutex);
-        minimum = std::min(minimum, static_cast<double>(least));
-        maximum = std::max(maximum, static_cast<double>(greatest));
+        minimum = std::min(minimum, static_cast<double>(lowest));
+        maximum = std::max(maximum, static_cast<double>(highest));
       }
     },
     nullptr);
@@ -187,35 +157,58 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
 {
-  m_NoGrayLevel.reset();
-  if (m_Method == MethodEnum::Identity)
+  m_InvalidLevel.reset();
+  const double levels = m_Parameters.numberOfGrayLevels;
+  switch (m_Parameters.method)
   {
-    m_UsedRangeMinimum = 0.0;
-    m_UsedRangeMaximum = m_NumberOfGrayLevels - 1.0;
+    case MethodEnum::Identity:
+      m_UsedRangeMinimum = 0.0;
+      m_UsedRangeMaximum = levels - 1.0;
+      break;
+    case MethodEnum::Levels:
+      m_UsedRangeMinimum = 1.0;
+      m_UsedRangeMaximum = levels;
+      break;
+    case MethodEnum::Edges:
+      m_UsedRangeMinimum = m_Parameters.binEdges.front();
+      m_UsedRangeMaximum = m_Parameters.binEdges.back();
+      break;
+    default:
+      if (m_Parameters.rangeSource == RangeSourceEnum::Given)
+      {
+        m_UsedRangeMinimum = m_Parameters.rangeMinimum;
+        m_UsedRangeMaximum = m_Parameters.rangeMaximum;
+      }
+      else
+      {
+        this->ComputeRange(m_Parameters.rangeSource == RangeSourceEnum::Mask);
+      }
   }
-  else if (m_RangeSource == RangeSourceEnum::Given)
-  {
-    m_UsedRangeMinimum = m_RangeMinimum;
-    m_UsedRangeMaximum = m_RangeMaximum;
-  }
-  else
-  {
-    this->ComputeRange(m_RangeSource == RangeSourceEnum::Mask);
-  }
+  this->ComputeNumberOfGrayLevels();
+}
 
-  double numberOfLevels = m_NumberOfGrayLevels;
-  if (m_Method == MethodEnum::FixedBinSize)
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeNumberOfGrayLevels()
+{
+  const double width = m_Parameters.binWidth;
+  double       numberOfLevels = m_Parameters.numberOfGrayLevels;
+  if (m_Parameters.method == MethodEnum::FixedBinSize)
   {
-    numberOfLevels = std::floor((m_UsedRangeMaximum - m_UsedRangeMinimum) / m_BinWidth) + 1.0;
+    numberOfLevels = std::floor((m_UsedRangeMaximum - m_UsedRangeMinimum) / width) + 1.0;
   }
-  else if (m_Method == MethodEnum::FixedBinSizeAtMultiples)
+  else if (m_Parameters.method == MethodEnum::FixedBinSizeAtMultiples)
   {
-    numberOfLevels = std::floor(m_UsedRangeMaximum / m_BinWidth) - std::floor(m_UsedRangeMinimum / m_BinWidth) + 1.0;
+    numberOfLevels = std::floor(m_UsedRangeMaximum / width) - std::floor(m_UsedRangeMinimum / width) + 1.0;
+  }
+  else if (m_Parameters.method == MethodEnum::Edges)
+  {
+    numberOfLevels = static_cast<double>(m_Parameters.binEdges.size());
   }
   if (!(numberOfLevels <= MaximumNumberOfGrayLevels))
   {
-    itkExceptionMacro("BinWidth " << m_BinWidth << " over the range " << m_UsedRangeMinimum << " to "
-                                  << m_UsedRangeMaximum << " makes " << numberOfLevels << " gray levels, but at most "
+    itkExceptionMacro("BinWidth " << width << " over the range " << m_UsedRangeMinimum << " to " << m_UsedRangeMaximum
+                                  << " makes " << numberOfLevels << " gray levels, but at most "
                                   << MaximumNumberOfGrayLevels << " are possible.");
   }
   if (numberOfLevels > static_cast<double>(NumericTraits<OutputPixelType>::max()))
@@ -228,49 +221,72 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Befor
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Discretize(InputPixelType value) const
+  -> OutputPixelType
+{
+  if constexpr (std::is_floating_point<InputPixelType>::value)
+  {
+    if (std::isnan(value))
+    {
+      return 0;
+    }
+  }
+  const double minimum = m_UsedRangeMinimum;
+  const double maximum = m_UsedRangeMaximum;
+  const double width = m_Parameters.binWidth;
+  const double number = m_Parameters.numberOfGrayLevels;
+  const auto   intensity = static_cast<double>(value);
+  const double x = std::min(std::max(intensity, minimum), maximum);
+  double       level = 0.0;
+  switch (m_Parameters.method)
+  {
+    case MethodEnum::FixedBinNumber:
+      level =
+        maximum > minimum ? std::min(std::floor(number * (x - minimum) / (maximum - minimum)) + 1.0, number) : 1.0;
+      break;
+    case MethodEnum::FixedBinSize:
+      level = std::floor((x - minimum) / width) + 1.0;
+      break;
+    case MethodEnum::FixedBinSizeAtMultiples:
+      level = std::floor(x / width) - std::floor(minimum / width) + 1.0;
+      break;
+    case MethodEnum::Identity:
+      level = x == intensity && x == std::floor(x) ? x + 1.0 : 0.0;
+      break;
+    case MethodEnum::Levels:
+      level = x == intensity && x == std::floor(x) ? x : 0.0;
+      break;
+    case MethodEnum::Edges:
+      level =
+        static_cast<double>(std::upper_bound(m_Parameters.binEdges.begin(), m_Parameters.binEdges.end(), intensity) -
+                            m_Parameters.binEdges.begin());
+      break;
+  }
+  return static_cast<OutputPixelType>(level);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+bool
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::IsInvalid(InputPixelType value) const
+{
+  if constexpr (std::is_floating_point<InputPixelType>::value)
+  {
+    if (std::isnan(value))
+    {
+      return false;
+    }
+  }
+  // Level 0 is the absent voxel of Levels, but no result of Identity.
+  return m_Parameters.method == MethodEnum::Identity ||
+         (m_Parameters.method == MethodEnum::Levels && value != InputPixelType{});
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::DynamicThreadedGenerateData(
   const OutputRegionType & region)
 {
-  const double minimum = m_UsedRangeMinimum;
-  const double maximum = m_UsedRangeMaximum;
-  const double width = m_BinWidth;
-  const double number = m_NumberOfGrayLevels;
-  const double firstEdge = std::floor(minimum / width);
-
-  // Level of a finite intensity inside the range.
-  const auto levelOf = [=](double x) -> double {
-    switch (m_Method)
-    {
-      case MethodEnum::FixedBinNumber:
-        return maximum > minimum ? std::min(std::floor(number * (x - minimum) / (maximum - minimum)) + 1.0, number)
-                                 : 1.0;
-      case MethodEnum::FixedBinSize:
-        return std::floor((x - minimum) / width) + 1.0;
-      case MethodEnum::FixedBinSizeAtMultiples:
-        return std::floor(x / width) - firstEdge + 1.0;
-      case MethodEnum::Identity:
-        break;
-    }
-    return x + 1.0;
-  };
-  // 0 for NaN, and for what is no level (Identity).
-  const auto discretize = [=](InputPixelType value) -> OutputPixelType {
-    if constexpr (std::is_floating_point<InputPixelType>::value)
-    {
-      if (std::isnan(value))
-      {
-        return 0;
-      }
-    }
-    const auto x = static_cast<double>(value);
-    if (m_Method == MethodEnum::Identity && !(x >= 0.0 && x < number && x == std::floor(x)))
-    {
-      return 0;
-    }
-    return static_cast<OutputPixelType>(levelOf(std::min(std::max(x, minimum), maximum)));
-  };
-
   // A table is the same function, evaluated once per value instead of once per voxel.
   std::vector<OutputPixelType> table;
   if constexpr (sizeof(InputPixelType) == 1)
@@ -278,7 +294,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
     for (int value = std::numeric_limits<InputPixelType>::lowest(); value <= std::numeric_limits<InputPixelType>::max();
          ++value)
     {
-      table.push_back(discretize(static_cast<InputPixelType>(value)));
+      table.push_back(this->Discretize(static_cast<InputPixelType>(value)));
     }
   }
 
@@ -308,13 +324,13 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
       }
       else
       {
-        level = discretize(value);
+        level = this->Discretize(value);
       }
-      if (level == 0 && m_Method == MethodEnum::Identity && !std::isnan(static_cast<double>(value)))
+      if (level == 0 && this->IsInvalid(value))
       {
         const std::lock_guard<std::mutex> lock(m_Mutex);
         const auto                        x = static_cast<double>(value);
-        m_NoGrayLevel = m_NoGrayLevel ? std::min(*m_NoGrayLevel, x) : x;
+        m_InvalidLevel = m_InvalidLevel ? std::min(*m_InvalidLevel, x) : x;
       }
     }
     out.Set(level);
@@ -325,10 +341,12 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::AfterThreadedGenerateData()
 {
-  if (m_NoGrayLevel)
+  if (m_InvalidLevel)
   {
-    itkExceptionMacro("Intensity " << *m_NoGrayLevel << " is not a gray level: Identity takes integers from 0 to "
-                                   << m_NumberOfGrayLevels - 1 << " (NumberOfGrayLevels - 1).");
+    const bool isIdentity = m_Parameters.method == MethodEnum::Identity;
+    itkExceptionMacro("Intensity " << *m_InvalidLevel << " is not a valid gray level: " << m_Parameters.method
+                                   << " takes integers from 0 to " << m_UsedRangeMaximum << " (NumberOfGrayLevels"
+                                   << (isIdentity ? " - 1" : "") << ").");
   }
 }
 } // namespace itk

@@ -81,7 +81,7 @@ public:
   };
 
   /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give the same bits.
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
    *
    * \ingroup VoxelMaps
    */
@@ -90,13 +90,13 @@ public:
     /** The fastest that takes the job. */
     Automatic = 0,
     /** The parallel program of Zhang et al. 2019: all windows written out, sorted and reduced by key. */
-    Primitives,
+    SortReduce,
     /** A warp walks the runs of one window; takes every job. */
-    Windows,
+    WindowWalk,
     /** The voxels of a small 2D window as the bits of a machine word. */
     WindowWord,
     /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
-    Separable
+    BoxSums
   };
 
   static constexpr unsigned int NumberOfFeatures = 16;

@@ -30,9 +30,9 @@ namespace itk
 /** \class VoxelMapsCudaFactory
  * \brief Makes New() of the filters of this module give their Cuda classes where a CUDA device is usable.
  *
- * Nothing needs to be done for it: every filter type that a program uses registers its override as it is loaded. The
- * results have the same bits with and without. The override is off if the environment variable VOXELMAPS_USE_CUDA is
- * "0", "OFF", "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
+ * Programs need not call it: every filter type that a program uses registers its override when the program is loaded.
+ * The results are bit-identical with and without it. The override is off if the environment variable VOXELMAPS_USE_CUDA
+ * is "0", "OFF", "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
  *
  * \ingroup VoxelMaps
  */
@@ -82,18 +82,6 @@ private:
   RegisterFilterByName(const char * filter, const char * cudaFilter, CreateObjectFunctionBase * createFunction);
 
   std::set<std::string> m_FilterNames;
-};
-
-/** \class VoxelMapsCudaOverride
- * \brief Registers the override of one filter type as the program or library that uses it is loaded: the list of
- * factories is not to be changed while threads make objects.
- *
- * \ingroup VoxelMaps
- */
-template <typename TFilter, typename TCudaFilter>
-struct VoxelMapsCudaOverride
-{
-  static inline const bool isRegistered = VoxelMapsCudaFactory::RegisterFilter<TFilter, TCudaFilter>();
 };
 } // namespace itk
 

@@ -20,11 +20,11 @@
 
 #include "itkMultiThreaderBase.h"
 #include "itkProcessObject.h"
+#include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsJob.h"
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <stdexcept>
 #include <string>
 
 namespace itk
@@ -47,9 +47,9 @@ VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const T
   }
 }
 
-/** What lets an engine use the threads of a filter: see RunLengthJob::runWorkers. */
-inline std::function<void(unsigned int, const std::function<void(unsigned int)> &)>
-MakeRunWorkers(ProcessObject * filter)
+/** The threads of a filter, for its engine. */
+inline ParallelFor
+MakeParallelFor(ProcessObject * filter)
 {
   return [filter](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
     filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
@@ -58,23 +58,39 @@ MakeRunWorkers(ProcessObject * filter)
   };
 }
 
-/** Call what uses a CUDA device; its errors become an itk::ExceptionObject. */
+/** Call an engine or a device on behalf of a filter. Its own errors become an itk::ExceptionObject; all other
+ * exceptions, such as those of the user's observers, pass unchanged. */
 template <typename TCompute>
 auto
-RunOnDevice(const ProcessObject & filter, const TCompute & compute)
+CallEngine(const ProcessObject & filter, const TCompute & compute)
 {
   try
   {
     return compute();
   }
-  catch (const std::runtime_error & error)
+  catch (const EngineError & error)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << error.what());
+  }
+}
+
+/** CallEngine for engines that need a device, which the message says. */
+template <typename TCompute>
+auto
+CallDevice(const ProcessObject & filter, const TCompute & compute)
+{
+  try
+  {
+    return compute();
+  }
+  catch (const EngineError & error)
   {
     itkGenericExceptionMacro(<< filter.GetNameOfClass() << ", which needs a CUDA device: " << error.what());
   }
 }
 
 /** \class JobProgress
- * \brief Progress and abort of a filter, as its engine reports voxels from any thread.
+ * \brief Turns the progress that an engine reports, from any thread, into progress events of its filter.
  *
  * \ingroup VoxelMaps
  */
@@ -86,9 +102,9 @@ public:
     , m_NumberOfVoxels(numberOfVoxels)
   {}
 
-  /** Count voxels; throws itk::ProcessAborted if the filter is to stop. */
+  /** Count finished voxels; throws itk::ProcessAborted if the filter is to stop. */
   void
-  Completed(std::uint64_t numberOfVoxels)
+  Report(std::uint64_t numberOfVoxels)
   {
     if (m_Filter->GetAbortGenerateData())
     {
@@ -96,7 +112,7 @@ public:
       aborted.SetDescription(std::string("Object ") + m_Filter->GetNameOfClass() + ": AbortGenerateDataOn");
       throw aborted;
     }
-    // At most a hundred events, however small the pieces are.
+    // At most a hundred events, however few voxels are reported at a time.
     const std::uint64_t before = m_Done.fetch_add(numberOfVoxels);
     const std::uint64_t percents = (before + numberOfVoxels) * 100 / m_NumberOfVoxels - before * 100 / m_NumberOfVoxels;
     if (percents > 0)
@@ -110,7 +126,35 @@ private:
   const std::uint64_t        m_NumberOfVoxels;
   std::atomic<std::uint64_t> m_Done{ 0 };
 };
+
+/** The threads, progress and abort of a filter, for its engine; the progress must outlive the job. */
+inline JobExecution
+MakeJobExecution(ProcessObject * filter, JobProgress & progress)
+{
+  JobExecution execution;
+  execution.numberOfWorkers = filter->GetNumberOfWorkUnits();
+  execution.parallelFor = MakeParallelFor(filter);
+  execution.reportProgress = [&progress](std::uint64_t numberOfVoxels) { progress.Report(numberOfVoxels); };
+  return execution;
+}
 } // namespace voxelmaps
 } // namespace itk
+
+/** Set and get a parameter that is a field of a struct. */
+#define VoxelMapsSetGetMacro(name, type, field)                                                                        \
+  virtual void Set##name(const type & value)                                                                           \
+  {                                                                                                                    \
+    itkDebugMacro("setting " #name);                                                                                   \
+    if (field != value)                                                                                                \
+    {                                                                                                                  \
+      field = value;                                                                                                   \
+      this->Modified();                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  virtual type Get##name() const                                                                                       \
+  {                                                                                                                    \
+    return field;                                                                                                      \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
 
 #endif // itkVoxelMapsJobUtilities_h

@@ -2,11 +2,13 @@
 # Run what scripts/gpu-bundle.sh collected, on a machine with a GPU:
 #   run-gpu-tests.sh [--only PARTS] [--out FOLDER]
 # PARTS is a comma-separated list of
-#   tests       all tests, those of the Cuda classes with the method Automatic
+#   tests       all tests, golden suite included; those of the Cuda classes with the method Automatic
 #   methods     the tests of the Cuda classes again, with each other method
 #   large       a volume of more than 2^31 voxels: needs 22 GB of memory
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
-#   benchmarks  all tables of the benchmark programs
+#   check       that all programs that are measured give the same results
+#   benchmarks  the measurements of the benchmark programs on the device, in about 4 minutes, or only some of them:
+#               r1, paper, r2, windows, connectedness; prints their tables, if there is Python
 # Without --only: tests, methods and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -16,7 +18,7 @@ while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,11p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,12p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done
@@ -49,13 +51,14 @@ device="$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,n
 echo "device: ${device}"
 
 if has tests; then
-  run VoxelMapsTests "${here}/VoxelMapsTests" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
-  run VoxelMapsCudaTests "${here}/VoxelMapsCudaTests" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+  for program in VoxelMapsTests VoxelMapsInternalTests VoxelMapsGoldenTests VoxelMapsCudaTests VoxelMapsCudaGoldenTests; do
+    run "${program}" "${here}/${program}" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+  done
 fi
 if has methods; then
-  for method in Primitives Windows WindowWord Separable; do
+  for method in SortReduce WindowWalk WindowWord BoxSums; do
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
-      "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*-RunLengthJob.*'
+      "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*:Texture*-RunLengthJob.*'
   done
   for method in CorrectedKFOE ActiveTiles Hierarchy; do
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
@@ -77,11 +80,41 @@ if has sanitizer; then
     summary+=("sanitizer: no compute-sanitizer here")
   fi
 fi
-if has benchmarks; then
-  for table in r1 paper r2 windows; do
-    run "benchmark_${table}" "${here}/RunLengthBenchmark" --table "${table}" --out "${out}"
-  done
-  run benchmark_connectedness "${here}/FuzzyConnectednessBenchmark" --tables "${out}/connectedness.json" --no-queue
+if has check; then
+  run RunLengthBenchmark_check "${here}/RunLengthBenchmark" --check
+  run FuzzyConnectednessBenchmark_check "${here}/FuzzyConnectednessBenchmark" --check
+fi
+
+# measure TABLES PROGRAM FILTER REPETITIONS: the results go to TABLES.json.
+results=()
+measure() {
+  run "benchmark_$1" "${here}/$2" --benchmark_filter="$3" --benchmark_repetitions="$4" --benchmark_min_time=0.02 \
+    --benchmark_out="${out}/$1.json"
+  if grep -q 'no CUDA device' "${out}/benchmark_$1.log"; then
+    failures=$((failures + 1))
+    summary+=("benchmark_$1: no CUDA device")
+  fi
+  results+=("${out}/$1.json")
+}
+if has benchmarks || has r1; then
+  measure r1 RunLengthBenchmark '^r1/' 15
+fi
+if has benchmarks || has paper; then
+  measure paper RunLengthBenchmark '^paper/' 15
+  measure figure11 RunLengthBenchmark '^figure11/' 1
+fi
+if has benchmarks || has r2; then
+  measure r2 RunLengthBenchmark '^(r2|floor)/' 3
+fi
+if has benchmarks || has windows; then
+  measure windows RunLengthBenchmark '^windows/' 1
+fi
+if has benchmarks || has connectedness; then
+  measure connectedness-cuda FuzzyConnectednessBenchmark '^connectedness-cuda/' 3
+  measure connectedness-papers FuzzyConnectednessBenchmark '^connectedness-papers/' 2
+fi
+if ((${#results[@]} > 0)); then
+  python3 "${here}/tables.py" "${results[@]}" | tee "${out}/tables.md" || failures=$((failures + 1))
 fi
 
 echo

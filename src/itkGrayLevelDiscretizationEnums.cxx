@@ -34,6 +34,10 @@ operator<<(std::ostream & out, GrayLevelDiscretizationEnums::Method value)
       return out << "FixedBinSizeAtMultiples";
     case GrayLevelDiscretizationEnums::Method::Identity:
       return out << "Identity";
+    case GrayLevelDiscretizationEnums::Method::Levels:
+      return out << "Levels";
+    case GrayLevelDiscretizationEnums::Method::Edges:
+      return out << "Edges";
   }
   return out << "invalid method";
 }

@@ -144,14 +144,14 @@ operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value)
   {
     case RunLengthFeatureMapEnums::CudaMethod::Automatic:
       return out << "Automatic";
-    case RunLengthFeatureMapEnums::CudaMethod::Primitives:
-      return out << "Primitives";
-    case RunLengthFeatureMapEnums::CudaMethod::Windows:
-      return out << "Windows";
+    case RunLengthFeatureMapEnums::CudaMethod::SortReduce:
+      return out << "SortReduce";
+    case RunLengthFeatureMapEnums::CudaMethod::WindowWalk:
+      return out << "WindowWalk";
     case RunLengthFeatureMapEnums::CudaMethod::WindowWord:
       return out << "WindowWord";
-    case RunLengthFeatureMapEnums::CudaMethod::Separable:
-      return out << "Separable";
+    case RunLengthFeatureMapEnums::CudaMethod::BoxSums:
+      return out << "BoxSums";
   }
   return out << "invalid method";
 }

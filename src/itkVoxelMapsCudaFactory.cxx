@@ -53,7 +53,7 @@ OverrideEnabled()
 bool
 HasDevice()
 {
-  // Asked once: drivers do not come and go while a program runs.
+  // Asked once, since drivers do not come and go while a program runs. It creates no context on the device.
   static const bool hasDevice = CudaDevices::IsUsable(0);
   return hasDevice;
 }
@@ -89,7 +89,7 @@ VoxelMapsCudaFactory::GetOverrideEnabled()
 LightObject::Pointer
 VoxelMapsCudaFactory::CreateObject(const char * className)
 {
-  // Most classes asked for are not of this module, and must not wake CUDA.
+  // Most classes asked for are not of this module, and must not initialize CUDA.
   if (m_FilterNames.count(className) == 0 || !GetOverrideEnabled() || !HasDevice())
   {
     return nullptr;
@@ -102,11 +102,15 @@ VoxelMapsCudaFactory::RegisterFilterByName(const char * filter, const char * cud
                                            CreateObjectFunctionBase * createFunction)
 {
   static const Self::Pointer factory = Self::New();
-  static const bool          isRegistered = ObjectFactoryBase::RegisterFactory(factory);
-  // Each library of a program may come with the same filter.
+  // Not RegisterFactory, which would load dynamic factories during static initialization, and which ReHash() undoes.
+  static const bool isRegistered = [] {
+    ObjectFactoryBase::RegisterFactoryInternal(factory);
+    return true;
+  }();
+  // Several libraries of a program may register the same filter.
   if (factory->m_FilterNames.insert(filter).second)
   {
-    factory->RegisterOverride(filter, cudaFilter, "the same bits, computed by CUDA", true, createFunction);
+    factory->RegisterOverride(filter, cudaFilter, "bit-identical results, computed by CUDA", true, createFunction);
   }
   return isRegistered;
 }

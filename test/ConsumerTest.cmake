@@ -26,10 +26,5 @@ run(
 )
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}")
 
-find_program(
-  consumer
-  NAMES Consumer
-  PATHS "${WORK_DIR}/build" "${WORK_DIR}/build/${CONFIG}"
-  NO_DEFAULT_PATH
-)
+find_program(consumer NAMES Consumer PATHS "${WORK_DIR}/build" "${WORK_DIR}/build/${CONFIG}" NO_DEFAULT_PATH)
 run("${consumer}")

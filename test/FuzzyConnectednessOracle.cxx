@@ -26,7 +26,7 @@ namespace FuzzyConnectednessOracle
 {
 namespace
 {
-/** What a link costs beside its intensities. */
+/** The part of a link's affinity that depends on its length. */
 struct Step
 {
   Triple        by;
@@ -38,7 +38,7 @@ double
 LengthRatio(const Scene & scene, const Triple & step)
 {
   double squares = 0.0;
-  double least = scene.spacing[0];
+  double minSpacing = scene.spacing[0];
   for (int d = 0; d < 3; ++d)
   {
     const double length = static_cast<double>(step[d]) * scene.spacing[d];
@@ -46,10 +46,10 @@ LengthRatio(const Scene & scene, const Triple & step)
     // An image of one slice has no spacing between slices.
     if (d < 2 || scene.size[2] > 1)
     {
-      least = std::min(least, scene.spacing[d]);
+      minSpacing = std::min(minSpacing, scene.spacing[d]);
     }
   }
-  return std::sqrt(squares) / least;
+  return std::sqrt(squares) / minSpacing;
 }
 
 std::uint64_t
@@ -109,16 +109,16 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   return cost >= fullAffinity ? notReached : static_cast<std::uint32_t>(fullAffinity - cost);
 }
 
-/** Steps to half of the neighbors: those behind in memory. */
+/** Steps to half of the neighbors, those that come later in memory. */
 std::vector<Step>
 MakeStepsForward(const Scene & scene)
 {
-  const std::int64_t most = scene.adjacency == Adjacency::Face ? 1 : scene.adjacency == Adjacency::FaceEdge ? 2 : 3;
+  const std::int64_t maxSteps = scene.adjacency == Adjacency::Face ? 1 : scene.adjacency == Adjacency::FaceEdge ? 2 : 3;
   std::vector<Step>  steps;
   for (std::int64_t number = 14; number < 27; ++number)
   {
     const Triple by{ { number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1 } };
-    if (std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]) <= most)
+    if (std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]) <= maxSteps)
     {
       steps.push_back(MakeStep(scene, by));
     }

@@ -24,10 +24,11 @@
 #include <cstdint>
 #include <vector>
 
-/** Fuzzy connectedness by Kruskal: sort all links by strength, join components, and see when a seed joins.
+/** Fuzzy connectedness by Kruskal's algorithm: join components in the order of their strongest links; the link that
+ * joins a component to one with a seed gives the strength of its voxels.
  *
- * Only names of affinity functions and adjacencies are shared with the module; no formula and no algorithm is. Costs
- * and keys are restated from their documentation. */
+ * Shares the names of affinity functions and adjacencies with the module, but no formula and no algorithm. Costs and
+ * keys follow their documentation. */
 namespace FuzzyConnectednessOracle
 {
 using Triple = std::array<std::int64_t, 3>;
@@ -38,13 +39,13 @@ constexpr std::uint32_t notReached = 0;
 constexpr std::uint32_t fullAffinity = 0x7ffffffe;
 constexpr std::uint32_t keyOfSeeds = 0x7fffffff;
 
-/** An image of any pixel type, whose intensities double holds exactly, and what to do with it. */
+/** An image of any pixel type, whose intensities double represents exactly, and all parameters. */
 struct Scene
 {
   Triple                    size{ { 1, 1, 1 } };
   std::array<double, 3>     spacing{ { 1.0, 1.0, 1.0 } };
   std::vector<double>       intensities;
-  std::vector<std::uint8_t> mask; // none if empty
+  std::vector<std::uint8_t> mask; // no mask if empty
   std::vector<std::int64_t> seeds;
 
   AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
@@ -63,7 +64,7 @@ struct Scene
   }
 };
 
-/** exp(-x) for 0 <= x < 700, by the documented series; 0 for greater x. */
+/** exp(-x) for 0 <= x < 700, by the documented series; 0 for larger x. */
 double
 ExponentialOfNegative(double x);
 
@@ -75,11 +76,11 @@ KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
 std::vector<std::uint32_t>
 ComputeKeys(const Scene & scene);
 
-/** The affinity of two voxels by its closed formula, without any rounding to keys. */
+/** The affinity of two voxels by its closed formula, not rounded to a key. */
 long double
 Affinity(const Scene & scene, double a, double b, const Triple & step);
 
-/** The strength of a key up to the rounding of long double. */
+/** The strength of a key in long double. */
 long double
 StrengthOfKey(const Scene & scene, std::uint32_t key);
 } // namespace FuzzyConnectednessOracle

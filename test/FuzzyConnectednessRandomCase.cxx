@@ -17,13 +17,15 @@
  *=========================================================================*/
 #include "FuzzyConnectednessRandomCase.h"
 
+#include "connectedness/ConnectednessKeyEngines.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace
 {
-using Job = itk::FuzzyConnectednessJob;
+using Job = itk::voxelmaps::FuzzyConnectednessJob;
 using PixelType = Job::PixelType;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
@@ -55,13 +57,13 @@ template <typename TPixel>
 Levels
 DrawIntegerLevels(RandomNumbers & random)
 {
-  const auto         least = static_cast<std::int64_t>(std::numeric_limits<TPixel>::min());
-  const auto         greatest = static_cast<std::int64_t>(std::numeric_limits<TPixel>::max());
-  const std::int64_t range = greatest - least;
-  // Few levels make ties; more than 65535 have no tables.
+  const auto         min = static_cast<std::int64_t>(std::numeric_limits<TPixel>::min());
+  const auto         max = static_cast<std::int64_t>(std::numeric_limits<TPixel>::max());
+  const std::int64_t range = max - min;
+  // Few levels make ties; more than 65536 are not looked up in tables.
   const std::int64_t span =
     std::min(range, random.OneOf<std::int64_t>({ 1, 2, 3, 10, 100, 4095, 65535, 65536, 1000000, range }));
-  return { static_cast<double>(random.Between(least, greatest - span)), 1.0, span };
+  return { static_cast<double>(random.Between(min, max - span)), 1.0, span };
 }
 
 Levels
@@ -83,7 +85,7 @@ DrawLevels(PixelType type, RandomNumbers & random)
       return DrawIntegerLevels<std::uint32_t>(random);
     default:
     {
-      // 1e37 is great for a float, and sums of 1e308 are too great for a double.
+      // 17 * 1e30 is a large float, and sums of 17 * 1e307 overflow even double.
       const double scale = random.OneOf<double>(
         { 1.0, 0.37, 1e-3, 1e-30, type == PixelType::Double && random.Chance(0.3) ? 1e307 : 1e30 });
       const std::int64_t span = random.OneOf<std::int64_t>({ 1, 2, 3, 17, 17, 100, 1000, 1000000 });
@@ -110,7 +112,7 @@ DrawSize(unsigned int dimension, RandomNumbers & random)
     size = isLarge ? Triple{ { random.Between(25, 42), random.Between(10, 22), random.Between(10, 22) } }
                    : Triple{ { random.Between(1, 20), random.Between(1, 17), random.Between(1, 13) } };
   }
-  // Tiles in a row along one axis.
+  // A row of tiles along one axis.
   if (random.Chance(0.05))
   {
     const auto axis = static_cast<std::size_t>(random.Below(dimension));
@@ -184,7 +186,7 @@ DrawMask(Scene & scene, RandomNumbers & random)
     scene.mask.resize(scene.intensities.size());
     for (std::uint8_t & voxel : scene.mask)
     {
-      // Any number but 0 is inside.
+      // Every number except 0 is inside.
       voxel = static_cast<std::uint8_t>(random.Chance(inside) ? random.Between(1, 255) : 0);
     }
     scene.mask[static_cast<std::size_t>(random.Below(scene.GetNumberOfVoxels()))] = 1;
@@ -205,7 +207,7 @@ DrawSeeds(Scene & scene, RandomNumbers & random)
   const std::int64_t count = random.Chance(0.05) ? 500 : random.Chance(0.4) ? 1 : random.Between(2, 20);
   for (std::int64_t i = 0; i < count; ++i)
   {
-    // A seed may come twice.
+    // A seed may occur twice.
     scene.seeds.push_back(random.OneOf(inside));
   }
 }
@@ -216,7 +218,7 @@ DrawAffinity(const Levels & levels, Scene & scene, RandomNumbers & random)
   const double span = levels.scale * static_cast<double>(levels.span);
   const auto   fraction = [&random] { return static_cast<double>(random.Below(1001)) / 1000.0; };
   const auto   variance = [&] {
-    // Many affinities 0 to nearly all 1. Squares of what double holds must stay in double.
+    // From many affinities of 0 to nearly all of 1. The squares must not overflow double.
     const double deviation = random.OneOf<double>({ 0.01, 0.05, 0.1, 0.3, 1.0, 5.0 }) * std::min(span, 1e150);
     return deviation * deviation;
   };
@@ -368,6 +370,35 @@ MakeSerpentine(const Triple & size)
   return path;
 }
 
+Scene
+MakePathScene(const Triple & size, const std::vector<std::int64_t> & path)
+{
+  Scene scene;
+  scene.size = size;
+  scene.affinityFunction = Job::AffinityFunction::Homogeneity;
+  scene.differenceVariance = 100.0;
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 20000.0);
+  const auto length = static_cast<std::int64_t>(path.size());
+  for (std::int64_t i = 0; i < length; ++i)
+  {
+    scene.intensities[static_cast<std::size_t>(path[i])] = static_cast<double>(i % 2 == 0 ? 0 : 180 * i / length);
+  }
+  scene.seeds = { path.front() };
+  return scene;
+}
+
+Scene
+MakeNoiseScene(const Triple & size, std::int64_t range, RandomNumbers & random)
+{
+  Scene scene;
+  scene.size = size;
+  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
+  {
+    scene.intensities.push_back(static_cast<double>(random.Below(range)));
+  }
+  return scene;
+}
+
 std::string
 NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
 {
@@ -398,23 +429,29 @@ MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
 }
 
 std::vector<std::uint32_t>
-RunFuzzyConnectednessJob(Job job, Job::Method method, unsigned int numberOfWorkers)
+ComputeGuardedKeys(std::int64_t numberOfVoxels, const std::function<void(std::uint32_t *)> & computeKeys)
 {
   constexpr std::size_t   guard = 64;
   constexpr std::uint32_t untouched = 0xdeadbeef; // no key has the highest bit
-  const auto              count = static_cast<std::size_t>(job.GetNumberOfVoxels());
 
-  std::vector<std::uint32_t> buffer(count + 2 * guard, untouched);
-  job.keys = buffer.data() + guard;
-  job.method = method;
-  job.numberOfWorkers = numberOfWorkers;
-  job.runWorkers = RunThreads;
-  itk::ComputeFuzzyConnectedness(job);
-
+  std::vector<std::uint32_t> buffer(static_cast<std::size_t>(numberOfVoxels) + 2 * guard, untouched);
+  computeKeys(buffer.data() + guard);
   const auto isUntouched = [](std::uint32_t key) { return key == untouched; };
   EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the keys";
   EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the keys";
   return std::vector<std::uint32_t>(buffer.begin() + guard, buffer.end() - guard);
+}
+
+std::vector<std::uint32_t>
+RunFuzzyConnectednessJob(Job job, Job::Method method, unsigned int numberOfWorkers)
+{
+  job.method = method;
+  job.execution.numberOfWorkers = numberOfWorkers;
+  job.execution.parallelFor = RunThreads;
+  return ComputeGuardedKeys(job.GetNumberOfVoxels(), [&job](std::uint32_t * keys) {
+    const auto report = itk::voxelmaps::ComputeFuzzyConnectednessKeys(job, keys);
+    EXPECT_TRUE(job.method == Job::Method::Automatic ? report.method != job.method : report.method == job.method);
+  });
 }
 
 std::vector<std::uint32_t>

@@ -20,6 +20,7 @@
 
 #include "FuzzyConnectednessOracle.h"
 #include "VoxelMapsTestUtilities.h"
+#include "connectedness/KeysToStrengths.h"
 #include "itkFuzzyConnectednessJob.h"
 
 #include <gtest/gtest.h>
@@ -28,12 +29,13 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-/** What a connectedness test is drawn from, without ITK images: a scene, and its intensities as pixels of a type. */
+/** A case of a connectedness test without ITK images: a scene, and its intensities as pixels of a type. */
 struct FuzzyConnectednessRandomCase
 {
-  using Job = itk::FuzzyConnectednessJob;
+  using Job = itk::voxelmaps::FuzzyConnectednessJob;
 
   std::uint64_t                   seed{ 0 };
   unsigned int                    dimension{ 2 };
@@ -46,59 +48,77 @@ struct FuzzyConnectednessRandomCase
 std::ostream &
 operator<<(std::ostream & out, const FuzzyConnectednessRandomCase & randomCase);
 
-/** Draw a case. Affinity function and adjacency follow from the number of the case, so that all meet. */
+/** Draw a case. The number of the case decides affinity function and adjacency, so that all combinations occur. */
 FuzzyConnectednessRandomCase
-DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension, itk::FuzzyConnectednessJob::PixelType type,
-                                 VoxelMapsTest::RandomNumbers & random);
+DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension,
+                                 itk::voxelmaps::FuzzyConnectednessJob::PixelType type,
+                                 VoxelMapsTest::RandomNumbers &                   random);
 
-/** Make pixels of a type of the scene's intensities, and the intensities what the pixels hold. */
+/** Convert the intensities of the scene to pixels of a type, and round them to the values of these pixels. */
 void
-StorePixels(FuzzyConnectednessRandomCase & randomCase, itk::FuzzyConnectednessJob::PixelType type);
+StorePixels(FuzzyConnectednessRandomCase & randomCase, itk::voxelmaps::FuzzyConnectednessJob::PixelType type);
 
-/** A case of the scene's intensities in a type of pixels. */
+/** A case with the intensities of a scene as pixels of a type. */
 FuzzyConnectednessRandomCase
-MakeFuzzyConnectednessCase(const FuzzyConnectednessOracle::Scene & scene, itk::FuzzyConnectednessJob::PixelType type);
+MakeFuzzyConnectednessCase(const FuzzyConnectednessOracle::Scene &          scene,
+                           itk::voxelmaps::FuzzyConnectednessJob::PixelType type);
 
-/** Check cases of a type of pixels: every affinity function with every adjacency eight times, until one fails. */
+/** Check cases of a pixel type until one fails: every affinity function with every adjacency eight times. */
 void
 CheckFuzzyConnectednessRandomCases(
-  unsigned int dimension, itk::FuzzyConnectednessJob::PixelType type, std::uint64_t firstSeed,
+  unsigned int dimension, itk::voxelmaps::FuzzyConnectednessJob::PixelType type, std::uint64_t firstSeed,
   const std::function<void(const FuzzyConnectednessRandomCase &, VoxelMapsTest::RandomNumbers &)> & check);
 
-/** A path of one voxel's width through 2D or 3D that only touches itself from one voxel to the next: rows connected at
- * their ends in turn, in slices connected at their ends in turn. */
+/** A path one voxel wide through a 2D or 3D image, whose voxels only touch the one before and the one after: rows
+ * connected at alternating ends, in slices connected at alternating ends. */
 std::vector<std::int64_t>
 MakeSerpentine(const FuzzyConnectednessOracle::Triple & size);
 
-/** For the names of tests that have the type of pixels as parameter. */
-std::string
-NameOfPixelType(const ::testing::TestParamInfo<itk::FuzzyConnectednessJob::PixelType> & parameter);
+/** A scene in which the steps of intensity along a path grow, while all other voxels have much greater intensities. */
+FuzzyConnectednessOracle::Scene
+MakePathScene(const FuzzyConnectednessOracle::Triple & size, const std::vector<std::int64_t> & path);
 
-/** The job of a case, without keys; it refers to the case. */
-itk::FuzzyConnectednessJob
+/** A scene of random intensities 0 ... range - 1. */
+FuzzyConnectednessOracle::Scene
+MakeNoiseScene(const FuzzyConnectednessOracle::Triple & size, std::int64_t range,
+               VoxelMapsTest::RandomNumbers & random);
+
+/** Names of tests whose parameter is the pixel type. */
+std::string
+NameOfPixelType(const ::testing::TestParamInfo<itk::voxelmaps::FuzzyConnectednessJob::PixelType> & parameter);
+
+/** The job of a case, without output; it refers to the case. */
+itk::voxelmaps::FuzzyConnectednessJob
 MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase);
 
-/** Run a job by a method with so many threads, whatever the number of processors; expect that it writes only keys. */
+/** The keys that computeKeys(keys) writes for a number of voxels; expect that it writes nothing else. */
 std::vector<std::uint32_t>
-RunFuzzyConnectednessJob(itk::FuzzyConnectednessJob job, itk::FuzzyConnectednessJob::Method method,
-                         unsigned int numberOfWorkers);
+ComputeGuardedKeys(std::int64_t numberOfVoxels, const std::function<void(std::uint32_t *)> & computeKeys);
 
-/** Strengths of keys, as the module converts them. */
+/** The keys of a job, by a method with so many threads, whatever the number of processors. */
+std::vector<std::uint32_t>
+RunFuzzyConnectednessJob(itk::voxelmaps::FuzzyConnectednessJob         job,
+                         itk::voxelmaps::FuzzyConnectednessJob::Method method, unsigned int numberOfWorkers);
+
+/** Strengths of keys, as the engines convert them. */
 template <typename TReal>
 std::vector<TReal>
-ConvertToStrengths(itk::FuzzyConnectednessJob job, std::vector<std::uint32_t> keys)
+ConvertToStrengths(itk::voxelmaps::FuzzyConnectednessJob job, const std::vector<std::uint32_t> & keys)
 {
   std::vector<TReal> strengths(keys.size());
-  job.keys = keys.data();
-  itk::ConvertKeysToStrengths(job, 0, static_cast<std::int64_t>(keys.size()), strengths.data());
+  job.size = { { static_cast<std::int64_t>(keys.size()), 1, 1 } };
+  job.output = strengths.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  itk::voxelmaps::ConvertKeysToStrengths(job, keys.data());
   return strengths;
 }
 
-/** Keys of which those of strengths below a minimum are 0. */
+/** Keys in which those of strengths below a minimum are 0. */
 std::vector<std::uint32_t>
-ClearWeakKeys(const itk::FuzzyConnectednessJob & job, std::vector<std::uint32_t> keys, double minimumStrength);
+ClearWeakKeys(const itk::voxelmaps::FuzzyConnectednessJob & job, std::vector<std::uint32_t> keys,
+              double minimumStrength);
 
-/** Expect that keys are the same, and tell the first that is not. */
+/** Whether keys are equal; the message names the first that is not. */
 ::testing::AssertionResult
 AreSameKeys(const std::vector<std::uint32_t> & expected, const std::vector<std::uint32_t> & actual);
 

@@ -29,7 +29,7 @@ namespace
 {
 __extension__ using Wide = unsigned __int128;
 
-constexpr Wide greatestExactInteger = Wide{ 1 } << 53;
+constexpr Wide maxExactInteger = Wide{ 1 } << 53;
 
 bool
 IsInside(const Triple & position, const Triple & begin, const Triple & end)
@@ -72,7 +72,7 @@ Value
 Ratio(Wide numerator, Wide denominator)
 {
   Value value;
-  value.isExact = numerator <= greatestExactInteger && denominator <= greatestExactInteger;
+  value.isExact = numerator <= maxExactInteger && denominator <= maxExactInteger;
   value.reference = static_cast<long double>(numerator) / static_cast<long double>(denominator);
   value.exact = value.isExact ? static_cast<double>(numerator) / static_cast<double>(denominator)
                               : static_cast<double>(value.reference);

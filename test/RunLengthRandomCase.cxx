@@ -331,13 +331,12 @@ operator<<(std::ostream & out, const RunLengthRandomCase & randomCase)
 }
 
 RunLengthRandomCase
-DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t greatestNumberOfGrayLevels,
+DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
                         RandomNumbers & random)
 {
   std::vector<std::uint32_t> numbers{ 2, 3, 4, 8, 16, 32, 64, 100, 255, 256, 257, 1000, 4096, 65535 };
-  numbers.erase(std::remove_if(numbers.begin(),
-                               numbers.end(),
-                               [=](std::uint32_t number) { return number > greatestNumberOfGrayLevels; }),
+  numbers.erase(std::remove_if(
+                  numbers.begin(), numbers.end(), [=](std::uint32_t number) { return number > maxNumberOfGrayLevels; }),
                 numbers.end());
 
   RunLengthRandomCase randomCase;
@@ -361,10 +360,10 @@ DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_
   return randomCase;
 }
 
-itk::RunLengthJob
+itk::voxelmaps::RunLengthJob
 MakeRunLengthJob(const RunLengthRandomCase & randomCase)
 {
-  itk::RunLengthJob job;
+  itk::voxelmaps::RunLengthJob job;
   job.levels = randomCase.levels.values.data();
   job.levelsSize = randomCase.levels.size;
   job.numberOfGrayLevels = randomCase.numberOfGrayLevels;

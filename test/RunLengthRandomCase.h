@@ -59,11 +59,11 @@ operator<<(std::ostream & out, const RunLengthRandomCase & randomCase);
 
 /** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
 RunLengthRandomCase
-DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t greatestNumberOfGrayLevels,
+DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
                         VoxelMapsTest::RandomNumbers & random);
 
 /** The job of a case, without output buffer. */
-itk::RunLengthJob
+itk::voxelmaps::RunLengthJob
 MakeRunLengthJob(const RunLengthRandomCase & randomCase);
 
 /** Set some levels to 0: none, scattered holes, all outside a box, or all; returns what was done. */

@@ -67,6 +67,14 @@ public:
     {
       methods.push_back(Method::FixedBinSizeAtMultiples);
     }
+    if (isReal || lowest + room > m_Number)
+    {
+      methods.push_back(Method::Levels);
+    }
+    if (3 * m_Number < room)
+    {
+      methods.push_back(Method::Edges);
+    }
     m_Method = random.OneOf(methods);
     switch (m_Method)
     {
@@ -88,6 +96,11 @@ public:
         m_Maximum = m_FirstEdge + 3 * (m_Number - 1) + random.Below(3);
         m_Maximum += m_Maximum == m_Minimum ? 1 : 0;
         break;
+      case Method::Levels:
+        break;
+      case Method::Edges:
+        m_Minimum = random.Between(lowest, lowest + room - 3 * m_Number);
+        break;
     }
   }
 
@@ -105,6 +118,12 @@ public:
         return static_cast<PixelType>(static_cast<double>(m_Minimum + level - 1) + fraction);
       case Method::FixedBinNumber:
         return static_cast<PixelType>(m_Minimum + 2 * level - 1);
+      case Method::Levels:
+        return static_cast<PixelType>(level);
+      case Method::Edges:
+        // Bins of one, two or three integers in turn.
+        return static_cast<PixelType>(static_cast<double>(GetEdge(level - 1) + m_Random.Below((level - 1) % 3 + 1)) +
+                                      fraction);
       case Method::FixedBinSizeAtMultiples:
         break;
     }
@@ -116,7 +135,16 @@ public:
   {
     filter->SetDiscretizationMethod(m_Method);
     filter->SetRangeSource(RangeSource::Given);
-    if (m_Method == Method::Identity || m_Method == Method::FixedBinNumber)
+    if (m_Method == Method::Edges)
+    {
+      std::vector<double> edges;
+      for (std::int64_t i = 0; i < m_Number; ++i)
+      {
+        edges.push_back(static_cast<double>(this->GetEdge(i)));
+      }
+      filter->SetBinEdges(edges);
+    }
+    if (m_Method == Method::Identity || m_Method == Method::FixedBinNumber || m_Method == Method::Levels)
     {
       filter->SetNumberOfGrayLevels(static_cast<unsigned int>(m_Number));
     }
@@ -132,6 +160,13 @@ public:
   }
 
 private:
+  std::int64_t
+  GetEdge(std::int64_t i) const
+  {
+    constexpr std::int64_t offsets[3] = { 0, 1, 3 };
+    return m_Minimum + i / 3 * 6 + offsets[i % 3];
+  }
+
   RandomNumbers & m_Random;
   std::int64_t    m_Number;
   Method          m_Method{ Method::Identity };

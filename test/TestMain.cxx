@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "TestedClasses.h"
 #include "itkCudaDevices.h"
 #include "itkVoxelMapsCudaFactory.h"
 
@@ -35,6 +36,16 @@ main(int argc, char * argv[])
   // New() of a class is to give that class, also where a device is.
   itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
 #if defined(VOXELMAPS_TEST_CUDA)
+  const char * const method = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
+  if (method != nullptr &&
+      VoxelMapsTest::FindMethod<itk::RunLengthFeatureMapEnums::CudaMethod>(method) ==
+        itk::RunLengthFeatureMapEnums::CudaMethod::Automatic &&
+      VoxelMapsTest::FindMethod<itk::FuzzyConnectednessEnums::CudaMethod>(method) ==
+        itk::FuzzyConnectednessEnums::CudaMethod::Automatic)
+  {
+    std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
+    return EXIT_FAILURE;
+  }
   if (!GTEST_FLAG_GET(list_tests))
   {
     const std::string reason = itk::CudaDevices::GetReasonForNoDevice();

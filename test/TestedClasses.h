@@ -46,16 +46,16 @@ struct RunLengthEngine
 {
   std::string name;
   /** False if this way cannot take the job. */
-  std::function<bool(itk::RunLengthJob job)> compute;
+  std::function<bool(itk::voxelmaps::RunLengthJob job)> compute;
 };
 
 inline RunLengthEngine
-MakeCpuEngine(itk::RunLengthJob::InstructionSet instructionSet)
+MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
 {
   return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
-           [instructionSet](itk::RunLengthJob job) {
+           [instructionSet](itk::voxelmaps::RunLengthJob job) {
              job.widestInstructionSet = instructionSet;
-             itk::ComputeRunLengthFeatureMaps(job);
+             itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
              return true;
            } };
 }
@@ -73,7 +73,7 @@ using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments..
 inline std::vector<RunLengthEngine>
 GetRunLengthEngines()
 {
-  using InstructionSet = itk::RunLengthJob::InstructionSet;
+  using InstructionSet = itk::voxelmaps::RunLengthJob::InstructionSet;
   return { MakeCpuEngine(InstructionSet::Baseline),
            MakeCpuEngine(InstructionSet::AVX2),
            MakeCpuEngine(InstructionSet::AVX512) };
@@ -88,8 +88,8 @@ template <typename TMethod>
 TMethod
 FindMethod(const std::string & name)
 {
-  constexpr int mostMethods = 16;
-  for (int i = 0; i < mostMethods; ++i)
+  constexpr int maxMethods = 16;
+  for (int i = 0; i < maxMethods; ++i)
   {
     std::ostringstream text;
     text << static_cast<TMethod>(i);
@@ -185,7 +185,7 @@ public:
 
 protected:
   void
-  ComputeFeatureMaps(const itk::RunLengthJob & job) override
+  ComputeFeatureMaps(const itk::voxelmaps::RunLengthJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
   }
@@ -204,23 +204,23 @@ public:
 
 protected:
   void
-  ComputeKeys(const itk::FuzzyConnectednessJob & job) override
+  ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
   {
-    this->ComputeWithTestedMethod([&] { Superclass::ComputeKeys(job); });
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeStrengths(job); });
   }
 };
 
 inline RunLengthEngine
-MakeCudaEngine(itk::CudaRunLengthOptions::Method method)
+MakeCudaEngine(itk::voxelmaps::CudaRunLengthOptions::Method method)
 {
   std::ostringstream name;
   name << method;
-  return { name.str(), [method](const itk::RunLengthJob & job) {
-            itk::CudaRunLengthOptions options;
+  return { name.str(), [method](const itk::voxelmaps::RunLengthJob & job) {
+            itk::voxelmaps::CudaRunLengthOptions options;
             options.method = method;
             try
             {
-              itk::ComputeRunLengthFeatureMapsCuda(job, options);
+              itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
             }
             catch (const std::runtime_error & error)
             {
@@ -238,10 +238,10 @@ MakeCudaEngine(itk::CudaRunLengthOptions::Method method)
 inline std::vector<RunLengthEngine>
 GetRunLengthEngines()
 {
-  using Method = itk::CudaRunLengthOptions::Method;
-  return { MakeCudaEngine(Method::Automatic),  MakeCudaEngine(Method::Windows),
-           MakeCudaEngine(Method::WindowWord), MakeCudaEngine(Method::Separable),
-           MakeCudaEngine(Method::Primitives), MakeCpuEngine(itk::RunLengthJob::InstructionSet::AVX512) };
+  using Method = itk::voxelmaps::CudaRunLengthOptions::Method;
+  return { MakeCudaEngine(Method::Automatic),  MakeCudaEngine(Method::WindowWalk),
+           MakeCudaEngine(Method::WindowWord), MakeCudaEngine(Method::BoxSums),
+           MakeCudaEngine(Method::SortReduce), MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
 }
 
 #endif

@@ -15,9 +15,11 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CudaTestUtilities.h"
 #include "FuzzyConnectednessRandomCase.h"
+
+#include "connectedness/ConnectednessKeyEngines.h"
 #include "itkCudaDevices.h"
-#include "itkCudaFuzzyConnectednessJob.h"
 
 #include <gtest/gtest.h>
 
@@ -32,9 +34,9 @@
 
 namespace
 {
-using Job = itk::FuzzyConnectednessJob;
-using Options = itk::CudaFuzzyConnectednessOptions;
-using Report = itk::CudaFuzzyConnectednessReport;
+using Job = itk::voxelmaps::FuzzyConnectednessJob;
+using Options = itk::voxelmaps::CudaFuzzyConnectednessOptions;
+using Report = itk::voxelmaps::CudaFuzzyConnectednessReport;
 using CudaMethod = Options::Method;
 using AffinityFunction = Job::AffinityFunction;
 using Adjacency = Job::Adjacency;
@@ -54,33 +56,23 @@ const std::vector<CudaMethod> allCudaMethods{ CudaMethod::CorrectedKFOE,
 Options
 MakeOptions(CudaMethod method, std::uint64_t memoryBudget = 0)
 {
-  Options options;
-  options.method = method;
-  options.memoryBudget = memoryBudget;
-  return options;
+  return VoxelMapsTest::MakeCudaOptions<Options>(method, memoryBudget);
 }
 
-/** Keys of a job on the device. They start poisoned, and nothing may be written around them. */
+/** Keys of a job on the device. */
 Keys
-RunOnDevice(Job job, const Options & options, Report * report = nullptr)
+ComputeOnDevice(const Job & job, const Options & options, Report * report = nullptr)
 {
-  constexpr std::size_t   guard = 64;
-  constexpr std::uint32_t untouched = 0xdeadbeef; // no key has the highest bit
-  const auto              count = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  Keys                    buffer(count + 2 * guard, untouched);
-  job.keys = buffer.data() + guard;
-  const Report made = itk::ComputeFuzzyConnectednessCuda(job, options);
-  if (report != nullptr)
-  {
-    *report = made;
-  }
-  const auto isUntouched = [](std::uint32_t key) { return key == untouched; };
-  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the keys";
-  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the keys";
-  return Keys(buffer.begin() + guard, buffer.end() - guard);
+  return ComputeGuardedKeys(job.GetNumberOfVoxels(), [&](std::uint32_t * keys) {
+    const Report made = itk::voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+    if (report != nullptr)
+    {
+      *report = made;
+    }
+  });
 }
 
-/** A budget with which an image is cut in pieces of a few planes; the engine counts 2 MB for itself. */
+/** A budget with which an image is cut into slabs of a few planes; the engine reserves 2 MB. */
 std::uint64_t
 BudgetForPlanes(const Job & job, std::int64_t planes)
 {
@@ -89,35 +81,23 @@ BudgetForPlanes(const Job & job, std::int64_t planes)
   return 2000000 + 25 * static_cast<std::uint64_t>(planeSize * planes);
 }
 
-/** Expect keys of every method, once in one piece and twice in pieces. */
+/** Expect keys of every method, in one slab and in several. */
 void
 ExpectKeysOnDevice(const Keys & expected, const Job & job)
 {
   for (const CudaMethod method : allCudaMethods)
   {
-    EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(job, MakeOptions(method)))) << method;
+    EXPECT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, MakeOptions(method)))) << method;
   }
   for (const CudaMethod method : exactMethods)
   {
-    EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(job, MakeOptions(method, BudgetForPlanes(job, 7)))))
-      << method << " in pieces";
+    EXPECT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, MakeOptions(method, BudgetForPlanes(job, 7)))))
+      << method << " in slabs";
   }
 }
 
-/** All tests need a device. */
-class CudaFuzzyConnectednessJob : public ::testing::Test
-{
-protected:
-  void
-  SetUp() override
-  {
-    const std::string reason = itk::CudaDevices::GetReasonForNoDevice();
-    if (!reason.empty())
-    {
-      GTEST_SKIP() << reason;
-    }
-  }
-};
+class CudaFuzzyConnectednessJob : public VoxelMapsTest::CudaTest
+{};
 
 class CudaFuzzyConnectednessRandom
   : public CudaFuzzyConnectednessJob
@@ -142,54 +122,23 @@ private:
     random.Shuffle(job.seeds);
     Options options = MakeOptions(CudaMethod::CorrectedKFOE);
     options.correctionPasses = static_cast<unsigned int>(random.Below(5));
-    EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(job, options)))
+    EXPECT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, options)))
       << "shuffled seeds, " << options.correctionPasses << " correction passes";
 
-    // A minimum that is just the strength of a voxel must keep this voxel.
+    // A voxel whose strength equals the minimum must be kept.
     const auto   strengths = ConvertToStrengths<double>(job, expected);
     const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
     job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
     const Keys strong = ClearWeakKeys(job, expected, job.minimumStrength);
     for (const CudaMethod method : exactMethods)
     {
-      EXPECT_TRUE(AreSameKeys(strong, RunOnDevice(job, MakeOptions(method))))
+      EXPECT_TRUE(AreSameKeys(strong, ComputeOnDevice(job, MakeOptions(method))))
         << "minimum strength " << job.minimumStrength << ", " << method;
     }
   }
 };
 
-/** A scene of intensities 0 ... range - 1 at random. */
-Scene
-MakeNoise(const Triple & size, std::int64_t range, RandomNumbers & random)
-{
-  Scene scene;
-  scene.size = size;
-  for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
-  {
-    scene.intensities.push_back(static_cast<double>(random.Below(range)));
-  }
-  return scene;
-}
-
-/** A scene in which the voxels of a path have increasing intensities, and all others are far away from them. */
-Scene
-MakePathScene(const Triple & size, const std::vector<std::int64_t> & path)
-{
-  Scene scene;
-  scene.size = size;
-  scene.affinityFunction = AffinityFunction::Homogeneity;
-  scene.differenceVariance = 100.0;
-  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 20000.0);
-  const auto length = static_cast<std::int64_t>(path.size());
-  for (std::int64_t i = 0; i < length; ++i)
-  {
-    scene.intensities[static_cast<std::size_t>(path[i])] = static_cast<double>(i % 2 == 0 ? 0 : 180 * i / length);
-  }
-  scene.seeds = { path.front() };
-  return scene;
-}
-
-/** A square spiral from the corner inwards. */
+/** A square spiral from a corner inwards. */
 std::vector<std::int64_t>
 MakeSpiral(std::int64_t side)
 {
@@ -210,7 +159,7 @@ MakeSpiral(std::int64_t side)
   {
     const std::int64_t dx = steps[direction][0];
     const std::int64_t dy = steps[direction][1];
-    // Turn at the border, and one voxel before the path itself.
+    // Turn at the border, and before the path would touch itself.
     if (isOutside(x + dx, y + dy) || isUsed(x + dx, y + dy) || isUsed(x + 2 * dx, y + 2 * dy))
     {
       direction = (direction + 1) % 4;
@@ -268,9 +217,10 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
       const Keys expected = Oracle::ComputeKeys(scene);
       for (const CudaMethod method : exactMethods)
       {
-        EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(job, MakeOptions(method)))) << method;
+        EXPECT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, MakeOptions(method)))) << method;
       }
-      EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(job, MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, 9)))));
+      EXPECT_TRUE(
+        AreSameKeys(expected, ComputeOnDevice(job, MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, 9)))));
     }
   }
 }
@@ -317,7 +267,7 @@ TEST_F(CudaFuzzyConnectednessJob, SerpentineSpiralAndComb)
   scenes.push_back(MakePathScene({ { 401, 501, 1 } }, MakeSerpentine({ { 401, 501, 1 } })));
   scenes.push_back(MakePathScene({ { 61, 61, 105 } }, MakeSerpentine({ { 61, 61, 105 } })));
   scenes.push_back(MakePathScene({ { 255, 255, 1 } }, MakeSpiral(255)));
-  // A comb: a spine along x with teeth along y, reached from the end of the last tooth.
+  // A comb: a spine along x with teeth along y, and the seed at the end of the last tooth.
   Scene comb = MakePathScene({ { 301, 100, 1 } }, { 301 * 99 + 300 });
   for (std::int64_t x = 0; x < 301; x += 2)
   {
@@ -337,11 +287,12 @@ TEST_F(CudaFuzzyConnectednessJob, SerpentineSpiralAndComb)
     EXPECT_GT(expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u)), 15000u);
     for (const CudaMethod method : allCudaMethods)
     {
-      EXPECT_TRUE(AreSameKeys(expected, RunOnDevice(MakeFuzzyConnectednessJob(each), MakeOptions(method)))) << method;
+      EXPECT_TRUE(AreSameKeys(expected, ComputeOnDevice(MakeFuzzyConnectednessJob(each), MakeOptions(method))))
+        << method;
     }
     const Job job = MakeFuzzyConnectednessJob(each);
     EXPECT_TRUE(AreSameKeys(
-      expected, RunOnDevice(job, MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, job.size[1] / 3)))));
+      expected, ComputeOnDevice(job, MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, job.size[1] / 3)))));
   }
 }
 
@@ -387,7 +338,7 @@ TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
                                Triple{ { 1, 2, 1 } } })
   {
     RandomNumbers random(5);
-    Scene         scene = MakeNoise(size, 40, random);
+    Scene         scene = MakeNoiseScene(size, 40, random);
     scene.seeds = { scene.GetNumberOfVoxels() / 3 };
     scene.objectMean = 20.0;
     scene.objectVariance = 50.0;
@@ -407,7 +358,7 @@ TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
 TEST_F(CudaFuzzyConnectednessJob, HundredThousandSeeds)
 {
   RandomNumbers random(81);
-  Scene         scene = MakeNoise({ { 120, 110, 40 } }, 100, random);
+  Scene         scene = MakeNoiseScene({ { 120, 110, 40 } }, 100, random);
   scene.objectMean = 50.0;
   scene.objectVariance = 500.0;
   scene.differenceVariance = 200.0;
@@ -422,7 +373,7 @@ TEST_F(CudaFuzzyConnectednessJob, HundredThousandSeeds)
 TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
 {
   RandomNumbers random(91);
-  Scene         scene = MakeNoise({ { 100, 90, 80 } }, 30, random);
+  Scene         scene = MakeNoiseScene({ { 100, 90, 80 } }, 30, random);
   scene.objectMean = 15.0;
   scene.objectVariance = 100.0;
   scene.differenceVariance = 40.0;
@@ -437,7 +388,7 @@ TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
     {
       for (int i = 0; i < (method == CudaMethod::CorrectedKFOE ? 5 : 20); ++i)
       {
-        ASSERT_TRUE(AreSameKeys(expected, RunOnDevice(job, MakeOptions(method)))) << method << ", run " << i;
+        ASSERT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, MakeOptions(method)))) << method << ", run " << i;
       }
     }
   }
@@ -461,7 +412,7 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
     threads.emplace_back([&, i] {
       for (int n = 0; n < 10; ++n)
       {
-        actual[i] = RunOnDevice(MakeFuzzyConnectednessJob(*cases[i]), MakeOptions(allCudaMethods[(i + n) % 4]));
+        actual[i] = ComputeOnDevice(MakeFuzzyConnectednessJob(*cases[i]), MakeOptions(allCudaMethods[(i + n) % 4]));
       }
     });
   }
@@ -472,6 +423,37 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
   for (std::size_t i = 0; i < cases.size(); ++i)
   {
     EXPECT_TRUE(AreSameKeys(expected[i], actual[i])) << *cases[i];
+  }
+}
+
+TEST_F(CudaFuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+{
+  RandomNumbers random(121);
+  Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
+  scene.objectMean = 30.0;
+  scene.objectVariance = 400.0;
+  scene.differenceVariance = 100.0;
+  scene.seeds = { 20000, 7 };
+  const auto          each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  Job                 job = MakeFuzzyConnectednessJob(each);
+  const Keys          keys = RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1);
+  std::vector<float>  floats(keys.size());
+  std::vector<double> doubles(keys.size());
+  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  job.execution.numberOfWorkers = 3;
+  for (const CudaMethod method : allCudaMethods)
+  {
+    for (const std::uint64_t budget : { std::uint64_t{ 0 }, BudgetForPlanes(job, 9) })
+    {
+      job.output = floats.data();
+      job.outputIsDouble = false;
+      itk::voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeOptions(method, budget));
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << method;
+      job.output = doubles.data();
+      job.outputIsDouble = true;
+      itk::voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeOptions(method, budget));
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << method;
+    }
   }
 }
 
@@ -487,19 +469,19 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
   {
     std::uint64_t count = 0;
     const auto    caller = std::this_thread::get_id();
-    job.completed = [&](std::uint64_t voxels) {
+    job.execution.reportProgress = [&](std::uint64_t voxels) {
       EXPECT_EQ(caller, std::this_thread::get_id());
       count += voxels;
     };
     Report report;
-    RunOnDevice(job, MakeOptions(method), &report);
+    ComputeOnDevice(job, MakeOptions(method), &report);
     EXPECT_LE(count, each.scene.intensities.size());
     EXPECT_TRUE(method == CudaMethod::Automatic ? report.method != method : report.method == method);
     EXPECT_EQ(1u, report.numberOfSlabs);
     EXPECT_GT(report.numberOfIterations, 0u);
     EXPECT_GT(report.kernelMilliseconds, 0.0);
     EXPECT_EQ(itk::CudaDevices::GetName(0), report.deviceName);
-    RunOnDevice(job, MakeOptions(method, BudgetForPlanes(job, 10)), &report);
+    ComputeOnDevice(job, MakeOptions(method, BudgetForPlanes(job, 10)), &report);
     EXPECT_GT(report.numberOfSlabs, 1u);
   }
 }
@@ -507,42 +489,42 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
 TEST_F(CudaFuzzyConnectednessJob, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
   RandomNumbers random(111);
-  Scene         scene = MakeNoise({ { 200, 200, 50 } }, 30, random);
+  Scene         scene = MakeNoiseScene({ { 200, 200, 50 } }, 30, random);
   scene.objectMean = 15.0;
   scene.objectVariance = 100.0;
   scene.differenceVariance = 40.0;
   scene.seeds = { 1000000 };
   const auto each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job        job = MakeFuzzyConnectednessJob(each);
-  // Kernels are loaded now.
+  // The first launch of a kernel loads it into device memory.
   for (const CudaMethod method : allCudaMethods)
   {
-    RunOnDevice(job, MakeOptions(method));
+    ComputeOnDevice(job, MakeOptions(method));
   }
   const std::uint64_t before = itk::CudaDevices::GetFreeMemory(0);
   for (const CudaMethod method : allCudaMethods)
   {
-    RunOnDevice(job, MakeOptions(method));
+    ComputeOnDevice(job, MakeOptions(method));
     EXPECT_EQ(before, itk::CudaDevices::GetFreeMemory(0)) << method;
     for (int callsBeforeEnd = 0; callsBeforeEnd < 3; ++callsBeforeEnd)
     {
       int calls = 0;
-      job.completed = [&](std::uint64_t) {
+      job.execution.reportProgress = [&](std::uint64_t) {
         if (calls++ == callsBeforeEnd)
         {
           throw std::runtime_error("enough");
         }
       };
-      EXPECT_THROW(RunOnDevice(job, MakeOptions(method)), std::runtime_error) << method;
+      EXPECT_THROW(ComputeOnDevice(job, MakeOptions(method)), std::runtime_error) << method;
       EXPECT_EQ(before, itk::CudaDevices::GetFreeMemory(0)) << method;
     }
-    job.completed = nullptr;
+    job.execution.reportProgress = nullptr;
     try
     {
-      RunOnDevice(job, MakeOptions(method, 100000));
+      ComputeOnDevice(job, MakeOptions(method, 100000));
       FAIL() << "the budget is too small";
     }
-    catch (const std::runtime_error & error)
+    catch (const itk::voxelmaps::EngineError & error)
     {
       EXPECT_NE(std::string::npos, std::string(error.what()).find("DeviceMemoryBudget")) << error.what();
     }
@@ -550,8 +532,8 @@ TEST_F(CudaFuzzyConnectednessJob, ErrorsAndAbortsLeaveNoMemoryBehind)
   }
   Options options;
   options.deviceID = 1000;
-  EXPECT_THROW(RunOnDevice(job, options), std::runtime_error);
-  // And all goes on after errors.
+  EXPECT_THROW(ComputeOnDevice(job, options), itk::voxelmaps::EngineError);
+  // The device works after errors.
   const Keys expected = RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1);
   ExpectKeysOnDevice(expected, job);
   EXPECT_EQ(before, itk::CudaDevices::GetFreeMemory(0));
@@ -563,7 +545,7 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
   {
     GTEST_SKIP() << "needs 12 GB of memory: set VOXELMAPS_LARGE_TESTS=1";
   }
-  // Slices of increasing intensity steps: the strength of a slice follows from the greatest step on the way to it.
+  // The steps of intensity between slices grow: the key of a slice is that of the largest step on the way to it.
   Job job;
   job.size = { { 1290, 1290, 1300 } };
   ASSERT_GT(job.GetNumberOfVoxels(), std::int64_t{ 1 } << 31);
@@ -583,7 +565,6 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
   scene.affinityFunction = job.affinityFunction;
   scene.differenceVariance = job.differenceVariance;
   Keys keys(image.size());
-  job.keys = keys.data();
   for (const CudaMethod method : { CudaMethod::Hierarchy, CudaMethod::ActiveTiles })
   {
     for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 20 } << 30 })
@@ -593,7 +574,8 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
         continue;
       }
       std::fill(keys.begin(), keys.end(), 0xdeadbeefu);
-      const Report report = itk::ComputeFuzzyConnectednessCuda(job, MakeOptions(method, budget));
+      const Report report =
+        itk::voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, MakeOptions(method, budget), keys.data());
       RecordProperty("slabs", std::to_string(report.numberOfSlabs));
       std::uint32_t expected = Oracle::fullAffinity;
       std::uint64_t wrong = 0;
@@ -607,7 +589,7 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
           planeSize - std::count(keys.begin() + z * planeSize, keys.begin() + (z + 1) * planeSize, expected));
       }
       // The seed has its own key.
-      EXPECT_EQ(1u, wrong) << method << ", " << report.numberOfSlabs << " pieces";
+      EXPECT_EQ(1u, wrong) << method << ", " << report.numberOfSlabs << " slabs";
       EXPECT_EQ(Oracle::keyOfSeeds, keys[static_cast<std::size_t>(job.seeds[0])]);
     }
   }

@@ -71,14 +71,14 @@ TEST(CudaRunLengthFeatureMapImageFilter, SettersStoreAndModify)
     filter->SetDeviceID(3);
     EXPECT_EQ(modified, filter->GetMTime() > before);
     const auto between = filter->GetMTime();
-    filter->SetCudaMethod(Method::Primitives);
+    filter->SetCudaMethod(Method::SortReduce);
     EXPECT_EQ(modified, filter->GetMTime() > between);
     const auto after = filter->GetMTime();
     filter->SetDeviceMemoryBudget(123456);
     EXPECT_EQ(modified, filter->GetMTime() > after);
   }
   EXPECT_EQ(3, filter->GetDeviceID());
-  EXPECT_EQ(Method::Primitives, filter->GetCudaMethod());
+  EXPECT_EQ(Method::SortReduce, filter->GetCudaMethod());
   EXPECT_EQ(123456u, filter->GetDeviceMemoryBudget());
 }
 
@@ -89,7 +89,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTe
   cpuFilter->SetInput(MakeNoise());
   cpuFilter->Update();
   const auto expected = GetBuffer(cpuFilter->GetOutput());
-  for (const Method method : { Method::Automatic, Method::Primitives, Method::Windows, Method::Separable })
+  for (const Method method : { Method::Automatic, Method::SortReduce, Method::WindowWalk, Method::BoxSums })
   {
     const auto filter = FilterType::New();
     filter->SetInput(MakeNoise());

@@ -94,13 +94,13 @@ ExpectStrengths(const std::vector<long double> & expected, const std::vector<flo
     EXPECT_TRUE(actual[i] == nearest || actual[i] == std::nextafter(nearest, 0.0f) ||
                 actual[i] == std::nextafter(nearest, 2.0f))
       << "voxel " << i << " has " << actual[i] << " instead of " << nearest;
-    // What is 0 or 1 is exactly that.
+    // Only 0 and 1 become exactly 0 and 1.
     EXPECT_EQ(nearest == 0.0f, actual[i] == 0.0f) << "voxel " << i;
     EXPECT_EQ(nearest == 1.0f, actual[i] == 1.0f) << "voxel " << i;
   }
 }
 
-/** exp(-cost) of costs; infinite where not reached. */
+/** exp(-cost) of costs; a voxel that is not reached has infinite cost. */
 std::vector<long double>
 StrengthsOfCosts(const std::vector<double> & costs)
 {
@@ -112,7 +112,7 @@ StrengthsOfCosts(const std::vector<double> & costs)
   return strengths;
 }
 
-/** Update by every method, for strengths of costs. */
+/** Expect the strengths of costs from every method. */
 void
 ExpectCostsOfAllMethods(const std::vector<double> & costs, Filter2D * filter)
 {
@@ -124,7 +124,7 @@ ExpectCostsOfAllMethods(const std::vector<double> & costs, Filter2D * filter)
   }
 }
 
-/** Expect an error that names these words, and that the filter works once the mistake is undone. */
+/** Expect an error whose message contains these words, and that the filter works once the mistake is repaired. */
 void
 ExpectRepairableError(const std::function<void(Filter2D *)> & mistake, const std::function<void(Filter2D *)> & repair,
                       const Names & words)
@@ -137,7 +137,7 @@ ExpectRepairableError(const std::function<void(Filter2D *)> & mistake, const std
   EXPECT_EQ(Compute(MakeFilter().GetPointer()), GetBuffer(filter->GetOutput()));
 }
 
-/** A filter that estimates from its seeds. */
+/** A filter that estimates its affinity from its seeds. */
 template <typename TImage>
 auto
 MakeEstimatingFilter(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
@@ -152,7 +152,7 @@ MakeEstimatingFilter(TImage * image, const std::vector<typename TImage::IndexTyp
   return filter;
 }
 
-/** Expect estimates of the mean, the variance, and the mean and mean square of the least 90 % of differences. */
+/** Expect estimates of the mean, the variance, and the mean and mean square of the smallest 90 % of differences. */
 template <typename TImage>
 void
 ExpectEstimate(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
@@ -186,7 +186,7 @@ ExpectEstimate(TImage * image, const std::vector<typename TImage::IndexType> & s
       EXPECT_DOUBLE_EQ(differenceMeanSquare / 4.0, filter->GetUsedDifferenceVariance());
     }
 
-    // Set by hand, the same values give the same bits.
+    // The same values as parameters give the same bits.
     const auto strengths = GetBuffer(filter->GetOutput());
     filter->SetObjectMean(filter->GetUsedObjectMean());
     filter->SetObjectVariance(filter->GetUsedObjectVariance());
@@ -219,6 +219,7 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_EQ(Adjacency::Face, filter->GetAdjacency());
   EXPECT_FALSE(filter->GetDistanceWeighting());
   EXPECT_EQ(Method::Automatic, filter->GetMethod());
+  EXPECT_EQ(Method::Automatic, filter->GetUsedMethod());
   const itk::LightObject::Pointer another = filter->CreateAnother();
   EXPECT_NE(nullptr, dynamic_cast<Filter3D *>(another.GetPointer()));
 }
@@ -340,18 +341,42 @@ TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
                                   "UsedObjectMean: 5",
                                   "UsedObjectVariance: 4",
                                   "UsedDifferenceMean: 0.75",
-                                  "UsedDifferenceVariance: 6.5" })
+                                  "UsedDifferenceVariance: 6.5",
+                                  VoxelMapsTest::isCudaTest ? "UsedMethod: Automatic" : "UsedMethod: Buckets" })
   {
     EXPECT_NE(std::string::npos, out.str().find(line)) << line << " is missing in\n" << out.str();
   }
+}
+
+TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
+{
+  const auto filter = MakeFilter();
+  const auto expectUsedMethod = [&filter](Method expected) {
+    filter->Update();
+    // The Cuda class reports its method by GetUsedCudaMethod().
+    EXPECT_EQ(VoxelMapsTest::isCudaTest ? Method::Automatic : expected, filter->GetUsedMethod());
+  };
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  {
+    filter->SetMethod(method);
+    expectUsedMethod(method);
+  }
+  filter->SetMethod(Method::Automatic);
+  expectUsedMethod(Method::Hierarchy);
+  filter->SetMinimumStrength(0.5);
+  filter->SetNumberOfWorkUnits(1);
+  expectUsedMethod(Method::Buckets);
+  filter->GetMultiThreader()->SetMaximumNumberOfThreads(4);
+  filter->SetNumberOfWorkUnits(4);
+  expectUsedMethod(Method::Tiles);
 }
 
 /* With both variances 1/4, -ln of the geometric mean is h^2 + (d / 2)^2 = (a^2 + b^2) / 2 of two intensities a and b:
  *
  *   0-0: 0    0-1: 0.5    1-1: 1    1-2: 2.5    2-2: 4    0-3: 4.5    1-3: 5    2-3: 6.5    3-3: 9
  *
- * Strengths are exp(-cost) of the path whose greatest cost is least. The 3 are walls, around which a path leads from
- * the seed, to the right, down and back to the left:
+ * The strength is exp(-cost) of the path whose largest cost is smallest. The 3 are walls, around which a path leads
+ * from the seed to the right, down and back to the left:
  *
  *   S 1 2 1 0
  *   3 3 3 3 1
@@ -383,8 +408,8 @@ protected:
 
 TEST_F(FuzzyConnectednessFiveByFive, Faces)
 {
-  // 1-2 costs 2.5, and nothing on the way after it costs more. Walls are entered from a 0 next to them, or from a 1.
-  // The 0 at the left of the third row is reached by the way around; through the wall above it would cost 4.5.
+  // 1-2 costs 2.5, and no later step of the path costs more. Walls are entered from an adjacent 0, or else from a 1.
+  // The path around the walls reaches the 0 at the left of the third row; the step through the wall above it costs 4.5.
   ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
                             4.5, 4.5, 5.0, 5.0, 2.5, //
                             2.5, 2.5, 2.5, 5.0, 2.5, //
@@ -395,7 +420,7 @@ TEST_F(FuzzyConnectednessFiveByFive, Faces)
 
 TEST_F(FuzzyConnectednessFiveByFive, FacesAndCorners)
 {
-  // Every wall has a 0 at a face or corner now, and no path crosses the walls for less.
+  // Every wall now has a 0 at a face or corner, and no path crosses the walls for less.
   for (const Adjacency adjacency : { Adjacency::FaceEdge, Adjacency::Full })
   {
     const auto filter = MakeFilter();
@@ -423,7 +448,7 @@ TEST_F(FuzzyConnectednessFiveByFive, TwoSeeds)
   filter->SetSeeds({ { { 2, 2 } }, { { 0, 0 } }, { { 2, 2 } } });
   ExpectCostsOfAllMethods(costs, filter);
 
-  // Any non-zero voxel of the seed image is a seed, alone or with others.
+  // Every non-zero voxel of the seed image is a seed, alone or together with indices.
   std::vector<unsigned char> seeds(25, 0);
   seeds[12] = 255;
   filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
@@ -437,7 +462,7 @@ TEST_F(FuzzyConnectednessFiveByFive, TwoSeeds)
 
 TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
 {
-  // Without the last column's middle, only ways through the walls are left: 0-3 costs 4.5, and 3-0 again.
+  // Without the middle of the last column, all paths lead through the walls: 0-3 costs 4.5, and so does 3-0.
   std::vector<unsigned char> mask(25, 7);
   mask[14] = 6;
   const auto filter = MakeFilter();
@@ -449,7 +474,7 @@ TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
                             4.5, 4.5, 4.5, 4.5, 4.5,      //
                             4.5, 4.5, 4.5, 4.5, 4.5 },
                           filter);
-  // Without the walls, too, nothing leads on.
+  // If the walls are also outside the mask, no path is left.
   for (const std::size_t wall : { 5, 6, 7, 8, 13, 16, 17, 18 })
   {
     mask[wall] = 0;
@@ -468,7 +493,7 @@ TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
 {
   const double o = infinity;
   const auto   filter = MakeFilter();
-  // What has just the minimum is kept.
+  // A voxel with exactly the minimum is kept.
   filter->SetMinimumStrength(std::exp(-4.5 - 1e-9));
   ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
                             4.5, 4.5, o,   o,   2.5, //
@@ -487,8 +512,8 @@ TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
 
 TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
 {
-  // With the variance 1/8, half the difference costs d^2, so steps of 0, 1, 2 and 3 cost 0, 1, 4 and 9. The path around
-  // the walls has steps of 1; a wall is entered from its lowest step: from the 2 above, then along 3-3 for nothing.
+  // With the variance 1/8, half the difference costs d^2, so differences of 0, 1, 2 and 3 cost 0, 1, 4 and 9. The path
+  // around the walls has differences of 1; the walls are entered from the 2 above, and 3-3 costs nothing.
   auto filter = MakeFilter();
   filter->SetAffinityFunction(AffinityFunction::Homogeneity);
   filter->SetDifferenceVariance(0.125);
@@ -499,7 +524,7 @@ TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
                             1.0, 1.0, 1.0, 1.0, 1.0 },
                           filter);
 
-  // With the variance 1/2, the mean costs h^2; the greater of both counts: 0-1: 1, 1-1: 1, 1-2: 2.25, 0-3: 9, 1-3: 4,
+  // With the variance 1/2, the mean costs h^2; the larger cost counts: 0-1: 1, 1-1: 1, 1-2: 2.25, 0-3: 9, 1-3: 4,
   // 2-3: 6.25, 3-3: 9. Walls next to a 1 cost 4, the others 9.
   filter = MakeFilter();
   filter->SetAffinityFunction(AffinityFunction::Minimum);
@@ -543,7 +568,7 @@ TEST(FuzzyConnectednessImageFilter, OneVoxel)
   }
 }
 
-TEST(FuzzyConnectednessImageFilter, NotFiniteIsNotReached)
+TEST(FuzzyConnectednessImageFilter, NonFiniteIntensitiesAreNotReached)
 {
   using FloatImage = itk::Image<float, 2>;
   for (const double special : { quietNaN, infinity, -infinity })
@@ -576,7 +601,7 @@ TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
   };
   const double ofMean = std::exp(-25.0 / 100.0);
   const double ofHalf = std::exp(-225.0 / 300.0);
-  // Resolution of keys: three roundings by half of 2^-24, relative; of sums by half of 2^-30, and one more.
+  // Rounding to keys: three relative errors of 2^-25; for sums, errors of 2^-31 and one more.
   EXPECT_NEAR(std::sqrt(ofMean * ofHalf), strength(AffinityFunction::GeometricMean), 1e-7);
   EXPECT_NEAR(ofHalf, strength(AffinityFunction::Minimum), 1e-7);
   EXPECT_NEAR(ofHalf, strength(AffinityFunction::Homogeneity), 1e-7);
@@ -587,13 +612,13 @@ TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
   filter->SetWeight(0.0);
   EXPECT_NEAR(std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
   filter->SetDifferenceVariance(1e6);
-  EXPECT_NEAR(ofMean, strength(AffinityFunction::Minimum), 1e-7) << "the mean is the lesser one now";
+  EXPECT_NEAR(ofMean, strength(AffinityFunction::Minimum), 1e-7) << "the term of the mean is now the smaller one";
 }
 
 TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
 {
   using DoubleImage = itk::Image<double, 3>;
-  // All links have affinity 1, so that strengths are the least spacing by the length of the longest step.
+  // All affinities are 1, so the strength is the smallest spacing divided by the length of the longest step.
   const auto image = MakeImage<Image3D>({ { 2, 2, 2 } }, std::vector<short>(8, 0));
   image->SetSpacing(std::vector<double>{ 0.5, 1.0, 2.0 }.data());
   const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<Image3D, DoubleImage>::New();
@@ -614,7 +639,7 @@ TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
       }
     }
   }
-  // Only diagonals are left: they have sqrt(0.25 + 1), sqrt(0.25 + 4), sqrt(1 + 4) and sqrt(0.25 + 1 + 4).
+  // Diagonals only, of lengths sqrt(0.25 + 1), sqrt(0.25 + 4), sqrt(1 + 4) and sqrt(0.25 + 1 + 4).
   using MaskType = itk::Image<unsigned char, 3>;
   for (const std::size_t to : { 3, 5, 6, 7 })
   {
@@ -631,7 +656,7 @@ TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
 
 TEST(FuzzyConnectednessImageFilter, EstimatesFromABox)
 {
-  // 1..9: six differences of 1 and six of 3; 90 % of twelve leave out one of 3.
+  // 1..9 have six differences of 1 and six of 3; the smallest 90 % leave out one of 3.
   ExpectEstimate(MakeRamp().GetPointer(),
                  { { { 1, 1 } } },
                  1,
@@ -644,9 +669,9 @@ TEST(FuzzyConnectednessImageFilter, EstimatesFromABox)
 
 TEST(FuzzyConnectednessImageFilter, EstimatesFromABoxClippedByTheImage)
 {
-  // 5 6 8 9 at the corner, with two differences of 1 and two of 3; 90 % of four are all.
+  // 5 6 8 9 at the corner, with two differences of 1 and two of 3; 90 % of four are all four.
   ExpectEstimate(MakeRamp().GetPointer(), { { { 2, 2 } } }, 1, nullptr, 7.0, (4.0 + 1.0 + 1.0 + 4.0) / 4.0, 2.0, 5.0);
-  // A box greater than the image is the image.
+  // A box larger than the image is clipped to the image.
   ExpectEstimate(MakeRamp().GetPointer(),
                  { { { 0, 2 } } },
                  100,
@@ -699,11 +724,11 @@ TEST(FuzzyConnectednessImageFilter, EstimatesCountVoxelsOnce)
                  13.0);
 }
 
-TEST(FuzzyConnectednessImageFilter, EstimatesIn3DLeaveOutWhatIsNotFinite)
+TEST(FuzzyConnectednessImageFilter, EstimatesIn3DSkipNonFiniteIntensities)
 {
   using FloatImage = itk::Image<float, 3>;
   // 0 1 / 2 3 and 8 (not a number) / infinite 11: differences 1, 1, 2, 2, and 8 (0-8) and 8 (3-11); 90 % of six are
-  // all.
+  // all six.
   const auto image = MakeImage<FloatImage>(
     { { 2, 2, 2 } },
     { 0, 1, 2, 3, 8, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 11 });
@@ -724,7 +749,7 @@ TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
   filter->SetInput(line);
   filter->SetSeedImage(MakeImage<Mask2D>({ { 7, 1 } }, { 0, 0, 0, 9, 0, 0, 0 }));
   filter->EstimateAffinityFromSeedsOn();
-  // What is not used is not checked.
+  // Parameters that the estimate replaces are not checked.
   filter->SetObjectVariance(0.0);
   filter->SetDifferenceVariance(quietNaN);
   filter->Update();
@@ -735,7 +760,7 @@ TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
   filter->Update();
   EXPECT_DOUBLE_EQ(19.0 / 3.0, filter->GetUsedObjectMean());
   EXPECT_DOUBLE_EQ(25.0 / 8.0, filter->GetUsedDifferenceVariance());
-  // The values that were set are left alone.
+  // The parameters keep their values.
   EXPECT_EQ(0.0, filter->GetObjectMean());
   EXPECT_EQ(0.0, filter->GetObjectVariance());
 }
@@ -790,9 +815,9 @@ TEST(FuzzyConnectednessImageFilterErrors, SeedImage)
   const auto moved = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1), { { 1, 0 } });
   ExpectRepairableError(
     [&moved](Filter2D * f) { f->SetSeedImage(moved); }, repair, { "seed image", "[1, 0]", "[0, 0]" });
-  const auto farAway = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  farAway->SetOrigin(std::vector<double>{ 17.5, 0.0 }.data());
-  ExpectRepairableError([&farAway](Filter2D * f) { f->SetSeedImage(farAway); }, repair, { "~1.75" });
+  const auto shifted = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  shifted->SetOrigin(std::vector<double>{ 17.5, 0.0 }.data());
+  ExpectRepairableError([&shifted](Filter2D * f) { f->SetSeedImage(shifted); }, repair, { "~1.75" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, Mask)
@@ -800,12 +825,12 @@ TEST(FuzzyConnectednessImageFilterErrors, Mask)
   const auto repair = [](Filter2D * f) { f->SetMaskImage(nullptr); };
   const auto other = MakeImage<Mask2D>({ { 3, 2 } }, std::vector<unsigned char>(6, 1));
   ExpectRepairableError([&other](Filter2D * f) { f->SetMaskImage(other); }, repair, { "the mask", "[3, 2]", "[3, 3]" });
-  const auto farAway = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  farAway->SetOrigin(std::vector<double>{ 0.0, -17.5 }.data());
-  ExpectRepairableError([&farAway](Filter2D * f) { f->SetMaskImage(farAway); }, repair, { "~-1.75" });
-  const auto spread = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  spread->SetSpacing(std::vector<double>{ 1.0, 2.25 }.data());
-  ExpectRepairableError([&spread](Filter2D * f) { f->SetMaskImage(spread); }, repair, { "~2.25" });
+  const auto shifted = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  shifted->SetOrigin(std::vector<double>{ 0.0, -17.5 }.data());
+  ExpectRepairableError([&shifted](Filter2D * f) { f->SetMaskImage(shifted); }, repair, { "~-1.75" });
+  const auto stretched = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
+  stretched->SetSpacing(std::vector<double>{ 1.0, 2.25 }.data());
+  ExpectRepairableError([&stretched](Filter2D * f) { f->SetMaskImage(stretched); }, repair, { "~2.25" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, VarianceAndMean)
@@ -859,7 +884,7 @@ TEST(FuzzyConnectednessImageFilterErrors, WeightAndMinimumStrength)
                           [](Filter2D * f) { f->SetMinimumStrength(0.0); },
                           { "MinimumStrength", wrong.printed });
   }
-  // The ends are allowed.
+  // 0 and 1 are allowed.
   for (const double value : { 0.0, 1.0 })
   {
     const auto filter = MakeFilter();
@@ -882,14 +907,14 @@ TEST(FuzzyConnectednessImageFilterErrors, EstimateWithoutVariance)
   {
     const auto filter = MakeEstimatingFilter(equal.GetPointer(), { { { 4, 4 } } }, 2, affinityFunction);
     expectEstimateError(filter, { "25", "0", "2" });
-    // By hand, the filter works.
+    // With the parameters that are set, the filter works.
     filter->EstimateAffinityFromSeedsOff();
     EXPECT_NO_THROW(filter->Update());
   }
   // One voxel.
   expectEstimateError(
     MakeEstimatingFilter(MakeRamp().GetPointer(), { { { 1, 1 } } }, 0, AffinityFunction::GeometricMean), { "1", "0" });
-  // A ramp has differences without variance, which only the weighted sum needs to vary.
+  // The differences of a ramp have no variance, which only the weighted sum requires.
   const auto ramp = MakeImage<Image2D>({ { 5, 1 } }, { 0, 2, 4, 6, 8 });
   expectEstimateError(MakeEstimatingFilter(ramp.GetPointer(), { { { 2, 0 } } }, 2, AffinityFunction::WeightedSum),
                       { "5", "8", "0" });

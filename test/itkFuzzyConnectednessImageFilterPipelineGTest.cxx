@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,12 @@ using RegionType = ImageType::RegionType;
 using AffinityFunction = FilterType::AffinityFunctionEnum;
 using Adjacency = FilterType::AdjacencyEnum;
 using Method = FilterType::MethodEnum;
-using PixelType = itk::FuzzyConnectednessJob::PixelType;
+using PixelType = itk::voxelmaps::FuzzyConnectednessJob::PixelType;
 using VoxelMapsTest::Compute;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::mostSecondsToAbort;
+using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::Observe;
 using VoxelMapsTest::RandomNumbers;
 
@@ -101,7 +102,7 @@ struct Scene
   FilterType::SeedsType seeds;
 };
 
-/** Compare the filter with the oracle, for all that ITK images add: indices, spacing, masks, and pixels of a type. */
+/** Compare the filter with the oracle, including start indices, spacing, masks and seed images. */
 template <typename TPixel, unsigned int VDimension, typename TStrength>
 void
 CheckRandomCases(PixelType type, std::uint64_t firstSeed)
@@ -137,7 +138,7 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
       std::vector<short> inside;
       for (const std::uint8_t voxel : scene.mask)
       {
-        // Only the inside value is inside.
+        // Only InsidePixelValue is inside.
         inside.push_back(voxel != 0 ? -5 : static_cast<short>(random.Between(-4, 1)));
       }
       const auto mask = MakeImage<InsideType>(size, inside, start);
@@ -191,24 +192,24 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
       const auto actual = GetBuffer(filter->GetOutput());
       ASSERT_TRUE(HasSameBits(expected, actual)) << "method " << method;
     }
-    // The nearest numbers to the strengths, but for one unit in the last place.
+    // Within one unit in the last place of float, or two of double, of the exact strength of the key.
     for (std::size_t voxel = 0; voxel < keys.size(); ++voxel)
     {
       const auto nearest = static_cast<TStrength>(FuzzyConnectednessOracle::StrengthOfKey(scene, keys[voxel]));
       const auto units = std::is_same<TStrength, float>::value ? 1 : 2;
-      TStrength  least = nearest;
-      TStrength  greatest = nearest;
+      TStrength  min = nearest;
+      TStrength  max = nearest;
       for (int i = 0; i < units; ++i)
       {
-        least = std::nextafter(least, TStrength{ 0 });
-        greatest = std::nextafter(greatest, TStrength{ 2 });
+        min = std::nextafter(min, TStrength{ 0 });
+        max = std::nextafter(max, TStrength{ 2 });
       }
-      ASSERT_TRUE(expected[voxel] >= least && expected[voxel] <= greatest) << "voxel " << voxel;
+      ASSERT_TRUE(expected[voxel] >= min && expected[voxel] <= max) << "voxel " << voxel;
     }
   }
 }
 
-/** An image that all methods need more than a second for. */
+/** An image for which every CPU method needs more than a second. */
 ImageType::Pointer
 MakeLargeImage()
 {
@@ -308,7 +309,7 @@ TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)
   {
     EXPECT_EQ(1.0f, filter->GetOutput()->GetPixel(seed));
   }
-  // The spacing counts only if it is to.
+  // The spacing only matters with DistanceWeighting.
   filter->DistanceWeightingOn();
   EXPECT_FALSE(HasSameBits(expected, Compute(filter)));
 }
@@ -359,7 +360,7 @@ TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
 {
   const Scene                                     scene;
   VoxelMapsTest::ChangeChecker<FilterType, Scene> checker(scene);
-  // Every parameter must change the result, and to what a fresh filter gives.
+  // Every parameter must change the result, and to that of a fresh filter.
   const std::vector<std::function<void(FilterType *)>> changes{
     [](FilterType * f) { f->SetObjectMean(300.0); },
     [](FilterType * f) { f->SetObjectVariance(20000.0); },
@@ -382,9 +383,9 @@ TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
   };
   scene.mask->SetPixel({ { 9, 9, 9 } }, 1);
   const auto previous = checker.ExpectNewResults(changes);
-  // The method is no such parameter.
+  // The method does not change the result.
   EXPECT_TRUE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->SetMethod(Method::Queue); })));
-  // New pixels are new results, too.
+  // New pixels give new results.
   scene.image->FillBuffer(3);
   scene.image->Modified();
   EXPECT_FALSE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->EstimateAffinityFromSeedsOff(); })));
@@ -409,7 +410,7 @@ TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 {
   if (VoxelMapsTest::isCudaTest)
   {
-    GTEST_SKIP() << "CUDA is done with this image before there is something to report";
+    GTEST_SKIP() << "CUDA finishes this image without intermediate reports";
   }
   const auto image = VoxelMapsTest::MakeImageForProgress({ { 120, 110, 60 } });
   for (const Method method : allMethods)
@@ -431,12 +432,12 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
   const auto image = MakeLargeImage();
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
-    // With CUDA, there is little between start and end.
+    // With CUDA, there are few progress events between start and end.
     for (const float progress : { 0.0f, VoxelMapsTest::isCudaTest ? 0.0f : 0.05f })
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
       const auto filter = MakeLargeFilter(image, method);
-      EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).elapsed, mostSecondsToAbort);
+      EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).elapsed, maxSecondsToAbort);
     }
   }
 }
@@ -454,14 +455,14 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   seedImage->SetPixel({ { 255, 255, 255 } }, 1);
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
-    // CUDA may be done after 400 ms.
+    // CUDA may have finished after 400 ms.
     for (const int milliseconds : { 50, VoxelMapsTest::isCudaTest ? 25 : 400 })
     {
       SCOPED_TRACE(::testing::Message() << method << " after " << milliseconds << " ms");
       const auto filter = MakeLargeFilter(image, method);
       filter->SetMaskImage(mask);
       filter->SetSeedImage(seedImage);
-      EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).elapsed, mostSecondsToAbort);
+      EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).elapsed, maxSecondsToAbort);
     }
   }
 }
@@ -479,29 +480,62 @@ TEST(FuzzyConnectednessPipeline, WorksAgainAfterAnAbort)
   }
 }
 
-TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheKeys)
+TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
 {
-  class OneKeyFilter : public FilterType
+  const Scene scene;
+  const auto  expected = Compute(scene.MakeFilter());
+  for (const Method method : allMethods)
+  {
+    SCOPED_TRACE(method);
+    const auto filter = scene.MakeFilter();
+    filter->SetMethod(method);
+    filter->SetNumberOfWorkUnits(1);
+    FilterType * const  observed = filter;
+    const unsigned long tag = Observe<itk::ProgressEvent>(filter, [observed] {
+      if (observed->GetProgress() > 0.0f)
+      {
+        throw std::runtime_error("from an observer");
+      }
+    });
+    try
+    {
+      filter->Update();
+      ADD_FAILURE() << "no exception";
+    }
+    catch (const std::runtime_error & error)
+    {
+      EXPECT_STREQ("from an observer", error.what());
+    }
+    // The engine was at work; CUDA may report the first voxels together with the last.
+    EXPECT_LT(filter->GetProgress(), VoxelMapsTest::isCudaTest ? 1.1f : 1.0f);
+    filter->RemoveObserver(tag);
+    EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
+  }
+}
+
+TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheStrengths)
+{
+  class OneStrengthFilter : public FilterType
   {
   public:
-    using Pointer = itk::SmartPointer<OneKeyFilter>;
-    itkNewMacro(OneKeyFilter);
+    using Pointer = itk::SmartPointer<OneStrengthFilter>;
+    itkNewMacro(OneStrengthFilter);
 
   protected:
     void
-    ComputeKeys(const itk::FuzzyConnectednessJob & job) override
+    ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
     {
-      std::fill_n(job.keys, job.GetNumberOfVoxels(), FuzzyConnectednessOracle::fullAffinity);
+      std::fill_n(static_cast<float *>(job.output), job.GetNumberOfVoxels(), 0.25f);
     }
   };
   const Scene scene;
-  const auto  filter = OneKeyFilter::New();
+  const auto  filter = OneStrengthFilter::New();
   filter->SetInput(scene.image);
   filter->SetSeeds(scene.seeds);
   filter->Update();
   for (const float strength : GetBuffer(filter->GetOutput()))
   {
-    ASSERT_EQ(1.0f, strength);
+    ASSERT_EQ(0.25f, strength);
   }
 }
 

@@ -17,11 +17,14 @@
  *=========================================================================*/
 #include "FuzzyConnectednessRandomCase.h"
 
+#include "connectedness/ConnectednessKeyEngines.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -29,7 +32,7 @@
 
 namespace
 {
-using Job = itk::FuzzyConnectednessJob;
+using Job = itk::voxelmaps::FuzzyConnectednessJob;
 using AffinityFunction = Job::AffinityFunction;
 using Adjacency = Job::Adjacency;
 using Method = Job::Method;
@@ -52,7 +55,7 @@ const std::vector<Method>           allMethods{ Method::Queue,
                                       Method::Hierarchy,
                                       Method::Automatic };
 
-/** Expect keys of every method, of Tiles and Hierarchy with 1, 2 and 8 threads and repeated. */
+/** Expect keys of every method; of Tiles and Hierarchy twice, with 1, 2 and 8 threads. */
 void
 ExpectKeysOfAllMethods(const Keys & expected, const Job & job)
 {
@@ -78,7 +81,7 @@ CheckRandomCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers &
   const Method method = random.OneOf(allMethods);
   EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 3))) << "shuffled seeds, method " << method;
 
-  // A minimum that is just the strength of a voxel must keep this voxel.
+  // A voxel whose strength equals the minimum must be kept.
   const auto   strengths = ConvertToStrengths<double>(job, expected);
   const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
   job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
@@ -119,13 +122,7 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
   RandomNumbers random(11);
   for (const AffinityFunction affinityFunction : allAffinityFunctions)
   {
-    Scene scene;
-    scene.size = { { 41, 19, 18 } };
-    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
-    for (double & intensity : scene.intensities)
-    {
-      intensity = static_cast<double>(random.Below(128));
-    }
+    Scene scene = MakeNoiseScene({ { 41, 19, 18 } }, 128, random);
     scene.seeds = { 5000, 17 };
     scene.affinityFunction = affinityFunction;
     scene.objectMean = 60.3;
@@ -142,20 +139,20 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
           << each << ", method " << method;
       }
     }
-    // With one voxel far away, which changes nothing near by, integers have no tables.
+    // An outlier in the first voxel makes the range too large for tables, but does not change keys far from it.
     scene.intensities[0] = 1e9;
-    const Keys farAway = Oracle::ComputeKeys(scene);
+    const Keys withOutlier = Oracle::ComputeKeys(scene);
     for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
     {
       EXPECT_TRUE(
-        AreSameKeys(farAway,
+        AreSameKeys(withOutlier,
                     RunFuzzyConnectednessJob(
                       MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)), Method::Buckets, 1)));
     }
     std::size_t different = 0;
     for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
     {
-      different += expected[voxel] != farAway[voxel] ? 1 : 0;
+      different += expected[voxel] != withOutlier[voxel] ? 1 : 0;
     }
     EXPECT_LT(different, 100u);
   }
@@ -194,7 +191,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     scene.size = size;
     for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
     {
-      // Sizes are odd, so the number of a voxel tells its color.
+      // Sizes are odd, so the parity of a voxel number is the color.
       scene.intensities.push_back(voxel % 2 == 0 ? 0.0 : 30000.0);
     }
     scene.seeds = { 2, 40 };
@@ -204,7 +201,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     expected[40] = Oracle::keyOfSeeds;
     ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
 
-    // Over edges, a voxel has neighbors of its own color.
+    // Across edges, a voxel has neighbors of its own color.
     scene.adjacency = Adjacency::FaceEdge;
     for (std::size_t voxel = 0; voxel < expected.size(); voxel += 2)
     {
@@ -223,21 +220,15 @@ TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
                                Triple{ { 1, 1, 1 } },
                                Triple{ { 2, 1, 1 } } })
   {
-    RandomNumbers random(5);
-    Scene         scene;
-    scene.size = size;
-    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
-    for (double & intensity : scene.intensities)
-    {
-      intensity = static_cast<double>(random.Below(40));
-    }
+    RandomNumbers     random(5);
+    Scene             scene = MakeNoiseScene(size, 40, random);
     const std::size_t seed = scene.intensities.size() / 3;
     scene.seeds = { static_cast<std::int64_t>(seed) };
     scene.objectMean = 20.0;
     scene.objectVariance = 50.0;
     scene.differenceVariance = 50.0;
 
-    // The weakest link on the way.
+    // The key of a voxel is that of the weakest link on the way from the seed.
     Keys         expected(scene.intensities.size(), Oracle::keyOfSeeds);
     const Triple step{ { 1, 0, 0 } };
     for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
@@ -268,26 +259,20 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
     ASSERT_GE(length, 100000);
     for (const bool wallsAreMasked : { false, true })
     {
-      Scene scene;
-      scene.size = size;
-      scene.affinityFunction = AffinityFunction::Homogeneity;
-      scene.differenceVariance = 100.0;
-      // Walls are far away in intensity, or outside the mask; the path's steps grow on the way.
-      const auto count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
-      scene.intensities.assign(count, wallsAreMasked ? 0.0 : 20000.0);
-      scene.mask.assign(wallsAreMasked ? count : 0, 0);
-      for (std::int64_t i = 0; i < length; ++i)
+      Scene scene = MakePathScene(size, path);
+      if (wallsAreMasked)
       {
-        const auto voxel = static_cast<std::size_t>(path[i]);
-        scene.intensities[voxel] = static_cast<double>(i % 2 == 0 ? 0 : 180 * i / length);
-        if (wallsAreMasked)
+        const Scene original = scene;
+        scene.intensities.assign(scene.intensities.size(), 0.0);
+        scene.mask.assign(scene.intensities.size(), 0);
+        for (const std::int64_t voxel : path)
         {
-          scene.mask[voxel] = 1;
+          scene.intensities[static_cast<std::size_t>(voxel)] = original.intensities[static_cast<std::size_t>(voxel)];
+          scene.mask[static_cast<std::size_t>(voxel)] = 1;
         }
       }
-      scene.seeds = { path.front() };
 
-      Keys          expected(count, Oracle::notReached);
+      Keys          expected(scene.intensities.size(), Oracle::notReached);
       std::uint32_t key = Oracle::keyOfSeeds;
       for (std::int64_t i = 0; i < length; ++i)
       {
@@ -312,7 +297,7 @@ TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
   {
     for (const AffinityFunction affinityFunction : allAffinityFunctions)
     {
-      // A wall at x = 2 with a seed in it, and a seed on its left.
+      // A wall at x = 2 with a seed in it, and a seed to the left of the wall.
       Scene scene;
       scene.size = { { 5, 3, 1 } };
       scene.affinityFunction = affinityFunction;
@@ -336,13 +321,7 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
   RandomNumbers random(21);
   for (const AffinityFunction affinityFunction : allAffinityFunctions)
   {
-    Scene scene;
-    scene.size = { { 70, 40, 20 } };
-    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
-    for (double & intensity : scene.intensities)
-    {
-      intensity = static_cast<double>(random.Below(60));
-    }
+    Scene scene = MakeNoiseScene({ { 70, 40, 20 } }, 60, random);
     scene.affinityFunction = affinityFunction;
     scene.objectMean = 30.0;
     scene.objectVariance = 400.0;
@@ -383,12 +362,11 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
   for (int i = 0; i < 200000; ++i)
   {
     keys.push_back(static_cast<std::uint32_t>(random.Below(Oracle::keyOfSeeds)));
-    // Most strengths that matter are greater than exp(-8).
+    // Most strengths in practice are greater than exp(-8).
     keys.push_back(Oracle::fullAffinity - static_cast<std::uint32_t>(random.Below(1 << 27)));
   }
   std::sort(keys.begin(), keys.end());
   Job job;
-  job.size = { { static_cast<std::int64_t>(keys.size()), 1, 1 } };
   for (const AffinityFunction affinityFunction : allAffinityFunctions)
   {
     job.affinityFunction = affinityFunction;
@@ -397,7 +375,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
     const bool isSum = affinityFunction == AffinityFunction::WeightedSum;
     if (isSum)
     {
-      // Keys of sums end at 2^30, but for the seeds.
+      // Except for seeds, keys of sums are at most 2^30.
       keys.erase(std::remove_if(keys.begin(),
                                 keys.end(),
                                 [](std::uint32_t key) { return key > (1u << 30) && key != Oracle::keyOfSeeds; }),
@@ -414,7 +392,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
       const auto        nearestFloat = static_cast<float>(expected);
       notNearestDoubles += doubles[i] != nearestDouble ? 1 : 0;
       notNearestFloats += floats[i] != nearestFloat ? 1 : 0;
-      // At most two units in the last place of double, one of float, from the nearest number.
+      // Within two units in the last place of double and one of float.
       ASSERT_LE(std::abs(doubles[i] - nearestDouble), nearestDouble * 0x1p-51) << "key " << keys[i];
       ASSERT_TRUE(floats[i] == nearestFloat || floats[i] == std::nextafter(nearestFloat, 0.0f) ||
                   floats[i] == std::nextafter(nearestFloat, 2.0f))
@@ -422,7 +400,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
       ASSERT_EQ(static_cast<float>(doubles[i]), floats[i]);
       if (!isSum && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
       {
-        // The documented series, bit for bit.
+        // Bit-identical to the documented series.
         ASSERT_EQ(Oracle::ExponentialOfNegative((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
       }
       if (i > 0)
@@ -438,20 +416,117 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
   }
 }
 
-TEST(FuzzyConnectednessJob, StrengthsMayLieWhereKeysLie)
+namespace
 {
-  Keys keys(1000);
-  for (std::size_t i = 0; i < keys.size(); ++i)
+/** Expect that keys in the output become the same strengths as keys elsewhere, without writes around the output. */
+template <typename TReal>
+void
+ExpectStrengthsOfKeysInTheOutput(std::size_t count)
+{
+  constexpr std::size_t guard = 64;
+  Keys                  keys(count);
+  for (std::size_t i = 0; i < count; ++i)
   {
-    keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 54321);
+    keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 5432 % 400000000);
   }
   Job job;
-  job.size = { { 1000, 1, 1 } };
-  const auto expected = ConvertToStrengths<float>(job, keys);
-  job.keys = keys.data();
-  itk::ConvertKeysToStrengths(job, 0, 400, reinterpret_cast<float *>(keys.data()));
-  itk::ConvertKeysToStrengths(job, 400, 1000, reinterpret_cast<float *>(keys.data()));
-  EXPECT_EQ(0, std::memcmp(expected.data(), keys.data(), keys.size() * sizeof(float)));
+  job.size = { { static_cast<std::int64_t>(count), 1, 1 } };
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  std::vector<TReal> expected(count + 2 * guard, TReal{ -7 });
+  const auto         strengths = ConvertToStrengths<TReal>(job, keys);
+  std::copy(strengths.begin(), strengths.end(), expected.begin() + guard);
+  for (const unsigned int workers : { 1u, 2u, 8u })
+  {
+    job.execution.numberOfWorkers = workers;
+    job.execution.parallelFor = VoxelMapsTest::RunThreads;
+    std::vector<TReal> output(count + 2 * guard, TReal{ -7 });
+    job.output = output.data() + guard;
+    std::uint32_t * const keysInOutput = itk::voxelmaps::GetKeysInOutput(job);
+    std::memcpy(keysInOutput, keys.data(), count * sizeof(std::uint32_t));
+    itk::voxelmaps::ConvertKeysToStrengths(job, keysInOutput);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(expected, output)) << count << " voxels, " << workers << " workers";
+  }
+}
+} // namespace
+
+TEST(FuzzyConnectednessJob, KeysInTheOutputBecomeStrengths)
+{
+  // Large ones are converted by several workers, doubles in several rounds.
+  for (const std::size_t count : { 1, 2, 3, 4, 1000, 131071, 131072, 131073, 1000003, 3000000 })
+  {
+    ExpectStrengthsOfKeysInTheOutput<float>(count);
+    ExpectStrengthsOfKeysInTheOutput<double>(count);
+  }
+}
+
+TEST(FuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+{
+  RandomNumbers random(71);
+  Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
+  scene.objectMean = 30.0;
+  scene.objectVariance = 400.0;
+  scene.differenceVariance = 100.0;
+  scene.seeds = { 20000, 7 };
+  const auto          each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  Job                 job = MakeFuzzyConnectednessJob(each);
+  const Keys          keys = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
+  std::vector<float>  floats(keys.size());
+  std::vector<double> doubles(keys.size());
+  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 3u })
+    {
+      job.method = method;
+      job.execution.numberOfWorkers = workers;
+      job.output = floats.data();
+      job.outputIsDouble = false;
+      itk::voxelmaps::ComputeFuzzyConnectedness(job);
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << method;
+      job.output = doubles.data();
+      job.outputIsDouble = true;
+      itk::voxelmaps::ComputeFuzzyConnectedness(job);
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << method;
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
+{
+  // Only the size and the number of neighbors count here, so no image is needed.
+  Job job;
+  job.size = { { 100, 100, 100 } };
+  const auto choose = [&job](Method method) {
+    job.method = method;
+    return itk::voxelmaps::ChooseMethod(job);
+  };
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  {
+    EXPECT_EQ(method, choose(method));
+  }
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  job.minimumStrength = 0.5;
+  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  job.execution.numberOfWorkers = 4;
+  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
+  job.minimumStrength = 0.0;
+  job.adjacency = Adjacency::Full;
+  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+
+  // Hierarchy numbers links with 32 bits: 13 per voxel with 26 neighbors, 3 with 6, and 2 with 4.
+  job.size = { { 1000, 1000, 330 } };
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  job.size = { { 1000, 1000, 331 } };
+  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
+  job.adjacency = Adjacency::Face;
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  job.size = { { 1000, 1000, 1432 } };
+  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
+  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  job.size = { { 40000, 40000, 1 } };
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
 }
 
 TEST(FuzzyConnectednessJob, TheOraclesExponentialIsOne)
@@ -486,7 +561,8 @@ TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
     const Triple        step{ { 1, random.Between(-1, 1), 0 } };
     const long double   expected = Oracle::Affinity(scene, a, b, step);
     const std::uint32_t key = Oracle::KeyOfLink(scene, a, b, step);
-    // Three roundings to 2^-25 of the logarithm, or to 2^-31 and one to 2^-30 of the sum; then of the computation.
+    // Bounds of the rounding of keys: three times 2^-25 of the logarithm, or 2^-31 twice and 2^-30 once of the sum; and
+    // of the computation.
     const long double bound =
       scene.affinityFunction == AffinityFunction::WeightedSum ? 0x1.2p-29L : expected * 0x1p-23L + 1e-55L;
     ASSERT_LE(std::abs(Oracle::StrengthOfKey(scene, key) - expected), bound) << a << ' ' << b;
@@ -496,19 +572,15 @@ TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
 TEST(FuzzyConnectednessJob, CountsWhatItReaches)
 {
   RandomNumbers random(61);
-  const auto    randomCase = [&random] {
-    Scene scene;
-    scene.size = { { 100, 50, 40 } };
-    scene.intensities.resize(static_cast<std::size_t>(scene.GetNumberOfVoxels()));
-    for (double & intensity : scene.intensities)
-    {
-      intensity = random.Chance(0.2) ? 10000.0 : static_cast<double>(random.Below(20));
-    }
-    scene.seeds = { 0, 100000, 199999 };
-    scene.objectVariance = 100.0;
-    scene.differenceVariance = 100.0;
-    return MakeFuzzyConnectednessCase(scene, PixelType::Int16);
-  }();
+  Scene         scene = MakeNoiseScene({ { 100, 50, 40 } }, 20, random);
+  for (double & intensity : scene.intensities)
+  {
+    intensity = random.Chance(0.2) ? 10000.0 : intensity;
+  }
+  scene.seeds = { 0, 100000, 199999 };
+  scene.objectVariance = 100.0;
+  scene.differenceVariance = 100.0;
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
   const Keys expected = Oracle::ComputeKeys(randomCase.scene);
   const auto reached = expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u));
@@ -519,13 +591,12 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
     {
       std::atomic<std::uint64_t> count{ 0 };
       std::atomic<unsigned int>  calls{ 0 };
-      job.completed = [&](std::uint64_t voxels) {
+      job.execution.reportProgress = [&](std::uint64_t voxels) {
         count += voxels;
         ++calls;
       };
       EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, workers)));
-      // Seeds may count or not.
-      // Hierarchy, which Automatic takes here, works on all voxels.
+      // Seeds may or may not be counted. Hierarchy, which Automatic chooses here, works on all voxels.
       const bool onAll = method == Method::Hierarchy || method == Method::Automatic;
       EXPECT_LE(count, onAll ? expected.size() : reached);
       EXPECT_GE(count, reached - 3);
@@ -547,7 +618,7 @@ TEST(FuzzyConnectednessJob, EndsEarlyWhenToldSo)
     for (const unsigned int workers : { 1u, 8u })
     {
       std::atomic<std::uint64_t> count{ 0 };
-      job.completed = [&count](std::uint64_t voxels) {
+      job.execution.reportProgress = [&count](std::uint64_t voxels) {
         count += voxels;
         if (count >= 100000)
         {
@@ -569,12 +640,12 @@ TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
   for (const Method method : allMethods)
   {
-    Job  job = MakeFuzzyConnectednessJob(randomCase);
-    Keys keys(scene.intensities.size(), 99);
-    job.keys = keys.data();
+    Job                job = MakeFuzzyConnectednessJob(randomCase);
+    std::vector<float> strengths(scene.intensities.size(), 99.0f);
+    job.output = strengths.data();
     job.method = method;
-    job.numberOfWorkers = 5;
-    itk::ComputeFuzzyConnectedness(job);
-    EXPECT_TRUE(AreSameKeys(Oracle::ComputeKeys(scene), keys));
+    job.execution.numberOfWorkers = 5;
+    itk::voxelmaps::ComputeFuzzyConnectedness(job);
+    EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
   }
 }

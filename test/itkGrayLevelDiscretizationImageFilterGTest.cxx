@@ -264,8 +264,39 @@ TEST(GrayLevelDiscretizationImageFilter, OnlyAnAutomaticRangeNeedsTheWholeInput)
   filter->SetRangeSource(RangeSource::Given);
   EXPECT_FALSE(filter->NeedsWholeInput());
   filter->SetRangeSource(RangeSource::Mask);
-  filter->SetMethod(Method::Identity);
-  EXPECT_FALSE(filter->NeedsWholeInput());
+  for (const Method method : { Method::Identity, Method::Levels, Method::Edges })
+  {
+    filter->SetMethod(method);
+    EXPECT_FALSE(filter->NeedsWholeInput());
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilter, LevelsStayAsTheyAre)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 0.0f, 1.0f, 7.0f, 8.0f, quietNaN, 3.0f }));
+  filter->SetMaskImage(MakeLine<MaskImage>({ 1, 1, 1, 1, 1, 0 }));
+  filter->SetMethod(Method::Levels);
+  filter->SetNumberOfGrayLevels(8);
+  EXPECT_EQ((Levels{ 0, 1, 7, 8, 0, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(8u, filter->GetUsedNumberOfGrayLevels());
+  EXPECT_EQ(1.0, filter->GetUsedRangeMinimum());
+  EXPECT_EQ(8.0, filter->GetUsedRangeMaximum());
+}
+
+// numpy.digitize([...], [-1, 0, 2.5, 1000])
+TEST(GrayLevelDiscretizationImageFilter, EdgesAreCountedAsNumpyDoes)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(
+    MakeLine<FloatImage>({ -infinity, -1.5f, -1.0f, -0.5f, 0.0f, 2.25f, 2.5f, 999.0f, 1000.0f, infinity, quietNaN }));
+  filter->SetMethod(Method::Edges);
+  filter->SetBinEdges({ -1.0, 0.0, 2.5, 1000.0 });
+  EXPECT_EQ((Levels{ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ(4u, filter->GetUsedNumberOfGrayLevels());
+  EXPECT_EQ(-1.0, filter->GetUsedRangeMinimum());
+  EXPECT_EQ(1000.0, filter->GetUsedRangeMaximum());
+  EXPECT_EQ((std::vector<double>{ -1.0, 0.0, 2.5, 1000.0 }), filter->GetBinEdges());
 }
 
 // Worked by hand: 8 levels of 0..255 are 32 wide (but the last one ends at 255 inclusive).
@@ -562,13 +593,12 @@ TEST(GrayLevelDiscretizationImageFilterErrors, Parameters)
   };
   for (const unsigned int number : { 0u, 65536u, 4000000000u })
   {
-    for (const Method method : { Method::FixedBinNumber, Method::Identity })
+    for (const Method method : { Method::FixedBinNumber, Method::Identity, Method::Levels })
     {
       const auto filter = makeFilter();
       filter->SetMethod(method);
       filter->SetNumberOfGrayLevels(number);
       ExpectError([&] { filter->Update(); }, { std::to_string(number) });
-      ExpectError([&] { filter->VerifyParameters(); }, { std::to_string(number) });
     }
   }
   for (const Method method : { Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
@@ -632,6 +662,52 @@ TEST(GrayLevelDiscretizationImageFilterErrors, IdentityTakesLevelsOnly)
     filter->SetMaskImage(MakeLine<MaskImage>({ 1, 0, 1 }));
     EXPECT_EQ((Levels{ 2, 0, 4 }), LevelsOf(filter.GetPointer()));
   }
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, LevelsTakesLevelsOnly)
+{
+  const std::vector<std::pair<float, std::string>> badIntensities{
+    { -1.0f, "-1" }, { 33.0f, "33" }, { 2.5f, "2.5" }, { infinity, "inf" }, { -infinity, "-inf" }
+  };
+  for (const auto & badIntensity : badIntensities)
+  {
+    const auto filter = FloatFilter::New();
+    filter->SetInput(MakeLine<FloatImage>({ 1.0f, badIntensity.first, 32.0f }));
+    filter->SetMethod(Method::Levels);
+    ExpectError([&] { filter->Update(); }, { badIntensity.second, "Levels", "32" });
+    filter->SetMaskImage(MakeLine<MaskImage>({ 1, 0, 1 }));
+    EXPECT_EQ((Levels{ 1, 0, 32 }), LevelsOf(filter.GetPointer()));
+  }
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, EdgesMustAscend)
+{
+  const std::vector<std::pair<std::vector<double>, std::string>> badEdges{ { {}, "0" },
+                                                                           { { 1.0, 1.0 }, "1" },
+                                                                           { { 3.0, 2.0 }, "2" },
+                                                                           { { 0.0, quietNaN }, "nan" },
+                                                                           { { 0.0, infinity }, "inf" } };
+  for (const auto & badEdge : badEdges)
+  {
+    const auto filter = FloatFilter::New();
+    filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f }));
+    filter->SetMethod(Method::Edges);
+    filter->SetBinEdges(badEdge.first);
+    ExpectError([&] { filter->Update(); }, { "BinEdges", badEdge.second });
+  }
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f }));
+  filter->SetMethod(Method::Edges);
+  filter->SetBinEdges(std::vector<double>(65536, 0.0));
+  ExpectError([&] { filter->Update(); }, { "BinEdges", "65536" });
+}
+
+TEST(GrayLevelDiscretizationImageFilterErrors, MethodsThatDoNotExist)
+{
+  const auto filter = FloatFilter::New();
+  filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f }));
+  filter->SetMethod(static_cast<Method>(9));
+  ExpectError([&] { filter->Update(); }, { "9" });
 }
 
 TEST(GrayLevelDiscretizationImageFilterErrors, NoFiniteIntensity)

@@ -45,7 +45,7 @@ using VoxelMapsTest::Compute;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::mostSecondsToAbort;
+using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::Observe;
 using VoxelMapsTest::RandomNumbers;
 
@@ -349,7 +349,7 @@ TEST(RunLengthPipeline, AbortFromAnObserver)
     SCOPED_TRACE(::testing::Message() << "at progress " << progress);
     const auto filter = MakeFilterOfTwoThreads();
     filter->SetInput(image);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).withoutOthers, mostSecondsToAbort);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).withoutOthers, maxSecondsToAbort);
   }
 }
 
@@ -384,7 +384,7 @@ TEST(RunLengthPipeline, AbortFromAnotherThread)
     filter->SetFeatures(setting.features);
     // CUDA may be done after 300 ms.
     const int milliseconds = VoxelMapsTest::isCudaTest ? 50 : 300;
-    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, mostSecondsToAbort);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
   }
 }
 

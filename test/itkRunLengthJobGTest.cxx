@@ -33,9 +33,9 @@
 
 namespace
 {
-using Job = itk::RunLengthJob;
+using Job = itk::voxelmaps::RunLengthJob;
 using InstructionSet = Job::InstructionSet;
-using Triple = Job::Triple;
+using Triple = itk::voxelmaps::Triple;
 using Enums = itk::RunLengthFeatureMapEnums;
 using VoxelMapsTest::GetRunLengthEngines;
 using VoxelMapsTest::HasSameBits;
@@ -93,14 +93,14 @@ CheckCase(const RunLengthRandomCase & randomCase, RandomNumbers & random, std::i
   for (const RunLengthEngine & engine : GetRunLengthEngines())
   {
     SCOPED_TRACE(engine.name);
-    job.numberOfWorkers = static_cast<unsigned int>(random.Between(1, 5));
-    job.runWorkers = random.Chance(0.5) ? RunThreads : decltype(job.runWorkers){};
-    if (!job.runWorkers)
+    job.execution.numberOfWorkers = static_cast<unsigned int>(random.Between(1, 5));
+    job.execution.parallelFor = random.Chance(0.5) ? RunThreads : decltype(job.execution.parallelFor){};
+    if (!job.execution.parallelFor)
     {
-      job.numberOfWorkers = 1;
+      job.execution.numberOfWorkers = 1;
     }
     std::atomic<std::uint64_t> completed{ 0 };
-    job.completed = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
+    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
 
     const std::vector<TReal> result = Compute<TReal>(job, engine);
     if (first.empty())
@@ -126,7 +126,7 @@ CheckCase(const RunLengthRandomCase & randomCase, RandomNumbers & random, std::i
   {
     SCOPED_TRACE("windows walked one by one");
     job.walkWindows = true;
-    job.completed = nullptr;
+    job.execution.reportProgress = nullptr;
     ASSERT_TRUE(HasSameBits(first, Compute<TReal>(job)));
   }
 }
@@ -274,7 +274,7 @@ TEST(RunLengthJob, CountsItsComponents)
 
 TEST(RunLengthJob, TellsTheInstructionSet)
 {
-  const InstructionSet widest = itk::GetWidestInstructionSet();
+  const InstructionSet widest = itk::voxelmaps::GetWidestInstructionSet();
   EXPECT_NE(allInstructionSets.end(), std::find(allInstructionSets.begin(), allInstructionSets.end(), widest));
   RecordProperty("InstructionSet", static_cast<int>(widest));
 }
@@ -499,21 +499,21 @@ TEST(RunLengthJob, WorkersDoNotChangeBits)
 {
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
   const auto one = Compute<float>(noise.job);
-  noise.job.runWorkers = RunThreads;
+  noise.job.execution.parallelFor = RunThreads;
   for (const unsigned int workers : { 1u, 2u, 3u, 8u, 64u, 500u })
   {
-    noise.job.numberOfWorkers = workers;
+    noise.job.execution.numberOfWorkers = workers;
     EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
   }
 }
 
 TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
 {
-  // runWorkers runs the bodies "at the same time where possible": one after another is allowed, in any order.
+  // parallelFor runs the bodies "at the same time where possible": one after another is allowed, in any order.
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
   const auto one = Compute<float>(noise.job);
-  noise.job.numberOfWorkers = 5;
-  noise.job.runWorkers = [](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
+  noise.job.execution.numberOfWorkers = 5;
+  noise.job.execution.parallelFor = [](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
     for (unsigned int worker = numberOfWorkers; worker-- > 0;)
     {
       body(worker);
@@ -531,11 +531,11 @@ TEST(RunLengthJob, AnExceptionOfCompletedEndsTheJob)
     noise.job.output = output.data();
     if (threads)
     {
-      noise.job.runWorkers = RunThreads;
-      noise.job.numberOfWorkers = 3;
+      noise.job.execution.parallelFor = RunThreads;
+      noise.job.execution.numberOfWorkers = 3;
     }
     std::atomic<std::uint64_t> done{ 0 };
-    noise.job.completed = [&done](std::uint64_t numberOfVoxels) {
+    noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
       done += numberOfVoxels;
       if (done > 0)
       {

@@ -103,6 +103,24 @@ TEST_F(VoxelMapsCudaFactoryTest, FiltersAreRegisteredBeforeTheyAreMade)
   static_cast<void>(neverCalled);
 }
 
+TEST_F(VoxelMapsCudaFactoryTest, ReHashKeepsTheOverride)
+{
+  const auto countFactories = [] {
+    int count = 0;
+    for (itk::ObjectFactoryBase * const factory : itk::ObjectFactoryBase::GetRegisteredFactories())
+    {
+      count += dynamic_cast<VoxelMapsCudaFactory *>(factory) != nullptr ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(1, countFactories());
+  itk::ObjectFactoryBase::ReHash();
+  EXPECT_EQ(1, countFactories());
+  VoxelMapsCudaFactory::SetOverrideEnabled(true);
+  EXPECT_EQ(itk::CudaDevices::IsUsable(0) ? "CudaRunLengthFeatureMapImageFilter" : "RunLengthFeatureMapImageFilter",
+            NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
+}
+
 TEST_F(VoxelMapsCudaFactoryTest, TheOverrideIsAnOrdinaryFilter)
 {
   for (const bool enabled : { true, false })
@@ -184,7 +202,8 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   // The job says it, too, to those who use no filter.
   try
   {
-    itk::ComputeRunLengthFeatureMapsCuda(itk::RunLengthJob{}, itk::CudaRunLengthOptions{});
+    itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(itk::voxelmaps::RunLengthJob{},
+                                                    itk::voxelmaps::CudaRunLengthOptions{});
     FAIL() << "no std::runtime_error";
   }
   catch (const std::runtime_error & error)

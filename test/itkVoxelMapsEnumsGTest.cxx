@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "itkFuzzyConnectednessEnums.h"
 #include "itkGrayLevelDiscretizationEnums.h"
 #include "itkRunLengthFeatureMapEnums.h"
 
@@ -137,6 +138,16 @@ TEST(RunLengthFeatureMapEnums, AggregationsArePrinted)
   EXPECT_EQ("Merge", Print(RunLengthEnums::Aggregation::Merge));
 }
 
+TEST(RunLengthFeatureMapEnums, CudaMethodsArePrinted)
+{
+  EXPECT_EQ("Automatic", Print(RunLengthEnums::CudaMethod::Automatic));
+  EXPECT_EQ("SortReduce", Print(RunLengthEnums::CudaMethod::SortReduce));
+  EXPECT_EQ("WindowWalk", Print(RunLengthEnums::CudaMethod::WindowWalk));
+  EXPECT_EQ("WindowWord", Print(RunLengthEnums::CudaMethod::WindowWord));
+  EXPECT_EQ("BoxSums", Print(RunLengthEnums::CudaMethod::BoxSums));
+  EXPECT_NE(std::string::npos, Print(static_cast<RunLengthEnums::CudaMethod>(5)).find("invalid"));
+}
+
 TEST(RunLengthFeatureMapEnums, InvalidValuesAreNamedInvalid)
 {
   EXPECT_NE(std::string::npos, Print(static_cast<Feature>(16)).find("invalid"));
@@ -151,9 +162,41 @@ TEST(GrayLevelDiscretizationEnums, ValuesArePrinted)
   EXPECT_EQ("FixedBinSize", Print(Enums::Method::FixedBinSize));
   EXPECT_EQ("FixedBinSizeAtMultiples", Print(Enums::Method::FixedBinSizeAtMultiples));
   EXPECT_EQ("Identity", Print(Enums::Method::Identity));
+  EXPECT_EQ("Levels", Print(Enums::Method::Levels));
+  EXPECT_EQ("Edges", Print(Enums::Method::Edges));
   EXPECT_EQ("Given", Print(Enums::RangeSource::Given));
   EXPECT_EQ("Image", Print(Enums::RangeSource::Image));
   EXPECT_EQ("Mask", Print(Enums::RangeSource::Mask));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(4)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(6)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::RangeSource>(3)).find("invalid"));
+}
+
+TEST(FuzzyConnectednessEnums, ValuesArePrinted)
+{
+  using Enums = itk::FuzzyConnectednessEnums;
+  EXPECT_EQ("GeometricMean", Print(Enums::AffinityFunction::GeometricMean));
+  EXPECT_EQ("WeightedSum", Print(Enums::AffinityFunction::WeightedSum));
+  EXPECT_EQ("Minimum", Print(Enums::AffinityFunction::Minimum));
+  EXPECT_EQ("Homogeneity", Print(Enums::AffinityFunction::Homogeneity));
+  EXPECT_EQ("Face", Print(Enums::Adjacency::Face));
+  EXPECT_EQ("FaceEdge", Print(Enums::Adjacency::FaceEdge));
+  EXPECT_EQ("Full", Print(Enums::Adjacency::Full));
+  EXPECT_EQ("Automatic", Print(Enums::Method::Automatic));
+  EXPECT_EQ("Queue", Print(Enums::Method::Queue));
+  EXPECT_EQ("Buckets", Print(Enums::Method::Buckets));
+  EXPECT_EQ("Tiles", Print(Enums::Method::Tiles));
+  EXPECT_EQ("Hierarchy", Print(Enums::Method::Hierarchy));
+  EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
+  EXPECT_EQ("CorrectedKFOE", Print(Enums::CudaMethod::CorrectedKFOE));
+  EXPECT_EQ("ActiveTiles", Print(Enums::CudaMethod::ActiveTiles));
+  EXPECT_EQ("Hierarchy", Print(Enums::CudaMethod::Hierarchy));
+}
+
+TEST(FuzzyConnectednessEnums, InvalidValuesAreNamedInvalid)
+{
+  using Enums = itk::FuzzyConnectednessEnums;
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(4)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Adjacency>(3)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(5)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(4)).find("invalid"));
 }

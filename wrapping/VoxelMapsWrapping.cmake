@@ -1,9 +1,10 @@
 # What the .wrap files of the filters have in common.
 #
-#   voxelmaps_wrap_image_filter(<class> <images> [<kind>:<name>...])
+#   voxelmaps_wrap_image_filter(<class> <images> [SUPERCLASS] [<kind>:<name>...])
 #
 # wraps itk::<class> for input images of every wrapped scalar pixel type in 2D and 3D. <images> lists the other template
-# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>.
+# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. SUPERCLASS also wraps the direct
+# base class, without a name of its own in Python: for a base class that no other wrapped class has.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
 # instead, from which voxelmaps/_filters.py makes Set<name>() and Get<name>():
@@ -12,7 +13,9 @@
 #   vectors:Offsets        _SetOffsetsAsNumbers(), _GetOffsetsAsNumbers()     for a std::vector of Index or Offset
 #   get_vectors:AllOffsets _GetAllOffsetsAsNumbers()                          the same without a setter
 
-set(VoxelMaps_SWIG_enumerators "
+set(
+  VoxelMaps_SWIG_enumerators
+  "
   void _Set@method@AsNumbers(const std::vector<unsigned char> & numbers)
   {
     std::decay<decltype(self->Get@method@())>::type values;
@@ -33,7 +36,9 @@ set(VoxelMaps_SWIG_enumerators "
   }
 "
 )
-set(VoxelMaps_SWIG_get_vectors "
+set(
+  VoxelMaps_SWIG_get_vectors
+  "
   std::vector<long> _Get@method@AsNumbers() const
   {
     std::vector<long> components;
@@ -45,7 +50,9 @@ set(VoxelMaps_SWIG_get_vectors "
   }
 "
 )
-set(VoxelMaps_SWIG_vectors "${VoxelMaps_SWIG_get_vectors}
+set(
+  VoxelMaps_SWIG_vectors
+  "${VoxelMaps_SWIG_get_vectors}
   void _Set@method@AsNumbers(const std::vector<long> & components)
   {
     std::decay<decltype(self->Get@method@())>::type values(components.size() / @dimension@);
@@ -60,26 +67,32 @@ set(VoxelMaps_SWIG_vectors "${VoxelMaps_SWIG_get_vectors}
 
 # A macro because ITK's own macros set variables of the .wrap file.
 macro(voxelmaps_wrap_image_filter class images)
-  itk_wrap_class("itk::${class}" POINTER)
-    foreach(dimension ${ITK_WRAP_IMAGE_DIMS})
-      if(dimension EQUAL 2 OR dimension EQUAL 3)
-        foreach(type ${WRAP_ITK_SCALAR})
-          set(suffix "${ITKM_I${type}${dimension}}")
-          set(arguments "${ITKT_I${type}${dimension}}")
-          foreach(image ${images})
-            string(APPEND suffix "${ITKM_${image}${dimension}}")
-            string(APPEND arguments ", ${ITKT_${image}${dimension}}")
-          endforeach()
-          itk_wrap_template("${suffix}" "${arguments}")
-          foreach(option ${ARGN})
-            string(REPLACE ":" ";" kind_and_name "${option}")
-            list(GET kind_and_name 0 kind)
-            list(GET kind_and_name 1 method)
-            string(CONFIGURE "${VoxelMaps_SWIG_${kind}}" methods @ONLY)
-            string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend itk${class}${suffix} {${methods}}\n")
-          endforeach()
+  set(options ${ARGN})
+  set(wrap_method POINTER)
+  if("SUPERCLASS" IN_LIST options)
+    list(REMOVE_ITEM options SUPERCLASS)
+    set(wrap_method POINTER_WITH_SUPERCLASS)
+  endif()
+  itk_wrap_class("itk::${class}" ${wrap_method})
+  foreach(dimension ${ITK_WRAP_IMAGE_DIMS})
+    if(dimension EQUAL 2 OR dimension EQUAL 3)
+      foreach(type ${WRAP_ITK_SCALAR})
+        set(suffix "${ITKM_I${type}${dimension}}")
+        set(arguments "${ITKT_I${type}${dimension}}")
+        foreach(image ${images})
+          string(APPEND suffix "${ITKM_${image}${dimension}}")
+          string(APPEND arguments ", ${ITKT_${image}${dimension}}")
         endforeach()
-      endif()
-    endforeach()
+        itk_wrap_template("${suffix}" "${arguments}")
+        foreach(option ${options})
+          string(REPLACE ":" ";" kind_and_name "${option}")
+          list(GET kind_and_name 0 kind)
+          list(GET kind_and_name 1 method)
+          string(CONFIGURE "${VoxelMaps_SWIG_${kind}}" methods @ONLY)
+          string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend itk${class}${suffix} {${methods}}\n")
+        endforeach()
+      endforeach()
+    endif()
+  endforeach()
   itk_end_wrap_class()
 endmacro()

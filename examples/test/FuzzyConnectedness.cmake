@@ -50,7 +50,14 @@ check_example(
   AFTER LiverCTDemoNoise ConnectDemo
   CHECK inside ${out}/ConnectDemo/object.nrrd ${out}/LiverCTDemoNoise/ct.nii.gz 120 201 0.95
 )
-foreach(method queue buckets tiles hierarchy automatic)
+foreach(
+  method
+  queue
+  buckets
+  tiles
+  hierarchy
+  automatic
+)
   connect_example(_${method} WITH ${ct} ${strength} ${seed} --estimate-radius 1 --method ${method} --threads 2)
   same_connectedness(_${method})
 endforeach()
@@ -65,7 +72,15 @@ same_connectedness(Twice)
 connect_example(Quiet OUT "^$" WITH ${ct} ${strength} ${seed} --quiet)
 
 # Options, pixel types, two dimensions.
-set(given --mean 60 --variance 10000 --difference-variance 10000)
+set(
+  given
+  --mean
+  60
+  --variance
+  10000
+  --difference-variance
+  10000
+)
 run_example(
   ConnectMask
   OUT "^affinity geometric-mean: mean 60, variance 10000, difference variance 10000\n"

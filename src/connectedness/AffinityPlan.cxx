@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "AffinityPlan.h"
+#include "connectedness/AffinityPlan.h"
 
 namespace itk
 {
@@ -47,12 +47,12 @@ MakeAffinityTerms(const FuzzyConnectednessJob & job)
 std::vector<Link>
 MakeLinks(const FuzzyConnectednessJob & job)
 {
-  const int    mostSteps = job.adjacency == FuzzyConnectednessJob::Adjacency::Face       ? 1
-                           : job.adjacency == FuzzyConnectednessJob::Adjacency::FaceEdge ? 2
-                                                                                         : 3;
+  const int    maxSteps = job.adjacency == FuzzyConnectednessJob::Adjacency::Face       ? 1
+                          : job.adjacency == FuzzyConnectednessJob::Adjacency::FaceEdge ? 2
+                                                                                        : 3;
   const int    depth = job.size[2] > 1 ? 1 : 0;
-  const double least = job.size[2] > 1 ? std::min({ job.spacing[0], job.spacing[1], job.spacing[2] })
-                                       : std::min(job.spacing[0], job.spacing[1]);
+  const double minSpacing = job.size[2] > 1 ? std::min({ job.spacing[0], job.spacing[1], job.spacing[2] })
+                                            : std::min(job.spacing[0], job.spacing[1]);
 
   std::vector<Link> links;
   for (int z = -depth; z <= depth; ++z)
@@ -62,7 +62,7 @@ MakeLinks(const FuzzyConnectednessJob & job)
       for (int x = -1; x <= 1; ++x)
       {
         const int steps = std::abs(x) + std::abs(y) + std::abs(z);
-        if (steps == 0 || steps > mostSteps)
+        if (steps == 0 || steps > maxSteps)
         {
           continue;
         }
@@ -72,7 +72,7 @@ MakeLinks(const FuzzyConnectednessJob & job)
           const double dx = x * job.spacing[0];
           const double dy = y * job.spacing[1];
           const double dz = z * job.spacing[2];
-          const double ratio = std::sqrt(dx * dx + dy * dy + dz * dz) / least;
+          const double ratio = std::sqrt(dx * dx + dy * dy + dz * dz) / minSpacing;
           link.weight.cost = CostToInteger(logUnits * std::log(ratio));
           link.weight.factor = static_cast<std::uint64_t>(4294967296.0 / ratio + 0.5);
         }
@@ -80,14 +80,14 @@ MakeLinks(const FuzzyConnectednessJob & job)
       }
     }
   }
-  // Last comes first off a stack, and neighbors along x share a cache line.
+  // Methods with a stack visit the last neighbor first: those along x, which share a cache line, come last.
   std::stable_sort(
     links.begin(), links.end(), [](const Link & a, const Link & b) { return std::abs(a.stride) > std::abs(b.stride); });
   return links;
 }
 
 std::uint32_t
-LeastKey(const FuzzyConnectednessJob & job)
+MinKey(const FuzzyConnectednessJob & job)
 {
   const Combination combination = MakeAffinityTerms(job).combination;
   std::uint32_t     below = noKey;

@@ -18,7 +18,7 @@
 #ifndef AffinityPlan_h
 #define AffinityPlan_h
 
-#include "ConnectednessKeys.h"
+#include "connectedness/ConnectednessKeys.h"
 #include "itkFuzzyConnectednessJob.h"
 
 #include <algorithm>
@@ -40,19 +40,20 @@ struct Link
   LinkWeight   weight;
 };
 
-/** The affinity function of a job in the units of keys. */
+/** The affinity function of a job, in the units of keys. */
 AffinityTerms
 MakeAffinityTerms(const FuzzyConnectednessJob & job);
 
-/** All links of a voxel. */
+/** The links of a voxel to all its neighbors. */
 std::vector<Link>
 MakeLinks(const FuzzyConnectednessJob & job);
 
-/** The least key whose strength reaches the job's minimum, at least 1. */
+/** The smallest key whose strength is not below the minimumStrength of the job; at least 1. */
 std::uint32_t
-LeastKey(const FuzzyConnectednessJob & job);
+MinKey(const FuzzyConnectednessJob & job);
 
-/** Keys of links between voxels of one pixel type. Terms of integers are looked up, if a table can hold them. */
+/** Keys of links between voxels of one pixel type. The terms of integers are looked up in tables if their range is not
+ * too large. */
 template <typename TPixel>
 class EdgeKeys
 {
@@ -62,25 +63,25 @@ public:
   {
     if constexpr (std::is_integral<TPixel>::value)
     {
-      // Not std::minmax_element, which compilers do not vectorize.
+      // Not std::minmax_element: compilers do not vectorize it.
       const auto * image = static_cast<const TPixel *>(job.image);
-      TPixel       leastPixel = image[0];
-      TPixel       greatestPixel = image[0];
+      TPixel       minPixel = image[0];
+      TPixel       maxPixel = image[0];
       for (std::int64_t voxel = 1; voxel < job.GetNumberOfVoxels(); ++voxel)
       {
-        leastPixel = image[voxel] < leastPixel ? image[voxel] : leastPixel;
-        greatestPixel = image[voxel] > greatestPixel ? image[voxel] : greatestPixel;
+        minPixel = image[voxel] < minPixel ? image[voxel] : minPixel;
+        maxPixel = image[voxel] > maxPixel ? image[voxel] : maxPixel;
       }
-      const auto least = static_cast<std::int64_t>(leastPixel);
-      const auto greatest = static_cast<std::int64_t>(greatestPixel);
-      if (greatest - least <= 65535)
+      const auto min = static_cast<std::int64_t>(minPixel);
+      const auto max = static_cast<std::int64_t>(maxPixel);
+      if (max - min <= maxTableRange)
       {
-        m_LeastSum = 2 * least;
-        for (std::int64_t sum = 2 * least; sum <= 2 * greatest; ++sum)
+        m_MinSum = 2 * min;
+        for (std::int64_t sum = 2 * min; sum <= 2 * max; ++sum)
         {
           m_MeanTerms.push_back(MeanTerm(m_Terms, static_cast<double>(sum)));
         }
-        for (std::int64_t difference = 0; difference <= greatest - least; ++difference)
+        for (std::int64_t difference = 0; difference <= max - min; ++difference)
         {
           m_DifferenceTerms.push_back(DifferenceTerm(m_Terms, static_cast<double>(difference)));
         }
@@ -95,7 +96,7 @@ public:
     {
       if (!m_MeanTerms.empty())
       {
-        const std::int64_t sum = static_cast<std::int64_t>(a) + b - m_LeastSum;
+        const std::int64_t sum = static_cast<std::int64_t>(a) + b - m_MinSum;
         const std::int64_t difference = a > b ? static_cast<std::int64_t>(a) - b : static_cast<std::int64_t>(b) - a;
         return KeyOfTerms(m_Terms.combination, m_MeanTerms[sum], m_DifferenceTerms[difference], link);
       }
@@ -111,8 +112,11 @@ public:
   }
 
 private:
+  // Of all 16-bit images: the tables then take 768 kB.
+  static constexpr std::int64_t maxTableRange = 65535;
+
   AffinityTerms              m_Terms;
-  std::int64_t               m_LeastSum{ 0 };
+  std::int64_t               m_MinSum{ 0 };
   std::vector<std::uint32_t> m_MeanTerms;
   std::vector<std::uint32_t> m_DifferenceTerms;
 };

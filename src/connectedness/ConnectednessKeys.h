@@ -18,29 +18,29 @@
 #ifndef ConnectednessKeys_h
 #define ConnectednessKeys_h
 
-#include "../HostDevice.h"
+#include "common/HostDevice.h"
 
 #include <cstdint>
 #include <cstring>
 
 /** Affinities as ordered integers, for host and device.
  *
- * Strength of connectedness only compares affinities, so any increasing map of them will do until the end. Affinities
- * that are products or minima of Gaussians are kept as logarithms: a cost is round(2^24 * -ln g), and the key of an
- * affinity mu is topKey - (-ln mu in these units). Weighted sums are kept as round(2^30 * term). The operations below
- * are IEEE 754 double operations in the order written; compile with contraction off (-ffp-contract=off, -fmad=false),
- * and all compilers give the same keys and strengths. */
+ * Fuzzy connectedness only compares affinities, so any increasing function of them serves until the end. Products and
+ * minima of Gaussians are kept as logarithms: a cost is round(2^24 * -ln g), and the key of an affinity mu is topKey -
+ * (-ln mu in these units). Weighted sums are kept as round(2^30 * term). The functions below are IEEE 754 double
+ * operations in the order written; compiled without contraction (-ffp-contract=off, -fmad=false), they give the same
+ * keys and strengths with all compilers. */
 namespace itk
 {
 namespace voxelmaps
 {
 constexpr std::uint32_t noKey = 0;               // no link, or not reached
 constexpr std::uint32_t topKey = 0x7ffffffe;     // affinity 1
-constexpr std::uint32_t seedKey = 0x7fffffff;    // strictly above every affinity
+constexpr std::uint32_t seedKey = 0x7fffffff;    // above the key of every affinity
 constexpr double        logUnits = 16777216.0;   // 2^24
 constexpr double        sumUnits = 1073741824.0; // 2^30
 
-/** exp(-x) for x >= 0, to about 1 unit of the last place: libraries differ in theirs. */
+/** exp(-x) for x >= 0, within about one unit in the last place. Not std::exp, which differs between C libraries. */
 VOXELMAPS_HOST_DEVICE inline double
 ExponentialOfNegative(double x)
 {
@@ -48,13 +48,13 @@ ExponentialOfNegative(double x)
   {
     return 0.0;
   }
-  // exp(-x) = 2^-n exp(-r), |r| <= ln(2) / 2; ln 2 in two parts, so that n * high is exact.
+  // exp(-x) = 2^-n exp(-r) with |r| <= ln(2) / 2; ln 2 is split into two parts, so that n * high is exact.
   const int    n = static_cast<int>(x * 1.4426950408889634 + 0.5);
   const double high = n * 0.693147180369123816490;
   const double low = n * 1.90821492927058770002e-10;
   const double r = (x - high) - low;
   const double y = -r;
-  // Taylor's series up to y^13: the rest is below 2^-53.
+  // Taylor series up to y^13; the remainder is below 2^-53.
   double sum = 1.0 / 6227020800.0;
   sum = sum * y + 1.0 / 479001600.0;
   sum = sum * y + 1.0 / 39916800.0;
@@ -75,15 +75,15 @@ ExponentialOfNegative(double x)
   return sum * power;
 }
 
-/** How two terms, of the mean and of the difference, make a key. */
+/** How the terms of the mean and of the difference are combined to a key. */
 enum class Combination : std::uint8_t
 {
   Product,    // costs are added
-  Minimum,    // the greater cost counts
+  Minimum,    // the larger cost counts
   WeightedSum // terms are added
 };
 
-/** Affinity function in the units of keys. */
+/** The affinity function, in the units of keys. */
 struct AffinityTerms
 {
   Combination combination;
@@ -91,7 +91,7 @@ struct AffinityTerms
   double      mean;             // of the object
   double      meanFactor;       // cost = meanFactor (h - mean)^2
   double      difference;       // expected difference
-  double      differenceScale;  // 0.5 if half the difference counts, else 1
+  double      differenceScale;  // 0.5 for affinities of half the difference, else 1
   double      differenceFactor; // cost = differenceFactor (differenceScale |a - b| - difference)^2
   double      meanWeight;       // of the weighted sum, times 2^30
   double      differenceWeight;
@@ -133,7 +133,7 @@ DifferenceTerm(const AffinityTerms & terms, double difference)
   return TermOf(terms, distance * distance * terms.differenceFactor, terms.differenceWeight);
 }
 
-/** What the length of a link does: a cost, or a factor in units of 2^-32 for weighted sums. */
+/** The effect of the length of a link: a cost, or for weighted sums a factor in units of 2^-32. */
 struct LinkWeight
 {
   std::uint32_t cost;
@@ -154,7 +154,7 @@ KeyOfTerms(Combination combination, std::uint32_t meanTerm, std::uint32_t differ
   return cost < topKey ? static_cast<std::uint32_t>(topKey - cost) : noKey;
 }
 
-/** Strength of a key: 1 for seeds, 0 for what is not reached. */
+/** Strength of a key: 1 for seeds, 0 for noKey. */
 VOXELMAPS_HOST_DEVICE inline double
 StrengthOfKey(Combination combination, std::uint32_t key)
 {

@@ -15,8 +15,11 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "CudaDevice.h"
-#include "CudaError.h"
+#include "cuda/CudaDevice.h"
+
+#include "cuda/CudaArchitectures.h"
+#include "cuda/CudaError.h"
+#include "cuda/CudaLaunch.h"
 #include "itkCudaDevices.h"
 
 #include <algorithm>
@@ -29,21 +32,26 @@ namespace voxelmaps
 {
 namespace
 {
-__global__ void
-ProbeKernel()
-{}
-
-// Kernels that are loaded at their first launch, and their local memory, take some.
+// Kernels are loaded at their first launch and need device memory, for their local variables too.
 constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
 } // namespace
 
 CurrentDevice::CurrentDevice(int deviceID)
 {
   CudaDevices::Verify(deviceID);
-  CheckCuda(cudaGetDevice(&m_Former), "asking for the current device");
-  CheckCuda(cudaSetDevice(deviceID), "choosing the device");
-  cudaFuncAttributes attributes;
-  CheckCuda(cudaFuncGetAttributes(&attributes, ProbeKernel), "looking for code for this device");
+  int former = deviceID;
+  CheckCuda(cudaGetDevice(&former), "asking for the current device");
+  if (former != deviceID)
+  {
+    const cudaError_t result = cudaSetDevice(deviceID);
+    if (result != cudaSuccess)
+    {
+      // A device that cannot be used may be the current one all the same.
+      cudaSetDevice(former);
+    }
+    CheckCuda(result, "choosing the device");
+    m_Former = former;
+  }
 }
 
 CurrentDevice::~CurrentDevice()
@@ -63,50 +71,104 @@ UsableDeviceMemory(std::uint64_t budget)
   const std::uint64_t usable = free > 2 * reservedBytes ? free - reservedBytes : free / 2;
   return budget > 0 ? std::min(budget, usable) : usable;
 }
+
+CudaDeviceLimits
+GetCudaDeviceLimits()
+{
+  int device = 0;
+  int bytes = 0;
+  CheckCuda(cudaGetDevice(&device), "asking for the current device");
+  CheckCuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+            "asking for the shared memory of the device");
+  return CudaDeviceLimits{ static_cast<std::size_t>(bytes) };
+}
+
+int
+GetNumberOfMultiprocessors()
+{
+  int device = 0;
+  int number = 0;
+  CheckCuda(cudaGetDevice(&device), "asking for the current device");
+  CheckCuda(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device),
+            "asking for the number of multiprocessors");
+  return number;
+}
+
+namespace
+{
+/** Number of devices in CUDA's order, those included that this build has no code for. */
+int
+CountDevices(cudaError_t & result)
+{
+  int number = 0;
+  result = cudaGetDeviceCount(&number);
+  cudaGetLastError();
+  return result == cudaSuccess ? number : 0;
+}
+
+/** Why the kernels of this build do not run on a device; empty if they do. Creates no context. */
+std::string
+ReasonAgainst(int deviceID)
+{
+  int major = 0;
+  int minor = 0;
+  CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, deviceID),
+            "asking for the compute capability");
+  CheckCuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, deviceID),
+            "asking for the compute capability");
+  if (ArchitecturesRunOn(VOXELMAPS_CUDA_ARCHITECTURES, 10 * major + minor))
+  {
+    return "";
+  }
+  return "The CUDA device " + std::to_string(deviceID) + " (" + CudaDevices::GetName(deviceID) +
+         ") has the compute capability " + std::to_string(major) + '.' + std::to_string(minor) +
+         ", but this build has code for " + VOXELMAPS_CUDA_ARCHITECTURES +
+         " only: build with its number in CMAKE_CUDA_ARCHITECTURES, or use the filters without Cuda in their names.";
+}
+} // namespace
 } // namespace voxelmaps
 
 int
 CudaDevices::GetNumberOfDevices()
 {
-  int number = 0;
-  if (cudaGetDeviceCount(&number) != cudaSuccess)
+  cudaError_t result = cudaSuccess;
+  const int   number = voxelmaps::CountDevices(result);
+  for (int deviceID = 0; deviceID < number; ++deviceID)
   {
-    cudaGetLastError();
-    return 0;
+    if (IsUsable(deviceID))
+    {
+      return number;
+    }
   }
-  return number;
+  return 0;
 }
 
 std::string
 CudaDevices::GetReasonForNoDevice()
 {
-  int               number = 0;
-  const cudaError_t result = cudaGetDeviceCount(&number);
-  if (result == cudaSuccess && number > 0)
+  cudaError_t result = cudaSuccess;
+  const int   number = voxelmaps::CountDevices(result);
+  // CUDA reports a missing driver as one that is too old.
+  if (result != cudaSuccess && GetDriverVersion() == 0)
   {
-    return "";
-  }
-  // CUDA calls this, too, a driver that is too old.
-  if (GetDriverVersion() == 0)
-  {
-    cudaGetLastError();
     return "This machine has no NVIDIA driver: install one, or use the filters without Cuda in their names.";
   }
   try
   {
-    voxelmaps::CheckCuda(result == cudaSuccess ? cudaErrorNoDevice : result, "looking for a device");
+    voxelmaps::CheckCuda(result == cudaSuccess && number == 0 ? cudaErrorNoDevice : result, "looking for a device");
+    return GetNumberOfDevices() > 0 ? "" : voxelmaps::ReasonAgainst(0);
   }
   catch (const voxelmaps::CudaError & error)
   {
     return error.what();
   }
-  return "";
 }
 
 void
 CudaDevices::Verify(int deviceID)
 {
-  const int number = GetNumberOfDevices();
+  cudaError_t result = cudaSuccess;
+  const int   number = voxelmaps::CountDevices(result);
   if (number == 0)
   {
     throw voxelmaps::CudaError(GetReasonForNoDevice());
@@ -117,6 +179,11 @@ CudaDevices::Verify(int deviceID)
                                std::to_string(number - 1) + ": this machine has " + std::to_string(number) +
                                " CUDA device(s).");
   }
+  const std::string reason = voxelmaps::ReasonAgainst(deviceID);
+  if (!reason.empty())
+  {
+    throw voxelmaps::CudaError(reason);
+  }
 }
 
 bool
@@ -124,7 +191,7 @@ CudaDevices::IsUsable(int deviceID)
 {
   try
   {
-    const voxelmaps::CurrentDevice device(deviceID);
+    Verify(deviceID);
     return true;
   }
   catch (const voxelmaps::CudaError &)
@@ -136,7 +203,7 @@ CudaDevices::IsUsable(int deviceID)
 std::string
 CudaDevices::GetName(int deviceID)
 {
-  // Asking takes longer than computing a small image.
+  // Asking CUDA takes longer than computing a small image.
   static std::mutex                 mutex;
   static std::map<int, std::string> names;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -146,7 +213,7 @@ CudaDevices::GetName(int deviceID)
     return known->second;
   }
   cudaDeviceProp properties;
-  if (deviceID < 0 || deviceID >= GetNumberOfDevices() || cudaGetDeviceProperties(&properties, deviceID) != cudaSuccess)
+  if (deviceID < 0 || cudaGetDeviceProperties(&properties, deviceID) != cudaSuccess)
   {
     cudaGetLastError();
     return "";

@@ -24,7 +24,7 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Makes a device the current one of this host thread, and the former one again at the end. */
+/** Makes a device the current one of this host thread for the lifetime of the object, then restores the former one. */
 class CurrentDevice
 {
 public:
@@ -39,7 +39,7 @@ private:
   int m_Former{ -1 };
 };
 
-/** Bytes that a job may use on the current device: the budget if it is not 0, but never more than is free, less a
+/** Bytes that a job may use on the current device: the budget if it is not 0, but never more than is free, minus a
  * reserve for CUDA itself. */
 std::uint64_t
 UsableDeviceMemory(std::uint64_t budget);

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "CudaError.h"
+#include "cuda/CudaError.h"
 
 namespace itk
 {
@@ -29,7 +29,7 @@ Advice(cudaError_t error)
   switch (error)
   {
     case cudaErrorNoDevice:
-      return "Use the filter without Cuda, or check with nvidia-smi that a device is there.";
+      return "Use the filter without Cuda, or check with nvidia-smi that there is a device.";
     case cudaErrorInsufficientDriver:
       return "The driver is older than the CUDA version of this build: update the driver, or build with an older CUDA.";
     case cudaErrorInvalidDevice:

@@ -18,30 +18,29 @@
 #ifndef CudaError_h
 #define CudaError_h
 
-#include <cuda_runtime_api.h>
+#include "itkVoxelMapsJob.h"
 
-#include <stdexcept>
-#include <string>
+#include <cuda_runtime_api.h>
 
 namespace itk
 {
 namespace voxelmaps
 {
-/** An error of CUDA; the filters turn it into an itk::ExceptionObject. */
-class CudaError : public std::runtime_error
+/** An error of CUDA or of what it is asked for. */
+class CudaError : public EngineError
 {
 public:
-  using std::runtime_error::runtime_error;
+  using EngineError::EngineError;
 };
 
-/** Too little device memory: what a smaller piece of work may mend. */
+/** Too little device memory; a smaller slab may fit. */
 class CudaOutOfMemory : public CudaError
 {
 public:
   using CudaError::CudaError;
 };
 
-/** Throw CudaError, with CUDA's text and what to do about it, unless result is success. */
+/** Throw CudaError, with CUDA's text and advice, unless the result is success. */
 void
 CheckCuda(cudaError_t result, const char * doing);
 

@@ -18,7 +18,7 @@
 #ifndef CudaMemory_h
 #define CudaMemory_h
 
-#include "CudaError.h"
+#include "cuda/CudaError.h"
 
 #include <cstddef>
 #include <string>
@@ -46,9 +46,9 @@ public:
   }
   ~DeviceBuffer() { cudaFree(m_Data); }
 
-  /** Throws CudaOutOfMemory if there is too little memory. */
-  void
-  Allocate(std::size_t size)
+  /** False, with an empty buffer, if there is too little memory. */
+  bool
+  TryAllocate(std::size_t size)
   {
     this->Free();
     void *            data = nullptr;
@@ -57,12 +57,23 @@ public:
     if (result == cudaErrorMemoryAllocation)
     {
       cudaGetLastError();
-      throw CudaOutOfMemory("The device has too little free memory for a buffer of " + std::to_string(bytes) +
-                            " bytes. Free memory on the device, or set a smaller DeviceMemoryBudget.");
+      return false;
     }
     CheckCuda(result, "allocating device memory");
     m_Data = static_cast<T *>(data);
     m_Size = size;
+    return true;
+  }
+  /** Throws CudaOutOfMemory if there is too little memory. */
+  void
+  Allocate(std::size_t size)
+  {
+    if (!this->TryAllocate(size))
+    {
+      throw CudaOutOfMemory("The device has too little free memory for a buffer of " +
+                            std::to_string(size * sizeof(T)) +
+                            " bytes. Free memory on the device, or set a smaller DeviceMemoryBudget.");
+    }
   }
   void
   Free()
@@ -94,7 +105,14 @@ class PinnedBuffer
 public:
   explicit PinnedBuffer(std::size_t bytes)
   {
-    CheckCuda(cudaHostAlloc(&m_Data, bytes, cudaHostAllocDefault), "allocating page-locked host memory");
+    const cudaError_t result = cudaHostAlloc(&m_Data, bytes, cudaHostAllocDefault);
+    if (result == cudaErrorMemoryAllocation)
+    {
+      cudaGetLastError();
+      throw CudaError("The system cannot page-lock " + std::to_string(bytes) +
+                      " bytes of host memory. Free host memory, or raise the limit of locked memory (ulimit -l).");
+    }
+    CheckCuda(result, "allocating page-locked host memory");
   }
   PinnedBuffer(const PinnedBuffer &) = delete;
   PinnedBuffer &

@@ -15,7 +15,9 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "CudaStaging.h"
+#include "cuda/CudaStaging.h"
+
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,15 +29,15 @@ namespace itk
 {
 namespace voxelmaps
 {
-struct CudaStaging::Piece
+struct CudaStaging::Chunk
 {
-  PinnedBuffer memory{ pieceBytes };
+  PinnedBuffer memory{ chunkBytes };
 };
 
 namespace
 {
 // Page-locking 16 MB takes longer than copying them.
-constexpr std::size_t mostKeptPieces = 4;
+constexpr std::size_t maxKeptChunks = 4;
 
 std::mutex &
 KeptMutex()
@@ -45,50 +47,49 @@ KeptMutex()
 }
 
 // Never destroyed: the driver may be gone by the end of the program, and takes the memory with it.
-template <typename TPiece>
-std::vector<std::unique_ptr<TPiece>> &
-KeptPieces()
+template <typename TChunk>
+std::vector<std::unique_ptr<TChunk>> &
+KeptChunks()
 {
-  static auto * pieces = new std::vector<std::unique_ptr<TPiece>>();
-  return *pieces;
+  static auto * chunks = new std::vector<std::unique_ptr<TChunk>>();
+  return *chunks;
 }
 } // namespace
 
-std::unique_ptr<CudaStaging::Piece>
-CudaStaging::TakePiece()
+std::unique_ptr<CudaStaging::Chunk>
+CudaStaging::TakeChunk()
 {
   {
     const std::lock_guard<std::mutex> lock(KeptMutex());
-    auto &                            kept = KeptPieces<Piece>();
+    auto &                            kept = KeptChunks<Chunk>();
     if (!kept.empty())
     {
-      auto piece = std::move(kept.back());
+      auto chunk = std::move(kept.back());
       kept.pop_back();
-      return piece;
+      return chunk;
     }
   }
-  return std::make_unique<Piece>();
+  return std::make_unique<Chunk>();
 }
 
-CudaStaging::CudaStaging(unsigned int numberOfWorkers, RunWorkers runWorkers)
-  : m_NumberOfWorkers(numberOfWorkers)
-  , m_RunWorkers(std::move(runWorkers))
+CudaStaging::CudaStaging(const JobExecution & execution)
+  : m_Execution(execution)
 {
-  for (auto & piece : m_Pieces)
+  for (auto & chunk : m_Chunks)
   {
-    piece = TakePiece();
+    chunk = TakeChunk();
   }
 }
 
 CudaStaging::~CudaStaging()
 {
   const std::lock_guard<std::mutex> lock(KeptMutex());
-  auto &                            kept = KeptPieces<Piece>();
-  for (auto & piece : m_Pieces)
+  auto &                            kept = KeptChunks<Chunk>();
+  for (auto & chunk : m_Chunks)
   {
-    if (piece && kept.size() < mostKeptPieces)
+    if (chunk && kept.size() < maxKeptChunks)
     {
-      kept.push_back(std::move(piece));
+      kept.push_back(std::move(chunk));
     }
   }
 }
@@ -97,30 +98,25 @@ void
 CudaStaging::CopyByWorkers(void * to, const void * from, std::size_t bytes) const
 {
   // Below this, waking threads takes longer than copying.
-  constexpr std::size_t leastBytesPerWorker = std::size_t{ 128 } << 10;
-  const auto workers = static_cast<unsigned int>(std::min<std::size_t>(m_NumberOfWorkers, bytes / leastBytesPerWorker));
-  if (!m_RunWorkers || workers < 2)
-  {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  m_RunWorkers(workers, [=](unsigned int worker) {
-    const std::size_t first = bytes / workers * worker;
-    const std::size_t last = worker + 1 == workers ? bytes : first + bytes / workers;
-    std::memcpy(static_cast<char *>(to) + first, static_cast<const char *>(from) + first, last - first);
-  });
+  constexpr std::int64_t minBytesPerWorker = std::int64_t{ 128 } << 10;
+  ForEachRange(
+    static_cast<std::int64_t>(bytes), minBytesPerWorker, m_Execution, [=](std::int64_t begin, std::int64_t end) {
+      std::memcpy(static_cast<char *>(to) + begin,
+                  static_cast<const char *>(from) + begin,
+                  static_cast<std::size_t>(end - begin));
+    });
 }
 
 void
 CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-                    const std::function<void(std::size_t)> & afterPiece)
+                    const std::function<void(std::size_t)> & afterChunk)
 {
-  // Small copies in pieces too, so that both kinds of copying overlap.
-  const std::size_t step = std::min(pieceBytes, std::max<std::size_t>((bytes + 2) / 3, std::size_t{ 1 } << 20));
+  // Small copies in chunks too, so that both kinds of copying overlap.
+  const std::size_t step = std::min(chunkBytes, std::max<std::size_t>((bytes + 2) / 3, std::size_t{ 1 } << 20));
   const CudaEvent   arrived[2];
   const auto        request = [&](std::size_t first, int which) {
     const std::size_t size = std::min(step, bytes - first);
-    CheckCuda(cudaMemcpyAsync(m_Pieces[which]->memory.data(),
+    CheckCuda(cudaMemcpyAsync(m_Chunks[which]->memory.data(),
                               static_cast<const char *>(device) + first,
                               size,
                               cudaMemcpyDeviceToHost,
@@ -143,13 +139,13 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
       }
       arrived[which].Synchronize();
       const std::size_t size = std::min(step, bytes - first);
-      this->CopyByWorkers(static_cast<char *>(host) + first, m_Pieces[which]->memory.data(), size);
-      afterPiece(size);
+      this->CopyByWorkers(static_cast<char *>(host) + first, m_Chunks[which]->memory.data(), size);
+      afterChunk(size);
     }
   }
   catch (...)
   {
-    // The device may still be writing to the pieces, which go back to the next user.
+    // The device may still be writing to the chunks, which go back to the next user.
     cudaStreamSynchronize(stream);
     throw;
   }

@@ -18,8 +18,8 @@
 #ifndef CudaStaging_h
 #define CudaStaging_h
 
-#include "CudaMemory.h"
-#include "CudaStream.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaStream.h"
 
 #include <cstddef>
 #include <functional>
@@ -29,36 +29,33 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Copies between ordinary host memory and the device by way of page-locked memory: while one piece is copied by the
- * device, the former one is copied by host threads. The page-locked memory is kept for the next copy of the program. */
+/** Copies from the device to ordinary host memory through page-locked memory: while the device copies one chunk, host
+ * threads copy the previous one. The page-locked memory is kept for the next copy of the program. */
 class CudaStaging
 {
 public:
-  using RunWorkers = std::function<void(unsigned int, const std::function<void(unsigned int)> &)>;
-
-  CudaStaging(unsigned int numberOfWorkers, RunWorkers runWorkers);
+  explicit CudaStaging(const JobExecution & execution);
   ~CudaStaging();
 
-  /** Copy to host memory what lies in device memory after the work so far in the stream; afterPiece is called with the
-   * number of bytes that have arrived. Returns as everything has. */
+  /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunk is called with the
+   * number of bytes that have arrived. Returns when everything has arrived. */
   void
   ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-         const std::function<void(std::size_t)> & afterPiece);
+         const std::function<void(std::size_t)> & afterChunk);
 
   /** Bytes of host memory that are page-locked at a time. */
-  static constexpr std::size_t pieceBytes = std::size_t{ 16 } << 20;
+  static constexpr std::size_t chunkBytes = std::size_t{ 16 } << 20;
 
 private:
-  struct Piece;
-  static std::unique_ptr<Piece>
-  TakePiece();
+  struct Chunk;
+  static std::unique_ptr<Chunk>
+  TakeChunk();
 
   void
   CopyByWorkers(void * to, const void * from, std::size_t bytes) const;
 
-  unsigned int           m_NumberOfWorkers;
-  RunWorkers             m_RunWorkers;
-  std::unique_ptr<Piece> m_Pieces[2];
+  const JobExecution &   m_Execution;
+  std::unique_ptr<Chunk> m_Chunks[2];
 };
 } // namespace voxelmaps
 } // namespace itk

@@ -18,7 +18,7 @@
 #ifndef CudaStream_h
 #define CudaStream_h
 
-#include "CudaError.h"
+#include "cuda/CudaError.h"
 
 namespace itk
 {

@@ -15,12 +15,10 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// What takes the place of the device layer and the CUDA engines in a build without CUDA.
+// Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaDevices.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
-
-#include <stdexcept>
 
 namespace itk
 {
@@ -45,7 +43,7 @@ CudaDevices::GetReasonForNoDevice()
 void
 CudaDevices::Verify(int)
 {
-  throw std::runtime_error(reason);
+  throw voxelmaps::EngineError(reason);
 }
 
 bool
@@ -78,15 +76,18 @@ CudaDevices::GetDriverVersion()
   return 0;
 }
 
+namespace voxelmaps
+{
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
 {
-  throw std::runtime_error(reason);
+  throw voxelmaps::EngineError(reason);
 }
 
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
 {
-  throw std::runtime_error(reason);
+  throw voxelmaps::EngineError(reason);
 }
+} // namespace voxelmaps
 } // namespace itk

@@ -18,12 +18,12 @@
 #ifndef RunLengthFormulas_h
 #define RunLengthFormulas_h
 
-#include "../HostDevice.h"
+#include "common/Division.h"
 #include "itkRunLengthFeatureMapEnums.h"
 
 #include <cstdint>
 
-/** The last step: from exact integers to features. One text for scalars, vectors of lanes, host and device.
+/** The last step: from exact integers to features. One text for scalars, vectors, host and device.
  *
  * Every argument is an integer converted to double (rounded to nearest, so exact below 2^53). The operations below are
  * IEEE 754 double operations in the order written; compile with contraction off (-ffp-contract=off, -fmad=false), and
@@ -95,32 +95,6 @@ AddRunsOfLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortR
   sums.shortRunInverses += inverses * shortRunWeight;
   sums.lengthNonUniformity += runs * runs;
 }
-
-/** Correctly rounded division by the compiler's operator. Other divisions must give the same bits. */
-template <typename TReal>
-struct PlainDivision
-{
-  struct Divisor
-  {
-    TReal value;
-  };
-  static VOXELMAPS_HOST_DEVICE inline Divisor
-  By(TReal value)
-  {
-    return Divisor{ value };
-  }
-  /** Division by the product of two divisors. */
-  static VOXELMAPS_HOST_DEVICE inline Divisor
-  ByProduct(const Divisor & a, const Divisor & b)
-  {
-    return Divisor{ a.value * b.value };
-  }
-  static VOXELMAPS_HOST_DEVICE inline TReal
-  Quotient(TReal numerator, const Divisor & divisor)
-  {
-    return numerator / divisor.value;
-  }
-};
 
 /** The divisors of one matrix, shared by its features. */
 template <typename TReal, typename TDivision>

@@ -15,11 +15,13 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthPlan.h"
-#include "WideProduct.h"
+#include "runlength/RunLengthPlan.h"
+
+#include "common/FixedPoint.h"
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 namespace itk
 {
@@ -31,168 +33,114 @@ constexpr int entropyBits = 36;
 
 // Fixed point 1 / i^2 must be good to 2^-25 for the greatest level, so that the rounding to float stays the larger
 // error.
-constexpr int bitsOfLeastInverse = 24;
-
-int
-CeilLog2(std::uint64_t n)
-{
-  int bits = 0;
-  while ((std::uint64_t{ 1 } << bits) < n)
-  {
-    ++bits;
-  }
-  return bits;
-}
-
-// log2(n) * 2^56 by repeated squaring in integers: std::log2 differs between C libraries.
-std::uint64_t
-Log2FixedPoint(std::uint64_t n)
-{
-  int exponent = 63;
-  while ((n >> exponent) == 0)
-  {
-    --exponent;
-  }
-  std::uint64_t mantissa = n << (63 - exponent); // [1, 2) with 63 fraction bits
-  std::uint64_t fraction = 0;
-  for (int bit = 0; bit < 56; ++bit)
-  {
-    mantissa = MultiplyHigh(mantissa, mantissa); // [1, 4) with 62 fraction bits
-    fraction <<= 1;
-    if (mantissa >> 63)
-    {
-      fraction |= 1;
-    }
-    else
-    {
-      mantissa <<= 1;
-    }
-  }
-  return (static_cast<std::uint64_t>(exponent) << 56) + fraction;
-}
-
-// round(2^entropyBits * n * log2(n))
-std::int64_t
-EntropyTerm(std::uint64_t n)
-{
-  if (n < 2)
-  {
-    return 0;
-  }
-  const std::uint64_t logarithm = Log2FixedPoint(n);
-  const std::uint64_t high = MultiplyHigh(n, logarithm);
-  const std::uint64_t low = n * logarithm;
-  constexpr int       shift = 56 - entropyBits;
-  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
-  const std::uint64_t carry = rounded < low ? 1 : 0;
-  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
-}
-
-double
-PowerOfTwo(int exponent)
-{
-  double power = 1.0;
-  for (; exponent > 0; --exponent)
-  {
-    power *= 2.0;
-  }
-  for (; exponent < 0; ++exponent)
-  {
-    power *= 0.5;
-  }
-  return power;
-}
+constexpr int minBitsOfInverse = 24;
 } // namespace
 
 RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
 {
-  for (RunLengthJob::Triple direction : job.offsets)
+  SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
+  task.directions = MakeDirections(job.offsets, job.windowSize);
+  task.aggregation = job.aggregation;
+  task.skipDirectionsWithoutPairs = job.skipDirectionsWithoutPairs;
+  this->SetFeatures(job);
+  task.maxVoxels = NumberOfVoxels(job.windowSize) * static_cast<std::uint64_t>(task.DirectionsPerMatrix());
+  this->MakeLengthTables();
+  this->MakeInverses();
+  task.scales.entropyScale = PowerOfTwo(-entropyBits);
+  if (task.needsEntropy)
   {
-    const std::int64_t last = direction[2] != 0 ? direction[2] : direction[1] != 0 ? direction[1] : direction[0];
-    int                longest = 255;
-    for (int d = 0; d < 3; ++d)
+    for (std::uint64_t n = 0; n <= task.maxVoxels; ++n)
     {
-      direction[d] *= last;
-      if (direction[d] != 0)
-      {
-        longest = std::min(longest, static_cast<int>(job.windowSize[d]));
-      }
+      entropyTable.push_back(EntropyTerm(n, entropyBits));
     }
-    directions.push_back(direction);
-    longestRuns.push_back(longest);
-    longestRun = std::max(longestRun, longest);
   }
-  directionsPerMatrix = job.aggregation == RunLengthJob::Aggregation::Merge ? static_cast<int>(directions.size()) : 1;
-  mostVoxels = static_cast<std::uint64_t>(job.windowSize[0] * job.windowSize[1] * job.windowSize[2]) *
-               static_cast<std::uint64_t>(directionsPerMatrix);
+  task.lengthSquares = lengthSquares.data();
+  task.shortRunWeights = shortRunWeights.data();
+  task.inverseSquares = inverseSquares.data();
+  task.entropyTable = entropyTable.data();
+}
 
+void
+RunLengthPlan::SetFeatures(const RunLengthJob & job)
+{
+  using Feature = RunLengthJob::Feature;
+  const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= RunLengthTask::maxFeatures; };
+  if (job.features.empty() || job.features.size() > std::size_t{ RunLengthTask::maxFeatures } ||
+      std::any_of(job.features.begin(), job.features.end(), isUnknown))
+  {
+    throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
+                      std::to_string(RunLengthTask::maxFeatures) + " of RunLengthFeatureMapEnums::Feature.");
+  }
+  task.numberOfFeatures = static_cast<int>(job.features.size());
+  std::copy(job.features.begin(), job.features.end(), task.features);
   for (const Feature feature : job.features)
   {
     switch (feature)
     {
       case Feature::GrayLevelNonUniformity:
       case Feature::GrayLevelNonUniformityNormalized:
-        needsLevelCounts = true;
+        task.needsLevelCounts = true;
         break;
       case Feature::LowGrayLevelRunEmphasis:
       case Feature::ShortRunLowGrayLevelEmphasis:
       case Feature::LongRunLowGrayLevelEmphasis:
-        needsInverses = true;
+        task.needsInverses = true;
         break;
       case Feature::HighGrayLevelRunEmphasis:
       case Feature::ShortRunHighGrayLevelEmphasis:
       case Feature::LongRunHighGrayLevelEmphasis:
-        needsSquares = true;
+        task.needsSquares = true;
         break;
       case Feature::GrayLevelVariance:
-        needsSquares = true;
-        needsLevelSum = true;
+        task.needsSquares = true;
+        task.needsLevelSum = true;
         break;
       case Feature::RunEntropy:
-        needsEntropy = true;
+        task.needsEntropy = true;
         break;
       default:
         break;
     }
   }
+}
 
+void
+RunLengthPlan::MakeLengthTables()
+{
   // Up to length 12 the weights lcm^2 / l^2 are integers and the sums of short runs exact.
+  const auto    longest = static_cast<std::uint64_t>(task.directions.longestLine);
   std::uint64_t multiple = 1;
-  for (std::uint64_t l = 2; l <= 12 && longestRun <= 12 && l <= static_cast<std::uint64_t>(longestRun); ++l)
+  for (std::uint64_t l = 2; l <= 12 && longest <= 12 && l <= longest; ++l)
   {
     multiple = std::lcm(multiple, l);
   }
-  scales.shortRunScale = static_cast<double>(multiple * multiple);
+  task.scales.shortRunScale = static_cast<double>(multiple * multiple);
   lengthSquares.push_back(0.0);
   shortRunWeights.push_back(0.0);
-  for (int l = 1; l <= longestRun; ++l)
+  for (std::uint64_t l = 1; l <= longest; ++l)
   {
     lengthSquares.push_back(static_cast<double>(l) * static_cast<double>(l));
-    shortRunWeights.push_back(scales.shortRunScale / lengthSquares.back());
+    shortRunWeights.push_back(task.scales.shortRunScale / lengthSquares.back());
   }
+}
 
-  int inverseBits = 62 - CeilLog2(mostVoxels);
-  if (inverseBits < bitsOfLeastInverse + 2 * CeilLog2(job.numberOfGrayLevels))
+void
+RunLengthPlan::MakeInverses()
+{
+  const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
+  int        inverseBits = 62 - CeilLog2(task.maxVoxels);
+  if (inverseBits < minBitsOfInverse + 2 * CeilLog2(levels))
   {
     inverseBits = 62;
-    wideInverses = true;
+    task.wideInverses = true;
   }
-  scales.inverseScale = PowerOfTwo(-inverseBits);
-  if (needsInverses)
+  task.scales.inverseScale = PowerOfTwo(-inverseBits);
+  if (task.needsInverses)
   {
     inverseSquares.push_back(0);
-    for (std::uint64_t i = 1; i <= job.numberOfGrayLevels; ++i)
+    for (std::uint64_t i = 1; i <= levels; ++i)
     {
       inverseSquares.push_back(((std::uint64_t{ 1 } << inverseBits) + i * i / 2) / (i * i));
-    }
-  }
-
-  scales.entropyScale = PowerOfTwo(-entropyBits);
-  if (needsEntropy)
-  {
-    for (std::uint64_t n = 0; n <= mostVoxels; ++n)
-    {
-      entropyTable.push_back(EntropyTerm(n));
     }
   }
 }

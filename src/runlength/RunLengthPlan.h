@@ -18,8 +18,7 @@
 #ifndef RunLengthPlan_h
 #define RunLengthPlan_h
 
-#include "RunLengthFormulas.h"
-#include "itkRunLengthJob.h"
+#include "runlength/RunLengthTask.h"
 
 #include <cstdint>
 #include <vector>
@@ -29,39 +28,31 @@ namespace itk
 namespace voxelmaps
 {
 /** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-struct RunLengthPlan
+class RunLengthPlan
 {
-  using Feature = RunLengthJob::Feature;
-
+public:
+  /** Throws EngineError if the job breaks a rule. */
   explicit RunLengthPlan(const RunLengthJob & job);
+  RunLengthPlan(const RunLengthPlan &) = delete;
+  RunLengthPlan &
+  operator=(const RunLengthPlan &) = delete;
 
-  /** Offsets with the last non-zero component positive: the same runs, fewer cases. */
-  std::vector<RunLengthJob::Triple> directions;
-  /** Longest run that fits the window, per direction and of all. */
-  std::vector<int> longestRuns;
-  int              longestRun{ 1 };
-  /** Directions that share one matrix: all if merged, else one. */
-  int directionsPerMatrix{ 1 };
-  /** Most voxels that one matrix can count. */
-  std::uint64_t mostVoxels{ 1 };
+  /** The task of the whole job, with host pointers. */
+  RunLengthTask task{};
 
-  RunLengthScales scales{};
-  /** l^2 and c(l) for l = 0 ... longestRun; c(0) is unused. */
-  std::vector<double> lengthSquares;
-  std::vector<double> shortRunWeights;
-  /** q(i) for i = 0 ... number of gray levels; q(0) = 0. */
+  // The tables of the task.
+  std::vector<double>        lengthSquares;
+  std::vector<double>        shortRunWeights;
   std::vector<std::uint64_t> inverseSquares;
-  /** Whether sums of q need more than 64 bits, so that both halves of q are to be summed apart. */
-  bool wideInverses{ false };
-  /** t(n) for n = 0 ... mostVoxels, if run entropy is selected. */
-  std::vector<std::int64_t> entropyTable;
+  std::vector<std::int64_t>  entropyTable;
 
-  /** Which sums the selected features need. */
-  bool needsLevelCounts{ false };
-  bool needsLevelSum{ false };
-  bool needsSquares{ false };
-  bool needsInverses{ false };
-  bool needsEntropy{ false };
+private:
+  void
+  SetFeatures(const RunLengthJob & job);
+  void
+  MakeLengthTables();
+  void
+  MakeInverses();
 };
 } // namespace voxelmaps
 } // namespace itk

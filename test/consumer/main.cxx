@@ -15,14 +15,49 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkCudaDevices.h"
+#include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaRunLengthFeatureMapImageFilter.h"
+#include "itkGrayLevelDiscretizationImageFilter.h"
 
 #include <iostream>
+
+namespace
+{
+using ImageType = itk::Image<unsigned char, 2>;
+
+/** Use everything that the headers need from the library. */
+bool
+UseEverything(ImageType * image)
+{
+  const auto connectedness = itk::FuzzyConnectednessImageFilter<ImageType>::New();
+  connectedness->SetInput(image);
+  connectedness->SetSeed({ { 4, 4 } });
+  connectedness->SetObjectMean(7.0);
+  connectedness->Update();
+  const auto discretization = itk::GrayLevelDiscretizationImageFilter<ImageType>::New();
+  discretization->SetInput(image);
+  discretization->Update();
+  itk::CudaRunLengthFeatureMapImageFilter<ImageType>::New()->Print(std::cout);
+  itk::CudaFuzzyConnectednessImageFilter<ImageType>::New()->Print(std::cout);
+  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
+  try
+  {
+    itk::CudaDevices::Verify(-1);
+  }
+  catch (const itk::voxelmaps::EngineError & error)
+  {
+    std::cout << error.what() << std::endl;
+    return connectedness->GetOutput()->GetPixel({ { 4, 4 } }) == 1.0f &&
+           discretization->GetOutput()->GetPixel({ { 4, 4 } }) == 1;
+  }
+  return false;
+}
+} // namespace
 
 int
 main()
 {
-  using ImageType = itk::Image<unsigned char, 2>;
   const auto image = ImageType::New();
   image->SetRegions(ImageType::SizeType{ { 8, 8 } });
   image->Allocate();
@@ -38,5 +73,5 @@ main()
   const auto pixel = filter->GetOutput()->GetPixel({ { 4, 4 } });
   const auto names = filter->GetFeatureNames();
   std::cout << names.at(1) << " = " << pixel[1] << std::endl;
-  return names.at(1) == "LRE" && pixel[1] == 9.0f ? 0 : 1;
+  return names.at(1) == "LRE" && pixel[1] == 9.0f && UseEverything(image) ? 0 : 1;
 }

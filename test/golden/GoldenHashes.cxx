@@ -28,7 +28,7 @@ namespace VoxelMapsGolden
 {
 namespace
 {
-constexpr std::size_t mostFailures = 10;
+constexpr std::size_t maxFailures = 10;
 
 const std::map<std::string, std::uint64_t> goldenHashes{
 #include "GoldenHashes.inc"
@@ -78,7 +78,7 @@ GoldenGroup::~GoldenGroup()
   {
     EXPECT_EQ(rows, m_NumberOfCases) << "cases of " << m_Name << " in the list, and in the test";
   }
-  EXPECT_LE(m_NumberOfFailures, mostFailures) << "failures in " << m_Name << " in all";
+  EXPECT_LE(m_NumberOfFailures, maxFailures) << "failures in " << m_Name << " in all";
 }
 
 std::string
@@ -108,7 +108,7 @@ GoldenGroup::Check(const std::string & variant, std::uint64_t hash)
       *list << "{ \"" << m_Case << "\", " << ToText(hash) << " },\n" << std::flush;
     }
   }
-  if (hash != m_Expected && ++m_NumberOfFailures <= mostFailures)
+  if (hash != m_Expected && ++m_NumberOfFailures <= maxFailures)
   {
     ADD_FAILURE() << m_Case << ", " << variant << ": " << ToText(hash) << " instead of " << ToText(m_Expected);
   }

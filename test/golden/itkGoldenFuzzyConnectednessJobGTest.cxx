@@ -15,13 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CudaTestUtilities.h"
 #include "GoldenHashes.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkFuzzyConnectednessJob.h"
-#if defined(VOXELMAPS_TEST_CUDA)
-#  include "itkCudaFuzzyConnectednessJob.h"
-#endif
+#include "connectedness/ConnectednessKeyEngines.h"
+#include "itkFuzzyConnectednessAffinityEstimate.h"
 
 #include <gtest/gtest.h>
 
@@ -31,16 +30,15 @@
 #include <cstring>
 #include <limits>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace
 {
 using namespace VoxelMapsGolden;
-using Job = itk::FuzzyConnectednessJob;
+using Job = itk::voxelmaps::FuzzyConnectednessJob;
 using Enums = itk::FuzzyConnectednessEnums;
-using Triple = std::array<std::int64_t, 3>;
+using itk::voxelmaps::Triple;
 
 /** All that a result depends on. */
 struct Case
@@ -65,9 +63,9 @@ struct Case
   bool                       outputIsDouble{ false };
 };
 
-/** The only place that knows the job; makes the keys that it writes to. */
+/** The only place that knows the job. */
 Job
-MakeJob(const Case & golden, std::vector<unsigned char> & keys)
+MakeJob(const Case & golden)
 {
   Job job;
   job.image = golden.pixels.data();
@@ -85,13 +83,13 @@ MakeJob(const Case & golden, std::vector<unsigned char> & keys)
   job.minimumStrength = golden.minimumStrength;
   job.adjacency = golden.adjacency;
   job.distanceWeighting = golden.distanceWeighting;
-  keys = MakeGuardedBuffer(static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(std::uint32_t));
-  job.keys = reinterpret_cast<std::uint32_t *>(keys.data() + guardBytes);
-  job.numberOfWorkers = 3;
-  job.runWorkers = VoxelMapsTest::RunThreads;
+  job.outputIsDouble = golden.outputIsDouble;
+  job.execution.numberOfWorkers = 3;
+  job.execution.parallelFor = VoxelMapsTest::RunThreads;
   if (golden.isEstimated)
   {
-    const itk::AffinityEstimate estimate = itk::EstimateAffinity(job, golden.estimationRadius);
+    const itk::voxelmaps::AffinityEstimate estimate =
+      itk::voxelmaps::EstimateAffinity(job, { golden.affinityFunction, golden.estimationRadius }, job.execution);
     job.objectMean = estimate.mean;
     job.objectVariance = estimate.variance + 0.5;
     job.differenceMean = estimate.differenceMean;
@@ -100,22 +98,18 @@ MakeJob(const Case & golden, std::vector<unsigned char> & keys)
   return job;
 }
 
-/** Hash of keys, guards and strengths. */
+/** Hash of keys and strengths, each with guards. computeKeys(job, keys) and compute(job) call an engine. */
+template <typename TComputeKeys, typename TCompute>
 std::uint64_t
-HashResult(const Case & golden, const Job & job, const std::vector<unsigned char> & keys)
+HashResult(Job job, const TComputeKeys & computeKeys, const TCompute & compute)
 {
-  const std::int64_t         count = job.GetNumberOfVoxels();
+  const auto                 count = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  std::vector<unsigned char> keys = MakeGuardedBuffer(count * sizeof(std::uint32_t));
+  computeKeys(job, reinterpret_cast<std::uint32_t *>(keys.data() + guardBytes));
   std::vector<unsigned char> strengths =
-    MakeGuardedBuffer(static_cast<std::size_t>(count) * (golden.outputIsDouble ? sizeof(double) : sizeof(float)));
-  void * const output = strengths.data() + guardBytes;
-  if (golden.outputIsDouble)
-  {
-    itk::ConvertKeysToStrengths(job, 0, count, static_cast<double *>(output));
-  }
-  else
-  {
-    itk::ConvertKeysToStrengths(job, 0, count, static_cast<float *>(output));
-  }
+    MakeGuardedBuffer(count * (job.outputIsDouble ? sizeof(double) : sizeof(float)));
+  job.output = strengths.data() + guardBytes;
+  compute(job);
   return Hash(strengths, Hash(keys));
 }
 
@@ -129,53 +123,53 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   {
     for (const unsigned int workers : { 1u, 3u })
     {
-      std::vector<unsigned char> keys;
-      Job                        job = MakeJob(golden, keys);
+      Job job = MakeJob(golden);
       job.method = method;
-      job.numberOfWorkers = workers;
-      itk::ComputeFuzzyConnectedness(job);
+      job.execution.numberOfWorkers = workers;
       std::ostringstream variant;
       variant << method << ", " << workers << " workers";
-      group.Check(variant.str(), HashResult(golden, job, keys));
+      group.Check(
+        variant.str(),
+        HashResult(job, itk::voxelmaps::ComputeFuzzyConnectednessKeys, itk::voxelmaps::ComputeFuzzyConnectedness));
     }
   }
 }
 
 #else
 
+using Options = itk::voxelmaps::CudaFuzzyConnectednessOptions;
+
 void
 CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method, std::uint64_t memoryBudget)
 {
-  std::vector<unsigned char>         keys;
-  const Job                          job = MakeJob(golden, keys);
-  itk::CudaFuzzyConnectednessOptions options;
-  options.method = method;
-  options.memoryBudget = memoryBudget;
-  const auto         report = itk::ComputeFuzzyConnectednessCuda(job, options);
+  const Options options = VoxelMapsTest::MakeCudaOptions<Options>(method, memoryBudget);
+  std::uint64_t slabs = 0;
+
+  const std::uint64_t hash = HashResult(
+    MakeJob(golden),
+    [&](const Job & job, std::uint32_t * keys) {
+      itk::voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+    },
+    [&](const Job & job) { slabs = itk::voxelmaps::ComputeFuzzyConnectednessCuda(job, options).numberOfSlabs; });
   std::ostringstream variant;
-  variant << method << ", " << report.numberOfSlabs << " slabs";
-  group.Check(variant.str(), HashResult(golden, job, keys));
+  variant << method << ", " << slabs << " slabs";
+  group.Check(variant.str(), hash);
 }
 
-/** Bytes for pieces of three planes, which the error of a budget of one byte tells. */
+/** Bytes for slabs of three planes, as the error message for a budget of one byte tells. */
 std::uint64_t
-FindLeastBudget(const Case & golden, Enums::CudaMethod method)
+FindMinBudget(const Case & golden, Enums::CudaMethod method)
 {
   try
   {
-    std::vector<unsigned char>         keys;
-    const Job                          job = MakeJob(golden, keys);
-    itk::CudaFuzzyConnectednessOptions options;
-    options.method = method;
-    options.memoryBudget = 1;
-    itk::ComputeFuzzyConnectednessCuda(job, options);
+    itk::voxelmaps::ComputeFuzzyConnectednessCuda(MakeJob(golden), VoxelMapsTest::MakeCudaOptions<Options>(method, 1));
   }
-  catch (const std::runtime_error & error)
+  catch (const itk::voxelmaps::EngineError & error)
   {
     const std::string message = error.what();
     const std::string before = "needs about ";
     const std::size_t at = message.find(before);
-    // It is rounded down.
+    // The number in the message is rounded down.
     return at == std::string::npos ? 0 : std::stoull(message.substr(at + before.size())) + 1;
   }
   return 0;
@@ -190,11 +184,11 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   {
     CheckOnDevice(group, golden, method, 0);
   }
-  // One method in many pieces: each has its turn.
-  const Method        inPieces = methods[golden.pixels.size() % 7 % methods.size()];
-  const std::uint64_t budget = FindLeastBudget(golden, inPieces);
-  EXPECT_GT(budget, 0u) << inPieces;
-  CheckOnDevice(group, golden, inPieces, budget);
+  // One method in slabs; over all cases, each method has its turn.
+  const Method        inSlabs = methods[golden.pixels.size() % 7 % methods.size()];
+  const std::uint64_t budget = FindMinBudget(golden, inSlabs);
+  EXPECT_GT(budget, 0u) << inSlabs;
+  CheckOnDevice(group, golden, inSlabs, budget);
 }
 
 #endif
@@ -221,7 +215,7 @@ StorePixels(Case & golden, const std::vector<std::int64_t> & quarters, bool hasH
   std::memcpy(golden.pixels.data(), pixels.data(), golden.pixels.size());
 }
 
-/** Intensities 0 ... 120 in quarters: objects with noise, slopes, walls with gaps. */
+/** Intensities 0 ... 120 in steps of 1/4: objects with noise, slopes, walls with gaps. */
 void
 DrawPixels(Case & golden, Draws & draws)
 {
@@ -282,10 +276,10 @@ DrawSize(unsigned int dimension, Draws & draws)
   Triple             size{ { 1, 1, 1 } };
   const std::int64_t kind = draws.Below(10);
   // Some have many tiles.
-  const std::int64_t most = kind < 1 ? 6 : dimension == 2 ? (kind < 8 ? 40 : 90) : (kind < 8 ? 12 : 24);
+  const std::int64_t maxSize = kind < 1 ? 6 : dimension == 2 ? (kind < 8 ? 40 : 90) : (kind < 8 ? 12 : 24);
   for (unsigned int axis = 0; axis < dimension; ++axis)
   {
-    size[axis] = draws.Between(kind < 1 ? 1 : most / 3, most);
+    size[axis] = draws.Between(kind < 1 ? 1 : maxSize / 3, maxSize);
   }
   if (kind == 2) // a line
   {
@@ -295,7 +289,7 @@ DrawSize(unsigned int dimension, Draws & draws)
   return size;
 }
 
-/** Affinity function, adjacency and type follow from the number of the case, so that all meet. */
+/** The number of the case decides affinity function, adjacency and pixel type, so that all combinations occur. */
 Case
 DrawCase(unsigned int dimension, int number, Draws & draws)
 {

@@ -36,7 +36,7 @@
 namespace
 {
 using namespace VoxelMapsGolden;
-using Job = itk::RunLengthJob;
+using Job = itk::voxelmaps::RunLengthJob;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Triple = std::array<std::int64_t, 3>;
 
@@ -80,8 +80,8 @@ MakeJob(const Case & golden, std::vector<unsigned char> & output)
     MakeGuardedBuffer(job.GetNumberOfComponents() * (golden.outputIsDouble ? sizeof(double) : sizeof(float)) *
                       static_cast<std::size_t>(golden.outputSize[0] * golden.outputSize[1] * golden.outputSize[2]));
   job.output = output.data() + guardBytes;
-  job.numberOfWorkers = 3;
-  job.runWorkers = VoxelMapsTest::RunThreads;
+  job.execution.numberOfWorkers = 3;
+  job.execution.parallelFor = VoxelMapsTest::RunThreads;
   return job;
 }
 
@@ -95,10 +95,10 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
     const auto check = [&](bool walkWindows, Job::InstructionSet instructionSet) {
       std::vector<unsigned char> output;
       Job                        job = MakeJob(golden, output);
-      job.numberOfWorkers = workers;
+      job.execution.numberOfWorkers = workers;
       job.walkWindows = walkWindows;
       job.widestInstructionSet = instructionSet;
-      itk::ComputeRunLengthFeatureMaps(job);
+      itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
       group.Check((walkWindows ? "walk" : "instruction set " + std::to_string(static_cast<int>(instructionSet))) +
                     ", " + std::to_string(workers) + " workers",
                   Hash(output));
@@ -106,7 +106,7 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
     check(true, Job::InstructionSet::Baseline);
     for (const auto set : { Job::InstructionSet::Baseline, Job::InstructionSet::AVX2, Job::InstructionSet::AVX512 })
     {
-      if (set <= itk::GetWidestInstructionSet())
+      if (set <= itk::voxelmaps::GetWidestInstructionSet())
       {
         check(false, set);
       }
@@ -120,15 +120,15 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
 bool
 CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method, std::uint64_t memoryBudget)
 {
-  std::vector<unsigned char> output;
-  const Job                  job = MakeJob(golden, output);
-  itk::CudaRunLengthOptions  options;
+  std::vector<unsigned char>           output;
+  const Job                            job = MakeJob(golden, output);
+  itk::voxelmaps::CudaRunLengthOptions options;
   options.method = method;
   options.memoryBudget = memoryBudget;
   std::uint64_t slabs = 0;
   try
   {
-    slabs = itk::ComputeRunLengthFeatureMapsCuda(job, options).numberOfSlabs;
+    slabs = itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options).numberOfSlabs;
   }
   catch (const std::runtime_error & error)
   {
@@ -150,12 +150,12 @@ FindLeastBudget(const Case & golden, Enums::CudaMethod method)
 {
   try
   {
-    std::vector<unsigned char> output;
-    const Job                  job = MakeJob(golden, output);
-    itk::CudaRunLengthOptions  options;
+    std::vector<unsigned char>           output;
+    const Job                            job = MakeJob(golden, output);
+    itk::voxelmaps::CudaRunLengthOptions options;
     options.method = method;
     options.memoryBudget = 1;
-    itk::ComputeRunLengthFeatureMapsCuda(job, options);
+    itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
   }
   catch (const std::runtime_error & error)
   {
@@ -173,7 +173,7 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   using Method = Enums::CudaMethod;
   std::vector<Method> methods;
   for (const Method method :
-       { Method::Automatic, Method::Primitives, Method::Windows, Method::WindowWord, Method::Separable })
+       { Method::Automatic, Method::SortReduce, Method::WindowWalk, Method::WindowWord, Method::BoxSums })
   {
     if (CheckOnDevice(group, golden, method, 0))
     {
@@ -272,8 +272,8 @@ DrawOutputRegion(Case & golden, Draws & draws)
     }
     work *= std::min(golden.windowSize[axis], size) * golden.outputSize[axis];
   }
-  constexpr std::int64_t mostWork = 1000000;
-  while (work > mostWork)
+  constexpr std::int64_t maxWork = 1000000;
+  while (work > maxWork)
   {
     std::int64_t & longest = *std::max_element(golden.outputSize.begin(), golden.outputSize.end());
     work = work / longest * (longest / 2);

@@ -292,7 +292,7 @@ def test_errors_have_the_text_of_cpp():
         itk.fuzzy_connectedness_image_filter(image)
     with pytest.raises(RuntimeError, match=r"seed.*\[11, 3\]"):
         itk.fuzzy_connectedness_image_filter(image, seed=[11, 3])
-    with pytest.raises(RuntimeError, match=r"The offset \[2, 0\] is no direction"):
+    with pytest.raises(RuntimeError, match=r"The offset \[2, 0\] is not a valid direction"):
         itk.run_length_feature_map_image_filter(image, offsets=[[2, 0]])
     with pytest.raises(RuntimeError, match="NumberOfGrayLevels"):
         itk.run_length_feature_map_image_filter(image, number_of_gray_levels=0)

@@ -28,7 +28,6 @@ The filters themselves are functions and classes of the itk package, such as itk
 import itk
 
 from . import _filters
-from ._single_voxel_directions import average_without_single_voxel_directions
 
 __all__ = ["feature_dict", "feature_maps", "feature_names", "feature_xarray"]
 
@@ -39,13 +38,14 @@ def feature_maps(*args, skip_single_voxel_directions=False, **kwargs):
     Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
     numpy.ndarray or xarray.DataArray.
 
-    skip_single_voxel_directions    Average, for each window, only over the directions in which some line holds two or
-                                    more voxels, as PyRadiomics does; NaN where there is no such direction. This matters
-                                    for thin and scattered masks. Requires the aggregation "average" (the default).
+    skip_single_voxel_directions    The parameter skip_directions_without_pairs of the filter: leave out, for each
+                                    window, the directions in which no line holds two or more voxels, as PyRadiomics
+                                    does; NaN where there is no other direction. This matters for thin and scattered
+                                    masks.
     """
-    instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs)
     if skip_single_voxel_directions:
-        average_without_single_voxel_directions(instance, image)
+        kwargs = {**kwargs, "skip_directions_without_pairs": True}
+    instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs)
     return _filters.split_components(image, instance.GetFeatureNames(), given)
 
 

@@ -390,7 +390,7 @@ FILTERS = {
 _INDEX_SETTERS = ("SetNeighborhoodRadius", "SetWindowSize", "SetWindowAnchor", "SetSeed", "AddSeed")
 
 # Setter -> whether it only distinguishes zero and nonzero.
-_IMAGE_SETTERS = {"SetMaskImage": False, "SetSeedImage": True}
+_IMAGE_SETTERS = {"SetMaskImage": False, "SetSelectionImage": False, "SetSeedImage": True}
 
 _VECTOR_SETTERS = {"SetOffsets": _set_offsets, "SetSeeds": _set_seeds}
 _VECTOR_GETTERS = ("Offsets", "AllOffsets", "InPlaneOffsets", "Seeds")

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# =========================================================================
+#
+#  Copyright NumFOCUS
+#
+#  Licensed under the Apache License, Version 2.0 (the "License");
+#  you may not use this file except in compliance with the License.
+#  You may obtain a copy of the License at
+#
+#         https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#  Unless required by applicable law or agreed to in writing, software
+#  distributed under the License is distributed on an "AS IS" BASIS,
+#  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#  See the License for the specific language governing permissions and
+#  limitations under the License.
+#
+# =========================================================================
+"""Make Markdown tables of the JSON files that the benchmark programs write (--benchmark_out=FILE.json).
+
+The name of a benchmark is TABLE/ROW/COLUMN, where ROW may have several parts. Times are in milliseconds.
+"""
+
+import argparse
+import json
+import re
+import statistics
+
+# What is shown of a benchmark: its time, counters, or its label. Otherwise, all of them.
+SHOWN = {
+    "cpu": ["per voxel"],
+    "windows": ["time", "per voxel and direction", "label"],
+    "paper": ["time", "call", "matrices", "features", "label"],
+    "figure11": ["time", "call", "matrices", "features", "label"],
+    "r1": ["time", "call", "per voxel and direction", "slabs", "label"],
+    "r2": ["time", "call", "per voxel and direction", "slabs", "label"],
+    "connectedness-cpu": ["time", "reached"],
+    "connectedness-cuda": ["time", "call", "rounds", "reached", "label"],
+    "connectedness-papers": ["time", "call", "wrong voxels", "rounds", "label"],
+    "connectedness-queue": ["time"],
+    "memory": ["bytes/voxel", "peak/(input+output)", "label"],
+}
+# Columns by which how much faster one program is: the time of the first one divided by that of the second one.
+SPEEDUPS = {
+    "paper": [
+        ("sequential", "SortReduce call"),
+        ("sequential matrices", "SortReduce matrices"),
+        ("sequential features", "SortReduce features"),
+        ("sequential", "Automatic call"),
+    ],
+    "figure11": [("sequential", "SortReduce call"), ("sequential", "Automatic call")],
+    "connectedness-cpu": [("Heap threads:1", "Hierarchy threads:1")],
+}
+# Counters that are the same for all programs of a row.
+OF_ROW = ["reached"]
+# What Google Benchmark adds to a name.
+SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/(manual|real|process)_time")
+STANDARD = set(
+    "name family_index per_family_instance_index run_name run_type repetitions repetition_index threads iterations"
+    " real_time cpu_time time_unit label error_occurred error_message skipped skip_message items_per_second".split()
+)
+MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+
+
+def read(files):
+    """Return contexts, {table: {row: {column: {quantity: [value of each repetition]}}}} and reasons of what is missing."""
+    contexts, tables, missing = [], {}, {}
+    for file in files:
+        with open(file, encoding="utf-8") as stream:
+            content = json.load(stream)
+        contexts.append(content["context"])
+        for run in content["benchmarks"]:
+            if run.get("run_type") == "aggregate":
+                continue
+            table, *row = SUFFIX.sub("", run["name"]).split("/")
+            column = row.pop()
+            if column.startswith("threads:"):
+                column = f"{row.pop()} {column}"
+            reason = run.get("error_message") or run.get("skip_message")
+            if reason:
+                missing.setdefault(reason, []).append(run["name"])
+                continue
+            cells = tables.setdefault(table, {}).setdefault(", ".join(row), {}).setdefault(column, {})
+            values = {"time": run["real_time"] * MILLISECONDS[run["time_unit"]], "label": run.get("label") or None}
+            values.update((key, value) for key, value in run.items() if key not in STANDARD)
+            for key, value in values.items():
+                if value is not None:
+                    cells.setdefault(key, []).append(1e9 * value if key.startswith("per ") else value)
+    return contexts, tables, missing
+
+
+def number(value):
+    if float(value).is_integer():
+        return f"{value:.0f}"
+    digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2 if abs(value) >= 0.9995 else 4
+    return f"{value:.{digits}f}"
+
+
+def cell(values, statistic):
+    if not values:
+        return ""
+    if isinstance(values[0], str):
+        return ", ".join(dict.fromkeys(values))
+    if statistic != "mean":
+        return number({"median": statistics.median, "min": min}[statistic](values))
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    return number(statistics.mean(values)) + (f" ± {number(deviation)}" if deviation > 0 else "")
+
+
+def print_table(table, rows, statistic):
+    flat, titles = {}, {}
+    for row, columns in rows.items():
+        for column, quantities in columns.items():
+            for quantity in SHOWN.get(table, quantities):
+                if quantity in quantities:
+                    title = column if quantity == "time" else f"{column} {quantity}"
+                    title += ", ns" if quantity.startswith("per ") else ""
+                    title = f"{column} remark" if quantity == "label" else title
+                    title = quantity if quantity in OF_ROW else title
+                    titles[title] = None
+                    flat.setdefault(row, {})[title] = quantities[quantity]
+    for slow, fast in SPEEDUPS.get(table, []):
+        if slow in titles and fast in titles:
+            title = f"{slow} / {fast}"
+            titles[title] = None
+            for values in flat.values():
+                if slow in values and fast in values:
+                    # A difference of two runs can be 0.
+                    divisor = statistics.mean(values[fast])
+                    values[title] = [statistics.mean(values[slow]) / divisor] if divisor else []
+    print(f"\n## {table}\n")
+    print("| | " + " | ".join(titles) + " |")
+    print("|---|" + "---:|" * len(titles))
+    for row, values in flat.items():
+        print(f"| {row} | " + " | ".join(cell(values.get(title), statistic) for title in titles) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="FILE.json")
+    parser.add_argument(
+        "--statistic",
+        choices=["mean", "median", "min"],
+        default="mean",
+        help="of the repetitions; a mean has a deviation",
+    )
+    arguments = parser.parse_args()
+    contexts, tables, missing = read(arguments.files)
+    keys = ["device", "CUDA runtime", "CUDA driver", "num_cpus", "threads", "instructions", "data", "scene", "date"]
+    for line in dict.fromkeys(
+        "; ".join(f"{key}: {context[key]}" for key in keys if context.get(key)) for context in contexts
+    ):
+        print(f"- {line}")
+    print(f"\nMilliseconds, if not said otherwise; {arguments.statistic} of the repetitions.")
+    for table, rows in tables.items():
+        print_table(table, rows, arguments.statistic)
+    for reason, names in missing.items():
+        print(f"\n{len(names)} benchmarks without result ({names[0]} ...): {reason}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkGrayLevelDiscretizationParameters_h
+#define itkGrayLevelDiscretizationParameters_h
+
+#include "VoxelMapsExport.h"
+#include "itkGrayLevelDiscretizationEnums.h"
+#include "itkObject.h"
+
+#include <vector>
+
+namespace itk
+{
+/** \class GrayLevelDiscretizationParameters
+ * \brief How intensities become gray levels: the parameters that GrayLevelDiscretizationImageFilter and the texture
+ * filters share, with their defaults and rules.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VoxelMaps_EXPORT GrayLevelDiscretizationParameters
+{
+  using MethodEnum = GrayLevelDiscretizationEnums::Method;
+  using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
+
+  static constexpr unsigned int MaximumNumberOfGrayLevels = 65535;
+
+  MethodEnum          method{ MethodEnum::FixedBinNumber };
+  unsigned int        numberOfGrayLevels{ 32 };
+  double              binWidth{ 25.0 };
+  std::vector<double> binEdges;
+  RangeSourceEnum     rangeSource{ RangeSourceEnum::Mask };
+  double              rangeMinimum{ 0.0 };
+  double              rangeMaximum{ 255.0 };
+
+  /** Whether the method depends on a range of intensities. */
+  bool
+  UsesRange() const;
+
+  /** Whether the level of any voxel depends on the whole input. */
+  bool
+  NeedsWholeInput() const;
+
+  /** Throw an itk::ExceptionObject, on behalf of a filter, if a parameter breaks its rule. */
+  void
+  Verify(const Object & filter) const;
+
+  /** Print the parameters; the method has another name in each filter. */
+  void
+  Print(std::ostream & os, Indent indent, const char * nameOfMethod) const;
+};
+} // namespace itk
+
+#endif // itkGrayLevelDiscretizationParameters_h

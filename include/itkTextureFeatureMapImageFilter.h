@@ -1,0 +1,223 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkTextureFeatureMapImageFilter_h
+#define itkTextureFeatureMapImageFilter_h
+
+#include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkTextureFeatureMapJob.h"
+#include "itkVectorImage.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace itk
+{
+/** \class TextureFeatureMapImageFilter
+ * \brief Base of the filters that compute texture features of the window around every voxel.
+ *
+ * It holds what all texture classes share: masks, gray levels, window, output and pipeline. Derived classes add their
+ * features and compute them.
+ *
+ * \par Windows
+ * The window of a voxel is a box: NeighborhoodRadius voxels to each side, or WindowSize voxels of which the voxel is
+ * the one at WindowAnchor (0 is the lowest index). A window is clipped at the image border, and voxels without a level
+ * (outside the mask, or NaN) are absent from it.
+ *
+ * \par Computed voxels
+ * Features are computed of voxels that have a level and, if there is a SelectionImage, are selected. All others get
+ * BackgroundValue in every component. MaskImage says which voxels count as texture, SelectionImage which voxels to
+ * compute; without a MaskImage, a SelectionImage gives the features of the selected voxels in the whole image
+ * (PyRadiomics' setting maskedKernel false).
+ *
+ * \par Parameters
+ * - NumberOfGrayLevels (32), DiscretizationMethod (FixedBinNumber), BinWidth (25), BinEdges (none), RangeSource (Mask),
+ *   RangeMinimum (0), RangeMaximum (255): see GrayLevelDiscretizationImageFilter.
+ * - NeighborhoodRadius (2): voxels to each side of a voxel, per axis.
+ * - WindowSize (from the radius), WindowAnchor (size / 2, rounded down): 1 to 255 voxels per axis, 65535 in all.
+ * - MaskImage (none), SelectionImage (none), InsidePixelValue (1): see above.
+ * - BackgroundValue (0): value where nothing is computed.
+ *
+ * \par Pipeline
+ * If no range of intensities has to be found (RangeSource Given, or DiscretizationMethod Identity, Levels or Edges),
+ * the filter streams: it asks for the requested region padded by the window. An automatic range is that of the whole
+ * image, so the filter then asks for its whole input. Memory beside input and output: 2 bytes per voxel for the levels,
+ * 1 byte per voxel for a selection, and about 1 MB per thread.
+ *
+ * \par Errors
+ * An itk::ExceptionObject names the value for: a window of size 0, of more than 255 voxels along an axis or of more
+ * than 65535 voxels, an anchor outside the window, an image of vectors, a mask or selection of another geometry, and
+ * the errors of GrayLevelDiscretizationImageFilter.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT TextureFeatureMapImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(TextureFeatureMapImageFilter);
+
+  using Self = TextureFeatureMapImageFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkOverrideGetNameOfClassMacro(TextureFeatureMapImageFilter);
+
+  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
+
+  using InputImageType = TInputImage;
+  using InputPixelType = typename InputImageType::PixelType;
+  using InputRegionType = typename InputImageType::RegionType;
+  using OutputImageType = TOutputImage;
+  using OutputRegionType = typename OutputImageType::RegionType;
+  using OutputValueType = typename OutputImageType::InternalPixelType;
+  using MaskImageType = TMaskImage;
+  using MaskPixelType = typename MaskImageType::PixelType;
+  using SizeType = typename InputImageType::SizeType;
+  using OffsetType = typename InputImageType::OffsetType;
+  using MethodEnum = GrayLevelDiscretizationEnums::Method;
+  using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
+
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters take 2D and 3D images");
+  static_assert(std::is_same<OutputImageType, VectorImage<float, ImageDimension>>::value ||
+                  std::is_same<OutputImageType, VectorImage<double, ImageDimension>>::value,
+                "The output is a VectorImage of float or double");
+
+  static constexpr unsigned int MaximumWindowSize = 255;
+  static constexpr unsigned int MaximumNumberOfVoxelsInWindow = 65535;
+
+  /** Optional image of the same geometry; voxels not equal to InsidePixelValue are absent. */
+  itkSetInputMacro(MaskImage, MaskImageType);
+  itkGetInputMacro(MaskImage, MaskImageType);
+
+  /** Optional image of the same geometry; features are computed of voxels equal to InsidePixelValue only. */
+  itkSetInputMacro(SelectionImage, MaskImageType);
+  itkGetInputMacro(SelectionImage, MaskImageType);
+
+  /** Value of the inside of mask and selection. Default: 1. */
+  itkSetMacro(InsidePixelValue, MaskPixelType);
+  itkGetConstMacro(InsidePixelValue, MaskPixelType);
+
+  /** Value of all components where nothing is computed. Default: 0. */
+  itkSetMacro(BackgroundValue, double);
+  itkGetConstMacro(BackgroundValue, double);
+
+  /** Gray levels; see GrayLevelDiscretizationImageFilter for meaning and defaults. */
+  VoxelMapsSetGetMacro(NumberOfGrayLevels, unsigned int, m_Discretization.numberOfGrayLevels);
+  VoxelMapsSetGetMacro(DiscretizationMethod, MethodEnum, m_Discretization.method);
+  VoxelMapsSetGetMacro(BinWidth, double, m_Discretization.binWidth);
+  VoxelMapsSetGetMacro(BinEdges, std::vector<double>, m_Discretization.binEdges);
+  VoxelMapsSetGetMacro(RangeSource, RangeSourceEnum, m_Discretization.rangeSource);
+  VoxelMapsSetGetMacro(RangeMinimum, double, m_Discretization.rangeMinimum);
+  VoxelMapsSetGetMacro(RangeMaximum, double, m_Discretization.rangeMaximum);
+
+  /** The greatest level that the last Update() could meet, and the range of its intensities. */
+  itkGetConstMacro(UsedNumberOfGrayLevels, unsigned int);
+  itkGetConstMacro(UsedRangeMinimum, double);
+  itkGetConstMacro(UsedRangeMaximum, double);
+
+  /** Window of 2 * radius + 1 voxels around each voxel; undoes SetWindowSize and SetWindowAnchor. Default: 2. */
+  virtual void
+  SetNeighborhoodRadius(const SizeType & radius);
+  virtual void
+  SetNeighborhoodRadius(SizeValueType radius);
+  itkGetConstReferenceMacro(NeighborhoodRadius, SizeType);
+
+  /** Size of the window in voxels, instead of NeighborhoodRadius; may be even. */
+  virtual void
+  SetWindowSize(const SizeType & size);
+  virtual void
+  SetWindowSize(SizeValueType size);
+  SizeType
+  GetWindowSize() const;
+
+  /** Position of the voxel in its window, 0 ... size - 1 per axis. Default: size / 2, rounded down. */
+  virtual void
+  SetWindowAnchor(const OffsetType & anchor);
+  OffsetType
+  GetWindowAnchor() const;
+
+  /** Names of the output components in order. */
+  virtual std::vector<std::string>
+  GetFeatureNames() const = 0;
+
+protected:
+  TextureFeatureMapImageFilter();
+  ~TextureFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  VerifyInputInformation() const override;
+  void
+  GenerateOutputInformation() override;
+  void
+  GenerateInputRequestedRegion() override;
+  void
+  GenerateData() override;
+
+  /** Compute all voxels of the job, to which the derived class adds its parameters. */
+  virtual void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) = 0;
+
+  /** Throw an itk::ExceptionObject unless features are selected, each once, that exist. */
+  template <typename TFeature>
+  void
+  VerifyFeatures(const std::vector<TFeature> & features, unsigned int numberOfFeatures) const;
+
+private:
+  using LevelImageType = Image<unsigned short, ImageDimension>;
+  using DiscretizationType = GrayLevelDiscretizationImageFilter<InputImageType, LevelImageType, MaskImageType>;
+
+  /** The requested region padded by the window, cropped to the image. */
+  InputRegionType
+  GetPaddedRegion() const;
+
+  typename LevelImageType::Pointer
+  MakeLevels();
+
+  /** One byte per voxel of the output, not 0 where it is selected; empty without a SelectionImage. */
+  std::vector<std::uint8_t>
+  MakeSelection() const;
+
+  void
+  SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
+
+  MaskPixelType                     m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
+  double                            m_BackgroundValue{ 0.0 };
+  GrayLevelDiscretizationParameters m_Discretization;
+
+  SizeType                  m_NeighborhoodRadius;
+  std::optional<SizeType>   m_WindowSize;
+  std::optional<OffsetType> m_WindowAnchor;
+
+  unsigned int m_UsedNumberOfGrayLevels{ 0 };
+  double       m_UsedRangeMinimum{ 0.0 };
+  double       m_UsedRangeMaximum{ 0.0 };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkTextureFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkTextureFeatureMapImageFilter_h

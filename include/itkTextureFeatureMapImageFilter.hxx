@@ -1,0 +1,344 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkTextureFeatureMapImageFilter_hxx
+#define itkTextureFeatureMapImageFilter_hxx
+
+#include "itkImageRegionConstIterator.h"
+#include "itkTextureFeatureMapImageFilter.h"
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <algorithm>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
+  : m_NeighborhoodRadius(SizeType::Filled(2))
+{
+  this->AddOptionalInputName("MaskImage");
+  this->AddOptionalInputName("SelectionImage");
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetNeighborhoodRadius(const SizeType & radius)
+{
+  if (m_NeighborhoodRadius != radius || m_WindowSize || m_WindowAnchor)
+  {
+    m_NeighborhoodRadius = radius;
+    m_WindowSize.reset();
+    m_WindowAnchor.reset();
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetNeighborhoodRadius(SizeValueType radius)
+{
+  this->SetNeighborhoodRadius(SizeType::Filled(radius));
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetWindowSize(const SizeType & size)
+{
+  if (m_WindowSize != size)
+  {
+    m_WindowSize = size;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetWindowSize(SizeValueType size)
+{
+  this->SetWindowSize(SizeType::Filled(size));
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetWindowSize() const -> SizeType
+{
+  if (m_WindowSize)
+  {
+    return *m_WindowSize;
+  }
+  SizeType size;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    // A radius beyond the limit must not wrap around to a small window.
+    size[d] = 2 * std::min<SizeValueType>(m_NeighborhoodRadius[d], NumericTraits<SizeValueType>::max() / 4) + 1;
+  }
+  return size;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetWindowAnchor(const OffsetType & anchor)
+{
+  if (m_WindowAnchor != anchor)
+  {
+    m_WindowAnchor = anchor;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetWindowAnchor() const -> OffsetType
+{
+  if (m_WindowAnchor)
+  {
+    return *m_WindowAnchor;
+  }
+  OffsetType     anchor;
+  const SizeType size = this->GetWindowSize();
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    anchor[d] = static_cast<OffsetValueType>(size[d] / 2);
+  }
+  return anchor;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent
+     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+     << std::endl;
+  os << indent << "BackgroundValue: " << m_BackgroundValue << std::endl;
+  m_Discretization.Print(os, indent, "DiscretizationMethod");
+  os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
+  os << indent << "WindowSize: " << this->GetWindowSize() << std::endl;
+  os << indent << "WindowAnchor: " << this->GetWindowAnchor() << std::endl;
+  os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
+  os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
+  os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+
+  const SizeType   size = this->GetWindowSize();
+  const OffsetType anchor = this->GetWindowAnchor();
+  SizeValueType    numberOfVoxels = 1;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    if (size[d] < 1 || size[d] > MaximumWindowSize)
+    {
+      itkExceptionMacro("The window size is " << size << ", but must be 1 to " << MaximumWindowSize
+                                              << " voxels along every axis.");
+    }
+    if (anchor[d] < 0 || anchor[d] >= static_cast<OffsetValueType>(size[d]))
+    {
+      itkExceptionMacro("The window anchor is "
+                        << anchor << ", but must be 0 to size - 1 along every axis of a window of " << size
+                        << " voxels.");
+    }
+    numberOfVoxels *= size[d];
+  }
+  if (numberOfVoxels > MaximumNumberOfVoxelsInWindow)
+  {
+    itkExceptionMacro("The window of " << size << " has " << numberOfVoxels << " voxels, but at most "
+                                       << MaximumNumberOfVoxelsInWindow << " are possible.");
+  }
+  m_Discretization.Verify(*this);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+template <typename TFeature>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures(
+  const std::vector<TFeature> & features, unsigned int numberOfFeatures) const
+{
+  if (features.empty())
+  {
+    itkExceptionMacro("There are 0 features selected, but at least one is needed.");
+  }
+  for (auto it = features.begin(); it != features.end(); ++it)
+  {
+    if (static_cast<unsigned int>(*it) >= numberOfFeatures)
+    {
+      itkExceptionMacro("Feature number " << static_cast<unsigned int>(*it) << " does not exist; there are "
+                                          << numberOfFeatures << '.');
+    }
+    if (std::find(features.begin(), it, *it) != it)
+    {
+      itkExceptionMacro("The feature " << *it << " is selected twice.");
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
+{
+  Superclass::VerifyInputInformation();
+  const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
+  if (!std::is_arithmetic<InputPixelType>::value || components != 1)
+  {
+    itkExceptionMacro("The input image has " << components
+                                             << " components per voxel as a vector image, but must be scalar.");
+  }
+  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  voxelmaps::VerifySameRegion(*this, "the selection", this->GetSelectionImage(), this->GetInput());
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateOutputInformation()
+{
+  Superclass::GenerateOutputInformation();
+  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(this->GetFeatureNames().size()));
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetPaddedRegion() const -> InputRegionType
+{
+  InputRegionType  region = this->GetOutput()->GetRequestedRegion();
+  const SizeType   size = this->GetWindowSize();
+  const OffsetType anchor = this->GetWindowAnchor();
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    region.SetIndex(d, region.GetIndex(d) - anchor[d]);
+    region.SetSize(d, region.GetSize(d) + size[d] - 1);
+  }
+  region.Crop(this->GetInput()->GetLargestPossibleRegion());
+  return region;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  const InputRegionType region =
+    m_Discretization.NeedsWholeInput() ? this->GetInput()->GetLargestPossibleRegion() : this->GetPaddedRegion();
+  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(region);
+  // The same region of both, which may be one image.
+  for (const MaskImageType * image : { this->GetMaskImage(), this->GetSelectionImage() })
+  {
+    if (image != nullptr)
+    {
+      const_cast<MaskImageType *>(image)->SetRequestedRegion(region);
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
+{
+  // The discretization runs on grafts, so that its requests do not travel up the pipeline of this filter.
+  const auto input = InputImageType::New();
+  input->Graft(this->GetInput());
+  const auto discretization = DiscretizationType::New();
+  discretization->SetParameters(m_Discretization);
+  discretization->SetInsidePixelValue(m_InsidePixelValue);
+  discretization->SetInput(input);
+  if (this->GetMaskImage() != nullptr)
+  {
+    const auto mask = MaskImageType::New();
+    mask->Graft(this->GetMaskImage());
+    discretization->SetMaskImage(mask);
+  }
+  discretization->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  discretization->GetOutput()->SetRequestedRegion(this->GetPaddedRegion());
+  discretization->Update();
+  m_UsedNumberOfGrayLevels = discretization->GetUsedNumberOfGrayLevels();
+  m_UsedRangeMinimum = discretization->GetUsedRangeMinimum();
+  m_UsedRangeMaximum = discretization->GetUsedRangeMaximum();
+  return discretization->GetOutput();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::uint8_t>
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeSelection() const
+{
+  std::vector<std::uint8_t> selection;
+  if (const MaskImageType * image = this->GetSelectionImage())
+  {
+    const OutputRegionType region = this->GetOutput()->GetBufferedRegion();
+    selection.reserve(region.GetNumberOfPixels());
+    for (ImageRegionConstIterator<MaskImageType> it(image, region); !it.IsAtEnd(); ++it)
+    {
+      selection.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
+    }
+  }
+  return selection;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetRegions(const LevelImageType * levels,
+                                                                                voxelmaps::TextureFeatureMapJob & job)
+{
+  const OutputRegionType region = this->GetOutput()->GetBufferedRegion();
+  const SizeType         size = this->GetWindowSize();
+  const OffsetType       anchor = this->GetWindowAnchor();
+  job.levelsSize[2] = 1;
+  job.outputSize[2] = 1;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    job.levelsIndex[d] = levels->GetBufferedRegion().GetIndex(d);
+    job.levelsSize[d] = static_cast<std::int64_t>(levels->GetBufferedRegion().GetSize(d));
+    job.outputIndex[d] = region.GetIndex(d);
+    job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
+    job.windowSize[d] = static_cast<std::int64_t>(size[d]);
+    job.windowAnchor[d] = anchor[d];
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
+{
+  if constexpr (std::is_arithmetic<InputPixelType>::value)
+  {
+    this->UpdateProgress(0.0f);
+    const typename LevelImageType::Pointer levels = this->MakeLevels();
+
+    this->AllocateOutputs();
+    const std::vector<std::uint8_t> selection = this->MakeSelection();
+    voxelmaps::TextureFeatureMapJob job;
+    this->SetRegions(levels, job);
+    job.levels = levels->GetBufferPointer();
+    job.numberOfGrayLevels = m_UsedNumberOfGrayLevels;
+    job.output = this->GetOutput()->GetBufferPointer();
+    job.outputIsDouble = std::is_same<OutputValueType, double>::value;
+    job.selection = selection.empty() ? nullptr : selection.data();
+    job.backgroundValue = m_BackgroundValue;
+
+    voxelmaps::JobProgress progress(this, this->GetOutput()->GetBufferedRegion().GetNumberOfPixels());
+    job.execution = voxelmaps::MakeJobExecution(this, progress);
+    job.execution.CheckAbort();
+    this->ComputeTextureFeatureMaps(job);
+    this->UpdateProgress(1.0f);
+  }
+}
+} // namespace itk
+
+#endif // itkTextureFeatureMapImageFilter_hxx

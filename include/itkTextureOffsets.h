@@ -1,0 +1,141 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkTextureOffsets_h
+#define itkTextureOffsets_h
+
+#include "itkObject.h"
+#include "itkOffset.h"
+#include "itkVoxelMapsJob.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace itk
+{
+/** \class TextureOffsets
+ * \brief The directions of texture classes that have directions: their defaults, rules and names.
+ *
+ * \ingroup VoxelMaps
+ */
+template <unsigned int VDimension>
+class TextureOffsets
+{
+public:
+  using OffsetType = Offset<VDimension>;
+  using OffsetsType = std::vector<OffsetType>;
+
+  /** The 4 directions in the xy plane, for 2.5D features of 3D images. */
+  static OffsetsType
+  GetInPlane()
+  {
+    constexpr int inPlane[4][2] = { { 1, 0 }, { 1, -1 }, { 0, 1 }, { 1, 1 } };
+    OffsetsType   offsets;
+    for (const auto & direction : inPlane)
+    {
+      OffsetType offset{};
+      offset[0] = direction[0];
+      offset[1] = direction[1];
+      offsets.push_back(offset);
+    }
+    return offsets;
+  }
+
+  /** The 4 directions in 2D, the 13 in 3D: one of each opposite pair, the x axis first. */
+  static OffsetsType
+  GetAll()
+  {
+    OffsetsType offsets = GetInPlane();
+    if constexpr (VDimension == 3)
+    {
+      for (int y = -1; y <= 1; ++y)
+      {
+        for (int x = -1; x <= 1; ++x)
+        {
+          offsets.push_back(OffsetType{ { x, y, 1 } });
+        }
+      }
+    }
+    return offsets;
+  }
+
+  /** Throw an itk::ExceptionObject, on behalf of a filter, unless all offsets are directions and none is given twice.
+   */
+  static void
+  Verify(const Object & filter, const OffsetsType & offsets)
+  {
+    if (offsets.empty())
+    {
+      itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": There are 0 offsets, but at least one is needed.");
+    }
+    for (auto it = offsets.begin(); it != offsets.end(); ++it)
+    {
+      OffsetType opposite;
+      bool       isZero = true;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        opposite[d] = -(*it)[d];
+        isZero = isZero && (*it)[d] == 0;
+        if ((*it)[d] < -1 || (*it)[d] > 1)
+        {
+          itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                   << " is not a valid direction: its components must be -1, 0 or 1.");
+        }
+      }
+      if (isZero)
+      {
+        itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                 << " is zero, which is not a valid direction.");
+      }
+      if (std::find(offsets.begin(), it, *it) != it || std::find(offsets.begin(), it, opposite) != it)
+      {
+        itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                 << " or its opposite is given twice; each direction may be given once.");
+      }
+    }
+  }
+
+  /** The offsets as a job has them. */
+  static std::vector<voxelmaps::Triple>
+  GetTriples(const OffsetsType & offsets)
+  {
+    std::vector<voxelmaps::Triple> triples;
+    for (const OffsetType & offset : offsets)
+    {
+      voxelmaps::Triple triple{ { 0, 0, 0 } };
+      std::copy(offset.begin(), offset.end(), triple.begin());
+      triples.push_back(triple);
+    }
+    return triples;
+  }
+
+  /** "_1_-1_0" for the offset [1, -1, 0]: what distinguishes the components of the directions. */
+  static std::string
+  GetSuffix(const OffsetType & offset)
+  {
+    std::string suffix;
+    for (const OffsetValueType component : offset)
+    {
+      suffix += '_' + std::to_string(component);
+    }
+    return suffix;
+  }
+};
+} // namespace itk
+
+#endif // itkTextureOffsets_h

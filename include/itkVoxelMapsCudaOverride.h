@@ -1,0 +1,40 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkVoxelMapsCudaOverride_h
+#define itkVoxelMapsCudaOverride_h
+
+#include "itkVoxelMapsCudaFactory.h"
+
+namespace itk
+{
+/** \class VoxelMapsCudaOverride
+ * \brief Lets New() of a filter type give its Cuda class, for every type that a program uses.
+ *
+ * Using the static member, as the constructors of the filters do, instantiates it, which registers the override when
+ * the program or library is loaded: the list of factories must not change while threads create objects.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TFilter, typename TCudaFilter>
+struct VoxelMapsCudaOverride
+{
+  static inline const bool isRegistered = VoxelMapsCudaFactory::RegisterFilter<TFilter, TCudaFilter>();
+};
+} // namespace itk
+
+#endif // itkVoxelMapsCudaOverride_h

@@ -1,0 +1,42 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FixedPoint_h
+#define FixedPoint_h
+
+#include <cstdint>
+
+// Fixed-point numbers by integer arithmetic alone, since mathematical functions differ between C libraries.
+namespace itk
+{
+namespace voxelmaps
+{
+/** The least number of bits b with 2^b >= n. */
+int
+CeilLog2(std::uint64_t n);
+
+/** 2^exponent, exact. */
+double
+PowerOfTwo(int exponent);
+
+/** round(2^bits n log2(n)) for bits < 56; 0 for n < 2. */
+std::int64_t
+EntropyTerm(std::uint64_t n, int bits);
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // FixedPoint_h

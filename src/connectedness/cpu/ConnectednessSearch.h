@@ -1,0 +1,89 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ConnectednessSearch_h
+#define ConnectednessSearch_h
+
+#include "connectedness/AffinityPlan.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** A job for one pixel type, as all methods see it. */
+template <typename TPixel>
+struct ConnectednessSearch
+{
+  const FuzzyConnectednessJob & job;
+  const TPixel *                image;
+  const EdgeKeys<TPixel>        edges;
+  const std::vector<Link>       links;
+  const std::uint32_t           minKey;
+  /** One per voxel, noKey before the search. */
+  std::uint32_t * keys;
+
+  ConnectednessSearch(const FuzzyConnectednessJob & theJob, std::uint32_t * theKeys)
+    : job(theJob)
+    , image(static_cast<const TPixel *>(theJob.image))
+    , edges(theJob)
+    , links(MakeLinks(theJob))
+    , minKey(MinKey(theJob))
+    , keys(theKeys)
+  {}
+
+  /** Call f(neighbor, weight of the link) for all neighbors in the image. */
+  template <typename TFunction>
+  void
+  ForEachNeighbor(std::int64_t voxel, const TFunction & f) const
+  {
+    const std::int64_t x = voxel % job.size[0];
+    const std::int64_t row = voxel / job.size[0];
+    const std::int64_t y = row % job.size[1];
+    const std::int64_t z = row / job.size[1];
+    const bool         interior = x > 0 && x < job.size[0] - 1 && y > 0 && y < job.size[1] - 1 &&
+                          (job.size[2] == 1 || (z > 0 && z < job.size[2] - 1));
+    if (interior)
+    {
+      for (const Link & link : links)
+      {
+        f(voxel + link.stride, link.weight);
+      }
+      return;
+    }
+    for (const Link & link : links)
+    {
+      const std::int64_t nx = x + link.x;
+      const std::int64_t ny = y + link.y;
+      const std::int64_t nz = z + link.z;
+      if (nx < 0 || nx >= job.size[0] || ny < 0 || ny >= job.size[1] || nz < 0 || nz >= job.size[2])
+      {
+        continue;
+      }
+      f(voxel + link.stride, link.weight);
+    }
+  }
+
+  bool
+  IsInside(std::int64_t voxel) const
+  {
+    return job.mask == nullptr || job.mask[voxel] != 0;
+  }
+};
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // ConnectednessSearch_h

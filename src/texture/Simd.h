@@ -1,0 +1,210 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef Simd_h
+#define Simd_h
+
+// Vectors of doubles, one voxel per element. For files that are compiled once per instruction set and define
+// VOXELMAPS_INSTRUCTION_SET.
+#include "common/Division.h"
+
+#include <cstdint>
+#include <cstring>
+#if defined(__AVX2__)
+#  include <immintrin.h>
+#endif
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(__GNUC__)
+#  if defined(__AVX512F__)
+constexpr int simdWidth = 8;
+#  elif defined(__AVX2__)
+constexpr int simdWidth = 4;
+#  else
+constexpr int simdWidth = 2;
+#  endif
+using Real = double __attribute__((vector_size(8 * simdWidth)));
+using Bits64 = std::uint64_t __attribute__((vector_size(8 * simdWidth)));
+using Bits32 = std::uint32_t __attribute__((vector_size(4 * simdWidth)));
+using Signed32 = std::int32_t __attribute__((vector_size(4 * simdWidth)));
+using Bits16 = std::uint16_t __attribute__((vector_size(2 * simdWidth)));
+using Bytes = std::uint8_t __attribute__((vector_size(8 * simdWidth)));
+using FewerBytes = std::uint8_t __attribute__((vector_size(simdWidth == 8 ? 32 : 8 * simdWidth)));
+
+// Sums in 32 bits stay below 2^31 (BoxSumsTakes), and signed conversions are the fast ones.
+inline Real
+ToReal(Signed32 value)
+{
+#  if defined(__AVX512F__)
+  // The unmasked form trips a false warning of GCC 12.
+  return reinterpret_cast<Real>(_mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(value)));
+#  else
+  return __builtin_convertvector(value, Real);
+#  endif
+}
+inline Real
+ToReal(Bits32 value)
+{
+  return ToReal(reinterpret_cast<Signed32>(value));
+}
+inline Real
+ToReal(Bits16 value)
+{
+  return ToReal(__builtin_convertvector(value, Signed32));
+}
+inline Real
+ToReal(Bits64 value)
+{
+#  if defined(__AVX512DQ__)
+  return __builtin_convertvector(value, Real);
+#  else
+  // Put the halves into the mantissas of 2^84 and 2^52; one rounding, in the last addition.
+  const Bits64 high = (value >> 32) | 0x4530000000000000u;
+  const Bits64 low = (value & 0xffffffffu) | 0x4330000000000000u;
+  return (reinterpret_cast<Real>(high) - 19342813118337666422669312.0) + reinterpret_cast<Real>(low);
+#  endif
+}
+#else
+constexpr int simdWidth = 1;
+using Real = double;
+using Bits64 = std::uint64_t;
+using Bits32 = std::uint32_t;
+using Bits16 = std::uint16_t;
+using Bytes = std::uint8_t;
+using FewerBytes = std::uint8_t;
+template <typename TBits>
+inline Real
+ToReal(TBits value)
+{
+  return static_cast<double>(value);
+}
+#endif
+
+template <typename TPack, typename T>
+inline TPack
+Load(const T * memory)
+{
+  TPack pack;
+  std::memcpy(&pack, memory, sizeof(TPack));
+  return pack;
+}
+
+#if defined(__FMA__)
+struct VectorArithmetic
+{
+  static inline Real
+  Reciprocal(Real value)
+  {
+    return 1.0 / value;
+  }
+  static inline Real
+  MultiplyAdd(Real a, Real b, Real c)
+  {
+#  if defined(__AVX512F__)
+    return reinterpret_cast<Real>(
+      _mm512_fmadd_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b), reinterpret_cast<__m512d>(c)));
+#  else
+    return reinterpret_cast<Real>(
+      _mm256_fmadd_pd(reinterpret_cast<__m256d>(a), reinterpret_cast<__m256d>(b), reinterpret_cast<__m256d>(c)));
+#  endif
+  }
+};
+using Division = FusedDivision<Real, VectorArithmetic>;
+#else
+using Division = PlainDivision<Real>;
+#endif
+
+/** Features from[order[0]], from[order[1]] ... of simdWidth voxels to floats, voxel by voxel. */
+#if defined(__AVX512F__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * simdWidth)));
+
+inline void
+TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
+{
+  Floats m[8];
+  for (int i = 0; i < 8; ++i)
+  {
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
+  }
+  for (int i = 0; i < 8; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int n = 0; n < 4; ++n)
+  {
+    const int    i = n / 2 * 4 + n % 2;
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(a, m[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#elif defined(__AVX2__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * simdWidth)));
+
+inline void
+TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
+{
+  Floats m[4];
+  for (int i = 0; i < 4; ++i)
+  {
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
+  }
+  for (int i = 0; i < 4; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 4, 2, 6);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 5, 3, 7);
+  }
+  for (int i = 0; i < 2; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 4, 5);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 6, 7);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#else
+constexpr bool canTranspose = false;
+
+inline void
+TransposeToFloat(const Real[], const int[], float[][simdWidth])
+{}
+#endif
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // Simd_h

@@ -1,0 +1,226 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "common/FixedPoint.h"
+#include "common/ParallelFor.h"
+#include "cuda/CudaArchitectures.h"
+#include "itkRunLengthJob.h"
+#include "runlength/RunLengthPlan.h"
+#if defined(VOXELMAPS_TEST_CUDA)
+#  include "cuda/CudaSlabs.h"
+#  include "itkCudaDevices.h"
+#  include "runlength/cuda/CudaRunLengthMethods.h"
+#endif
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+// Parts that the library does not export.
+namespace
+{
+using namespace itk::voxelmaps;
+using Feature = RunLengthJob::Feature;
+using Aggregation = RunLengthJob::Aggregation;
+
+/** A job with a window, all features that the fast methods take, and no buffers. */
+RunLengthJob
+MakeJob(const Triple & windowSize, const std::vector<Triple> & offsets, std::uint32_t numberOfGrayLevels,
+        Aggregation aggregation, bool outputIsDouble)
+{
+  RunLengthJob job;
+  job.levelsSize = { { 64, 64, 8 } };
+  job.outputSize = job.levelsSize;
+  job.windowSize = windowSize;
+  job.offsets = offsets;
+  job.numberOfGrayLevels = numberOfGrayLevels;
+  job.aggregation = aggregation;
+  job.outputIsDouble = outputIsDouble;
+  job.features = itk::RunLengthFeatureMapEnums::GetAllFeatures();
+  job.features.pop_back();
+  return job;
+}
+
+const std::vector<Triple> fourDirections{ { { 1, 0, 0 } }, { { 1, -1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+
+std::string
+ErrorOf(const RunLengthJob & job)
+{
+  try
+  {
+    RunLengthPlan plan(job);
+  }
+  catch (const EngineError & error)
+  {
+    return error.what();
+  }
+  return "";
+}
+} // namespace
+
+TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
+{
+  const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
+  EXPECT_EQ("", ErrorOf(valid));
+
+  RunLengthJob job = valid;
+  job.offsets.assign(14, { { 1, 0, 0 } });
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("14 offsets"));
+  job.offsets.clear();
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("0 offsets"));
+  job.offsets = { { { 1, 2, 0 } } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("(1, 2, 0)"));
+  job.offsets = { { { 0, 0, 0 } } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("not a valid direction"));
+
+  job = valid;
+  job.features.assign(17, Feature::RunPercentage);
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("17 features"));
+  job.features = { static_cast<Feature>(16) };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("features"));
+
+  job = valid;
+  job.windowSize = { { 256, 1, 1 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("256 voxels"));
+  job.windowSize = { { 4, 4, 1 } };
+  job.windowAnchor = { { 4, 0, 0 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("anchor 4"));
+  job.windowAnchor = { { 0, 0, 0 } };
+  job.windowSize = { { 255, 255, 2 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("130050"));
+  job.windowSize = { { 4, 4, 1 } };
+  job.numberOfGrayLevels = 65536;
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("65536"));
+}
+
+TEST(CudaArchitectures, MachineCodeAndPTXRunWhereCUDASaysSo)
+{
+  const std::string all = "75-real,80-real,90-real,100-real,120";
+  for (const int capability : { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121, 130 })
+  {
+    EXPECT_TRUE(ArchitecturesRunOn(all, capability)) << capability;
+  }
+  for (const int capability : { 50, 61, 70, 72, 110 })
+  {
+    EXPECT_FALSE(ArchitecturesRunOn(all, capability)) << capability;
+  }
+  EXPECT_FALSE(ArchitecturesRunOn("90-real", 89));
+  EXPECT_FALSE(ArchitecturesRunOn("90-real", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("90", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("80-virtual", 90));
+  EXPECT_FALSE(ArchitecturesRunOn("90a-real", 100));
+  EXPECT_FALSE(ArchitecturesRunOn("90a", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("90a", 90));
+  EXPECT_TRUE(ArchitecturesRunOn("100f", 103));
+  EXPECT_FALSE(ArchitecturesRunOn("100f", 120));
+  EXPECT_TRUE(ArchitecturesRunOn("native", 61));
+  EXPECT_FALSE(ArchitecturesRunOn("", 90));
+}
+
+TEST(ParallelFor, RangesCoverEverythingOnce)
+{
+  JobExecution execution;
+  for (const unsigned int workers : { 1u, 3u, 16u })
+  {
+    execution.numberOfWorkers = workers;
+    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
+      for (unsigned int worker = number; worker-- > 0;)
+      {
+        body(worker);
+      }
+    };
+    for (const std::int64_t size : { 0, 1, 7, 100, 1000 })
+    {
+      std::vector<int> counts(static_cast<std::size_t>(size), 0);
+      std::int64_t     ranges = 0;
+      ForEachRange(size, 10, execution, [&](std::int64_t begin, std::int64_t end) {
+        ++ranges;
+        for (std::int64_t i = begin; i < end; ++i)
+        {
+          ++counts[static_cast<std::size_t>(i)];
+        }
+      });
+      EXPECT_EQ(std::vector<int>(counts.size(), 1), counts);
+      EXPECT_LE(ranges, std::max<std::int64_t>(1, std::min<std::int64_t>(workers, size / 10)));
+    }
+  }
+}
+
+TEST(FixedPoint, EntropyTermsOfPowersOfTwo)
+{
+  EXPECT_EQ(0, EntropyTerm(0, 36));
+  EXPECT_EQ(0, EntropyTerm(1, 36));
+  EXPECT_EQ(std::int64_t{ 2 } << 36, EntropyTerm(2, 36));
+  EXPECT_EQ(std::int64_t{ 1024 * 10 } << 20, EntropyTerm(1024, 20));
+  EXPECT_EQ(0.125, PowerOfTwo(-3));
+  EXPECT_EQ(5, CeilLog2(17));
+}
+
+#if defined(VOXELMAPS_TEST_CUDA)
+
+TEST(CudaSlabs, HalvesUntilItFits)
+{
+  std::vector<std::int64_t> sizes;
+  const auto                fits = [&sizes](std::int64_t limit) {
+    return [&sizes, limit](std::int64_t size) {
+      sizes.push_back(size);
+      return size <= limit ? std::optional<std::int64_t>(size) : std::nullopt;
+    };
+  };
+  EXPECT_EQ(25, HalveUntilItFits(100, 1, fits(30)).value());
+  EXPECT_EQ((std::vector<std::int64_t>{ 100, 50, 25 }), sizes);
+  EXPECT_EQ(3, HalveUntilItFits(100, 3, fits(3)).value());
+  EXPECT_FALSE(HalveUntilItFits(100, 3, fits(2)).has_value());
+}
+
+/** Shared memory that a block can have, by compute capability (CUDA C++ Programming Guide, technical specifications).
+ */
+struct KnownDevice
+{
+  const char * capability;
+  std::size_t  sharedMemory;
+};
+constexpr KnownDevice knownDevices[] = { { "7.5", 65536 },  { "8.0", 166912 }, { "8.6", 101376 },
+                                         { "8.9", 101376 }, { "9.0", 232448 }, { "10.0", 232448 } };
+
+TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
+{
+  // 66,072 bytes: output and voxels of a tile.
+  const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
+  // 69,648 bytes: averages of 512 voxels on their way to the output, and 1,024 levels.
+  const RunLengthPlan boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
+  for (const KnownDevice & device : knownDevices)
+  {
+    SCOPED_TRACE(device.capability);
+    const CudaDeviceLimits limits{ device.sharedMemory };
+    EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
+  }
+}
+
+TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
+{
+  const CudaDeviceLimits smallest{ 65536 };
+  const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
+  const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
+  EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
+  EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
+}
+
+#endif

@@ -1,0 +1,490 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RunLengthRandomCase.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkGrayLevelDiscretizationImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What the base class of texture filters gives to all of them, through the run length filter: selections, levels and
+// edges as discretizations, directions without pairs, errors of observers.
+namespace
+{
+using Image2D = itk::Image<unsigned char, 2>;
+using Image3D = itk::Image<short, 3>;
+using Mask3D = itk::Image<unsigned char, 3>;
+using Levels3D = itk::Image<unsigned short, 3>;
+using DoubleMaps3D = itk::VectorImage<double, 3>;
+using Filter3D = VoxelMapsTest::RunLengthFilter<Image3D>;
+using LevelFilter3D = VoxelMapsTest::RunLengthFilter<Levels3D>;
+using DoubleFilter3D = VoxelMapsTest::RunLengthFilter<Image3D, DoubleMaps3D>;
+using Job = itk::voxelmaps::RunLengthJob;
+using Aggregation = itk::RunLengthFeatureMapEnums::Aggregation;
+using Method = itk::GrayLevelDiscretizationEnums::Method;
+using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
+using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::GetRunLengthEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunLengthEngine;
+using VoxelMapsTest::RunThreads;
+
+constexpr double             quietNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr itk::SizeValueType width = 9;
+constexpr itk::SizeValueType height = 7;
+constexpr itk::SizeValueType depth = 5;
+
+template <typename TImage>
+typename TImage::Pointer
+MakeRandomImage(RandomNumbers & random, std::int64_t minimum, std::int64_t maximum)
+{
+  std::vector<typename TImage::PixelType> pixels(width * height * depth);
+  for (auto & pixel : pixels)
+  {
+    pixel = static_cast<typename TImage::PixelType>(random.Between(minimum, maximum));
+  }
+  return MakeImage<TImage>({ { width, height, depth } }, pixels);
+}
+
+Mask3D::Pointer
+MakeRandomMask(RandomNumbers & random, double share)
+{
+  std::vector<unsigned char> pixels(width * height * depth);
+  for (auto & pixel : pixels)
+  {
+    pixel = random.Chance(share) ? 1 : 0;
+  }
+  return MakeImage<Mask3D>({ { width, height, depth } }, pixels);
+}
+
+/** Results of a job by one engine; empty if the engine cannot take it. */
+template <typename TReal>
+std::vector<TReal>
+Compute(Job job, const RunLengthEngine & engine)
+{
+  std::vector<TReal> output(job.GetNumberOfComponents() *
+                              static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]),
+                            TReal{ -12345 });
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  return engine.compute(job) ? output : std::vector<TReal>();
+}
+
+/** The engines of this test program, and on the CPU the one that walks every window. */
+std::vector<RunLengthEngine>
+GetAllEngines()
+{
+  std::vector<RunLengthEngine> engines = GetRunLengthEngines();
+  if (!VoxelMapsTest::isCudaTest)
+  {
+    engines.push_back({ "windows walked one by one", [](Job job) {
+                         job.walkWindows = true;
+                         itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+                         return true;
+                       } });
+  }
+  return engines;
+}
+
+/** A small random job with many absent voxels; the levels live in the case. */
+Job
+DrawSparseJob(std::uint64_t seed, RandomNumbers & random, RunLengthRandomCase & randomCase)
+{
+  randomCase = DrawRunLengthRandomCase(seed, random.Chance(0.5) ? 2 : 3, 20, random);
+  for (auto & level : randomCase.levels.values)
+  {
+    level = random.Chance(0.8) ? 0 : level;
+  }
+  Job job = MakeRunLengthJob(randomCase);
+  job.backgroundValue = -1.0;
+  job.execution.numberOfWorkers = 2;
+  job.execution.parallelFor = RunThreads;
+  return job;
+}
+
+/** Whether some line along a direction holds two voxels with a level in the window of a voxel, from the definition. */
+bool
+HasPair(const RunLengthRandomCase & randomCase, const std::array<std::int64_t, 3> & voxel,
+        const std::array<std::int64_t, 3> & step)
+{
+  const auto & levels = randomCase.levels;
+  const auto   isPresent = [&](const std::array<std::int64_t, 3> & at) {
+    for (int d = 0; d < 3; ++d)
+    {
+      const std::int64_t inWindow = at[d] - voxel[d] + randomCase.window.anchor[d];
+      if (at[d] < 0 || at[d] >= levels.size[d] || inWindow < 0 || inWindow >= randomCase.window.size[d])
+      {
+        return false;
+      }
+    }
+    return levels({ { at[0], at[1], at[2] } }) != 0;
+  };
+  for (std::int64_t z = 0; z < levels.size[2]; ++z)
+  {
+    for (std::int64_t y = 0; y < levels.size[1]; ++y)
+    {
+      for (std::int64_t x = 0; x < levels.size[0]; ++x)
+      {
+        if (!isPresent({ { x, y, z } }))
+        {
+          continue;
+        }
+        for (std::int64_t k = 1; k < 255; ++k)
+        {
+          if (isPresent({ { x + k * step[0], y + k * step[1], z + k * step[2] } }))
+          {
+            return true;
+          }
+        }
+      }
+    }
+  }
+  return false;
+}
+} // namespace
+
+TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
+{
+  RandomNumbers random(20261121);
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+  {
+    RunLengthRandomCase randomCase;
+    Job                 job = DrawSparseJob(seed, random, randomCase);
+    for (auto & level : randomCase.levels.values)
+    {
+      level = level == 0 && random.Chance(0.7) ? 1 : level;
+    }
+    std::vector<std::uint8_t> selection(
+      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
+    const double share = static_cast<double>(random.Between(0, 4)) / 4.0;
+    for (auto & selected : selection)
+    {
+      selected = random.Chance(share) ? 1 : 0;
+    }
+    for (const RunLengthEngine & engine : GetAllEngines())
+    {
+      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
+      job.selection = nullptr;
+      std::vector<float> expected = Compute<float>(job, engine);
+      if (expected.empty())
+      {
+        continue;
+      }
+      const std::size_t components = job.GetNumberOfComponents();
+      for (std::size_t i = 0; i < expected.size(); ++i)
+      {
+        expected[i] = selection[i / components] != 0 ? expected[i] : -1.0f;
+      }
+      job.selection = selection.data();
+      ASSERT_TRUE(HasSameBits(expected, Compute<float>(job, engine)));
+    }
+  }
+}
+
+TEST(TextureFeatureMapJob, ANaNBackgroundIsTheSameOnAllProcessors)
+{
+  RandomNumbers random(20261122);
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+  {
+    RunLengthRandomCase randomCase;
+    Job                 job = DrawSparseJob(seed, random, randomCase);
+    job.backgroundValue = -12345.0;
+    const std::vector<float>  floats = Compute<float>(job, GetAllEngines().front());
+    const std::vector<double> doubles = Compute<double>(job, GetAllEngines().front());
+    const auto                expect = [](auto values) {
+      std::replace(values.begin(), values.end(), decltype(values[0] + 0)(-12345), decltype(values[0] + 0)(quietNaN));
+      return values;
+    };
+    // The sign of NaN is lost.
+    job.backgroundValue = random.Chance(0.5) ? quietNaN : -quietNaN;
+    for (const RunLengthEngine & engine : GetAllEngines())
+    {
+      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
+      const std::vector<float> result = Compute<float>(job, engine);
+      if (!result.empty())
+      {
+        ASSERT_TRUE(HasSameBits(expect(floats), result));
+        ASSERT_TRUE(HasSameBits(expect(doubles), Compute<double>(job, engine)));
+      }
+    }
+  }
+}
+
+TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
+{
+  RandomNumbers random(4712);
+  std::size_t   numberOfChanges = 0;
+  std::size_t   numberOfNaN = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed)
+  {
+    RunLengthRandomCase randomCase;
+    Job                 job = DrawSparseJob(seed, random, randomCase);
+    if (job.aggregation == Aggregation::Merge)
+    {
+      job.aggregation = Aggregation::Average;
+    }
+    const std::size_t features = job.features.size();
+    const std::size_t directions = job.offsets.size();
+
+    // The rule applied to the features of every direction, which are tested by themselves.
+    Job eachDirection = job;
+    eachDirection.aggregation = Aggregation::PerDirection;
+    const std::vector<double> values = Compute<double>(eachDirection, GetAllEngines().front());
+    std::vector<double>       expected;
+    std::size_t               at = 0;
+    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
+      {
+        for (std::int64_t x = 0; x < job.outputSize[0]; ++x, at += directions * features)
+        {
+          const std::array<std::int64_t, 3> voxel = { { job.outputIndex[0] - job.levelsIndex[0] + x,
+                                                        job.outputIndex[1] - job.levelsIndex[1] + y,
+                                                        job.outputIndex[2] - job.levelsIndex[2] + z } };
+          std::vector<double>               sums(features, 0.0);
+          std::size_t                       used = 0;
+          const bool                        isPresent = randomCase.levels({ { voxel[0], voxel[1], voxel[2] } }) != 0;
+          for (std::size_t d = 0; d < directions; ++d)
+          {
+            const auto & step = job.offsets[d];
+            const bool   isUsed = !isPresent || HasPair(randomCase, voxel, { { step[0], step[1], step[2] } }) ||
+                                HasPair(randomCase, voxel, { { -step[0], -step[1], -step[2] } });
+            used += isUsed ? 1 : 0;
+            for (std::size_t f = 0; f < features; ++f)
+            {
+              const double value = values[at + d * features + f];
+              sums[f] += isUsed ? value : 0.0;
+              if (job.aggregation == Aggregation::PerDirection)
+              {
+                expected.push_back(isUsed ? value : std::numeric_limits<double>::quiet_NaN());
+              }
+            }
+          }
+          numberOfChanges += used < directions ? 1 : 0;
+          numberOfNaN += used == 0 ? 1 : 0;
+          for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
+          {
+            expected.push_back(!isPresent ? -1.0
+                               : used > 0 ? sums[f] / static_cast<double>(used)
+                                          : std::numeric_limits<double>::quiet_NaN());
+          }
+        }
+      }
+    }
+
+    job.skipDirectionsWithoutPairs = true;
+    for (const RunLengthEngine & engine : GetAllEngines())
+    {
+      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
+      const std::vector<double> result = Compute<double>(job, engine);
+      const std::vector<float>  rounded = Compute<float>(job, engine);
+      ASSERT_TRUE(result.empty() || HasSameBits(expected, result));
+      ASSERT_TRUE(rounded.empty() || HasSameBits(std::vector<float>(expected.begin(), expected.end()), rounded));
+    }
+  }
+  EXPECT_GT(numberOfChanges, 500u);
+  EXPECT_GT(numberOfNaN, 50u);
+}
+
+TEST(TextureFeatureMapJob, MergedMatricesLeaveOutDirectionsWithoutPairs)
+{
+  // A column of three voxels: only the direction along y has pairs, so the merged matrix is that of y alone.
+  const std::vector<std::uint16_t> levels{ 0, 1, 0, 0, 1, 0, 0, 2, 0 };
+  Job                              job;
+  job.levels = levels.data();
+  job.levelsSize = { { 3, 3, 1 } };
+  job.numberOfGrayLevels = 2;
+  job.outputIndex = { { 1, 1, 0 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.windowSize = { { 3, 3, 1 } };
+  job.windowAnchor = { { 1, 1, 0 } };
+  job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+  job.features = { Job::Feature::LongRunEmphasis, Job::Feature::RunPercentage };
+  job.aggregation = Aggregation::Merge;
+  for (const RunLengthEngine & engine : GetAllEngines())
+  {
+    SCOPED_TRACE(engine.name);
+    job.skipDirectionsWithoutPairs = false;
+    // Runs 1+1, 1 along y; three single ones along each of the other two directions.
+    const std::vector<double> all = Compute<double>(job, engine);
+    job.skipDirectionsWithoutPairs = true;
+    const std::vector<double> skipped = Compute<double>(job, engine);
+    if (!all.empty())
+    {
+      EXPECT_EQ((std::vector<double>{ 11.0 / 8.0, 8.0 / 9.0 }), all);
+    }
+    if (!skipped.empty())
+    {
+      EXPECT_EQ((std::vector<double>{ 5.0 / 2.0, 2.0 / 3.0 }), skipped);
+    }
+  }
+}
+
+TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
+{
+  RandomNumbers random(77);
+  const auto    image = MakeRandomImage<Image3D>(random, 0, 200);
+  const auto    mask = MakeRandomMask(random, 0.7);
+  const auto    selection = MakeRandomMask(random, 0.4);
+  const auto    all = Filter3D::New();
+  const auto    selected = Filter3D::New();
+  for (const auto & filter : { all, selected })
+  {
+    filter->SetInput(image);
+    filter->SetMaskImage(mask);
+    filter->SetBackgroundValue(-3.0);
+    filter->SetNumberOfGrayLevels(6);
+  }
+  selected->SetSelectionImage(selection);
+  EXPECT_EQ(selection.GetPointer(), selected->GetSelectionImage());
+  all->Update();
+  selected->Update();
+  std::vector<float>               expected = GetBuffer(all->GetOutput());
+  const std::vector<unsigned char> flags = GetBuffer(selection.GetPointer());
+  const std::size_t                components = all->GetFeatureNames().size();
+  for (std::size_t i = 0; i < expected.size(); ++i)
+  {
+    expected[i] = flags[i / components] == 1 ? expected[i] : -3.0f;
+  }
+  EXPECT_EQ(expected, GetBuffer(selected->GetOutput()));
+
+  // Regions ask for the selection of their own voxels.
+  const auto again = Filter3D::New();
+  again->SetInput(image);
+  again->SetMaskImage(mask);
+  again->SetSelectionImage(selection);
+  again->SetBackgroundValue(-3.0);
+  again->SetNumberOfGrayLevels(6);
+  again->UpdateOutputInformation();
+  const itk::ImageRegion<3> region({ { 2, 3, 1 } }, { { 4, 2, 3 } });
+  again->GetOutput()->SetRequestedRegion(region);
+  again->Update();
+  for (itk::IndexValueType z = 1; z < 4; ++z)
+  {
+    EXPECT_EQ(selected->GetOutput()->GetPixel({ { 3, 4, z } }), again->GetOutput()->GetPixel({ { 3, 4, z } }));
+  }
+
+  const auto mistake = Filter3D::New();
+  mistake->SetInput(image);
+  mistake->SetSelectionImage(MakeImage<Mask3D>({ { 2, 2, 2 } }, std::vector<unsigned char>(8, 1)));
+  ExpectError([&] { mistake->Update(); }, { "the selection", "[2, 2, 2]" });
+}
+
+TEST(TextureFeatureMapImageFilter, LevelsOfTheDiscretizationFilterCanBeFedToIt)
+{
+  RandomNumbers random(78);
+  const auto    image = MakeRandomImage<Image3D>(random, -100, 900);
+  const auto    mask = MakeRandomMask(random, 0.6);
+  const auto    direct = Filter3D::New();
+  direct->SetInput(image);
+  direct->SetMaskImage(mask);
+  direct->SetNumberOfGrayLevels(9);
+  direct->SetBackgroundValue(-1.0);
+  direct->Update();
+
+  const auto discretization = itk::GrayLevelDiscretizationImageFilter<Image3D, Levels3D>::New();
+  discretization->SetInput(image);
+  discretization->SetMaskImage(mask);
+  discretization->SetNumberOfGrayLevels(9);
+  const auto ofLevels = LevelFilter3D::New();
+  ofLevels->SetInput(discretization->GetOutput());
+  ofLevels->SetDiscretizationMethod(Method::Levels);
+  ofLevels->SetNumberOfGrayLevels(9);
+  ofLevels->SetBackgroundValue(-1.0);
+  ofLevels->Update();
+  EXPECT_EQ(GetBuffer(direct->GetOutput()), GetBuffer(ofLevels->GetOutput()));
+  EXPECT_EQ(9u, ofLevels->GetUsedNumberOfGrayLevels());
+}
+
+TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)
+{
+  RandomNumbers random(79);
+  const auto    image = MakeRandomImage<Image3D>(random, 0, 79);
+  const auto    bins = Filter3D::New();
+  bins->SetInput(image);
+  bins->SetDiscretizationMethod(Method::FixedBinSize);
+  bins->SetRangeSource(RangeSource::Given);
+  bins->SetRangeMinimum(0.0);
+  bins->SetRangeMaximum(79.0);
+  bins->SetBinWidth(10.0);
+  bins->Update();
+  const auto edges = Filter3D::New();
+  edges->SetInput(image);
+  edges->SetDiscretizationMethod(Method::Edges);
+  edges->SetBinEdges({ 0, 10, 20, 30, 40, 50, 60, 70 });
+  edges->Update();
+  EXPECT_EQ(GetBuffer(bins->GetOutput()), GetBuffer(edges->GetOutput()));
+  edges->SetBinEdges({ 0, 10, 10 });
+  ExpectError([&] { edges->Update(); }, { "BinEdges", "10" });
+}
+
+TEST(TextureFeatureMapImageFilter, SkippingDirectionsIsOffByDefault)
+{
+  const auto filter = DoubleFilter3D::New();
+  EXPECT_FALSE(filter->GetSkipDirectionsWithoutPairs());
+  EXPECT_EQ(nullptr, filter->GetSelectionImage());
+  EXPECT_TRUE(filter->GetBinEdges().empty());
+
+  // One voxel alone has no pair in any direction.
+  const auto image = MakeImage<Image3D>({ { 3, 3, 3 } }, std::vector<short>(27, 5));
+  const auto mask = Mask3D::New();
+  mask->SetRegions(image->GetLargestPossibleRegion());
+  mask->Allocate(true);
+  mask->SetPixel({ { 1, 1, 1 } }, 1);
+  filter->SetInput(image);
+  filter->SetMaskImage(mask);
+  filter->Update();
+  EXPECT_EQ(1.0, filter->GetOutput()->GetPixel({ { 1, 1, 1 } })[0]);
+  filter->SkipDirectionsWithoutPairsOn();
+  filter->Update();
+  EXPECT_TRUE(std::isnan(filter->GetOutput()->GetPixel({ { 1, 1, 1 } })[0]));
+  EXPECT_EQ(0.0, filter->GetOutput()->GetPixel({ { 0, 1, 1 } })[0]);
+}
+
+TEST(TextureFeatureMapImageFilter, ExceptionsOfObserversPassUnchanged)
+{
+  RandomNumbers random(80);
+  const auto    filter = Filter3D::New();
+  filter->SetInput(MakeRandomImage<Image3D>(random, 0, 9));
+  filter->AddObserver(itk::ProgressEvent(),
+                      [](const itk::EventObject &) { throw std::runtime_error("of the observer"); });
+  try
+  {
+    filter->Update();
+    FAIL() << "no exception";
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    FAIL() << error;
+  }
+  catch (const std::runtime_error & error)
+  {
+    EXPECT_STREQ("of the observer", error.what());
+  }
+}
