@@ -70,10 +70,12 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
   {
     voxelmaps::CudaFuzzyConnectednessOptions options;
+    this->FillOptions(options);
+    options.method = this->GetCudaMethod();
     options.correctionPasses = m_CorrectionPasses;
-    this->ComputeOnDevice(options, [&job](const voxelmaps::CudaFuzzyConnectednessOptions & ofDevice) {
-      return voxelmaps::ComputeFuzzyConnectednessCuda(job, ofDevice);
-    });
+    const auto report =
+      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
+    this->KeepReport(report, report.method);
   }
 
 private:

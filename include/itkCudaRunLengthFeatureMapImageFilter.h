@@ -58,9 +58,12 @@ protected:
   void
   ComputeFeatureMaps(const voxelmaps::RunLengthJob & job) override
   {
-    this->ComputeOnDevice(voxelmaps::CudaRunLengthOptions(), [&job](const voxelmaps::CudaRunLengthOptions & options) {
-      return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
-    });
+    voxelmaps::CudaRunLengthOptions options;
+    this->FillOptions(options);
+    options.method = this->GetCudaMethod();
+    const auto report =
+      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options); });
+    this->KeepReport(report, report.method);
   }
 };
 } // namespace itk

@@ -20,6 +20,7 @@
 
 #include "itkProcessObject.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsJob.h"
 
 #include <string>
 
@@ -88,10 +89,13 @@ protected:
   void
   VerifyPreconditions() const override;
 
-  /** Set the options that all engines have, call compute(options), and keep its report. */
-  template <typename TOptions, typename TCompute>
+  /** Set the options that all CUDA engines have. */
   void
-  ComputeOnDevice(TOptions options, const TCompute & compute);
+  FillOptions(voxelmaps::CudaOptions & options) const;
+
+  /** Keep what an engine reports, for the Get functions. */
+  void
+  KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
 
 private:
   int            m_DeviceID{ 0 };

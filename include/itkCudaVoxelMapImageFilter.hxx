@@ -49,15 +49,18 @@ CudaVoxelMapImageFilter<TParentFilter>::VerifyPreconditions() const
 }
 
 template <typename TParentFilter>
-template <typename TOptions, typename TCompute>
 void
-CudaVoxelMapImageFilter<TParentFilter>::ComputeOnDevice(TOptions options, const TCompute & compute)
+CudaVoxelMapImageFilter<TParentFilter>::FillOptions(voxelmaps::CudaOptions & options) const
 {
   options.deviceID = m_DeviceID;
-  options.method = m_CudaMethod;
   options.memoryBudget = m_DeviceMemoryBudget;
-  const auto report = voxelmaps::CallDevice(*this, [&] { return compute(options); });
-  m_UsedCudaMethod = report.method;
+}
+
+template <typename TParentFilter>
+void
+CudaVoxelMapImageFilter<TParentFilter>::KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method)
+{
+  m_UsedCudaMethod = method;
   m_UsedDeviceName = report.deviceName;
   m_UsedNumberOfSlabs = static_cast<SizeValueType>(report.numberOfSlabs);
 }
