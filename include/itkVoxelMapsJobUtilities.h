@@ -58,11 +58,11 @@ MakeParallelFor(ProcessObject * filter)
   };
 }
 
-/** Call an engine or a device on behalf of a filter. Its own errors become an itk::ExceptionObject; all other
- * exceptions, such as those of the user's observers, pass unchanged. */
+/** Call an engine or a device on behalf of a filter. Its own errors become an itk::ExceptionObject, with the remark
+ * after the name of the filter; all other exceptions, such as those of the user's observers, pass unchanged. */
 template <typename TCompute>
 auto
-CallEngine(const ProcessObject & filter, const TCompute & compute)
+CallEngine(const ProcessObject & filter, const TCompute & compute, const char * remark = "")
 {
   try
   {
@@ -70,7 +70,7 @@ CallEngine(const ProcessObject & filter, const TCompute & compute)
   }
   catch (const EngineError & error)
   {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << error.what());
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << remark << ": " << error.what());
   }
 }
 
@@ -79,14 +79,7 @@ template <typename TCompute>
 auto
 CallDevice(const ProcessObject & filter, const TCompute & compute)
 {
-  try
-  {
-    return compute();
-  }
-  catch (const EngineError & error)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ", which needs a CUDA device: " << error.what());
-  }
+  return CallEngine(filter, compute, ", which needs a CUDA device");
 }
 
 /** \class JobProgress

@@ -374,7 +374,7 @@ TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
   }
   EXPECT_EQ(expected, GetBuffer(selected->GetOutput()));
 
-  // Regions ask for the selection of their own voxels.
+  // A region uses its own part of the selection.
   const auto again = Filter3D::New();
   again->SetInput(image);
   again->SetMaskImage(mask);
