@@ -69,6 +69,11 @@ public:
       typeid(TFilter).name(), typeid(TCudaFilter).name(), CreateObjectFunction<TCudaFilter>::New().GetPointer());
   }
 
+  /** Register the overrides that wait for it. Only the Python module has such: it is loaded with an ITK of its own, and
+   * nothing of ITK may be created before that has joined the ITK of the other modules. */
+  static void
+  RegisterDeferredFilters();
+
 protected:
   VoxelMapsCudaFactory();
   ~VoxelMapsCudaFactory() override;
@@ -78,6 +83,13 @@ protected:
   CreateObject(const char * className) override;
 
 private:
+  template <typename, typename>
+  friend struct VoxelMapsCudaOverride;
+
+  /** Keep a call of RegisterFilter() for RegisterDeferredFilters(). */
+  static bool
+  DeferRegistration(bool (*registerFilter)());
+
   static bool
   RegisterFilterByName(const char * filter, const char * cudaFilter, CreateObjectFunctionBase * createFunction);
 

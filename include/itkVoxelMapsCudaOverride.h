@@ -33,7 +33,12 @@ namespace itk
 template <typename TFilter, typename TCudaFilter>
 struct VoxelMapsCudaOverride
 {
+#ifdef VOXELMAPS_DEFER_OVERRIDES
+  static inline const bool isRegistered =
+    VoxelMapsCudaFactory::DeferRegistration(&VoxelMapsCudaFactory::RegisterFilter<TFilter, TCudaFilter>);
+#else
   static inline const bool isRegistered = VoxelMapsCudaFactory::RegisterFilter<TFilter, TCudaFilter>();
+#endif
 };
 } // namespace itk
 

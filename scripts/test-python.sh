@@ -1,20 +1,10 @@
 #!/usr/bin/env bash
-# Build the module for Python and run the Python tests. Without an ITK with Python wrapping, skips them and says how to get
-# one. Arguments are passed to CMake.
+# Build the wheel, install it next to PyPI's itk in build/venv, and run the Python tests there. Arguments are those of
+# build-wheel.sh. The tests compare with the programs of build/examples, which scripts/test.sh builds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-status=0
-scripts/build-python.sh "$@" || status=$?
-if [[ ${status} -eq 77 ]]; then
-  echo "Python tests: SKIPPED for the reason above"
-  exit 0
-elif [[ ${status} -ne 0 ]]; then
-  exit "${status}"
-fi
-build/python/python -m black --check --quiet examples wrapping || {
-  echo "test-python.sh: run build/python/python -m black examples wrapping" >&2
-  exit 1
-}
+scripts/python-environment.sh "$@"
 scripts/fetch-data.sh build/data
-ctest --test-dir build/python --tests-regex '^Python' --output-on-failure
+VOXELMAPS_DATA="${PWD}/build/data" VOXELMAPS_PROGRAMS="${PWD}/build/examples" PYTHONDONTWRITEBYTECODE=1 \
+  build/venv/bin/python -m pytest

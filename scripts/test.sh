@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build everything and run all tests. On a fresh Debian 12 it installs what is missing first. The Python tests need an ITK
-# with Python wrapping, and are skipped, with the reason, where there is none.
+# Build everything and run all tests. On a fresh Debian 12 it installs what is missing first. The Python tests run with the
+# wheel and PyPI's itk.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,4 +13,4 @@ cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBU
   -DVoxelMaps_WARNINGS_AS_ERRORS=ON -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 cmake --build build --parallel "$(nproc)"
 ctest --test-dir build --output-on-failure "$@"
-scripts/test-python.sh -DVoxelMaps_WARNINGS_AS_ERRORS=ON -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
+scripts/test-python.sh VoxelMaps_WARNINGS_AS_ERRORS=ON CMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"

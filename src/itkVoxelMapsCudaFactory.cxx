@@ -25,6 +25,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -56,6 +57,13 @@ HasDevice()
   // Asked once, since drivers do not come and go while a program runs. It creates no context on the device.
   static const bool hasDevice = CudaDevices::IsUsable(0);
   return hasDevice;
+}
+
+std::vector<bool (*)()> &
+DeferredRegistrations()
+{
+  static std::vector<bool (*)()> registrations;
+  return registrations;
 }
 } // namespace
 
@@ -95,6 +103,23 @@ VoxelMapsCudaFactory::CreateObject(const char * className)
     return nullptr;
   }
   return Superclass::CreateObject(className);
+}
+
+bool
+VoxelMapsCudaFactory::DeferRegistration(bool (*registerFilter)())
+{
+  DeferredRegistrations().push_back(registerFilter);
+  return true;
+}
+
+void
+VoxelMapsCudaFactory::RegisterDeferredFilters()
+{
+  for (const auto registerFilter : DeferredRegistrations())
+  {
+    registerFilter();
+  }
+  DeferredRegistrations().clear();
 }
 
 bool

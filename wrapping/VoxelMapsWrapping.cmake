@@ -65,6 +65,15 @@ set(
 "
 )
 
+# Wrapped again because ITK's own wrapping of these inherited methods holds Python's interpreter lock; this module's does not.
+set(
+  VoxelMaps_SWIG_update
+  "
+  void Update() { self->Update(); }
+  void UpdateLargestPossibleRegion() { self->UpdateLargestPossibleRegion(); }
+"
+)
+
 # A macro because ITK's own macros set variables of the .wrap file.
 macro(voxelmaps_wrap_image_filter class images)
   set(options ${ARGN})
@@ -84,6 +93,7 @@ macro(voxelmaps_wrap_image_filter class images)
           string(APPEND arguments ", ${ITKT_${image}${dimension}}")
         endforeach()
         itk_wrap_template("${suffix}" "${arguments}")
+        string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend itk${class}${suffix} {${VoxelMaps_SWIG_update}}\n")
         foreach(option ${options})
           string(REPLACE ":" ";" kind_and_name "${option}")
           list(GET kind_and_name 0 kind)

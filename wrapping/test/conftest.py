@@ -15,27 +15,13 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Shared fixtures. PYTHONPATH or VOXELMAPS_ITK_PYTHON must lead to an ITK with this module."""
+"""Shared fixtures."""
 
 import os
 import pathlib
-import site
 import subprocess
 
 import pytest
-
-if os.environ.get("VOXELMAPS_ITK_PYTHON"):
-    site.addsitedir(os.environ["VOXELMAPS_ITK_PYTHON"])
-
-
-def pytest_configure(config):
-    """Skip all tests where the module is missing; exit status 77 tells CTest that they were skipped."""
-    try:
-        import itk
-
-        itk.RunLengthFeatureMapImageFilter
-    except (ImportError, AttributeError) as error:
-        pytest.exit(f"SKIPPED: no ITK for Python with this module ({error}); see scripts/test-python.sh", 77)
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,8 @@ import pickle
 import itk
 import numpy as np
 import pytest
+import xarray
 from itk import voxelmaps
-
-xarray = pytest.importorskip("xarray")
 
 AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
 
@@ -62,6 +61,56 @@ def test_numpy(image):
     assert strength[3, 2, 1] == 1
     keyword = itk.fuzzy_connectedness_image_filter(Input=array, seed=[1, 2, 3], **AFFINITY)
     np.testing.assert_array_equal(keyword, strength)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">f4", "f2", "f4", "f8"])
+def test_array_types(dtype):
+    """Arrays of every type give the maps and strengths of their values as double."""
+    array = np.random.default_rng(0).integers(0, 100, (5, 12, 10)).astype(dtype)
+    if array.dtype.kind == "i":
+        array[:, ::2] *= -1
+    wide = array.astype(np.float64)
+    settings = dict(object_mean=20, object_variance=900, difference_variance=900, seed=[1, 2, 3])
+    for given in (array, array[::-1][::-1], array.copy(order="F")):
+        for actual, expected in (
+            (itk.run_length_feature_map_image_filter(given), itk.run_length_feature_map_image_filter(wide)),
+            (
+                itk.fuzzy_connectedness_image_filter(given, **settings),
+                itk.fuzzy_connectedness_image_filter(wide, **settings),
+            ),
+        ):
+            assert isinstance(actual, np.ndarray)
+            np.testing.assert_array_equal(actual, expected)
+    labelled = xarray.DataArray(array, dims=("z", "y", "x"))
+    expected = itk.run_length_feature_map_image_filter(wide)
+    np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(labelled), expected)
+
+
+def test_images_of_types_without_wrapped_filters():
+    array = np.random.default_rng(0).integers(-(2**20), 2**20, (5, 12, 10)).astype(np.int32)
+    image = itk.image_from_array(array)
+    image.SetSpacing([0.5, 0.75, 2.0])
+    assert itk.template(image)[1][0] == itk.SI
+    maps = itk.run_length_feature_map_image_filter(image)
+    assert same_geometry(maps, image)
+    np.testing.assert_array_equal(
+        itk.array_from_image(maps), itk.run_length_feature_map_image_filter(array.astype(np.float64))
+    )
+
+
+def test_types_that_cannot_be_taken_exactly():
+    array = np.zeros((4, 5), np.int64)
+    array[1, 1] = 2**53
+    itk.run_length_feature_map_image_filter(array)
+    array[1, 1] = -(2**53) - 1
+    with pytest.raises(ValueError, match=r"int64 values from -9007199254740993 to 0 .*must not exceed 2\^53"):
+        itk.run_length_feature_map_image_filter(array)
+    array = np.full((4, 5), 2**64 - 1, np.uint64)
+    with pytest.raises(ValueError, match=r"uint64 values"):
+        itk.run_length_feature_map_image_filter(array)
+    for dtype in (np.complex64, np.longdouble, "U1", object):
+        with pytest.raises(TypeError, match="are not supported; convert the array to float32 or float64"):
+            itk.run_length_feature_map_image_filter(np.zeros((4, 5), dtype))
 
 
 def test_numpy_results_outlive_their_images():

@@ -51,7 +51,7 @@ def check_picture(path):
 def run(tmp_path):
     def run(name, replacements, *more):
         arguments = [replacements.get(a, a) for a in COMMANDS[name].split()] + list(more)
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), MPLCONFIGDIR=str(tmp_path))
+        environment = dict(os.environ, MPLCONFIGDIR=str(tmp_path))
         environment.pop("DISPLAY", None)
         done = subprocess.run(
             [sys.executable, str(EXAMPLES / name), *arguments],

@@ -303,4 +303,4 @@ def test_errors_have_the_text_of_cpp():
     with pytest.raises(RuntimeError, match="same physical space"):
         itk.run_length_feature_map_image_filter(itk.image_from_array(image), mask_image=moved)
     with pytest.raises(Exception, match="not wrapped for input type"):
-        itk.run_length_feature_map_image_filter(image.astype(np.float64))
+        itk.run_length_feature_map_image_filter(np.zeros((3, 4, 5, 6), np.float32))

@@ -18,6 +18,7 @@
 """Run length feature maps by name.
 
 feature_maps       compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
+crop_slices        part of the input that feature_maps(..., crop="mask") returns
 feature_names      names of the components of a feature map image
 feature_dict       split a feature map image into a dict that maps feature names to images
 feature_xarray     convert a feature map image to an xarray.DataArray with a labeled axis of features
@@ -26,18 +27,31 @@ The filters themselves are functions and classes of the itk package, such as itk
 """
 
 import itk
+import itkConfig
 
-from . import _filters
+if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
+    # Objects of another version have another layout in memory.
+    raise ImportError(
+        f"itk-voxelmaps needs itk 5.4, but this is itk {itkConfig.ITK_GLOBAL_VERSION_STRING}; "
+        "install it with: pip install 'itk>=5.4,<5.5'"
+    )
 
-__all__ = ["feature_dict", "feature_maps", "feature_names", "feature_xarray"]
+from . import _filters, _images  # noqa: E402
+
+__all__ = ["crop_slices", "feature_dict", "feature_maps", "feature_names", "feature_xarray"]
 
 
-def feature_maps(*args, skip_single_voxel_directions=False, **kwargs):
+def feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs):
     """Compute run length feature maps; returns a dict that maps feature names to maps.
 
     Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
     numpy.ndarray or xarray.DataArray.
 
+    crop                            None for maps of the size of the input; "mask" for the bounding box of mask_image plus
+                                    the reach of the window on each side, cut to the input: PyRadiomics' geometry. Time
+                                    and memory then depend on the mask and not on the image. The values are those of
+                                    the whole maps. Images overlay the input: their origin is that of their first voxel;
+                                    DataArrays keep their coordinates; crop_slices() says which part arrays are.
     skip_single_voxel_directions    The parameter skip_directions_without_pairs of the filter: leave out, for each
                                     window, the directions in which no line holds two or more voxels, as PyRadiomics
                                     does; NaN where there is no other direction. This matters for thin and scattered
@@ -45,8 +59,17 @@ def feature_maps(*args, skip_single_voxel_directions=False, **kwargs):
     """
     if skip_single_voxel_directions:
         kwargs = {**kwargs, "skip_directions_without_pairs": True}
-    instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs)
-    return _filters.split_components(image, instance.GetFeatureNames(), given)
+    instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs, crop)
+    return _images.split_components(image, instance.GetFeatureNames(), given)
+
+
+def crop_slices(*args, **kwargs):
+    """Return the slices of the input, in NumPy's order of axes, that feature_maps(..., crop="mask") returns maps of.
+
+    Takes the arguments of feature_maps, and computes no maps.
+    """
+    instance, _ = _filters.make(itk.RunLengthFeatureMapImageFilter, args, kwargs)
+    return _images.region_slices(_images.mask_region(instance), instance.GetInput())
 
 
 def feature_names(dimension=3, **kwargs):
@@ -73,7 +96,7 @@ def feature_dict(image, names):
     Raises ValueError if the number of names is not the number of components.
     """
     _check_names(image, names)
-    return _filters.split_components(image, names, image)
+    return _images.split_components(image, names, image)
 
 
 def feature_xarray(image, names):
@@ -82,4 +105,4 @@ def feature_xarray(image, names):
     Raises ValueError if the number of names is not the number of components.
     """
     _check_names(image, names)
-    return _filters.to_xarray(image, names)
+    return _images.to_xarray(image, names)

@@ -16,7 +16,7 @@
 #
 # ==========================================================================
 """Adapts the filter classes that ITK's wrapping generates: enumerators, features, offsets and seeds as strings and lists,
-masks of any type, and NumPy arrays and xarray.DataArrays as input and output of the functional interface.
+masks of any type, and arrays as input and output of the functional interface.
 
 FILTERS, at the end, lists the filters. A new filter needs a row there and a .wrap file.
 """
@@ -29,142 +29,7 @@ import itk
 import numpy as np
 from itk.support.helpers import camel_to_snake_case
 
-from . import _itk_5_2
-
-# --- Arrays and images -------------------------------------------------------------------------------------------------
-
-
-def _is_xarray(value):
-    return type(value).__module__.startswith("xarray.")
-
-
-def _is_array(value):
-    """Whether this is an array of another library and not an ITK object."""
-    return not isinstance(value, itk.Object) and hasattr(value, "__array__")
-
-
-def _native(value):
-    """The array in C order and native byte order; bool as uint8."""
-    array = np.ascontiguousarray(value)
-    if array.dtype == bool:
-        return array.view(np.uint8)
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _image_from_xarray(value):
-    value = _itk_5_2.complete_xarray(value)
-    return itk.image_from_xarray(value.copy(data=_native(value.values)))
-
-
-def _image_from(value):
-    if _is_xarray(value):
-        return _image_from_xarray(value)
-    if _is_array(value):
-        return itk.image_view_from_array(_native(value))
-    return value
-
-
-def _image_like(array, image):
-    """Scalar image with the values of an array, and the regions and geometry of another image."""
-    pixel = {np.dtype(np.uint8): itk.UC, np.dtype(np.float32): itk.F}[array.dtype]
-    result = itk.Image[pixel, image.GetImageDimension()].New()
-    result.CopyInformation(image)
-    result.SetRegions(image.GetBufferedRegion())
-    result.Allocate()
-    itk.array_view_from_image(result)[...] = array
-    return result
-
-
-class _BufferOwner:
-    """Keeps the image of an array alive: np.asarray drops the reference that ITK's own array views hold."""
-
-    def __init__(self, image, view):
-        self.image = image
-        self.__array_interface__ = view.__array_interface__
-
-
-def to_array(image):
-    """View of an image as an array that keeps the image alive. The components of vector images are the last axis."""
-    return np.asarray(_BufferOwner(image, _itk_5_2.array_view(image)))
-
-
-def to_xarray(image, names, like=None):
-    """DataArray of an image.
-
-    names    Labels of the last axis, "feature"; None for scalar images.
-    like     DataArray that provides coordinates and attributes; without it they are computed from the image's geometry.
-    """
-    import xarray
-
-    dimension = image.GetImageDimension()
-    dims = ("x", "y", "z")[:dimension]
-    origin, spacing, size = itk.origin(image), itk.spacing(image), itk.size(image)
-    coords = {}
-    for d, dim in reversed(list(enumerate(dims))):
-        if like is not None and dim in like.coords:
-            coords[dim] = like.coords[dim].values
-        else:
-            coords[dim] = origin[d] + spacing[d] * np.arange(int(size[d]))
-    axes = tuple(reversed(dims))
-    if names is not None:
-        axes += ("feature",)
-        coords["feature"] = list(names)
-    direction = np.flip(itk.array_from_matrix(image.GetDirection()))
-    attrs = dict(like.attrs) if like is not None else {"direction": direction}
-    return xarray.DataArray(to_array(image), dims=axes, coords=coords, attrs=attrs)
-
-
-def split_components(image, names, given):
-    """Dict of the components of a feature map image by name, each converted to the type of the given input."""
-    array = to_array(image)
-    if _is_xarray(given):
-        maps = to_xarray(image, names, given)
-        return {name: maps.sel(feature=name, drop=True) for name in names}
-    if _is_array(given):
-        return {name: array[..., i] for i, name in enumerate(names)}
-    return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
-
-
-def _byte_image(value, image, name, nonzero):
-    """Convert an array or an image to an image of unsigned char.
-
-    image      The filter's input, whose geometry arrays get.
-    name       Name of the parameter, for errors.
-    nonzero    Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
-    """
-    if value is None:
-        return value
-    if not _is_array(value):
-        value = itk.output(value)
-        if itk.template(value)[1][0] == itk.UC:
-            return value
-        value.UpdateOutputInformation()
-        value.SetRequestedRegionToLargestPossibleRegion()
-        value.Update()
-        source, array = value, itk.array_view_from_image(value)
-    else:
-        source, array = None, np.asarray(value)
-    if nonzero:
-        array = array != 0
-    elif array.dtype != bool and not np.all((array >= 0) & (array <= 255)):
-        raise ValueError(f"{name} has values outside of 0..255")
-    elif array.dtype.kind == "f" and not np.all(array == np.floor(array)):
-        raise ValueError(f"{name} has values that are not integers")
-    array = array.astype(np.uint8)
-    if source is not None:
-        return _image_like(array, source)
-    if _is_xarray(value):
-        view = _image_from_xarray(value.copy(data=array))
-        return _image_like(itk.array_view_from_image(view), view)
-    result = itk.image_from_array(np.ascontiguousarray(array))
-    if image is not None and image.GetImageDimension() == array.ndim:
-        # An array has no geometry, so it gets the geometry of the input image.
-        image.UpdateOutputInformation()
-        result.SetOrigin(image.GetOrigin())
-        result.SetSpacing(image.GetSpacing())
-        result.SetDirection(image.GetDirection())
-    return result
-
+from . import _images
 
 # --- Strings and lists -------------------------------------------------------------------------------------------------
 
@@ -301,7 +166,7 @@ def _image_setter(original, name, nonzero):
 
     @functools.wraps(original)
     def setter(self, value):
-        return original(self, _byte_image(value, self.GetInput(), name, nonzero))
+        return original(self, _images.byte_image(value, self.GetInput(), name, nonzero))
 
     return setter
 
@@ -320,14 +185,34 @@ def _split_input(args, kwargs):
     raise TypeError("No image given; pass it as the first argument")
 
 
-def run(template, args, kwargs):
-    """Run a filter on the arguments of its functional interface; returns the filter, its output and the given input."""
+def make(template, args, kwargs):
+    """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
     given, args, kwargs = _split_input(args, kwargs)
-    image = _image_from(given)
+    image = _images.image_from(given)
     instance = template.New(image, *args, **kwargs)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
     instance.voxelmaps_input = image
-    return instance, instance.__internal_call__(), given
+    return instance, given
+
+
+def run(template, args, kwargs, crop=None):
+    """Run a filter on the arguments of its functional interface; returns the filter, its output and the given input.
+
+    crop    None, or "mask" for the part of the output around the mask; arrays given as xarray are cut likewise.
+    """
+    if crop not in (None, "mask"):
+        raise ValueError(f"crop '{crop}' is not valid; choose from None, 'mask'")
+    instance, given = make(template, args, kwargs)
+    if crop is None:
+        return instance, instance.__internal_call__(), given
+    instance.UpdateOutputInformation()
+    region = _images.mask_region(instance)
+    if _images.is_xarray(given):
+        given = given[_images.region_slices(region, instance.GetInput())]
+    output = instance.GetOutput()
+    output.SetRequestedRegion(region)
+    instance.Update()
+    return instance, _images.cut_to_buffer(output), given
 
 
 def _function(original, class_name):
@@ -336,10 +221,10 @@ def _function(original, class_name):
     @functools.wraps(original)
     def function(*args, **kwargs):
         instance, image, given = run(getattr(itk, class_name), args, kwargs)
-        if _is_xarray(given):
+        if _images.is_xarray(given):
             names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
-            return to_xarray(image, names, given)
-        return to_array(image) if _is_array(given) else image
+            return _images.to_xarray(image, names, given)
+        return _images.to_array(image) if _images.is_array(given) else image
 
     return function
 
@@ -424,6 +309,8 @@ def _adapt_class(cls, row):
 
 def adapt_filters():
     """Adapt the generated classes; returns the functions that replace the generated ones. The wrapping calls this."""
+    # The first library that asks for the default threader sets it for all of ITK: that must be ITK's own, which has TBB.
+    itk.MultiThreaderBase.GetGlobalDefaultThreader()
     functions = {}
     for filter_name, row in FILTERS.items():
         for class_name in (filter_name, "Cuda" + filter_name) if row.has_cuda_class else (filter_name,):
@@ -434,5 +321,5 @@ def adapt_filters():
             name = camel_to_snake_case(class_name)
             functions[name] = _function(getattr(module, name), class_name)
             setattr(module, name, functions[name])
-    _itk_5_2.add_pickling()
+    _images.add_pickling()
     return functions

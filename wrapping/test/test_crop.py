@@ -1,0 +1,144 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Cropping of maps to the mask."""
+
+import itk
+import numpy as np
+import pytest
+import xarray
+from itk import voxelmaps
+
+SETTINGS = [
+    {},
+    {"neighborhood_radius": 1, "inside_pixel_value": 3},
+    {"window_size": [4, 3, 2], "window_anchor": [0, 2, 1], "features": ["SRE", "GLN"]},
+    {"neighborhood_radius": 9, "range_source": "image", "aggregation": "per_direction"},
+]
+
+
+@pytest.fixture
+def image():
+    """A 3D image with nontrivial origin, spacing and direction."""
+    array = np.random.default_rng(1).integers(0, 200, (16, 14, 20)).astype(np.int16)
+    image = itk.image_from_array(array)
+    image.SetSpacing([0.5, 0.75, 2.0])
+    image.SetOrigin([-10.0, 20.0, 5.0])
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
+    return image
+
+
+def masks(value):
+    """Masks of the image: a block in the middle, two corners, one voxel."""
+    block, corners, voxel = np.zeros((3, 16, 14, 20), np.uint8)
+    block[6:9, 5:11, 8:10] = value
+    corners[0, 0, 0] = corners[3, 5, 7] = value
+    voxel[15, 13, 19] = value
+    return [block, corners, voxel]
+
+
+def expected_slices(mask, value, size, anchor):
+    """The box by a loop over all voxels, in NumPy's order of axes."""
+    result = []
+    for axis in range(3):
+        positions = [index[axis] for index in np.ndindex(mask.shape) if mask[index] == value]
+        low = min(positions) - anchor[2 - axis]
+        high = max(positions) + size[2 - axis] - anchor[2 - axis]
+        result.append(slice(max(low, 0), min(high, mask.shape[axis])))
+    return tuple(result)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_cropped_maps_are_parts_of_the_whole_maps(image, settings):
+    value = settings.get("inside_pixel_value", 1)
+    radius = settings.get("neighborhood_radius", 2)
+    size = settings.get("window_size", [2 * radius + 1] * 3)
+    anchor = settings.get("window_anchor", [radius] * 3)
+    array, labelled = itk.array_from_image(image), itk.xarray_from_image(image)
+    for mask in masks(value):
+        arguments = dict(settings, mask_image=mask, background_value=-1)
+        box = voxelmaps.crop_slices(image, **arguments)
+        assert box == expected_slices(mask, value, size, anchor)
+        assert box == voxelmaps.crop_slices(array, **arguments)
+        whole = voxelmaps.feature_maps(array, **arguments)
+        arrays = voxelmaps.feature_maps(array, crop="mask", **arguments)
+        images = voxelmaps.feature_maps(image, crop="mask", **arguments)
+        labelled_maps = voxelmaps.feature_maps(labelled, crop="mask", **arguments)
+        assert list(whole) == list(arrays) == list(images) == list(labelled_maps)
+        for name, expected in whole.items():
+            np.testing.assert_array_equal(arrays[name], expected[box])
+            np.testing.assert_array_equal(itk.array_from_image(images[name]), expected[box])
+            np.testing.assert_array_equal(labelled_maps[name].values, expected[box])
+            for dim, part in zip(("z", "y", "x"), box):
+                np.testing.assert_array_equal(labelled_maps[name][dim], labelled[dim][part])
+            # The images overlay the input: the first voxel is at the same place, and the axes are the same.
+            first = [part.start for part in reversed(box)]
+            assert list(images[name].GetLargestPossibleRegion().GetIndex()) == [0, 0, 0]
+            np.testing.assert_allclose(
+                list(images[name].GetOrigin()), list(image.TransformIndexToPhysicalPoint(first)), rtol=0, atol=1e-12
+            )
+            assert list(images[name].GetSpacing()) == list(image.GetSpacing())
+            assert images[name].GetDirection() == image.GetDirection()
+
+
+def test_images_whose_index_does_not_start_at_zero(image):
+    region = image.GetLargestPossibleRegion()
+    region.SetIndex([2, 3, 1])
+    region.SetSize([15, 10, 12])
+    extract = itk.ExtractImageFilter[type(image), type(image)].New(image, extraction_region=region)
+    extract.SetDirectionCollapseToSubmatrix()
+    extract.Update()
+    part = extract.GetOutput()
+    mask = itk.image_from_array(masks(1)[0])
+    mask.SetSpacing(image.GetSpacing())
+    mask.SetOrigin(image.GetOrigin())
+    mask.SetDirection(image.GetDirection())
+    extract = itk.ExtractImageFilter[type(mask), type(mask)].New(mask, extraction_region=region)
+    extract.SetDirectionCollapseToSubmatrix()
+    extract.Update()
+    whole = voxelmaps.feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"])["SRE"]
+    box = voxelmaps.crop_slices(part, mask_image=extract.GetOutput())
+    cropped = voxelmaps.feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"], crop="mask")["SRE"]
+    np.testing.assert_array_equal(itk.array_from_image(cropped), itk.array_from_image(whole)[box])
+    first = [part.start + start for part, start in zip(reversed(box), (2, 3, 1))]
+    np.testing.assert_allclose(
+        list(cropped.GetOrigin()), list(image.TransformIndexToPhysicalPoint(first)), rtol=0, atol=1e-12
+    )
+
+
+def test_two_dimensions():
+    array = np.random.default_rng(0).integers(0, 9, (30, 40)).astype(np.int64)
+    mask = np.zeros((30, 40), bool)
+    mask[10:12, 20] = True
+    whole = voxelmaps.feature_maps(array, mask_image=mask)
+    cropped = voxelmaps.feature_maps(array, mask_image=mask, crop="mask")
+    assert voxelmaps.crop_slices(array, mask_image=mask) == (slice(8, 14), slice(18, 23))
+    for name in whole:
+        np.testing.assert_array_equal(cropped[name], whole[name][8:14, 18:23])
+
+
+def test_errors(image):
+    with pytest.raises(ValueError, match='crop="mask" needs mask_image'):
+        voxelmaps.feature_maps(image, crop="mask")
+    with pytest.raises(ValueError, match='crop="mask" needs mask_image'):
+        voxelmaps.crop_slices(image)
+    with pytest.raises(ValueError, match="no voxel of mask_image is 1, inside_pixel_value"):
+        voxelmaps.feature_maps(image, mask_image=masks(2)[0], crop="mask")
+    with pytest.raises(ValueError, match="crop 'Mask' is not valid; choose from None, 'mask'"):
+        voxelmaps.feature_maps(image, mask_image=masks(1)[0], crop="Mask")
+    with pytest.raises(RuntimeError, match="mask has index"):
+        voxelmaps.feature_maps(image, mask_image=masks(1)[0][:5], crop="mask")

@@ -1,0 +1,51 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Whole processes: what depends on the library of ITK that is loaded first, on the version of ITK, and on the end of the
+interpreter."""
+
+import subprocess
+import sys
+
+import pytest
+
+START = "import itk, numpy as np\na = np.zeros((9, 9), np.uint8)\n"
+ITK = "itk.ShiftScaleImageFilter.New(itk.image_from_array(a)).Update()\n"
+MODULE = "itk.run_length_feature_map_image_filter(a)\n"
+THREADER = "print(itk.MultiThreaderBase.GetGlobalDefaultThreader(), itk.MultiThreaderBase.New().GetNameOfClass())\n"
+
+
+def run(code, **options):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
+
+
+@pytest.mark.parametrize("code", [MODULE, ITK + MODULE, MODULE + ITK, "from itk import voxelmaps\n" + ITK + MODULE])
+def test_processes_end_and_leave_itk_as_it_is(code):
+    """The interpreter ends, and the module neither needs nor changes the threads of ITK's own filters."""
+    expected, actual = run(START + ITK + THREADER), run(START + code + THREADER)
+    assert expected.returncode == 0, expected.stderr
+    assert actual.returncode == 0, actual.stderr
+    assert actual.stdout == expected.stdout
+    assert actual.stderr == expected.stderr
+
+
+@pytest.mark.parametrize("version", ["5.3.0", "6.0.0"])
+@pytest.mark.parametrize("use", ["from itk import voxelmaps", "import itk; itk.RunLengthFeatureMapImageFilter"])
+def test_another_version_of_itk_is_refused(version, use):
+    done = run(f"import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{version}'; {use}")
+    assert done.returncode == 1
+    assert f"ImportError: itk-voxelmaps needs itk 5.4, but this is itk {version}" in done.stderr

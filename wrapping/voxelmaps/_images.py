@@ -1,0 +1,277 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Conversion between ITK images, NumPy arrays and xarray.DataArrays, and cropping of images."""
+
+import copyreg
+
+import itk
+import numpy as np
+
+
+def is_xarray(value):
+    return type(value).__module__.startswith("xarray.")
+
+
+def is_array(value):
+    """Whether this is an array of another library and not an ITK object."""
+    return not isinstance(value, itk.Object) and hasattr(value, "__array__")
+
+
+# Largest magnitude below which a double represents all integers.
+_MAX_EXACT_INTEGER = 2**53
+
+# Types that the module is wrapped for: itk.Image[itk.UC, ...], US, SS, F and D.
+_WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
+
+
+def _native(value):
+    """The array in C order, with native byte order and a type that the module is wrapped for, without a change of values.
+
+    Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
+    """
+    array = np.ascontiguousarray(value)
+    if array.dtype == bool:
+        return array.view(np.uint8)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype in _WRAPPED_TYPES:
+        return array
+    if array.dtype == np.int8:
+        return array.astype(np.int16)
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"Images of {array.dtype} are not supported; convert the array to float32 or float64")
+    if array.dtype.itemsize > 4 and array.size > 0:
+        extremes = int(array.min()), int(array.max())
+        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+            raise ValueError(
+                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: "
+                "they must not exceed 2^53"
+            )
+    return array.astype(np.float64)
+
+
+def _with_geometry_of(image, source):
+    """The image, with the regions and geometry of another one."""
+    image.SetRegions(source.GetBufferedRegion())
+    image.SetLargestPossibleRegion(source.GetLargestPossibleRegion())
+    image.SetOrigin(source.GetOrigin())
+    image.SetSpacing(source.GetSpacing())
+    image.SetDirection(source.GetDirection())
+    return image
+
+
+def image_from(value):
+    """The input of a filter: an image of a type that the module is wrapped for, from an image or an array."""
+    if is_xarray(value):
+        return itk.image_from_xarray(value.copy(data=_native(value.values)))
+    if is_array(value):
+        return itk.image_view_from_array(_native(value))
+    if isinstance(value, itk.DataObject):
+        template, (pixel, *_) = itk.template(value)
+        # ITK has these images, but filters are not wrapped for them.
+        if template is itk.Image and pixel in (itk.SC, itk.SI, itk.UI, itk.SL, itk.UL, itk.SLL, itk.ULL):
+            value.Update()
+            return _with_geometry_of(itk.image_view_from_array(_native(itk.array_view_from_image(value))), value)
+    return value
+
+
+def _image_like(array, image):
+    """Scalar image with the values of an array, and the regions and geometry of another image."""
+    pixel = {np.dtype(np.uint8): itk.UC, np.dtype(np.float32): itk.F}[array.dtype]
+    result = itk.Image[pixel, image.GetImageDimension()].New()
+    result.CopyInformation(image)
+    result.SetRegions(image.GetBufferedRegion())
+    result.Allocate()
+    itk.array_view_from_image(result)[...] = array
+    return result
+
+
+class _BufferOwner:
+    """Keeps the image of an array alive: np.asarray drops the reference that ITK's own array views hold."""
+
+    def __init__(self, image, view):
+        self.image = image
+        self.__array_interface__ = view.__array_interface__
+
+
+def to_array(image):
+    """View of an image as an array that keeps the image alive. The components of vector images are the last axis."""
+    return np.asarray(_BufferOwner(image, itk.array_view_from_image(image)))
+
+
+def to_xarray(image, names, like=None):
+    """DataArray of an image.
+
+    names    Labels of the last axis, "feature"; None for scalar images.
+    like     DataArray that provides coordinates and attributes; without it they are computed from the image's geometry.
+    """
+    import xarray
+
+    dimension = image.GetImageDimension()
+    dims = ("x", "y", "z")[:dimension]
+    origin, spacing, size = itk.origin(image), itk.spacing(image), itk.size(image)
+    coords = {}
+    for d, dim in reversed(list(enumerate(dims))):
+        if like is not None and dim in like.coords:
+            coords[dim] = like.coords[dim].values
+        else:
+            coords[dim] = origin[d] + spacing[d] * np.arange(int(size[d]))
+    axes = tuple(reversed(dims))
+    if names is not None:
+        axes += ("feature",)
+        coords["feature"] = list(names)
+    direction = np.flip(itk.array_from_matrix(image.GetDirection()))
+    attrs = dict(like.attrs) if like is not None else {"direction": direction}
+    return xarray.DataArray(to_array(image), dims=axes, coords=coords, attrs=attrs)
+
+
+def split_components(image, names, given):
+    """Dict of the components of a feature map image by name, each converted to the type of the given input."""
+    array = to_array(image)
+    if is_xarray(given):
+        maps = to_xarray(image, names, given)
+        return {name: maps.sel(feature=name, drop=True) for name in names}
+    if is_array(given):
+        return {name: array[..., i] for i, name in enumerate(names)}
+    return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
+
+
+def byte_image(value, image, name, nonzero):
+    """Convert an array or an image to an image of unsigned char.
+
+    image      The filter's input, whose geometry arrays get.
+    name       Name of the parameter, for errors.
+    nonzero    Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
+    """
+    if value is None:
+        return value
+    if not is_array(value):
+        value = itk.output(value)
+        if itk.template(value)[1][0] == itk.UC:
+            return value
+        value.UpdateOutputInformation()
+        value.SetRequestedRegionToLargestPossibleRegion()
+        value.Update()
+        source, array = value, itk.array_view_from_image(value)
+    else:
+        source, array = None, np.asarray(value)
+    if nonzero:
+        array = array != 0
+    elif array.dtype != bool and not np.all((array >= 0) & (array <= 255)):
+        raise ValueError(f"{name} has values outside of 0..255")
+    elif array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+        raise ValueError(f"{name} has values that are not integers")
+    array = array.astype(np.uint8)
+    if source is not None:
+        return _image_like(array, source)
+    if is_xarray(value):
+        view = image_from(value.copy(data=array))
+        return _image_like(itk.array_view_from_image(view), view)
+    result = itk.image_from_array(np.ascontiguousarray(array))
+    if image is not None and image.GetImageDimension() == array.ndim:
+        # An array has no geometry, so it gets the geometry of the input image.
+        image.UpdateOutputInformation()
+        result.SetOrigin(image.GetOrigin())
+        result.SetSpacing(image.GetSpacing())
+        result.SetDirection(image.GetDirection())
+    return result
+
+
+# --- Cropping ----------------------------------------------------------------------------------------------------------
+
+
+def mask_region(instance):
+    """Region in which a filter with a mask computes features: the bounding box of the mask, plus the reach of the window,
+    cut to the image. Raises ValueError if there is no mask or nothing is inside."""
+    mask = instance.GetMaskImage()
+    if mask is None:
+        raise ValueError('crop="mask" needs mask_image')
+    mask.Update()
+    inside = itk.array_view_from_image(mask) == instance.GetInsidePixelValue()
+    if not inside.any():
+        raise ValueError(f'crop="mask": no voxel of mask_image is {instance.GetInsidePixelValue()}, inside_pixel_value')
+    dimension = inside.ndim
+    start, size, anchor = mask.GetBufferedRegion().GetIndex(), instance.GetWindowSize(), instance.GetWindowAnchor()
+    region = itk.ImageRegion[dimension]()
+    for d in range(dimension):
+        axis = dimension - 1 - d
+        positions = np.flatnonzero(inside.any(axis=tuple(a for a in range(dimension) if a != axis)))
+        first = max(int(positions[0]) - int(anchor[d]), 0)
+        last = min(int(positions[-1]) + int(size[d]) - 1 - int(anchor[d]), inside.shape[axis] - 1)
+        region.SetIndex(d, int(start[d]) + first)
+        region.SetSize(d, last - first + 1)
+    return region
+
+
+def region_slices(region, image):
+    """Slices that select a region of an image from its array."""
+    start = image.GetLargestPossibleRegion().GetIndex()
+    index, size = region.GetIndex(), region.GetSize()
+    slices = [slice(int(index[d] - start[d]), int(index[d] - start[d] + size[d])) for d in range(len(index))]
+    return tuple(reversed(slices))
+
+
+def cut_to_buffer(image):
+    """Make the buffered region the whole image, which begins at index 0 and overlays the old one."""
+    region = image.GetBufferedRegion()
+    image.DisconnectPipeline()
+    image.SetOrigin(image.TransformIndexToPhysicalPoint(region.GetIndex()))
+    image.SetRegions(region.GetSize())
+    return image
+
+
+# --- Pickling ----------------------------------------------------------------------------------------------------------
+
+
+def _unpickle_vector_image(pixel, dimension, array, index, origin, spacing, direction):
+    image = itk.VectorImage[getattr(itk, pixel), dimension].New()
+    region = itk.ImageRegion[dimension]()
+    region.SetIndex(index)
+    region.SetSize([int(n) for n in array.shape[dimension - 1 :: -1]])
+    image.SetRegions(region)
+    image.SetNumberOfComponentsPerPixel(array.shape[-1])
+    image.Allocate()
+    image.SetOrigin(origin)
+    image.SetSpacing(spacing)
+    image.SetDirection(itk.matrix_from_array(direction))
+    itk.array_view_from_image(image)[...] = array
+    return image
+
+
+def _reduce_vector_image(image):
+    pixel, dimension = itk.template(image)[1]
+    return _unpickle_vector_image, (
+        pixel.short_name,
+        dimension,
+        np.array(itk.array_view_from_image(image)),
+        [int(i) for i in image.GetBufferedRegion().GetIndex()],
+        list(image.GetOrigin()),
+        list(image.GetSpacing()),
+        itk.array_from_matrix(image.GetDirection()),
+    )
+
+
+def add_pickling():
+    """Make vector images picklable, with their geometry but without their metadata, as ITK does for scalar images. ITK 5.4
+    keeps one component of each voxel only."""
+    for pixel in (itk.UC, itk.US, itk.SS, itk.F, itk.D):
+        for dimension in (2, 3):
+            template = itk.VectorImage.get((pixel, dimension))
+            if template is not None:
+                copyreg.pickle(template, _reduce_vector_image)
