@@ -12,6 +12,9 @@ scripts/install-packages.sh
 
 step "Build"
 cuda_architecture="$(scripts/cuda-architecture.sh)"
+# The wheel has the same engines, which need not be compiled twice.
+export CCACHE_DIR="${CCACHE_DIR:-${PWD}/build/ccache}"
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \

@@ -65,12 +65,17 @@ set(
 "
 )
 
-# Wrapped again because ITK's own wrapping of these inherited methods holds Python's interpreter lock; this module's does not.
+# ITK's wrapping of Update() and UpdateLargestPossibleRegion() holds Python's interpreter lock while a filter runs. These do
+# not; voxelmaps/_filters.py puts them in place of ITK's. SWIG would not wrap a virtual method again under its own name.
 set(
   VoxelMaps_SWIG_update
   "
-  void Update() { self->Update(); }
-  void UpdateLargestPossibleRegion() { self->UpdateLargestPossibleRegion(); }
+%feature(\"nothreadallow\", \"0\") @name@::_Update;
+%feature(\"nothreadallow\", \"0\") @name@::_UpdateLargestPossibleRegion;
+%extend @name@ {
+  void _Update() { self->Update(); }
+  void _UpdateLargestPossibleRegion() { self->UpdateLargestPossibleRegion(); }
+}
 "
 )
 
@@ -93,13 +98,15 @@ macro(voxelmaps_wrap_image_filter class images)
           string(APPEND arguments ", ${ITKT_${image}${dimension}}")
         endforeach()
         itk_wrap_template("${suffix}" "${arguments}")
-        string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend itk${class}${suffix} {${VoxelMaps_SWIG_update}}\n")
+        set(name "itk${class}${suffix}")
+        string(CONFIGURE "${VoxelMaps_SWIG_update}" update @ONLY)
+        string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "${update}")
         foreach(option ${options})
           string(REPLACE ":" ";" kind_and_name "${option}")
           list(GET kind_and_name 0 kind)
           list(GET kind_and_name 1 method)
           string(CONFIGURE "${VoxelMaps_SWIG_${kind}}" methods @ONLY)
-          string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend itk${class}${suffix} {${methods}}\n")
+          string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend ${name} {${methods}}\n")
         endforeach()
       endforeach()
     endif()

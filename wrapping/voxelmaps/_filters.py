@@ -294,6 +294,8 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
+    cls.Update = cls._Update
+    cls.UpdateLargestPossibleRegion = cls._UpdateLargestPossibleRegion
     if hasattr(cls, "SetDeviceID"):
         cls.SetDeviceId = _set_device_id
     if row.features is not None:
