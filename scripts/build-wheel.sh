@@ -132,7 +132,10 @@ rm -rf linux ./*.whl
 CMAKE_BUILD_PARALLEL_LEVEL="${jobs}" log_on_failure module.log tools/bin/pip --disable-pip-version-check wheel "${root}" \
   --verbose --no-deps --no-build-isolation --wheel-dir linux "--config-settings=build-dir=${work}/${module}" \
   "--config-settings=cmake.define.ITK_DIR=${work}/itk" \
-  "--config-settings=cmake.define.Python3_EXECUTABLE=${work}/tools/bin/python" "${definitions[@]}"
+  "--config-settings=cmake.define.Python3_EXECUTABLE=${work}/tools/bin/python" \
+  --config-settings=cmake.define.ITK_FORBID_DOWNLOADS=ON --config-settings=cmake.define.ITK_USE_KWSTYLE=OFF \
+  --config-settings=cmake.define.ITK_USE_SYSTEM_CASTXML=ON --config-settings=cmake.define.ITK_USE_SYSTEM_SWIG=ON \
+  "${definitions[@]}"
 log_on_failure module.log auditwheel repair --wheel-dir . linux/itk_voxelmaps-*.whl
 say "done"
 ls "${work}"/itk_voxelmaps-*.whl
