@@ -28,30 +28,30 @@ namespace itk
 /** \class CudaDevices
  * \brief The CUDA devices that the Cuda filters of this module can use.
  *
- * All functions may be called in any build, on any machine and from any thread: a build without CUDA has no devices. No
- * CUDA function is called before one of these functions, or a filter, is first used, and none of them but GetFreeMemory
- * creates a context on a device.
+ * All functions may be called in any build, on any machine and from any thread; a build without CUDA has no devices.
+ * CUDA is not called before the first use of one of these functions or of a filter. Of these functions, only
+ * GetFreeMemory creates a context on a device.
  *
  * \ingroup VoxelMaps
  */
 class VoxelMaps_EXPORT CudaDevices
 {
 public:
-  /** Number of devices, numbered as CUDA does; 0 if there is no driver, or if kernels of this build run on none of
+  /** Number of devices, in the numbering of CUDA; 0 if there is no driver, or if this build has no code for any of
    * them. */
   static int
   GetNumberOfDevices();
 
-  /** Why GetNumberOfDevices() is 0, and what to do about it; empty if it is not. */
+  /** Why GetNumberOfDevices() returns 0, and what to do about it; empty if it does not. */
   static std::string
   GetReasonForNoDevice();
 
-  /** Throws voxelmaps::EngineError, which says why and what to do, unless the device exists and kernels of this build
-   * run on it. */
+  /** Throw voxelmaps::EngineError, which says why and what to do, unless the device exists and this build has code for
+   * it. */
   static void
   Verify(int deviceID);
 
-  /** Whether the device exists and kernels of this build run on it. */
+  /** Whether the device exists and this build has code for it. */
   static bool
   IsUsable(int deviceID);
 
@@ -59,11 +59,12 @@ public:
   static std::string
   GetName(int deviceID);
 
-  /** Bytes of device memory that are free at this moment; 0 if there is no such device. */
+  /** Bytes of device memory that are currently free; 0 if there is no such device. */
   static std::uint64_t
   GetFreeMemory(int deviceID);
 
-  /** Versions of CUDA that this module was built with and that the driver supports, as 13000 for 13.0; 0 if none. */
+  /** Versions of CUDA that this module was built with and that the driver supports, such as 13000 for 13.0; 0 if
+   * none. */
   static int
   GetRuntimeVersion();
   static int

@@ -27,12 +27,12 @@ namespace itk
 /** \class CudaFuzzyConnectednessImageFilter
  * \brief FuzzyConnectednessImageFilter on a CUDA device, with bit-identical results.
  *
- * See CudaVoxelMapImageFilter for the parameters of all Cuda classes, and FuzzyConnectednessEnums::CudaMethod for the
- * methods. CorrectionPasses (2) is the number of passes over voxels at block borders in every iteration of
+ * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and FuzzyConnectednessEnums::CudaMethod
+ * for the methods. CorrectionPasses (2) is the number of passes over voxels at block borders in every iteration of
  * CorrectedKFOE; it affects run time, not the result.
  *
- * Source of CorrectedKFOE: D. Li, S. Huang et al., the corrected CUDA-kFOE (2015), which this class makes exact by an
- * atomic maximum.
+ * Source of CorrectedKFOE: D. Li, S. Huang et al. (2015), corrected CUDA-kFOE; see CITATION.cff. This class makes it
+ * exact by an atomic maximum.
  *
  * \ingroup VoxelMaps
  */

@@ -27,7 +27,7 @@ namespace itk
 namespace voxelmaps
 {
 /** \class CudaFuzzyConnectednessOptions
- * \brief How the CUDA engine computes a FuzzyConnectednessJob. The result does not depend on it.
+ * \brief Options of the CUDA engine for a FuzzyConnectednessJob. They do not affect the result.
  *
  * \ingroup VoxelMaps
  */
@@ -41,7 +41,7 @@ struct CudaFuzzyConnectednessOptions : CudaOptions
 };
 
 /** \class CudaFuzzyConnectednessReport
- * \brief What the CUDA engine did.
+ * \brief How the CUDA engine computed a job.
  *
  * \ingroup VoxelMaps
  */
@@ -49,13 +49,13 @@ struct CudaFuzzyConnectednessReport : CudaReport
 {
   /** The method that computed the last slab; never Automatic. */
   CudaFuzzyConnectednessOptions::Method method{ CudaFuzzyConnectednessOptions::Method::Automatic };
-  /** Iterations of CorrectedKFOE, launches of ActiveTiles or rounds of Hierarchy, summed over all slabs. */
+  /** Number of iterations of CorrectedKFOE, launches of ActiveTiles or rounds of Hierarchy, summed over all slabs. */
   std::uint64_t numberOfIterations{ 0 };
 };
 
 /** Compute the strengths of all voxels on a CUDA device; bit-identical to ComputeFuzzyConnectedness. The method of the
- * job is ignored. Throws EngineError, with CUDA's text, what was needed and what to do, if CUDA fails or the device has
- * too little memory. */
+ * job is ignored. Throws EngineError if CUDA fails or the device has too little memory; the message has the text of
+ * CUDA, what was needed and what to do. */
 VoxelMaps_EXPORT CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options);
 } // namespace voxelmaps

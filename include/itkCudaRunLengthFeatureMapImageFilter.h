@@ -27,8 +27,8 @@ namespace itk
 /** \class CudaRunLengthFeatureMapImageFilter
  * \brief RunLengthFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
- * See CudaVoxelMapImageFilter for the parameters of all Cuda classes, and RunLengthFeatureMapEnums::CudaMethod for the
- * methods.
+ * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and RunLengthFeatureMapEnums::CudaMethod
+ * for the methods.
  *
  * Source of the method SortReduce: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci
  * Rep 9:10883 (2019).

@@ -25,7 +25,7 @@ namespace itk
 namespace voxelmaps
 {
 /** \class CudaRunLengthOptions
- * \brief How the CUDA engine computes a RunLengthJob. The result does not depend on it.
+ * \brief Options of the CUDA engine for a RunLengthJob. They do not affect the result.
  *
  * \ingroup VoxelMaps
  */
@@ -37,21 +37,21 @@ struct CudaRunLengthOptions : CudaOptions
 };
 
 /** \class CudaRunLengthReport
- * \brief What the CUDA engine did.
+ * \brief How the CUDA engine computed a job.
  *
  * \ingroup VoxelMaps
  */
 struct CudaRunLengthReport : CudaReport
 {
   CudaRunLengthOptions::Method method{ CudaRunLengthOptions::Method::Automatic };
-  /** The parts of SortReduce's kernel time spent on matrices and on features; 0 with other methods. */
+  /** Kernel time that SortReduce spent on matrices and on features; 0 with other methods. */
   double matricesMilliseconds{ 0.0 };
   double featuresMilliseconds{ 0.0 };
 };
 
-/** Compute all voxels of the output region on a CUDA device, bit-identical to ComputeRunLengthFeatureMaps.
- * Throws EngineError, with CUDA's text, what was needed and what to do, if CUDA fails, the device lacks memory, or the
- * method cannot take the job. */
+/** Compute the features of all voxels of the output region on a CUDA device; bit-identical to
+ * ComputeRunLengthFeatureMaps. Throws EngineError if CUDA fails, the device has too little memory, or the method does
+ * not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMaps_EXPORT CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
 } // namespace voxelmaps

@@ -27,23 +27,25 @@
 namespace itk
 {
 /** \class CudaVoxelMapImageFilter
- * \brief What the Cuda classes of all filters share: the choice of device, method and memory, and a report.
+ * \brief Base of all Cuda classes: choice of device, method and memory, and a report of what was used.
  *
- * A Cuda class has the parameters and the pipeline of its parent, the filter without Cuda, and its results are
- * bit-identical. Images may be larger than the memory of the device: they are computed in slabs that fit. The class
- * exists in builds without CUDA and on machines without a device too; Update() then throws. Up to 64 MB of page-locked
- * host memory are kept for the next Update() of the program; device memory is not.
+ * A Cuda class has the parameters and the pipeline of its parent, the CPU filter, and its results are bit-identical.
+ * Images may be larger than the memory of the device: they are computed in slabs that fit. The class also exists in
+ * builds without CUDA and on machines without a device, where Update() throws. Up to 64 MB of page-locked host memory
+ * are kept for later calls of Update() in the same program; device memory is released.
  *
  * - DeviceID (0): number of the device, in CUDA's order.
- * - CudaMethod (Automatic): how to compute; see the enumeration of the class. It affects run time, not the result.
+ * - CudaMethod (Automatic): method of computation; see the enumeration of the class. It affects run time, not the
+ *   result.
  * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all that is free.
  *
  * \par Errors
- * Beside those of the parent, an itk::ExceptionObject reports: no device, a DeviceID that does not exist, a device that
- * this build has no code for, a method that cannot take the parameters, too little device memory for the smallest slab
- * (and how much is needed), and every error of CUDA, with CUDA's text and advice.
+ * In addition to those of the parent, throws an itk::ExceptionObject if there is no device, if the device DeviceID does
+ * not exist or this build has no code for it, if the method does not support the parameters, if the device has too
+ * little memory for the smallest slab (the message says how much is needed), and for every error of CUDA, with the text
+ * of CUDA and advice.
  *
- * \tparam TParentFilter the filter without Cuda; its CudaMethodEnum is the enumeration of methods.
+ * \tparam TParentFilter the CPU filter, whose CudaMethodEnum is the enumeration of CUDA methods.
  *
  * \ingroup VoxelMaps
  */
@@ -66,7 +68,7 @@ public:
   itkSetMacro(DeviceID, int);
   itkGetConstMacro(DeviceID, int);
 
-  /** How to compute; the result does not depend on it. Default: Automatic. */
+  /** Method of computation; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(CudaMethod, CudaMethodEnum);
   itkGetEnumMacro(CudaMethod, CudaMethodEnum);
 
@@ -81,7 +83,7 @@ public:
 
 protected:
   CudaVoxelMapImageFilter() = default;
-  // Pure virtual, for an abstract class gets no function of its own in Python.
+  // Pure virtual: the Python wrapping generates no function for an abstract class.
   ~CudaVoxelMapImageFilter() override = 0;
 
   void
@@ -89,11 +91,11 @@ protected:
   void
   VerifyPreconditions() const override;
 
-  /** Set the options that all CUDA engines have. */
+  /** Set the options that all CUDA engines share. */
   void
   FillOptions(voxelmaps::CudaOptions & options) const;
 
-  /** Keep what an engine reports, for the Get functions. */
+  /** Store the report of an engine for the Get functions. */
   void
   KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
 

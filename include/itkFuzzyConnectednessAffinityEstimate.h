@@ -27,7 +27,7 @@ namespace itk
 namespace voxelmaps
 {
 /** \class AffinityEstimateParameters
- * \brief What an estimate depends on besides the image, the mask and the seeds.
+ * \brief Parameters of an estimate in addition to the image, the mask and the seeds.
  *
  * \ingroup VoxelMaps
  */
@@ -54,12 +54,12 @@ struct AffinityEstimate
   double differenceMean{ 0.0 };
   /** Variance of these differences for WeightedSum; mean square of half the difference for the other functions. */
   double differenceVariance{ 0.0 };
-  /** Number of voxels in the boxes. */
+  /** Number of voxels that the estimate uses. */
   std::int64_t numberOfVoxels{ 0 };
 };
 
-/** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. Only asks execution
- * about an abort. */
+/** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. Uses execution only
+ * to check for an abort. */
 VoxelMaps_EXPORT AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution);

@@ -42,7 +42,7 @@ public:
    */
   enum class AffinityFunction : std::uint8_t
   {
-    /** sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)); Li et al. 2015, equation (1). */
+    /** sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)); Li et al. (2015), equation (1). */
     GeometricMean = 0,
     /** Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance); ITK 3. */
     WeightedSum,
@@ -74,17 +74,18 @@ public:
    */
   enum class Method : std::uint8_t
   {
-    /** Hierarchy; but with MinimumStrength > 0, which only needs a part of the image, or with more than 8 neighbors per
-     * voxel, Buckets with up to three threads and Tiles with more. */
+    /** Hierarchy. With MinimumStrength > 0, for which a part of the image suffices, or with more than 8 neighbors per
+     * voxel: Buckets with up to three threads, Tiles with more. */
     Automatic = 0,
-    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera 1996. The reference; one thread. */
+    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera (1996). The reference method; one
+     * thread. */
     Queue,
     /** Strongest voxel first, so that every voxel is settled once; one thread. */
     Buckets,
     /** Settles tiles until nothing changes; all threads. */
     Tiles,
-    /** Merges voxels to ever larger components, then passes strengths down; all threads. The time does not depend on
-     * the seeds. For images with more than 2^32 links, Buckets is used instead. */
+    /** Merges voxels into ever larger components, then passes strengths down; all threads. The run time does not depend
+     * on the seeds. Images with more than 2^32 links use Buckets instead. */
     Hierarchy
   };
 
@@ -95,13 +96,14 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles, and Hierarchy where that takes long. */
+    /** ActiveTiles first, and Hierarchy if that takes long. */
     Automatic = 0,
-    /** The corrected CUDA-kFOE of Li et al. 2015, made exact by an atomic maximum. */
+    /** The corrected CUDA-kFOE of Li et al. (2015), made exact by an atomic maximum. */
     CorrectedKFOE,
     /** Settles tiles in shared memory until nothing changes. */
     ActiveTiles,
-    /** Merges voxels to ever larger components, then passes strengths down. The time does not depend on shapes. */
+    /** Merges voxels into ever larger components, then passes strengths down. The run time does not depend on
+     * shapes. */
     Hierarchy
   };
 };

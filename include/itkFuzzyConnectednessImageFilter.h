@@ -30,7 +30,7 @@
 
 namespace itk
 {
-// The class that replaces this one where a device is usable.
+// Overrides the class below where a CUDA device is usable.
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 class CudaFuzzyConnectednessImageFilter;
 
@@ -39,60 +39,62 @@ class CudaFuzzyConnectednessImageFilter;
  *
  * Adjacent voxels have an affinity in [0, 1] that depends on their intensities (AffinityFunction). The strength of a
  * path is its smallest affinity, and the strength of connectedness of a voxel is that of the strongest path from any
- * seed to it. Seeds have strength 1, voxels that no path reaches have 0. A threshold of the output, as with
- * itk::BinaryThresholdImageFilter, gives a segmentation.
+ * seed to it. Seeds have strength 1, and voxels that no path reaches have strength 0. Thresholding the output, for
+ * example with itk::BinaryThresholdImageFilter, gives a segmentation.
  *
  * \par Exact results
  * Affinities are compared as integers (src/connectedness/ConnectednessKeys.h): logarithms in units of 2^-24, or
- * weighted sums in units of 2^-30; affinities below exp(-128) count as 0. The result is the unique fixed point of these
- * integers, so it is bit-identical for all methods, numbers of threads and orders of the seeds.
+ * weighted sums in units of 2^-30; affinities below exp(-128) count as 0. These integers determine the result uniquely,
+ * so it is bit-identical for all methods, numbers of threads and orders of the seeds.
  *
  * \par Affinity
  * With g(x, m, v) = exp(-(x - m)^2 / (2 v)), and h = (a + b) / 2 and d = |a - b| for the intensities a, b of two
  * voxels, AffinityFunction is one of
- * \li GeometricMean: sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)), equation (1) of Li et al.
- *     2015;
- * \li WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as
- * in SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
- * \li Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
- * \li Homogeneity: g(d / 2, 0, DifferenceVariance).
+ * - GeometricMean: sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)), equation (1) of Li et al.
+ *   (2015);
+ * - WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as in
+ *   SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
+ * - Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
+ * - Homogeneity: g(d / 2, 0, DifferenceVariance).
  *
  * With DistanceWeighting, the affinity is multiplied by the smallest spacing (of x and y only, if the image has one
- * slice) and divided by the distance between the two voxels. NaN and infinite intensities have affinity 0 to all
- * neighbors.
+ * slice) and divided by the distance between the two voxels. Voxels with NaN or infinite intensities have affinity 0 to
+ * all neighbors.
  *
  * \par Parameters
- * \li Seeds, SeedImage: indices, and an image whose non-zero voxels are seeds; at least one seed is required.
- * \li MaskImage, InsidePixelValue: paths stay inside; by default, there is no mask and the inside value is 1.
- * \li AffinityFunction: GeometricMean by default.
- * \li ObjectMean, ObjectVariance: of the intensities of the object, in their units and those squared; 0 and 1 by
- * default.
- * \li DifferenceMean, DifferenceVariance: of the differences in the object; 0 and 1 by default.
- * \li Weight: 0..1, for WeightedSum; 0.5 by default.
- * \li EstimateAffinityFromSeeds, EstimationRadius: estimate the four parameters above in boxes around the seeds; off
- * and 2 by default.
- * \li MinimumStrength: 0..1; smaller strengths become 0 and are not searched; 0 by default.
- * \li Adjacency: Face by default.
- * \li DistanceWeighting: off by default.
- * \li Method: Automatic by default; affects run time, not the result.
+ * - Seeds (none), SeedImage (none): indices of seeds, and an image whose non-zero voxels are seeds. At least one seed
+ *   is required.
+ * - MaskImage (none), InsidePixelValue (1): paths stay inside the mask.
+ * - AffinityFunction (GeometricMean): see above.
+ * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object.
+ * - DifferenceMean (0), DifferenceVariance (1): mean and variance of the differences in the object.
+ * - Weight (0.5): in [0, 1]; for WeightedSum.
+ * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
+ *   intensities in boxes around the seeds, and the radius of the boxes in voxels.
+ * - MinimumStrength (0): in [0, 1]; strengths below it become 0 and are not searched for.
+ * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
+ * - DistanceWeighting (off): see above.
+ * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
  *
- * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels around the
- * seeds: their mean and variance, and the smallest 90 % of the differences between face neighbors in these boxes,
- * namely their mean and variance for WeightedSum, else the mean square of half the difference.
+ * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels along each axis
+ * around the seeds: the mean and variance of these intensities. Of the smallest 90 % of the differences between face
+ * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
+ * for the other functions.
  *
  * \par Pipeline
- * Requires its whole input and produces its whole output. Memory besides these: 1 byte per voxel if there is a mask;
- * Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store the numbers of waiting
- * voxels (4 and 8 bytes each), and Tiles uses about 100 kB per thread.
+ * Requires its whole input and produces its whole output. Memory in addition to input and output: 1 byte per voxel if
+ * there is a mask; Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store the
+ * linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
  *
  * \par Errors
- * Throws an itk::ExceptionObject that names the value for: no seed, a seed outside image or mask, a seed image or mask
- * of another geometry, a seed image of zeros, a variance that is not positive and finite (or below 1e-299), a mean that
- * is not finite, a weight or strength outside 0..1, and an estimate without variance.
+ * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
+ * if the geometry of the seed image or the mask differs from that of the input, if all voxels of the seed image are
+ * zero, if a variance is not finite or is less than 1e-299, if a mean is not finite, if Weight or MinimumStrength is
+ * outside [0, 1], or if an estimated variance is not positive and finite.
  *
  * \par Sources
  * J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image Processing 58
- * (1996) 246-261; D. Li, S. Huang et al., the corrected CUDA-kFOE (2015).
+ * (1996) 246-261; D. Li, S. Huang et al. (2015), corrected CUDA-kFOE; see CITATION.cff.
  *
  * \ingroup VoxelMaps
  */
@@ -108,7 +110,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a device is usable, New() creates the Cuda class, which is bit-identical; see VoxelMapsCudaFactory. */
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
@@ -153,7 +156,7 @@ public:
   itkSetInputMacro(MaskImage, MaskImageType);
   itkGetInputMacro(MaskImage, MaskImageType);
 
-  /** Value of the mask where voxels are inside. Default: 1. */
+  /** Value of voxels inside the mask. Default: 1. */
   itkSetMacro(InsidePixelValue, MaskPixelType);
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
@@ -173,16 +176,16 @@ public:
   itkSetMacro(DifferenceVariance, double);
   itkGetConstMacro(DifferenceVariance, double);
 
-  /** Weight of the first term of WeightedSum, 0..1. Default: 0.5. */
+  /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
   itkSetMacro(Weight, double);
   itkGetConstMacro(Weight, double);
 
-  /** Whether to estimate means and variances around the seeds instead of using those above. Default: off. */
+  /** Whether to estimate means and variances around the seeds instead of using the values above. Default: off. */
   itkSetMacro(EstimateAffinityFromSeeds, bool);
   itkGetConstMacro(EstimateAffinityFromSeeds, bool);
   itkBooleanMacro(EstimateAffinityFromSeeds);
 
-  /** Radius in voxels of the boxes around the seeds in which to estimate. Default: 2. */
+  /** Radius in voxels of the boxes around the seeds that the estimate uses. Default: 2. */
   itkSetMacro(EstimationRadius, unsigned int);
   itkGetConstMacro(EstimationRadius, unsigned int);
 
@@ -192,7 +195,7 @@ public:
   itkGetConstMacro(UsedDifferenceMean, double);
   itkGetConstMacro(UsedDifferenceVariance, double);
 
-  /** Smaller strengths become 0, and are not searched. 0..1. Default: 0. */
+  /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
   itkSetMacro(MinimumStrength, double);
   itkGetConstMacro(MinimumStrength, double);
 
@@ -205,13 +208,13 @@ public:
   itkGetConstMacro(DistanceWeighting, bool);
   itkBooleanMacro(DistanceWeighting);
 
-  /** How to compute; affects run time, not the result. Default: Automatic. */
+  /** Method of computation; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(Method, MethodEnum);
   itkGetEnumMacro(Method, MethodEnum);
 
-  /** The method by which the last Update() computed: what Automatic chose, or Buckets instead of Hierarchy if the image
-   * has too many links for that (more than 2^32, or 330 million voxels with 26 neighbors). Automatic before the first
-   * Update(), and if a CUDA device computed: GetUsedCudaMethod() of the Cuda class then tells the method. */
+  /** The CPU method that the last Update() used: Method, the choice of Automatic, or Buckets in place of Hierarchy if
+   * the image has more than 2^32 links (330 million voxels with 26 neighbors). Automatic before the first Update() and
+   * after one on a CUDA device, whose method GetUsedCudaMethod() of the Cuda class returns. */
   itkGetEnumMacro(UsedMethod, MethodEnum);
 
 protected:
@@ -231,15 +234,16 @@ protected:
   void
   GenerateData() override;
 
-  /** Compute the strengths of the job; overridden by the CUDA class. */
+  /** Compute the strengths of the job. Overridden by the Cuda class. */
   virtual void
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  /** Number of voxels processed within a few milliseconds, after which to check for an abort. */
+  /** Number of voxels between checks for an abort, processed within a few milliseconds. */
   static constexpr std::int64_t voxelsBetweenChecks = 1 << 20;
 
-  /** The voxel numbers of all seeds. Throws if a seed is outside the mask or the seed image has none. */
+  /** Linear indices of all seeds. Throws an itk::ExceptionObject if a seed is outside the mask or if the seed image has
+   * no seed. */
   std::vector<std::int64_t>
   FindSeeds(const std::vector<std::uint8_t> & mask, voxelmaps::JobProgress & progress) const;
 

@@ -297,7 +297,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
 
   voxelmaps::JobProgress progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   job.execution = voxelmaps::MakeJobExecution(this, progress);
-  // Automatic depends on the number of threads, which may be less than that of work units.
+  // Automatic depends on the number of threads, which may be less than the number of work units.
   job.execution.numberOfWorkers =
     std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
 

@@ -65,7 +65,7 @@ struct FuzzyConnectednessInput
 };
 
 /** \class FuzzyConnectednessJob
- * \brief Everything a connectedness engine needs to know.
+ * \brief The complete input, parameters and output of a connectedness engine.
  *
  * \ingroup VoxelMaps
  */
@@ -85,11 +85,11 @@ struct FuzzyConnectednessJob : FuzzyConnectednessInput
   double                minimumStrength{ 0.0 };
   Adjacency             adjacency{ Adjacency::Face };
   bool                  distanceWeighting{ false };
-  /** How the CPU engine computes; the result does not depend on it. */
+  /** Method of the CPU engine; it does not affect the result. */
   Method method{ Method::Automatic };
 
-  /** One strength per voxel, 0 to 1: float, or double if outputIsDouble. The engines also use this memory while they
-   * compute. */
+  /** One strength per voxel, in [0, 1]: float, or double if outputIsDouble. The engines also use this memory during the
+   * computation. */
   void * output{ nullptr };
   bool   outputIsDouble{ false };
 
@@ -97,7 +97,7 @@ struct FuzzyConnectednessJob : FuzzyConnectednessInput
 };
 
 /** \class FuzzyConnectednessReport
- * \brief What the CPU engine did.
+ * \brief How the CPU engine computed a job.
  *
  * \ingroup VoxelMaps
  */

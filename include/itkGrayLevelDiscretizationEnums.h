@@ -51,7 +51,8 @@ public:
     /** x, for images of gray levels 1 ... NumberOfGrayLevels with 0 for absent voxels, such as the output of
      * GrayLevelDiscretizationImageFilter. */
     Levels,
-    /** The number of BinEdges that are not greater than x, as numpy.digitize; 0, absent, below the first edge. */
+    /** The number of BinEdges not greater than x, as in numpy.digitize. Voxels below the first edge get level 0
+     * (absent). */
     Edges
   };
 
@@ -62,11 +63,11 @@ public:
    */
   enum class RangeSource : std::uint8_t
   {
-    /** RangeMinimum and RangeMaximum; intensities outside are clamped. */
+    /** RangeMinimum and RangeMaximum; intensities outside this range are clamped to it. */
     Given = 0,
-    /** Least and greatest finite intensity of the whole image. */
+    /** Minimum and maximum finite intensity of the whole image. */
     Image,
-    /** Least and greatest finite intensity inside the mask; of the whole image if there is no mask. */
+    /** Minimum and maximum finite intensity inside the mask, or of the whole image if there is no mask. */
     Mask
   };
 };

@@ -32,13 +32,13 @@ namespace itk
 /** \class GrayLevelDiscretizationImageFilter
  * \brief Turn intensities into gray levels 1..Ng, with 0 where a voxel is absent.
  *
- * Level 0 is given to voxels outside the mask and to NaN. The method (Method) and the range of intensities
- * (RangeSource) are described in GrayLevelDiscretizationEnums. The maximum of the range is inclusive. Intensities
- * outside a given range are clamped to it, infinities included. An automatic range ignores NaN and infinities, and
- * makes the filter ask for its whole input; with a given range, and with Identity, Levels and Edges, it streams. If all
- * intensities of an automatic range are equal, all levels are 1.
+ * Voxels outside the mask and NaN get level 0. GrayLevelDiscretizationEnums describes the methods (Method) and the
+ * sources of the range of intensities (RangeSource). The range includes its maximum. Intensities outside a given range
+ * are clamped to it, infinities included. An automatic range ignores NaN and infinities, and makes the filter request
+ * its whole input; with a given range, and with Identity, Levels and Edges, the filter streams. If all intensities of
+ * an automatic range are equal, all levels are 1.
  *
- * Intensities are converted to double precision, so 64-bit integers beyond 2^53 lose their last digits.
+ * Intensities are converted to double precision, so 64-bit integers beyond 2^53 are rounded.
  *
  * \par Parameters
  * - Method (FixedBinNumber): see GrayLevelDiscretizationEnums::Method.
@@ -50,11 +50,12 @@ namespace itk
  * - MaskImage (none), InsidePixelValue (1): voxels whose mask value differs from InsidePixelValue get level 0.
  *
  * \par Errors
- * An itk::ExceptionObject names the value for: a number of levels outside 1..65535, a bin width or range that is not
- * positive and finite, a bin width that needs more than 65535 levels, edges that are not finite or not in ascending
- * order, levels that the pixel type of the output cannot hold, a mask of another geometry, an image without a finite
- * intensity whose range is to be found (an empty mask gives level 0 everywhere instead), an intensity that is not an
- * integer 0..NumberOfGrayLevels - 1 (Identity) or 0..NumberOfGrayLevels (Levels).
+ * Throws an itk::ExceptionObject that names the value if the number of levels is outside 1..65535, if the bin width or
+ * the extent of a given range is not positive and finite, if the bin width leads to more than 65535 levels, if there
+ * are no edges or more than 65535, if edges are not finite or not in ascending order, if the pixel type of the output
+ * cannot represent all levels, if the geometry of the mask differs from that of the input, if the range has to be found
+ * but no intensity of the image is finite (an empty mask gives level 0 everywhere instead), or if an intensity is not
+ * an integer in 0..NumberOfGrayLevels - 1 (Identity) or 0..NumberOfGrayLevels (Levels).
  *
  * Source: A. Zwanenburg et al., Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
  * 2.7; PyRadiomics documentation of binWidth.
@@ -99,7 +100,7 @@ public:
   itkSetInputMacro(MaskImage, MaskImageType);
   itkGetInputMacro(MaskImage, MaskImageType);
 
-  /** Value of the mask's inside. Default: 1. */
+  /** Value of voxels inside the mask. Default: 1. */
   itkSetMacro(InsidePixelValue, MaskPixelType);
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
@@ -115,10 +116,10 @@ public:
   /** Edges of the bins in ascending order, in units of intensity; for Edges. Default: none. */
   VoxelMapsSetGetMacro(BinEdges, std::vector<double>, m_Parameters.binEdges);
 
-  /** Where the range comes from. Default: Mask (the whole image if there is no mask). */
+  /** Source of the range. Default: Mask (the whole image if there is no mask). */
   VoxelMapsSetGetMacro(RangeSource, RangeSourceEnum, m_Parameters.rangeSource);
 
-  /** Given range, both ends inclusive. Default: 0 and 255. */
+  /** The range if RangeSource is Given, including both ends. Default: 0 and 255. */
   VoxelMapsSetGetMacro(RangeMinimum, double, m_Parameters.rangeMinimum);
   VoxelMapsSetGetMacro(RangeMaximum, double, m_Parameters.rangeMaximum);
 
@@ -129,7 +130,7 @@ public:
     return m_Parameters.NeedsWholeInput();
   }
 
-  /** All of these parameters at once. */
+  /** Set all of these parameters at once. */
   void
   SetParameters(const GrayLevelDiscretizationParameters & parameters)
   {
@@ -141,8 +142,8 @@ public:
   itkGetConstMacro(UsedRangeMinimum, double);
   itkGetConstMacro(UsedRangeMaximum, double);
 
-  /** The greatest level that the last Update() could give: NumberOfGrayLevels, the number of edges, or what bin width
-   * and range imply. */
+  /** The largest level that the last Update() could produce: NumberOfGrayLevels, the number of edges, or the number of
+   * bins that follows from bin width and range. */
   itkGetConstMacro(UsedNumberOfGrayLevels, unsigned int);
 
 protected:
@@ -165,7 +166,7 @@ protected:
   AfterThreadedGenerateData() override;
 
 private:
-  /** Minimum and maximum finite intensity of the buffered input, inside the mask if it is to be respected. */
+  /** Minimum and maximum finite intensity of the buffered input, inside the mask if respectMask is true. */
   void
   ComputeRange(bool respectMask);
 
@@ -176,7 +177,7 @@ private:
   OutputPixelType
   Discretize(InputPixelType value) const;
 
-  /** Whether a level of 0 breaks the rule of Identity or Levels. */
+  /** Whether an intensity with level 0 is invalid for Identity or Levels. */
   bool
   IsInvalid(InputPixelType value) const;
 

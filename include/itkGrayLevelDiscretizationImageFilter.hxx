@@ -139,7 +139,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
   {
     if (mask != nullptr)
     {
-      // An empty mask has no level to compute; any range will do.
+      // With an empty mask there is no level to compute, so any range works.
       minimum = 0.0;
       maximum = 0.0;
     }
@@ -277,7 +277,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::IsInv
       return false;
     }
   }
-  // Level 0 is the absent voxel of Levels, but no result of Identity.
+  // Level 0 is a valid level of Levels, for absent voxels, but not of Identity.
   return m_Parameters.method == MethodEnum::Identity ||
          (m_Parameters.method == MethodEnum::Levels && value != InputPixelType{});
 }

@@ -27,8 +27,8 @@
 namespace itk
 {
 /** \class GrayLevelDiscretizationParameters
- * \brief How intensities become gray levels: the parameters that GrayLevelDiscretizationImageFilter and the texture
- * filters share, with their defaults and rules.
+ * \brief Parameters of the discretization of gray levels that GrayLevelDiscretizationImageFilter and the texture
+ * filters share, with their defaults and validation.
  *
  * \ingroup VoxelMaps
  */
@@ -55,7 +55,7 @@ struct VoxelMaps_EXPORT GrayLevelDiscretizationParameters
   bool
   NeedsWholeInput() const;
 
-  /** Throw an itk::ExceptionObject, on behalf of a filter, if a parameter breaks its rule. */
+  /** Throw an itk::ExceptionObject, on behalf of a filter, if a parameter is invalid. */
   void
   Verify(const Object & filter) const;
 

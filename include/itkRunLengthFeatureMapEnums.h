@@ -30,7 +30,7 @@ namespace itk
 /** \class RunLengthFeatureMapEnums
  * \brief Enumerations of RunLengthFeatureMapImageFilter, and the names of the features.
  *
- * This header needs no ITK header, so that the engines can include it.
+ * This header includes no ITK header, so that the engines can include it.
  *
  * \ingroup VoxelMaps
  */
@@ -66,13 +66,13 @@ public:
   };
 
   /** \class Aggregation
-   * \brief How the matrices of the directions of one window become features.
+   * \brief How the matrices of the directions of one window are combined into features.
    *
    * \ingroup VoxelMaps
    */
   enum class Aggregation : std::uint8_t
   {
-    /** Every direction gives its own components, direction by direction (Zhang et al. 2019). */
+    /** The features of every direction, one direction after another (Zhang et al. 2019). */
     PerDirection = 0,
     /** The mean of the features over the directions (PyRadiomics' default, IBSI "averaged"). */
     Average,
@@ -87,13 +87,13 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** The fastest that takes the job. */
+    /** The fastest method that supports the job. */
     Automatic = 0,
-    /** The parallel program of Zhang et al. 2019: all windows written out, sorted and reduced by key. */
+    /** The parallel algorithm of Zhang et al. (2019): all windows are written out, sorted and reduced by key. */
     SortReduce,
-    /** A warp walks the runs of one window; takes every job. */
+    /** A warp walks the runs of one window; supports every job. */
     WindowWalk,
-    /** The voxels of a small 2D window as the bits of a machine word. */
+    /** The voxels of a small 2D window are the bits of a machine word. */
     WindowWord,
     /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
     BoxSums
@@ -109,7 +109,7 @@ public:
   static const char *
   GetName(Feature feature);
 
-  /** Find the feature with this abbreviation or full name, upper or lower case. Returns false if there is none. */
+  /** Find the feature with this abbreviation or full name, ignoring case. Returns false if there is none. */
   static bool
   FindFeature(const std::string & name, Feature & feature);
 

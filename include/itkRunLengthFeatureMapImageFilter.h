@@ -25,58 +25,60 @@
 
 namespace itk
 {
-// Overrides this class where a device is usable.
+// Overrides the class below where a CUDA device is usable.
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 class CudaRunLengthFeatureMapImageFilter;
 
 /** \class RunLengthFeatureMapImageFilter
  * \brief Features of the gray level run length matrix of the window around every voxel.
  *
- * A run is a maximal series of voxels of the same gray level along a direction, inside the window. P(i, j) counts the
- * runs of level i = 1..Ng and length j in voxels, N = sum P is the number of runs, V the number of voxels in the
- * window. With p = P / N, the features are
+ * A run is a maximal sequence of consecutive voxels of the same gray level along a direction, inside the window. The
+ * matrix element P(i, j) is the number of runs of level i = 1..Ng and length j in voxels, N = sum P the number of all
+ * runs, and V the number of voxels in the window. With p = P / N, the features are
  *
  * - SRE = sum p / j^2, LRE = sum p j^2 (Galloway 1975)
  * - GLN = sum_i (sum_j P)^2 / N, RLN = sum_j (sum_i P)^2 / N (Galloway 1975)
  * - GLNN = GLN / N, RLNN = RLN / N (IBSI)
- * - RP = N / V (Galloway 1975), V inside mask and image (IBSI)
+ * - RP = N / V (Galloway 1975), where V counts only voxels inside mask and image (IBSI)
  * - LGRE = sum p / i^2, HGRE = sum p i^2 (Chu et al. 1990)
  * - SRLGE = sum p / (i^2 j^2), SRHGE = sum p i^2 / j^2, LRLGE = sum p j^2 / i^2, LRHGE = sum p i^2 j^2 (Dasarathy and
  *   Holder 1991)
- * - GLV, RV: variance of i, of j, over the runs (IBSI)
+ * - GLV, RV: variance of i and variance of j over the runs (IBSI)
  * - RE = - sum p log2 p (IBSI)
  *
- * The weight of a level starts at 1: an intensity 0 that is a level already (Identity) has i = 1, since 1 / i^2 is
- * undefined for 0, which Zhang et al. (2019) leave open.
+ * The weight of a level starts at 1: with Identity, the intensity 0 has i = 1, since 1 / i^2 is undefined for i = 0;
+ * Zhang et al. (2019) do not say how they treat it.
  *
- * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Runs end at the window, at
- * the image border and at absent voxels.
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Runs end at the border of the
+ * window, at the border of the image and at absent voxels.
  *
  * \par Aggregation of directions
- * PerDirection gives the features of every direction, components direction by direction; Average their mean over the
- * directions (PyRadiomics' default, IBSI "averaged"); Merge the features of the sum of the matrices, where V
- * counts every voxel once per direction (IBSI "merged").
+ * - PerDirection: the features of every direction, one direction after another.
+ * - Average: the mean of the features over the directions (PyRadiomics' default, IBSI "averaged").
+ * - Merge: the features of the sum of the matrices, where V counts every voxel once per direction (IBSI "merged").
  *
  * \par Windows without runs or pairs
- * A computed window contains its voxel, so every direction has at least one run, and no NaN or infinity occurs unless
- * SkipDirectionsWithoutPairs is on.
+ * The window of a computed voxel contains at least that voxel, so every direction has at least one run, and all
+ * features are finite unless SkipDirectionsWithoutPairs is on.
  *
  * \par Exact results
- * All sums are integers until one last division in double precision, rounded once to the output type, so the bits do
- * not depend on regions, streaming, threads or processors. Per direction and merged, a feature that is a ratio of
- * integers below 2^53 is the correctly rounded quotient: GLN, RLN, RP, LRE, HGRE, LRHGE, RV and their like, and SRE and
- * SRHGE while runs are not longer than 12. LGRE, SRLGE, LRLGE (1 / i^2 in fixed point) and RE (table of n log2 n in
- * fixed point) are within 2 units of the last place of a float. Averages add the double values in the order of Offsets.
+ * All sums are computed with integers, followed by a single division in double precision that is rounded once to the
+ * output type, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
+ * streaming. With PerDirection and Merge, a feature that is a ratio of integers below 2^53 is the correctly rounded
+ * quotient: GLN, RLN, RP, LRE, HGRE, LRHGE, RV and similar features, and SRE and SRHGE if no run is longer than 12.
+ * LGRE, SRLGE, LRLGE (1 / i^2 in fixed point) and RE (table of n log2 n in fixed point) are accurate to 2 units in the
+ * last place of a float. Average adds the features of the directions in double precision, in the order of Offsets.
  *
- * \par Parameters, beside those of the base class
- * - Offsets (all 4 in 2D, 13 in 3D): directions with components -1, 0, 1; opposite ones are the same.
+ * \par Parameters, in addition to those of the base class
+ * - Offsets (all 4 in 2D, 13 in 3D): directions with components -1, 0 or 1. Opposite directions are equivalent.
  * - Features (the eleven of Zhang et al. 2019): any of the sixteen, in any order.
  * - Aggregation (Average)
  * - SkipDirectionsWithoutPairs (off)
  *
  * \par Errors
- * Beside those of the base class, an itk::ExceptionObject names the value for: no offset, a zero, too long or repeated
- * offset, no feature, a feature that does not exist, and a repeated feature.
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no offset, if
+ * an offset is zero, has a component other than -1, 0 and 1, or is given twice, as itself or as its opposite, if there
+ * is no feature, or if a feature does not exist or is repeated.
  *
  * Sources: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci Rep 9:10883 (2019);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.7.
@@ -96,8 +98,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** New() gives the Cuda class, whose results are bit-identical, where a device is usable; see VoxelMapsCudaFactory.
-   */
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RunLengthFeatureMapImageFilter);
 
@@ -114,7 +116,7 @@ public:
   SetOffsets(const OffsetsType & offsets);
   itkGetConstReferenceMacro(Offsets, OffsetsType);
 
-  /** The 4 directions in 2D, the 13 in 3D: one of each opposite pair, the x axis first. */
+  /** All directions, 4 in 2D and 13 in 3D: one of each opposite pair, starting with the x axis. */
   static OffsetsType
   GetAllOffsets()
   {
@@ -133,7 +135,7 @@ public:
   SetFeatures(const FeaturesType & features);
   itkGetConstReferenceMacro(Features, FeaturesType);
 
-  /** Names of the output components in order: "SRE", or "SRE_1_-1_0" for one of several directions. */
+  /** Names of the output components in order: "SRE", or "SRE_1_-1_0" for the direction [1, -1, 0] with PerDirection. */
   std::vector<std::string>
   GetFeatureNames() const override;
 
@@ -142,8 +144,9 @@ public:
   itkGetEnumMacro(Aggregation, AggregationEnum);
 
   /** Leave out, window by window, the directions in which no line of the window holds two voxels with a level, as
-   * PyRadiomics does. Averages and merged matrices are then of the other directions; components of a direction that is
-   * left out, and of windows in which all are, are NaN. This matters for thin and scattered masks. Default: off. */
+   * PyRadiomics does. Averages and merged matrices then use the other directions. Components of a direction that is
+   * left out are NaN, and so are all components of windows in which every direction is left out. This matters for thin
+   * and scattered masks. Default: off. */
   itkSetMacro(SkipDirectionsWithoutPairs, bool);
   itkGetConstMacro(SkipDirectionsWithoutPairs, bool);
   itkBooleanMacro(SkipDirectionsWithoutPairs);

@@ -30,7 +30,7 @@ namespace itk
 namespace voxelmaps
 {
 /** \class RunLengthJob
- * \brief Everything a run length engine needs to know.
+ * \brief The complete input, parameters and output of a run length engine.
  *
  * \ingroup VoxelMaps
  */
@@ -39,16 +39,16 @@ struct RunLengthJob : TextureFeatureMapJob
   using Feature = RunLengthFeatureMapEnums::Feature;
   using Aggregation = RunLengthFeatureMapEnums::Aggregation;
 
-  /** Directions of the runs: components -1, 0 or 1, no direction twice, at most 13. */
+  /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
   std::vector<Triple> offsets;
-  /** No feature twice. */
+  /** Features to compute, each at most once. */
   std::vector<Feature> features;
   Aggregation          aggregation{ Aggregation::Average };
   /** Leave out, window by window, directions in which no line holds two voxels: see
    * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
   bool skipDirectionsWithoutPairs{ false };
 
-  /** The widest instructions the CPU engine may use; it never uses what the processor lacks. */
+  /** Widest instruction set that the CPU engine may use; it never uses one that the processor does not support. */
   enum class InstructionSet : std::uint8_t
   {
     Baseline,
@@ -56,7 +56,7 @@ struct RunLengthJob : TextureFeatureMapJob
     AVX512
   };
   InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
-  /** Walk the windows one by one, which is slow, even if the faster engine could take the job. For tests: the result is
+  /** Walk the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result is
    * bit-identical. */
   bool walkWindows{ false };
 
@@ -68,9 +68,9 @@ struct RunLengthJob : TextureFeatureMapJob
   }
 };
 
-/** Compute all voxels of the output region on the CPU.
- * The bits of the result depend on the levels and parameters alone, not on workers or instruction sets. Throws
- * EngineError if the job breaks a rule. */
+/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
+ * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
+ * invalid. */
 VoxelMaps_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
 

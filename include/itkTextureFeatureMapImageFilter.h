@@ -31,8 +31,8 @@ namespace itk
 /** \class TextureFeatureMapImageFilter
  * \brief Base of the filters that compute texture features of the window around every voxel.
  *
- * It holds what all texture classes share: masks, gray levels, window, output and pipeline. Derived classes add their
- * features and compute them.
+ * It implements what all texture filters have in common: masks, gray levels, window, output and pipeline. Derived
+ * classes define the features and compute them.
  *
  * \par Windows
  * The window of a voxel is a box: NeighborhoodRadius voxels to each side, or WindowSize voxels of which the voxel is
@@ -40,29 +40,31 @@ namespace itk
  * (outside the mask, or NaN) are absent from it.
  *
  * \par Computed voxels
- * Features are computed of voxels that have a level and, if there is a SelectionImage, are selected. All others get
- * BackgroundValue in every component. MaskImage says which voxels count as texture, SelectionImage which voxels to
- * compute; without a MaskImage, a SelectionImage gives the features of the selected voxels in the whole image
- * (PyRadiomics' setting maskedKernel false).
+ * Features are computed for voxels that have a level and, if there is a SelectionImage, are selected. All other voxels
+ * get BackgroundValue in every component. MaskImage decides which voxels count as texture, SelectionImage for which
+ * voxels features are computed. With a SelectionImage alone, windows use the voxels of the whole image
+ * (maskedKernel=False in PyRadiomics).
  *
  * \par Parameters
  * - NumberOfGrayLevels (32), DiscretizationMethod (FixedBinNumber), BinWidth (25), BinEdges (none), RangeSource (Mask),
  *   RangeMinimum (0), RangeMaximum (255): see GrayLevelDiscretizationImageFilter.
  * - NeighborhoodRadius (2): voxels to each side of a voxel, per axis.
- * - WindowSize (from the radius), WindowAnchor (size / 2, rounded down): 1 to 255 voxels per axis, 65535 in all.
+ * - WindowSize (from the radius): 1 to 255 voxels per axis, and at most 65535 voxels in total.
+ * - WindowAnchor (size / 2, rounded down): 0 to size - 1 per axis.
  * - MaskImage (none), SelectionImage (none), InsidePixelValue (1): see above.
- * - BackgroundValue (0): value where nothing is computed.
+ * - BackgroundValue (0): value of voxels for which no features are computed.
  *
  * \par Pipeline
- * If no range of intensities has to be found (RangeSource Given, or DiscretizationMethod Identity, Levels or Edges),
- * the filter streams: it asks for the requested region padded by the window. An automatic range is that of the whole
- * image, so the filter then asks for its whole input. Memory beside input and output: 2 bytes per voxel for the levels,
- * 1 byte per voxel for a selection, and about 1 MB per thread.
+ * The filter streams if it does not have to find the range of intensities (RangeSource Given, or DiscretizationMethod
+ * Identity, Levels or Edges): it requests the requested region of its output, padded by the window. An automatic range
+ * depends on the whole image, so the filter then requests its whole input. Memory in addition to input and output: 2
+ * bytes per voxel for the levels, 1 byte per voxel for a selection, and about 1 MB per thread.
  *
  * \par Errors
- * An itk::ExceptionObject names the value for: a window of size 0, of more than 255 voxels along an axis or of more
- * than 65535 voxels, an anchor outside the window, an image of vectors, a mask or selection of another geometry, and
- * the errors of GrayLevelDiscretizationImageFilter.
+ * Throws an itk::ExceptionObject that names the value if the window has no voxels, more than 255 voxels along an axis
+ * or more than 65535 voxels in total, if the anchor is outside the window, if the input is not a scalar image, if the
+ * geometry of the mask or selection differs from that of the input, and for the errors of
+ * GrayLevelDiscretizationImageFilter.
  *
  * \ingroup VoxelMaps
  */
@@ -107,19 +109,19 @@ public:
   itkSetInputMacro(MaskImage, MaskImageType);
   itkGetInputMacro(MaskImage, MaskImageType);
 
-  /** Optional image of the same geometry; features are computed of voxels equal to InsidePixelValue only. */
+  /** Optional image of the same geometry; features are computed only for voxels equal to InsidePixelValue. */
   itkSetInputMacro(SelectionImage, MaskImageType);
   itkGetInputMacro(SelectionImage, MaskImageType);
 
-  /** Value of the inside of mask and selection. Default: 1. */
+  /** Value of voxels inside the mask and the selection. Default: 1. */
   itkSetMacro(InsidePixelValue, MaskPixelType);
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
-  /** Value of all components where nothing is computed. Default: 0. */
+  /** Value of all components of voxels for which no features are computed. Default: 0. */
   itkSetMacro(BackgroundValue, double);
   itkGetConstMacro(BackgroundValue, double);
 
-  /** Gray levels; see GrayLevelDiscretizationImageFilter for meaning and defaults. */
+  /** Parameters of the gray levels; see GrayLevelDiscretizationImageFilter for their meaning and defaults. */
   VoxelMapsSetGetMacro(NumberOfGrayLevels, unsigned int, m_Discretization.numberOfGrayLevels);
   VoxelMapsSetGetMacro(DiscretizationMethod, MethodEnum, m_Discretization.method);
   VoxelMapsSetGetMacro(BinWidth, double, m_Discretization.binWidth);
@@ -128,19 +130,20 @@ public:
   VoxelMapsSetGetMacro(RangeMinimum, double, m_Discretization.rangeMinimum);
   VoxelMapsSetGetMacro(RangeMaximum, double, m_Discretization.rangeMaximum);
 
-  /** The greatest level that the last Update() could meet, and the range of its intensities. */
+  /** The largest gray level that could occur in the last Update(), and the range of intensities that it used. */
   itkGetConstMacro(UsedNumberOfGrayLevels, unsigned int);
   itkGetConstMacro(UsedRangeMinimum, double);
   itkGetConstMacro(UsedRangeMaximum, double);
 
-  /** Window of 2 * radius + 1 voxels around each voxel; undoes SetWindowSize and SetWindowAnchor. Default: 2. */
+  /** Radius of the window, which has 2 * radius + 1 voxels along each axis. Replaces the values set by SetWindowSize
+   * and SetWindowAnchor. Default: 2. */
   virtual void
   SetNeighborhoodRadius(const SizeType & radius);
   virtual void
   SetNeighborhoodRadius(SizeValueType radius);
   itkGetConstReferenceMacro(NeighborhoodRadius, SizeType);
 
-  /** Size of the window in voxels, instead of NeighborhoodRadius; may be even. */
+  /** Size of the window in voxels, which replaces NeighborhoodRadius; may be even. */
   virtual void
   SetWindowSize(const SizeType & size);
   virtual void
@@ -175,11 +178,11 @@ protected:
   void
   GenerateData() override;
 
-  /** Compute all voxels of the job, to which the derived class adds its parameters. */
+  /** Compute the features of all voxels of the job, to which the derived class adds its parameters. */
   virtual void
   ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) = 0;
 
-  /** Throw an itk::ExceptionObject unless features are selected, each once, that exist. */
+  /** Throw an itk::ExceptionObject if there is no feature, or if a feature does not exist or is repeated. */
   template <typename TFeature>
   void
   VerifyFeatures(const std::vector<TFeature> & features, unsigned int numberOfFeatures) const;
@@ -195,7 +198,7 @@ private:
   typename LevelImageType::Pointer
   MakeLevels();
 
-  /** One byte per voxel of the output, not 0 where it is selected; empty without a SelectionImage. */
+  /** One byte per voxel of the output, non-zero where it is selected; empty without a SelectionImage. */
   std::vector<std::uint8_t>
   MakeSelection() const;
 

@@ -238,7 +238,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInp
   const InputRegionType region =
     m_Discretization.NeedsWholeInput() ? this->GetInput()->GetLargestPossibleRegion() : this->GetPaddedRegion();
   const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(region);
-  // The same region of both, which may be one image.
+  // The same region of both images, which may be one and the same.
   for (const MaskImageType * image : { this->GetMaskImage(), this->GetSelectionImage() })
   {
     if (image != nullptr)

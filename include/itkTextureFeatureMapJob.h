@@ -27,7 +27,7 @@ namespace itk
 namespace voxelmaps
 {
 /** \class TextureFeatureMapJob
- * \brief What the engines of all texture classes need to know: levels, window, output region and threads.
+ * \brief Input and output of the engines of all texture filters: levels, window, output region and threads.
  *
  * The level buffer and the output region share one index frame. Voxels outside the level buffer count as absent, like
  * level 0.
@@ -52,7 +52,7 @@ struct TextureFeatureMapJob
   /** Value of all components of a voxel that is absent or not selected. */
   double backgroundValue{ 0.0 };
 
-  /** The window of voxel p holds p - windowAnchor ... p - windowAnchor + windowSize - 1. */
+  /** The window of voxel p consists of p - windowAnchor ... p - windowAnchor + windowSize - 1. */
   Triple windowSize{ { 1, 1, 1 } };
   Triple windowAnchor{ { 0, 0, 0 } };
 

@@ -29,7 +29,7 @@
 namespace itk
 {
 /** \class TextureOffsets
- * \brief The directions of texture classes that have directions: their defaults, rules and names.
+ * \brief Directions of the texture filters that have directions: defaults, validation and names.
  *
  * \ingroup VoxelMaps
  */
@@ -56,7 +56,7 @@ public:
     return offsets;
   }
 
-  /** The 4 directions in 2D, the 13 in 3D: one of each opposite pair, the x axis first. */
+  /** All directions, 4 in 2D and 13 in 3D: one of each opposite pair, starting with the x axis. */
   static OffsetsType
   GetAll()
   {
@@ -74,8 +74,8 @@ public:
     return offsets;
   }
 
-  /** Throw an itk::ExceptionObject, on behalf of a filter, unless all offsets are directions and none is given twice.
-   */
+  /** Throw an itk::ExceptionObject, on behalf of a filter, if there is no offset, or if an offset is not a direction or
+   * is given twice. */
   static void
   Verify(const Object & filter, const OffsetsType & offsets)
   {
@@ -110,7 +110,7 @@ public:
     }
   }
 
-  /** The offsets as a job has them. */
+  /** Convert the offsets to those of a job. */
   static std::vector<voxelmaps::Triple>
   GetTriples(const OffsetsType & offsets)
   {
@@ -124,7 +124,7 @@ public:
     return triples;
   }
 
-  /** "_1_-1_0" for the offset [1, -1, 0]: what distinguishes the components of the directions. */
+  /** "_1_-1_0" for the offset [1, -1, 0]: the suffix that distinguishes the components of the directions. */
   static std::string
   GetSuffix(const OffsetType & offset)
   {

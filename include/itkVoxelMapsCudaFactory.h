@@ -28,11 +28,11 @@
 namespace itk
 {
 /** \class VoxelMapsCudaFactory
- * \brief Makes New() of the filters of this module give their Cuda classes where a CUDA device is usable.
+ * \brief Makes New() of this module's filters create their Cuda classes where a CUDA device is usable.
  *
- * Programs need not call it: every filter type that a program uses registers its override when the program is loaded.
- * The results are bit-identical with and without it. The override is off if the environment variable VOXELMAPS_USE_CUDA
- * is "0", "OFF", "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
+ * Programs do not need to call it: every filter type that a program uses registers its override when the program is
+ * loaded. The results are bit-identical with and without it. The override is off if the environment variable
+ * VOXELMAPS_USE_CUDA is "0", "OFF", "NO" or "FALSE" when it is first needed, or after SetOverrideEnabled(false).
  *
  * \ingroup VoxelMaps
  */
@@ -54,13 +54,13 @@ public:
   const char *
   GetDescription() const override;
 
-  /** Whether New() may give the Cuda classes. Default: true, unless the environment says otherwise. */
+  /** Whether New() may create the Cuda classes. Default: true, unless VOXELMAPS_USE_CUDA turns the override off. */
   static void
   SetOverrideEnabled(bool enabled);
   static bool
   GetOverrideEnabled();
 
-  /** Let New() of one class give another one, derived from it, where a device is usable. */
+  /** Make New() of one class create a class derived from it where a device is usable. */
   template <typename TFilter, typename TCudaFilter>
   static bool
   RegisterFilter()
@@ -69,8 +69,8 @@ public:
       typeid(TFilter).name(), typeid(TCudaFilter).name(), CreateObjectFunction<TCudaFilter>::New().GetPointer());
   }
 
-  /** Register the overrides that wait for it. Only the Python module has such: it is loaded with an ITK of its own, and
-   * nothing of ITK may be created before that has joined the ITK of the other modules. */
+  /** Register the overrides that DeferRegistration() has kept. Only the Python module defers them: it is loaded with
+   * its own copy of ITK, and no ITK object may be created before this copy has joined the ITK of the other modules. */
   static void
   RegisterDeferredFilters();
 
@@ -78,7 +78,7 @@ protected:
   VoxelMapsCudaFactory();
   ~VoxelMapsCudaFactory() override;
 
-  /** Null where the override is off or there is no device, so that the ordinary class is made. */
+  /** Returns null if the override is off or there is no usable device, so that New() creates the CPU class. */
   LightObject::Pointer
   CreateObject(const char * className) override;
 

@@ -23,7 +23,7 @@
 namespace itk
 {
 /** \class VoxelMapsCudaOverride
- * \brief Lets New() of a filter type give its Cuda class, for every type that a program uses.
+ * \brief Makes New() of a filter type create its Cuda class, for every type that a program uses.
  *
  * Using the static member, as the constructors of the filters do, instantiates it, which registers the override when
  * the program or library is loaded: the list of factories must not change while threads create objects.

@@ -40,16 +40,16 @@ using ParallelFor =
   std::function<void(unsigned int numberOfWorkers, const std::function<void(unsigned int worker)> & body)>;
 
 /** \class JobExecution
- * \brief The threads an engine may use, and the callback by which it reports progress and asks about an abort.
+ * \brief The threads an engine may use, and the callback by which it reports progress and checks for an abort.
  *
  * \ingroup VoxelMaps
  */
 struct JobExecution
 {
   unsigned int numberOfWorkers{ 1 };
-  /** Empty: everything runs on the calling thread. */
+  /** If empty, everything runs on the calling thread. */
   ParallelFor parallelFor;
-  /** Called from any worker with the number of voxels finished since its last call; throws to end the job. */
+  /** Called from any worker with the number of voxels finished since its last call; throws to abort the job. */
   std::function<void(std::uint64_t numberOfVoxels)> reportProgress;
 
   void
@@ -60,7 +60,7 @@ struct JobExecution
       reportProgress(numberOfVoxels);
     }
   }
-  /** Throws if the job is to end early. */
+  /** Throws if the job is to be aborted. */
   void
   CheckAbort() const
   {
@@ -69,7 +69,7 @@ struct JobExecution
 };
 
 /** \class CudaOptions
- * \brief The device a CUDA engine uses. The result does not depend on it.
+ * \brief The device a CUDA engine uses. It does not affect the result.
  *
  * \ingroup VoxelMaps
  */
@@ -81,14 +81,14 @@ struct CudaOptions
 };
 
 /** \class CudaReport
- * \brief What a CUDA engine did.
+ * \brief How a CUDA engine computed a job.
  *
  * \ingroup VoxelMaps
  */
 struct CudaReport
 {
   std::string deviceName;
-  /** Parts of the image that were computed one after the other. */
+  /** Number of parts of the image that were computed one after the other. */
   std::uint64_t numberOfSlabs{ 0 };
   /** Sum of the times of all kernels. */
   double kernelMilliseconds{ 0.0 };

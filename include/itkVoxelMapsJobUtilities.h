@@ -31,7 +31,7 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Throw an itk::ExceptionObject unless the other image (a mask, say) has the region of the image. */
+/** Throw an itk::ExceptionObject unless the other image, such as a mask, has the region of the image. */
 template <typename TImage, typename TOtherImage>
 void
 VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const TOtherImage * other,
@@ -74,7 +74,7 @@ CallEngine(const ProcessObject & filter, const TCompute & compute, const char * 
   }
 }
 
-/** CallEngine for engines that need a device, which the message says. */
+/** CallEngine for engines that need a CUDA device; the message says so. */
 template <typename TCompute>
 auto
 CallDevice(const ProcessObject & filter, const TCompute & compute)
@@ -95,7 +95,7 @@ public:
     , m_NumberOfVoxels(numberOfVoxels)
   {}
 
-  /** Count finished voxels; throws itk::ProcessAborted if the filter is to stop. */
+  /** Count finished voxels. Throws itk::ProcessAborted if the filter is to be aborted. */
   void
   Report(std::uint64_t numberOfVoxels)
   {
@@ -105,7 +105,7 @@ public:
       aborted.SetDescription(std::string("Object ") + m_Filter->GetNameOfClass() + ": AbortGenerateDataOn");
       throw aborted;
     }
-    // At most a hundred events, however few voxels are reported at a time.
+    // At most a hundred events, even if few voxels are reported at a time.
     const std::uint64_t before = m_Done.fetch_add(numberOfVoxels);
     const std::uint64_t percents = (before + numberOfVoxels) * 100 / m_NumberOfVoxels - before * 100 / m_NumberOfVoxels;
     if (percents > 0)
