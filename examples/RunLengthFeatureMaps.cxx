@@ -18,6 +18,7 @@
 
 // Computes run length feature maps of an image file or DICOM directory from the command line.
 
+#include "ExampleCrop.h"
 #include "ExampleIO.h"
 #include "ExampleMain.h"
 #include "ExampleProgress.h"
@@ -55,6 +56,7 @@ struct Options
   std::string                       aggregation{ "average" };
   std::vector<std::string>          features{ "eleven" };
   std::string                       offsets{ "all" };
+  bool                              crop{ false };
   bool                              quiet{ false };
 };
 
@@ -70,8 +72,13 @@ AddOptions(CLI::App & app, Options & options)
                 "vector image (.nrrd, .mha, .nii.gz, ...); or a name with %s, such as map_%s.nii.gz, for one scalar "
                 "image per component, where %s stands for the name of the component, such as SRE")
     ->required();
-  app.add_option("--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count")
-    ->type_name("FILE");
+  auto * mask =
+    app.add_option("--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count")
+      ->type_name("FILE");
+  auto * crop =
+    app.add_flag("--crop",
+                 options.crop,
+                 "compute and write only the bounding box of the mask plus the window; the maps overlay the image");
   auto * radius =
     AddNumbers(app, "--radius", options.radius, "N", "radius of the window: its voxels on each side (default 2)");
   auto * window =
@@ -109,6 +116,7 @@ AddOptions(CLI::App & app, Options & options)
     ->check(CLI::IsMember({ "all", "in-plane" }));
   ExampleIO::AddRunOptions(app, options.quiet);
 
+  crop->needs(mask);
   window->excludes(radius);
   anchor->needs(window);
   binWidth->excludes(levels)->excludes(asLevels);
@@ -252,6 +260,23 @@ WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::v
   }
 }
 
+/** Request only the part of the maps that the mask needs. */
+template <typename TFilter, typename TMask>
+void
+RequestMask(TFilter * filter, const TMask * mask, const Options & options)
+{
+  // This compares the geometry of the mask with that of the image.
+  filter->UpdateOutputInformation();
+  const auto box = ExampleIO::GetBoundingBox(mask);
+  if (box.GetNumberOfPixels() == 0)
+  {
+    throw std::runtime_error("--crop: the mask '" + options.mask + "' is empty");
+  }
+  auto * maps = filter->GetOutput();
+  maps->SetRequestedRegion(
+    ExampleIO::PadByWindow(box, filter->GetWindowSize(), filter->GetWindowAnchor(), maps->GetLargestPossibleRegion()));
+}
+
 template <typename TImage>
 void
 Run(const ExampleIO::Input & input, const Options & options)
@@ -277,13 +302,20 @@ Run(const ExampleIO::Input & input, const Options & options)
     filter->SetMaskImage(mask);
     const unsigned char * inside = mask->GetBufferPointer();
     numberOfVoxels = std::count(inside, inside + mask->GetLargestPossibleRegion().GetNumberOfPixels(), 1);
+    if (options.crop)
+    {
+      RequestMask(filter.GetPointer(), mask.GetPointer(), options);
+    }
   }
 
   const auto start = std::chrono::steady_clock::now();
   ExampleIO::UpdateWithProgress(filter, options.quiet);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  WriteMaps(filter->GetOutput(), fileNames, componentNames);
+  const typename itk::RunLengthFeatureMapImageFilter<TImage>::OutputImageType::Pointer maps = filter->GetOutput();
+  maps->DisconnectPipeline();
+  ExampleIO::ShrinkToBuffer(maps.GetPointer());
+  WriteMaps(maps.GetPointer(), fileNames, componentNames);
 
   if (!options.quiet)
   {
@@ -293,8 +325,12 @@ Run(const ExampleIO::Input & input, const Options & options)
               << ExampleIO::Join(filter->GetWindowSize(), "x") << " with the voxel at "
               << ExampleIO::Join(filter->GetWindowAnchor()) << ", " << offsets << " directions, " << options.aggregation
               << ", " << componentNames.size() << (componentNames.size() == 1 ? " component\n" : " components\n");
-    std::cout << ExampleIO::Join(image->GetLargestPossibleRegion().GetSize(), "x") << " image, " << numberOfVoxels
-              << " voxels in " << std::setprecision(3) << seconds.count()
+    std::cout << ExampleIO::Join(image->GetLargestPossibleRegion().GetSize(), "x") << " image, ";
+    if (options.crop)
+    {
+      std::cout << ExampleIO::Join(maps->GetLargestPossibleRegion().GetSize(), "x") << " maps, ";
+    }
+    std::cout << numberOfVoxels << " voxels in " << std::setprecision(3) << seconds.count()
               << " s: " << static_cast<double>(numberOfVoxels) / std::max(seconds.count(), 1e-9) / 1e6
               << " million voxels per second\n";
   }
