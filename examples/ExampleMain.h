@@ -143,6 +143,7 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
 {
   // Warnings of readers would add lines to the one-line error message.
   itk::Object::SetGlobalWarningDisplay(false);
+  app.set_version_flag("--version", app.get_name() + " " + VOXELMAPS_VERSION);
   try
   {
     app.parse(argc, argv);
