@@ -38,6 +38,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace ExampleIO
@@ -106,6 +107,17 @@ AddNumbers(CLI::App & app, const std::string & name, T & value, const std::strin
     ->transform(DecimalNumber<TNumber>(low, high));
 }
 
+/** Add an option whose value is the name of a file. */
+inline CLI::Option *
+AddFile(CLI::App & app, const std::string & name, std::string & value, const std::string & description)
+{
+  // An empty variable of a shell script must not mean that there is no mask.
+  return app.add_option(name, value, description)
+    ->type_name("FILE")
+    ->check(CLI::Validator(
+      [](const std::string & text) { return text.empty() ? std::string("the name of the file is empty") : ""; }, ""));
+}
+
 /** Copy the numbers of an option to an array of the same size. */
 template <typename T, typename TArray>
 void
@@ -143,9 +155,20 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
 {
   // Warnings of readers would add lines to the one-line error message.
   itk::Object::SetGlobalWarningDisplay(false);
+  app.set_version_flag("--version", app.get_name() + " " + VOXELMAPS_VERSION);
+  // 3D Slicer knows options without hyphens only: --bin_width is --bin-width.
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::for_each(arguments.begin(), std::find(arguments.begin(), arguments.end(), "--"), [](std::string & argument) {
+    if (argument.compare(0, 2, "--") == 0)
+    {
+      std::replace(argument.begin(), std::find(argument.begin(), argument.end(), '='), '_', '-');
+    }
+  });
+  // The order that CLI11 wants.
+  std::reverse(arguments.begin(), arguments.end());
   try
   {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
     run();
   }
   catch (const CLI::ParseError & error)

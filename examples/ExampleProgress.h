@@ -18,16 +18,18 @@
 #ifndef ExampleProgress_h
 #define ExampleProgress_h
 
-// A progress bar for the example programs.
+// The progress of the example programs.
 
 #include "itkCommand.h"
 #include "itkProcessObject.h"
 
+#include <chrono>
+#include <functional>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #ifdef _WIN32
 #  include <io.h>
@@ -47,59 +49,91 @@ IsErrorOutputTerminal()
 #endif
 }
 
-/** A bar on standard error that shows the progress of one filter. */
-class ProgressBar
+/** Calls a function with the progress of a filter in percent whenever it changes, from one thread at a time. */
+class ProgressObserver
 {
 public:
-  explicit ProgressBar(itk::ProcessObject * process)
+  ProgressObserver(itk::ProcessObject * process, std::function<void(int)> show)
     : m_Process(process)
+    , m_Show(std::move(show))
   {
-    m_Tag = process->AddObserver(itk::ProgressEvent(), [this](const itk::EventObject &) { this->Show(); });
+    m_Tag = process->AddObserver(itk::ProgressEvent(), [this](const itk::EventObject &) {
+      // Progress may be reported by any thread of the filter.
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      const int                         percent = static_cast<int>(100.0F * m_Process->GetProgress());
+      if (percent != m_Percent)
+      {
+        m_Percent = percent;
+        m_Show(percent);
+      }
+    });
   }
 
-  ProgressBar(const ProgressBar &) = delete;
-  ProgressBar &
-  operator=(const ProgressBar &) = delete;
+  ProgressObserver(const ProgressObserver &) = delete;
+  ProgressObserver &
+  operator=(const ProgressObserver &) = delete;
 
-  ~ProgressBar()
-  {
-    m_Process->RemoveObserver(m_Tag);
-    std::cerr << '\r' << std::string(m_Width + 8, ' ') << '\r' << std::flush;
-  }
+  ~ProgressObserver() { m_Process->RemoveObserver(m_Tag); }
 
 private:
-  void
-  Show()
-  {
-    // Progress may be reported by any thread of the filter.
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    const int                         percent = static_cast<int>(100.0F * m_Process->GetProgress());
-    if (percent != m_Percent)
-    {
-      m_Percent = percent;
-      const auto done = static_cast<std::size_t>(percent) * m_Width / 100;
-      std::cerr << "\r[" << std::string(done, '#') << std::string(m_Width - done, '.') << "] " << std::setw(3)
-                << percent << " %" << std::flush;
-    }
-  }
-
-  static constexpr std::size_t m_Width{ 50 };
-  itk::ProcessObject *         m_Process;
-  unsigned long                m_Tag{ 0 };
-  std::mutex                   m_Mutex;
-  int                          m_Percent{ -1 };
+  itk::ProcessObject *     m_Process;
+  std::function<void(int)> m_Show;
+  unsigned long            m_Tag{ 0 };
+  std::mutex               m_Mutex;
+  int                      m_Percent{ -1 };
 };
 
-/** Run a filter, with a progress bar if standard error is a terminal. */
+/** Run a filter with a bar on standard error. */
 inline void
-UpdateWithProgress(itk::ProcessObject * process, bool isQuiet)
+UpdateWithProgressBar(itk::ProcessObject * process)
 {
-  std::unique_ptr<ProgressBar> bar;
-  if (!isQuiet && IsErrorOutputTerminal())
+  static constexpr std::size_t width = 50;
+  const struct Eraser
   {
-    bar = std::make_unique<ProgressBar>(process);
-  }
+    ~Eraser() { std::cerr << '\r' << std::string(width + 8, ' ') << '\r' << std::flush; }
+  } eraser;
+  const ProgressObserver observer(process, [](int percent) {
+    const auto done = static_cast<std::size_t>(percent) * width / 100;
+    std::cerr << "\r[" << std::string(done, '#') << std::string(width - done, '.') << "] " << std::setw(3) << percent
+              << " %" << std::flush;
+  });
   process->Update();
+}
+
+/** Run a filter and print its progress on standard output as the Slicer Execution Model has it. */
+inline void
+UpdateWithProgressXML(itk::ProcessObject * process)
+{
+  const std::string name = std::string("<filter-name>") + process->GetNameOfClass() + "</filter-name>\n";
+  const auto        start = std::chrono::steady_clock::now();
+  std::cout << "<filter-start>\n" << name << "</filter-start>" << std::endl;
+  {
+    const ProgressObserver observer(process, [](int percent) {
+      std::cout << "<filter-progress>" << percent / 100.0 << "</filter-progress>" << std::endl;
+    });
+    process->Update();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::cout << "<filter-end>\n"
+            << name << "<filter-time>" << seconds.count() << "</filter-time>\n</filter-end>" << std::endl;
+}
+
+/** Run a filter, with its progress as XML, or with a bar if standard error is a terminal. */
+inline void
+UpdateWithProgress(itk::ProcessObject * process, bool isQuiet, bool isXML)
+{
+  if (isXML)
+  {
+    UpdateWithProgressXML(process);
+  }
+  else if (!isQuiet && IsErrorOutputTerminal())
+  {
+    UpdateWithProgressBar(process);
+  }
+  else
+  {
+    process->Update();
+  }
 }
 } // namespace ExampleIO
 

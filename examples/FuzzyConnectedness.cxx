@@ -21,6 +21,7 @@
 
 #include "ExampleIO.h"
 #include "ExampleMain.h"
+#include "ExampleModule.h"
 #include "ExampleProgress.h"
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
@@ -48,12 +49,15 @@ const std::map<std::string, Enums::Method> methods{ { "automatic", Enums::Method
                                                     { "tiles", Enums::Method::Tiles },
                                                     { "hierarchy", Enums::Method::Hierarchy } };
 
+const std::vector<std::string> frames{ "lps", "ras" };
+
 struct Options
 {
   std::string                                   input;
   std::string                                   output;
   std::vector<std::vector<itk::IndexValueType>> seeds;
   std::vector<std::vector<double>>              seedPoints;
+  std::string                                   seedPointFrame{ "lps" };
   std::string                                   seedImage;
   std::string                                   mask;
   std::string                                   affinity{ "geometric-mean" };
@@ -70,79 +74,126 @@ struct Options
   std::string                                   object;
   std::string                                   method{ "automatic" };
   bool                                          quiet{ false };
+  bool                                          progressXML{ false };
 };
 
 void
-AddOptions(CLI::App & app, Options & options)
+AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options)
 {
   using ExampleIO::AddNumbers;
-  app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files")
-    ->required();
-  app
-    .add_option("OUTPUT",
-                options.output,
-                "image of the strengths (.nii.gz, .nrrd, .mha, ...): 1 at the seeds, 0 if not connected")
-    ->required();
-  AddNumbers(app, "--seed", options.seeds, "X,Y[,Z]", "index of a voxel of the object, from 0; can be repeated");
-  AddNumbers(app, "--seed-point", options.seedPoints, "X,Y[,Z]", "the same as a physical point, in mm");
-  app.add_option("--seed-image", options.seedImage, "image of the same geometry; its voxels that are not 0 are seeds")
-    ->type_name("FILE");
-  app.add_option("--mask", options.mask, "image of the same geometry; paths stay inside its voxels that are not 0")
-    ->type_name("FILE");
+  const auto toText = [](double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  };
+  const auto defaults = itk::FuzzyConnectednessImageFilter<itk::Image<float, 3>>::New();
 
-  app.add_option("--affinity", options.affinity, "affinity function")
-    ->type_name("HOW")
-    ->capture_default_str()
-    ->check(CLI::IsMember(affinities));
-  AddNumbers(app, "--mean", options.mean, "M", "mean intensity of the object");
-  AddNumbers(app, "--variance", options.variance, "V", "variance of the intensities of the object");
-  AddNumbers(app,
-             "--difference-variance",
-             options.differenceVariance,
-             "D",
-             "variance of the differences between neighbors in the object");
-  AddNumbers(app,
-             "--difference-mean",
-             options.differenceMean,
-             "M",
-             "mean of these differences, for --affinity weighted-sum (default 0)");
-  AddNumbers(app,
-             "--weight",
-             options.weight,
-             "W",
-             "weight of the intensity, from 0 to 1, for --affinity weighted-sum (default 0.5)",
-             0.0,
-             1.0);
-  AddNumbers(app,
-             "--estimate-radius",
-             options.estimateRadius,
-             "N",
-             "estimate mean and variances from windows of this radius around the seeds (default 2, unless mean and "
-             "variances are given)");
-  AddNumbers(app,
-             "--minimum-strength",
-             options.minimumStrength,
-             "T",
-             "set weaker voxels to 0, which is faster than computing all strengths (default 0)",
-             0.0,
-             1.0);
-  AddNumbers(app,
-             "--connectivity",
-             options.connectivity,
-             "N",
-             "number of neighbors of a voxel: 4 or 8 in 2D, 6, 18 or 26 in 3D (default 4 or 6)");
-  app.add_flag(
-    "--distance-weighting", options.distanceWeighting, "reduce the affinity of neighbors with their distance");
-
+  auto * input =
+    app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files");
+  input->required();
+  auto * output = app.add_option(
+    "OUTPUT", options.output, "image of the strengths (.nii.gz, .nrrd, .mha, ...): 1 at the seeds, 0 if not connected");
+  output->required();
+  auto * object = ExampleIO::AddFile(app, "--object", options.object, "image to write: 1 in the object, 0 outside");
   auto * threshold =
     AddNumbers(app, "--threshold", options.threshold, "T", "strength of the weakest voxels of the object", 0.0, 1.0);
-  auto * object =
-    app.add_option("--object", options.object, "image to write: 1 in the object, 0 outside")->type_name("FILE");
-  app.add_option("--method", options.method, "algorithm; all give the same result")
-    ->type_name("HOW")
-    ->capture_default_str()
-    ->check(CLI::IsMember(methods));
+  module.AddGroup("Input and output", "The image, the strengths of connectedness, and the object");
+  module.AddImage(input, "Image", "scalar", "input");
+  module.AddImage(output, "Strength", "scalar", "output");
+  module.AddImage(object, "Object", "label", "output");
+  module.AddOptionalNumbers(threshold, "Threshold of the object", "double");
+
+  AddNumbers(app, "--seed", options.seeds, "X,Y[,Z]", "index of a voxel of the object, from 0; can be repeated");
+  auto * seedPoint = AddNumbers(app,
+                                "--seed-point",
+                                options.seedPoints,
+                                "X,Y[,Z]",
+                                "physical point, in mm, of a voxel of the object; can be repeated");
+  auto * frame = app
+                   .add_option("--seed-point-frame",
+                               options.seedPointFrame,
+                               "x and y of --seed-point grow to the left and posterior (lps, as in ITK and DICOM), or "
+                               "to the right and anterior (ras, as in 3D Slicer and NIfTI)")
+                   ->type_name("FRAME")
+                   ->capture_default_str()
+                   ->check(CLI::IsMember(frames));
+  auto * seedImage = ExampleIO::AddFile(
+    app, "--seed-image", options.seedImage, "image of the same geometry; its voxels that are not 0 are seeds");
+  auto * mask = ExampleIO::AddFile(
+    app, "--mask", options.mask, "image of the same geometry; paths stay inside its voxels that are not 0");
+  module.AddGroup("Seeds and mask", "Where the object is, and where it can be");
+  module.AddPoints(seedPoint, "Seed points", frame, frames);
+  module.AddImage(seedImage, "Seed label map", "label", "input");
+  module.AddImage(mask, "Mask", "label", "input");
+
+  auto * affinity = app.add_option("--affinity", options.affinity, "affinity function")
+                      ->type_name("HOW")
+                      ->capture_default_str()
+                      ->check(CLI::IsMember(affinities));
+  auto * mean = AddNumbers(app, "--mean", options.mean, "M", "mean intensity of the object");
+  auto * variance = AddNumbers(app, "--variance", options.variance, "V", "variance of the intensities of the object");
+  auto * differenceVariance = AddNumbers(app,
+                                         "--difference-variance",
+                                         options.differenceVariance,
+                                         "D",
+                                         "variance of the differences between neighbors in the object");
+  auto * differenceMean = AddNumbers(app,
+                                     "--difference-mean",
+                                     options.differenceMean,
+                                     "M",
+                                     "mean of these differences, for --affinity weighted-sum (default " +
+                                       toText(defaults->GetDifferenceMean()) + ")");
+  auto * weight = AddNumbers(app,
+                             "--weight",
+                             options.weight,
+                             "W",
+                             "weight of the intensity, from 0 to 1, for --affinity weighted-sum (default " +
+                               toText(defaults->GetWeight()) + ")",
+                             0.0,
+                             1.0);
+  auto * estimateRadius =
+    AddNumbers(app,
+               "--estimate-radius",
+               options.estimateRadius,
+               "N",
+               "estimate mean and variances from windows of this radius around the seeds "
+               "(default " +
+                 std::to_string(defaults->GetEstimationRadius()) + ", unless mean and variances are given)");
+  module.AddGroup("Affinity", "How alike neighboring voxels of the object are");
+  module.AddEnumeration(affinity, "Affinity", ExampleIO::GetKeys(affinities));
+  module.AddOptionalNumbers(mean, "Mean", "double");
+  module.AddOptionalNumbers(variance, "Variance", "double");
+  module.AddOptionalNumbers(differenceVariance, "Difference variance", "double");
+  module.AddOptionalNumbers(differenceMean, "Difference mean", "double");
+  module.AddOptionalNumbers(weight, "Weight", "double");
+  module.AddOptionalNumbers(estimateRadius, "Estimation radius", "integer");
+
+  auto * minimumStrength = AddNumbers(app,
+                                      "--minimum-strength",
+                                      options.minimumStrength,
+                                      "T",
+                                      "set weaker voxels to 0, which is faster than computing all strengths",
+                                      0.0,
+                                      1.0)
+                             ->capture_default_str();
+  auto * connectivity = AddNumbers(app,
+                                   "--connectivity",
+                                   options.connectivity,
+                                   "N",
+                                   "number of neighbors of a voxel: 4 or 8 in 2D, 6, 18 or 26 in 3D (default 4 or 6)");
+  auto * distanceWeighting = app.add_flag(
+    "--distance-weighting", options.distanceWeighting, "reduce the affinity of neighbors with their distance");
+  auto * method = app.add_option("--method", options.method, "algorithm; all give the same result")
+                    ->type_name("HOW")
+                    ->capture_default_str()
+                    ->check(CLI::IsMember(methods));
+  module.AddGroup("Paths", "How the strengths are computed");
+  module.AddNumber(minimumStrength, "Minimum strength", 0.0, 1.0, 0.01);
+  module.AddOptionalNumbers(connectivity, "Connectivity", "integer");
+  module.AddFlag(distanceWeighting, "Weight by distance");
+  module.AddEnumeration(method, "Method", ExampleIO::GetKeys(methods));
   ExampleIO::AddRunOptions(app, options.quiet);
+  module.AddProgressOption(options.progressXML);
 
   threshold->needs(object);
   object->needs(threshold);
@@ -232,9 +283,15 @@ GetSeeds(const TImage * image, const Options & options)
     typename TImage::PointType point;
     typename TImage::IndexType seed;
     ExampleIO::CopyNumbers("--seed-point", values, point, whyCount);
+    if (options.seedPointFrame == "ras")
+    {
+      point[0] = -point[0];
+      point[1] = -point[1];
+    }
     if (!image->TransformPhysicalPointToIndex(point, seed))
     {
-      throw std::runtime_error("--seed-point: " + ExampleIO::Join(values) + " is outside the image");
+      throw std::runtime_error("--seed-point: " + ExampleIO::Join(values) + " (" + options.seedPointFrame +
+                               ") is outside the image");
     }
     seeds.push_back(seed);
   }
@@ -338,7 +395,7 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::UpdateWithProgress(filter, options.quiet);
+  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const auto * strength = filter->GetOutput();
@@ -387,7 +444,8 @@ main(int argc, char * argv[])
 {
   Options  options;
   CLI::App app{ "Compute the strength of connectedness of every voxel to the seeds.", "FuzzyConnectedness" };
-  AddOptions(app, options);
+  ExampleIO::ModuleDescription module(app, "Segmentation", "Fuzzy Connectedness");
+  AddOptions(app, module, options);
 
   return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

@@ -20,6 +20,7 @@
 //   geometry IMAGE MAPS N      MAPS has N components and the geometry of IMAGE
 //   component MAPS I IMAGE     component I of MAPS is IMAGE
 //   equal MAPS MAPS            the same size and components
+//   part CROPPED MAPS X,Y,Z    CROPPED is the part of MAPS from this voxel on, at the same physical points
 //   background MASK MAPS       0 where MASK is 0, and not 0 in the first component elsewhere
 //   picture PNG WIDTH          at least WIDTH pixels wide, with many colors
 //   digest IMAGE HEX           the values, as 16 bit integers, have this FNV-1a digest
@@ -31,6 +32,7 @@
 #include "ExampleIO.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkVectorImage.h"
 
 #include <cstdint>
@@ -101,6 +103,38 @@ CheckEqual(const MapsType * a, unsigned int first, const MapsType * b)
   }
 }
 
+/** "1,2,3" as an index. */
+MapsType::IndexType
+GetIndex(const std::string & text)
+{
+  MapsType::IndexType index;
+  char                comma = ' ';
+  std::istringstream  stream(text);
+  stream >> index[0] >> comma >> index[1] >> comma >> index[2];
+  Require(!stream.fail(), text + " is an index");
+  return index;
+}
+
+void
+CheckPart(const MapsType * part, const MapsType * maps, const std::string & first)
+{
+  const auto offset = GetIndex(first) - part->GetLargestPossibleRegion().GetIndex();
+  Require(part->GetNumberOfComponentsPerPixel() == maps->GetNumberOfComponentsPerPixel(), "same components");
+  Require(part->GetLargestPossibleRegion().GetNumberOfPixels() < maps->GetLargestPossibleRegion().GetNumberOfPixels(),
+          "the part is smaller");
+  for (itk::ImageRegionConstIteratorWithIndex<MapsType> it(part, part->GetLargestPossibleRegion()); !it.IsAtEnd(); ++it)
+  {
+    const auto index = it.GetIndex() + offset;
+    Require(maps->GetLargestPossibleRegion().IsInside(index), "the part is in the image");
+    Require(it.Get() == maps->GetPixel(index), "same values");
+    MapsType::PointType inPart;
+    MapsType::PointType inMaps;
+    part->TransformIndexToPhysicalPoint(it.GetIndex(), inPart);
+    maps->TransformIndexToPhysicalPoint(index, inMaps);
+    Require(inPart.EuclideanDistanceTo(inMaps) < 1e-4, "same physical points");
+  }
+}
+
 void
 CheckBackground(const MapsType * mask, const MapsType * maps)
 {
@@ -156,11 +190,8 @@ CheckDigest(const MapsType * image, const std::string & expected)
 void
 CheckValue(const MapsType * image, const std::string & where, double low, double high)
 {
-  MapsType::IndexType index;
-  char                comma = ' ';
-  std::istringstream  stream(where);
-  stream >> index[0] >> comma >> index[1] >> comma >> index[2];
-  Require(stream && image->GetLargestPossibleRegion().IsInside(index), where + " is in the image");
+  const auto index = GetIndex(where);
+  Require(image->GetLargestPossibleRegion().IsInside(index), where + " is in the image");
   const double value = image->GetPixel(index)[0];
   Require(value >= low && value <= high, std::to_string(value) + " is in the range");
 }
@@ -225,6 +256,10 @@ main(int argc, char * argv[])
       const auto b = Read(words[2]);
       Require(a->GetNumberOfComponentsPerPixel() == b->GetNumberOfComponentsPerPixel(), "same number of components");
       CheckEqual(a, 0, b);
+    }
+    else if (check == "part" && words.size() == 4)
+    {
+      CheckPart(Read(words[1]), Read(words[2]), words[3]);
     }
     else if (check == "background" && words.size() == 3)
     {

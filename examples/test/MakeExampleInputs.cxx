@@ -167,6 +167,14 @@ WriteVolumes(const std::string & folder)
   });
   labels->SetDirection(direction);
   Write(labels.GetPointer(), folder + "/labels.nii.gz");
+  const auto lesion = MakeImage<MaskImage>(size, [](const auto & index) {
+    return static_cast<unsigned char>((index[0] == 4 || index[0] == 9) && index[1] == 8 && index[2] < 3 ? 2 : 0);
+  });
+  lesion->SetDirection(direction);
+  Write(lesion.GetPointer(), folder + "/lesion.nii.gz");
+  const auto nothing = MakeImage<MaskImage>(size, [](const auto &) { return static_cast<unsigned char>(0); });
+  nothing->SetDirection(direction);
+  Write(nothing.GetPointer(), folder + "/empty_mask.nii.gz");
   auto small = MakeImage<MaskImage>({ { 19, 18, 12 } }, [](const auto &) { return static_cast<unsigned char>(1); });
   small->SetDirection(direction);
   Write(small.GetPointer(), folder + "/small_mask.nii.gz");
