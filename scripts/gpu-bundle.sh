@@ -39,6 +39,22 @@ else
 fi
 cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tables.py" "${bundle}/"
 
+# Python: the wheel that is installed in the environment, the libraries of PyPI's itk that it needs, and the tests that need no
+# others. The GPU machine has Python, NumPy, pytest and xarray.
+site="$(cd "${build}" && ls -d "${PWD}"/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
+if [[ -n "${site}" && -d "${site}/itk/voxelmaps" ]]; then
+  mkdir -p "${bundle}/python/test"
+  libraries=()
+  for module in ITKPyBase ITKCommon ITKPyUtils ITKBridgeNumPy VoxelMaps; do
+    libraries+=("itk/_${module}Python.abi3.so")
+  done
+  (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support itk/voxelmaps "${libraries[@]}" \
+    itkConfig.py itk_core.libs) | tar -C "${bundle}/python" -x
+  cp "${root}"/wrapping/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
+else
+  echo "left out: Python (scripts/python-environment.sh installs the wheel to ${build}/venv)"
+fi
+
 # Every program holds all kernels, which count once in the archive: the dictionary is larger than all programs together.
 tar -C "$(dirname "${bundle}")" -c "$(basename "${bundle}")" | xz -T1 --lzma2=preset=3,dict=256MiB >"${bundle}.tar.xz"
 bytes="$(stat -c %s "${bundle}.tar.xz")"

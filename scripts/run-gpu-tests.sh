@@ -5,20 +5,21 @@
 #   tests       all tests, golden suite included; those of the Cuda classes with the method Automatic
 #   methods     the tests of the Cuda classes again, with each other method
 #   large       a volume of more than 2^31 voxels: needs 22 GB of memory
+#   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy, pytest and xarray
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
 #   check       that all programs that are measured give the same results
 #   benchmarks  the measurements of the benchmark programs on the device, in about 4 minutes, or only some of them:
 #               r1, paper, r2, windows, connectedness; prints their tables, if there is Python
-# Without --only: tests, methods and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
+# Without --only: tests, methods, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-parts="tests,methods,sanitizer"
+parts="tests,methods,python,sanitizer"
 out="${here}/out"
 while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,12p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,13p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done
@@ -38,6 +39,7 @@ run() {
   line="${name}: exit code ${code}, $((SECONDS - start)) s"
   line+="$(grep -E '^\[  (PASSED|FAILED|SKIPPED) +\] +([0-9]+ tests?|all tests)' "${log}" |
     sed -e 's/^\[ *\([A-Z]*\) *\]/; \1/' -e 's/[.,].*//' | tr -d '\n')"
+  line+="$(grep -E '^=* ?([0-9]+ (passed|failed|skipped|deselected|error).*) in ' "${log}" | sed 's/^=* */; /' | tr -d '\n')"
   line+="$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "${log}" | sed 's/^=*/;/' | tr -d '\n')"
   summary+=("${line}")
   echo "${line}"
@@ -64,6 +66,17 @@ if has methods; then
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
       "${here}/VoxelMapsCudaTests" --gtest_filter='FuzzyConnectedness*'
   done
+fi
+if has python; then
+  # The others need libraries of itk that are not here.
+  PYTHONPATH="${here}/python" PYTHONDONTWRITEBYTECODE=1 run python python3 -m pytest -q -ra --tb=short -p no:cacheprovider \
+    "${here}/python/test" -k "not streamed_writing and not does_not_start_at_zero and not do_not_start_at_zero"
+  run python_device env PYTHONPATH="${here}/python" python3 -c '
+import itk, numpy
+filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(numpy.zeros((9, 9, 9), numpy.uint8)))
+filter.Update()
+print(filter.GetNameOfClass(), filter.GetUsedDeviceName())'
+  tail -n 1 "${out}/python_device.log"
 fi
 if has large; then
   VOXELMAPS_LARGE_TESTS=1 run large "${here}/VoxelMapsCudaTests" --gtest_filter='*MoreThan2To31*'
