@@ -1,5 +1,12 @@
-# Files that state the version again must state the one of project() in CMakeLists.txt:
-#   -D SOURCE_DIR=... -D VERSION=...
+# Files that state the version again must state the one of project() in CMakeLists.txt: -D SOURCE_DIR=...
+
+# pyproject.toml reads the version from there as well, with this pattern in Python's syntax.
+file(READ "${SOURCE_DIR}/CMakeLists.txt" content)
+if(NOT content MATCHES "project\\(VoxelMaps VERSION ([0-9.]+)")
+  message(FATAL_ERROR "CMakeLists.txt has no \"project(VoxelMaps VERSION\", which pyproject.toml looks for, too")
+endif()
+set(VERSION "${CMAKE_MATCH_1}")
+
 function(check_version file pattern)
   file(READ "${SOURCE_DIR}/${file}" content)
   # The first match only: the change log also lists older versions.
@@ -12,10 +19,3 @@ endfunction()
 
 check_version(CITATION.cff "\nversion: \"?([0-9.]+)")
 check_version(CHANGELOG.md "\n## ([0-9.]+)")
-
-# pyproject.toml reads the version from CMakeLists.txt; its pattern, in Python's syntax, must still match there.
-file(READ "${SOURCE_DIR}/CMakeLists.txt" content)
-string(FIND "${content}" "project(VoxelMaps VERSION ${VERSION}" found)
-if(found EQUAL -1)
-  message(SEND_ERROR "pyproject.toml looks for \"project(VoxelMaps VERSION\", which CMakeLists.txt does not have")
-endif()

@@ -26,6 +26,16 @@ set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 # Named, so that programs of projects without CUDA can link the static library.
 find_package(CUDAToolkit REQUIRED)
 
+# Module path: ITK's find_package() runs this code. A shared library brings the CUDA runtime with it, and projects that
+# use ITK without this module need no toolkit.
+set(
+  VoxelMaps_EXPORT_CODE_INSTALL
+  "if(NOT ITK_BUILD_SHARED AND NOT TARGET CUDA::cudart_static)
+  find_package(CUDAToolkit QUIET)
+endif()"
+)
+set(VoxelMaps_EXPORT_CODE_BUILD "${VoxelMaps_EXPORT_CODE_INSTALL}")
+
 # A contracted multiply-add would round once where the documented last step rounds twice.
 set(VoxelMaps_CUDA_OPTIONS -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
 if(VoxelMaps_WARNINGS_AS_ERRORS)

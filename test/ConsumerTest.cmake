@@ -1,4 +1,5 @@
-# Install the build tree BUILD_DIR, then configure, build and run the project in CONSUMER_SOURCE_DIR against it.
+# Install the build tree BUILD_DIR; then configure, build and run two projects against it: the one in CONSUMER_SOURCE_DIR,
+# and the one that README.md shows, with the program SNIPPET.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -8,23 +9,48 @@ function(run)
   endif()
 endfunction()
 
+# Configure and build a project against the installed package; returns the path of a program in `program`.
+function(build_project source_dir build_dir name program)
+  run(
+    "${CMAKE_COMMAND}"
+    -S "${source_dir}"
+    -B "${build_dir}"
+    -G "${GENERATOR}"
+    "-DCMAKE_BUILD_TYPE=${CONFIG}"
+    "-DCMAKE_C_COMPILER=${C_COMPILER}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+    "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix"
+    "-DITK_DIR=${ITK_DIR}"
+  )
+  run("${CMAKE_COMMAND}" --build "${build_dir}" --config "${CONFIG}")
+  find_program(${name}_PROGRAM NAMES ${name} PATHS "${build_dir}" "${build_dir}/${CONFIG}" NO_DEFAULT_PATH)
+  set(${program} "${${name}_PROGRAM}" PARENT_SCOPE)
+endfunction()
+
 # A prefix from an earlier run could hide a file that is no longer installed.
 file(REMOVE_RECURSE "${WORK_DIR}")
 file(MAKE_DIRECTORY "${WORK_DIR}")
 
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/prefix")
-run(
-  "${CMAKE_COMMAND}"
-  -S "${CONSUMER_SOURCE_DIR}"
-  -B "${WORK_DIR}/build"
-  -G "${GENERATOR}"
-  "-DCMAKE_BUILD_TYPE=${CONFIG}"
-  "-DCMAKE_C_COMPILER=${C_COMPILER}"
-  "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
-  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix"
-  "-DITK_DIR=${ITK_DIR}"
-)
-run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}")
-
-find_program(consumer NAMES Consumer PATHS "${WORK_DIR}/build" "${WORK_DIR}/build/${CONFIG}" NO_DEFAULT_PATH)
+build_project("${CONSUMER_SOURCE_DIR}" "${WORK_DIR}/build" Consumer consumer)
 run("${consumer}")
+
+# The project of README.md, which reads and writes images.
+file(READ "${README}" readme)
+if(NOT readme MATCHES "```cmake\n(cmake_minimum_required[^`]*)```")
+  message(FATAL_ERROR "${README} shows no CMakeLists.txt")
+endif()
+file(WRITE "${WORK_DIR}/readme/CMakeLists.txt" "${CMAKE_MATCH_1}")
+configure_file("${SNIPPET}" "${WORK_DIR}/readme/Maps.cxx" COPYONLY)
+build_project("${WORK_DIR}/readme" "${WORK_DIR}/readme-build" Maps maps)
+file(
+  WRITE
+  "${WORK_DIR}/image.nrrd"
+  "NRRD0004\ntype: uchar\ndimension: 3\nspace: left-posterior-superior\nsizes: 3 2 2\n"
+  "space directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\nkinds: domain domain domain\nencoding: ascii\n\n"
+  "1 2 3 4 5 6 7 8 9 10 11 12\n"
+)
+run("${maps}" "${WORK_DIR}/image.nrrd" "${WORK_DIR}/maps.nrrd")
+if(NOT EXISTS "${WORK_DIR}/maps.nrrd")
+  message(FATAL_ERROR "${maps} has not written ${WORK_DIR}/maps.nrrd")
+endif()

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "RunLengthOracle.h"
+#include "UnsignedInteger128.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +28,13 @@ namespace RunLengthOracle
 {
 namespace
 {
+#if defined(__SIZEOF_INT128__) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
 __extension__ using Wide = unsigned __int128;
+#else
+using Wide = VoxelMapsTest::UnsignedInteger128;
+#endif
 
-constexpr Wide maxExactInteger = Wide{ 1 } << 53;
+constexpr Wide maxExactInteger = std::uint64_t{ 1 } << 53;
 
 bool
 IsInside(const Triple & position, const Triple & begin, const Triple & end)

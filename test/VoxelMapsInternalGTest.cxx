@@ -15,8 +15,10 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "UnsignedInteger128.h"
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
+#include "common/WideProduct.h"
 #include "cuda/CudaArchitectures.h"
 #include "itkRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
@@ -160,6 +162,34 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
       EXPECT_LE(ranges, std::max<std::int64_t>(1, std::min<std::int64_t>(workers, size / 10)));
     }
   }
+}
+
+TEST(WideProduct, AgreesWithLongMultiplication)
+{
+  using Wide = VoxelMapsTest::UnsignedInteger128;
+  const std::uint64_t factors[] = {
+    0, 1, 2, 0x7fffffff, 0xffffffff, 0x100000000, 0x123456789abcdef, 0x8000000000000000, 0xfedcba9876543210, ~0ull
+  };
+  for (const std::uint64_t a : factors)
+  {
+    for (const std::uint64_t b : factors)
+    {
+      const Wide product = Wide(a) * b;
+      EXPECT_EQ(product, Wide(MultiplyHigh(a, b), a * b)) << a << " * " << b;
+      if (b != 0)
+      {
+        EXPECT_EQ(product / b, Wide(a)) << a << " * " << b;
+        EXPECT_EQ((product + Wide(b - 1)) / b, Wide(a)) << a << " * " << b;
+      }
+    }
+  }
+  EXPECT_EQ(Wide(~0ull) * ~0ull, Wide(~1ull, 1));
+  EXPECT_EQ(Wide(~0ull) + 1, Wide(1, 0));
+  EXPECT_EQ(Wide(1, 0) - 1, Wide(~0ull));
+  EXPECT_EQ(static_cast<long double>(Wide(3, 0)), 55340232221128654848.0L);
+  EXPECT_EQ(VarianceNumerator(3, 14, 6), 6.0);
+  EXPECT_EQ(VarianceNumerator(1ull << 40, 1ull << 50, 1ull << 44),
+            1125899906842624.0 * 1099511627776.0 - 17592186044416.0 * 17592186044416.0);
 }
 
 TEST(FixedPoint, EntropyTermsOfPowersOfTwo)

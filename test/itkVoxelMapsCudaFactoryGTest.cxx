@@ -21,6 +21,7 @@
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaFactory.h"
+#include "itksys/SystemTools.hxx"
 
 #include <gtest/gtest.h>
 
@@ -146,15 +147,15 @@ TEST_F(VoxelMapsCudaFactoryTest, TheEnvironmentSwitchesTheOverrideOff)
   const auto exitWithOverride = [] { std::exit(overrideEnabledAtStart ? 10 : 11); };
   for (const char * const off : { "0", "OFF", "off", "No", "false" })
   {
-    setenv("VOXELMAPS_USE_CUDA", off, 1);
+    itksys::SystemTools::PutEnv(std::string("VOXELMAPS_USE_CUDA=") + off);
     EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(11), "") << off;
   }
   for (const char * const on : { "1", "ON", "yes", "" })
   {
-    setenv("VOXELMAPS_USE_CUDA", on, 1);
+    itksys::SystemTools::PutEnv(std::string("VOXELMAPS_USE_CUDA=") + on);
     EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(10), "") << on;
   }
-  unsetenv("VOXELMAPS_USE_CUDA");
+  itksys::SystemTools::UnPutEnv("VOXELMAPS_USE_CUDA");
   EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(10), "");
 }
 

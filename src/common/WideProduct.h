@@ -32,7 +32,7 @@ MultiplyHigh(std::uint64_t a, std::uint64_t b)
 {
 #if defined(__CUDA_ARCH__)
   return __umul64hi(a, b);
-#elif defined(__SIZEOF_INT128__)
+#elif defined(__SIZEOF_INT128__) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
 #else

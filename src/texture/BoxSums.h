@@ -27,7 +27,9 @@
 #define VOXELMAPS_RESTRICT __restrict
 
 // Tells the vectorizer that the iterations of the next loop do not depend on each other.
-#if defined(__clang__)
+#if defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+#  define VOXELMAPS_INDEPENDENT
+#elif defined(__clang__)
 #  define VOXELMAPS_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #  define VOXELMAPS_INDEPENDENT _Pragma("GCC ivdep")

@@ -24,8 +24,19 @@
 
 #include <cstdint>
 #include <cstring>
-#if defined(__AVX2__)
-#  include <immintrin.h>
+
+// Vector types of Clang and GCC 10 or later; shuffles came to GCC with version 12. Without them, a vector is one
+// number.
+#if defined(__has_builtin) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+#  if __has_builtin(__builtin_convertvector)
+#    define VOXELMAPS_VECTOR_TYPES
+#    if __has_builtin(__builtin_shufflevector)
+#      define VOXELMAPS_VECTOR_SHUFFLES
+#    endif
+#    if defined(__AVX2__)
+#      include <immintrin.h>
+#    endif
+#  endif
 #endif
 
 namespace itk
@@ -36,7 +47,7 @@ namespace VOXELMAPS_INSTRUCTION_SET
 {
 namespace
 {
-#if defined(__GNUC__)
+#if defined(VOXELMAPS_VECTOR_TYPES)
 #  if defined(__AVX512F__)
 constexpr int simdWidth = 8;
 #  elif defined(__AVX2__)
@@ -110,7 +121,7 @@ Load(const T * memory)
   return pack;
 }
 
-#if defined(__FMA__)
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX2__) && defined(__FMA__)
 struct VectorArithmetic
 {
   static inline Real
@@ -136,7 +147,7 @@ using Division = PlainDivision<Real>;
 #endif
 
 /** Features from[order[0]], from[order[1]] ... of simdWidth voxels to floats, voxel by voxel. */
-#if defined(__AVX512F__)
+#if defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX512F__)
 constexpr bool canTranspose = true;
 using Floats = float __attribute__((vector_size(4 * simdWidth)));
 
@@ -169,7 +180,7 @@ TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
   }
   std::memcpy(to, m, sizeof(m));
 }
-#elif defined(__AVX2__)
+#elif defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX2__)
 constexpr bool canTranspose = true;
 using Floats = float __attribute__((vector_size(4 * simdWidth)));
 

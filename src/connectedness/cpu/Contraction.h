@@ -122,7 +122,7 @@ public:
       {
         // Of two components that point at each other, the first one is the root.
         const std::uint32_t to = pointers[c];
-        pointers[c] = (to > c) & (pointers[to] == c) ? static_cast<std::uint32_t>(c) : to;
+        pointers[c] = ((to > c) & (pointers[to] == c)) ? static_cast<std::uint32_t>(c) : to;
       }
     });
 
