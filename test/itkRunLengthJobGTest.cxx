@@ -55,8 +55,8 @@ Compute(Job job, const RunLengthEngine & engine = GetRunLengthEngines().front())
 {
   constexpr std::size_t guard = 64;
   // No feature is negative, so this value cannot be a result.
-  constexpr TReal   untouched = -12345;
-  const std::size_t count =
+  static constexpr TReal untouched = -12345;
+  const std::size_t      count =
     job.GetNumberOfComponents() * static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
   std::vector<TReal> buffer(count + 2 * guard, untouched);
   job.output = buffer.data() + guard;
@@ -66,7 +66,7 @@ Compute(Job job, const RunLengthEngine & engine = GetRunLengthEngines().front())
     return {};
   }
 
-  const auto isUntouched = [untouched](TReal value) { return value == untouched; };
+  const auto isUntouched = [](TReal value) { return value == untouched; };
   EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the output";
   EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the output";
   std::vector<TReal> result(buffer.begin() + guard, buffer.end() - guard);
