@@ -45,15 +45,15 @@ def require(condition, what):
         raise SystemExit(f"does not hold: {what}")
 
 
-def start(program, *arguments):
-    """The result of the program, which must end within five seconds, without a display."""
+def start(program, *arguments, timeout=300):
+    """The result of the program, without a display."""
     environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=5, env=environment)
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
 
 
-def run(program, *arguments):
+def run(program, *arguments, **keywords):
     """Standard output of the program, which must succeed."""
-    result = start(program, *arguments)
+    result = start(program, *arguments, **keywords)
     require(result.returncode == 0 and result.stderr == "", f"{arguments} succeeds: {result.stderr}")
     return result.stdout
 
@@ -226,7 +226,8 @@ def check_ctk_cli(xml, parameters):
 
 
 def main(program, xml, image, mask):
-    text = run(program, "--xml")
+    # Slicer waits for five seconds.
+    text = run(program, "--xml", timeout=5)
     require(
         text == pathlib.Path(xml).read_text(encoding="utf-8"),
         f"{xml} is what the program prints; {pathlib.Path(program).name} --xml > {xml} writes it anew",
