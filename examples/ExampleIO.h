@@ -31,6 +31,7 @@
 #include "itkUnaryGeneratorImageFilter.h"
 #include "itkVectorImage.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -352,6 +353,23 @@ CheckOutput(const std::string & name)
   if (!isWritable)
   {
     throw std::runtime_error("cannot write the file '" + name + "'");
+  }
+}
+
+/** The same for several files; also throws if two of them are the same, as the second one would replace the first. */
+inline void
+CheckOutputs(const std::vector<std::string> & names)
+{
+  std::vector<std::filesystem::path> paths;
+  for (const auto & name : names)
+  {
+    const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(name));
+    if (std::find(paths.begin(), paths.end(), path) != paths.end())
+    {
+      throw std::runtime_error("the file '" + name + "' is given for two outputs");
+    }
+    paths.push_back(path);
+    CheckOutput(name);
   }
 }
 

@@ -388,11 +388,12 @@ Run(const ExampleIO::Input & input, const Options & options)
   {
     filter->SetMaskImage(ExampleIO::ReadMaskFor<dimension>("mask", options.mask));
   }
-  ExampleIO::CheckOutput(options.output);
+  std::vector<std::string> outputs{ options.output };
   if (!options.object.empty())
   {
-    ExampleIO::CheckOutput(options.object);
+    outputs.push_back(options.object);
   }
+  ExampleIO::CheckOutputs(outputs);
 
   const auto start = std::chrono::steady_clock::now();
   ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);

@@ -381,10 +381,7 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
 
   const auto componentNames = filter->GetFeatureNames();
   const auto fileNames = GetOutputNames(options, features, componentNames);
-  for (const auto & name : fileNames)
-  {
-    ExampleIO::CheckOutput(name);
-  }
+  ExampleIO::CheckOutputs(fileNames);
 
   auto numberOfVoxels = image->GetLargestPossibleRegion().GetNumberOfPixels();
   if (!options.mask.empty())

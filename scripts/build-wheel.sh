@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Build the wheel itk-voxelmaps, which installs next to PyPI's itk 5.4, into build/wheel:
 #
-#   build-wheel.sh [--itk-source FOLDER] [--work FOLDER] [CMAKE-DEFINITION...]
+#   build-wheel.sh [--itk-source FOLDER] [CMAKE-DEFINITION...]
 #
 #   --itk-source FOLDER   source of ITK 5.4, such as a clone; it is not changed. Default: Debian's source package
-#   --work FOLDER         where everything is built and the wheel is left; default build/wheel
 #   CMAKE-DEFINITION      for the module, such as VoxelMaps_USE_CUDA=OFF or CMAKE_CUDA_ARCHITECTURES=90
 #
-# Needs the packages of Debian and PyPI alone. A second run only rebuilds the module.
+# Needs only packages from Debian and PyPI. A second run with the same source of ITK only rebuilds the module. Prints the
+# path of the wheel.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -16,12 +16,12 @@ work="${root}/build/wheel"
 definitions=()
 while [[ $# -gt 0 ]]; do
   case "$1" in
-    --itk-source | --work)
-      if [[ -z "${2:-}" ]]; then
-        echo "build-wheel.sh: $1 needs a folder" >&2
+    --itk-source)
+      if [[ ! -s "${2:-}/CMake/itkVersion.cmake" ]]; then
+        echo "build-wheel.sh: --itk-source '${2:-}' is not a folder with the source of ITK" >&2
         exit 1
       fi
-      if [[ "$1" == --work ]]; then work="$(realpath -m "$2")"; else itk_source="$(realpath "$2")"; fi
+      itk_source="$(realpath "$2")"
       shift 2
       ;;
     [!-]*=*)
@@ -40,10 +40,11 @@ jobs="${JOBS:-$(nproc)}"
 unset PYTHONPATH ITK_DIR
 say() { printf 'build-wheel.sh: %s (%s s)\n' "$*" "${SECONDS}" >&2; }
 
+rm -f itk.log module.log
 log_on_failure() {
   local log="$1"
   shift
-  "$@" >"${log}" 2>&1 || {
+  "$@" >>"${log}" 2>&1 || {
     tail -n 60 "${log}" >&2
     say "failed; all output is in ${work}/${log}"
     exit 1
@@ -52,27 +53,38 @@ log_on_failure() {
 
 "${root}/scripts/install-packages.sh" "${root}/scripts/apt-packages-wheel.txt" >&2
 
-# The tools, in an environment that depends on the list.
-list="${root}/scripts/wheel-requirements.txt"
-if ! cmp --silent "${list}" tools/complete.txt; then
+# Everything below is made again when what it is made from has changed: each folder has a file that says what that was.
+is_made_from() { [[ "$(cat "$1/made-from.txt" 2>/dev/null)" == "$2" ]]; }
+
+tools="$(cat "${root}/scripts/wheel-requirements.txt")"
+if ! is_made_from tools "${tools}"; then
   say "tools from PyPI"
   rm -rf tools
   /usr/bin/python3 -m venv tools
-  tools/bin/pip --quiet --disable-pip-version-check install -r "${list}" >&2
-  cp "${list}" tools/complete.txt
+  tools/bin/pip --quiet --disable-pip-version-check install -r "${root}/scripts/wheel-requirements.txt" >&2
+  echo "${tools}" >tools/made-from.txt
 fi
 export PATH="${work}/tools/bin:${PATH}"
 
 # ITK's source. Debian's is fetched through lists of its own, so that this needs no root and does not change the system.
-if [[ ! -s itk-source/complete.txt ]]; then
+source="Debian's source package"
+if [[ -n "${itk_source}" ]]; then
+  source="${itk_source} $(git -C "${itk_source}" rev-parse HEAD 2>/dev/null || true)"
+fi
+if ! is_made_from itk-source "${source}"; then
   rm -rf itk-source unpacked
   if [[ -n "${itk_source}" ]]; then
     say "copying ${itk_source}"
     mkdir itk-source
     tar -C "${itk_source}" --exclude=./.git -c . | tar -C itk-source -x
   else
+    # shellcheck source=/dev/null
+    id="$(. /etc/os-release && echo "${ID}")" release="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+    if [[ "${id}" != debian ]]; then
+      say "this is not Debian: give a folder with the source of ITK 5.4 by --itk-source"
+      exit 1
+    fi
     suite=forky
-    release="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)"
     site="$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
       sed -n "s/ ${release} main\$//p" | head -n 1)"
     say "source package of ITK from ${site:=http://deb.debian.org/debian} ${suite}"
@@ -86,10 +98,9 @@ if [[ ! -s itk-source/complete.txt ]]; then
     mv unpacked/insighttoolkit5-*/ itk-source
     rm -rf unpacked apt
   fi
-  if ! grep -q '^set(ITK_VERSION_MAJOR "5")' itk-source/CMake/itkVersion.cmake ||
-    ! grep -q '^set(ITK_VERSION_MINOR "4")' itk-source/CMake/itkVersion.cmake; then
-    rm -rf itk-source
-    say "the source of ITK is not of version 5.4, which the wheel needs"
+  version="$(sed -n 's/^set(ITK_VERSION_M[AI][JN]OR "\([0-9]*\)")/\1/p' itk-source/CMake/itkVersion.cmake | paste -sd.)"
+  if [[ "${version}" != 5.4 ]]; then
+    say "this is the source of ITK ${version}, but the wheel needs 5.4; --itk-source takes a folder with it"
     exit 1
   fi
   # PyPI's ITK makes Threading Building Blocks the default of all its libraries. This one has none: its thread pool serves.
@@ -99,13 +110,14 @@ if [[ ! -s itk-source/complete.txt ]]; then
     say "${threader} is not as expected; cannot make the thread pool stand in for TBB"
     exit 1
   fi
-  echo complete >itk-source/complete.txt
+  rm -rf itk
+  echo "${source}" >itk-source/made-from.txt
 fi
 
 # ITK: the static library ITKCommon, and the descriptions of its wrapping. The wrapping itself is PyPI's and not compiled.
-if [[ ! -s itk/complete.txt ]]; then
+if ! is_made_from itk "${tools}"; then
   say "ITKCommon"
-  rm -rf itk
+  rm -rf itk module-*
   types=()
   for type in unsigned_char unsigned_short signed_short float double vector_float; do
     types+=("-DITK_WRAP_${type}=ON")
@@ -122,13 +134,13 @@ if [[ ! -s itk/complete.txt ]]; then
   log_on_failure itk.log ninja -C itk -j "${jobs}" ITKCommon
   say "descriptions of ITKCommon's wrapping"
   log_on_failure itk.log ninja -C itk -j "${jobs}" ITKCommonSwig
-  echo complete >itk/complete.txt
+  echo "${tools}" >itk/made-from.txt
 fi
 
-# The module. A build folder for each list of definitions, since CMake keeps those of earlier runs.
+# The module. CMake keeps definitions, and whether there is nvcc, so that each case has a build folder of its own.
 say "module"
-module="module-$(printf '%s\n' "${definitions[@]:-}" | sha256sum | cut -c1-8)"
-rm -rf linux ./*.whl
+module="module-$(printf '%s\n' "${definitions[@]:-}" "$(command -v nvcc || true)" | sha256sum | cut -c1-8)"
+rm -rf linux itk_voxelmaps-*.whl
 CMAKE_BUILD_PARALLEL_LEVEL="${jobs}" log_on_failure module.log tools/bin/pip --disable-pip-version-check wheel "${root}" \
   --verbose --no-deps --no-build-isolation --wheel-dir linux "--config-settings=build-dir=${work}/${module}" \
   "--config-settings=cmake.define.ITK_DIR=${work}/itk" \

@@ -8,13 +8,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 step() { printf '\n== %s (%s s)\n' "$*" "${SECONDS}"; }
 
 step "Packages"
-scripts/install-packages.sh
+source scripts/environment.sh
 
 step "Build"
-cuda_architecture="$(scripts/cuda-architecture.sh)"
-# The wheel has the same engines, which need not be compiled twice.
-export CCACHE_DIR="${CCACHE_DIR:-${PWD}/build/ccache}"
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \
@@ -98,7 +94,7 @@ python=build/venv/bin/python
 if "${python}" -c "import radiomics" 2>/dev/null; then
   "${python}" examples/compare_with_pyradiomics.py "${head}" "${out}/python/comparison"
 else
-  echo "The comparison with PyRadiomics is skipped, for the reason above"
+  echo "The comparison with PyRadiomics is skipped: it could not be installed (build/pyradiomics.log)"
 fi
 
 step "Done; written to ${out}/"

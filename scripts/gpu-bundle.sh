@@ -41,8 +41,9 @@ cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tables.py" "${bundle}/
 
 # Python: the wheel that is installed in the environment, the libraries of PyPI's itk that it needs, and the tests that need no
 # others. The GPU machine has Python, NumPy, pytest and xarray.
-site="$(cd "${build}" && ls -d "${PWD}"/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
-if [[ -n "${site}" && -d "${site}/itk/voxelmaps" ]]; then
+site="$(ls -d "${root}"/build/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
+has_cuda='import itk, sys; sys.exit(itk.CudaDevices.GetRuntimeVersion() == 0)'
+if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev/null; then
   mkdir -p "${bundle}/python/test"
   libraries=()
   for module in ITKPyBase ITKCommon ITKPyUtils ITKBridgeNumPy VoxelMaps; do
@@ -52,7 +53,7 @@ if [[ -n "${site}" && -d "${site}/itk/voxelmaps" ]]; then
     itkConfig.py itk_core.libs) | tar -C "${bundle}/python" -x
   cp "${root}"/wrapping/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
 else
-  echo "left out: Python (scripts/python-environment.sh installs the wheel to ${build}/venv)"
+  echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"
 fi
 
 # Every program holds all kernels, which count once in the archive: the dictionary is larger than all programs together.

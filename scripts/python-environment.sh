@@ -7,18 +7,20 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install-packages.sh scripts/apt-packages-wheel.txt scripts/apt-packages-python.txt
 wheel="$(scripts/build-wheel.sh "$@")"
 
+pip=(build/venv/bin/pip --quiet --disable-pip-version-check install)
 # An environment outlives the wheel, but not a change of the requirements.
 requirements="$(sed -n '/^dependencies/p; /^\[project.optional-dependencies\]/,/^$/p' pyproject.toml)"
 if [[ "$(cat build/venv/complete.txt 2>/dev/null)" != "${requirements}" ]]; then
   rm -rf build/venv
   /usr/bin/python3 -m venv build/venv
-  pip=(build/venv/bin/pip --quiet --disable-pip-version-check install)
   "${pip[@]}" "${wheel}[test]"
-  # Its source package says too little about what it needs. Not from pip's cache, which may be built for another NumPy.
-  if ! { "${pip[@]}" wheel setuptools versioneer SimpleITK pykwalify PyWavelets six &&
-    "${pip[@]}" --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
-    echo "PyRadiomics could not be installed (build/pyradiomics.log); the test of the comparison with it is skipped"
-  fi
   echo "${requirements}" >build/venv/complete.txt
 fi
-build/venv/bin/pip --quiet --disable-pip-version-check install --force-reinstall --no-deps "${wheel}"
+"${pip[@]}" --force-reinstall --no-deps "${wheel}"
+
+# PyRadiomics' source package says too little about what it needs. Not from pip's cache, which may be built for another NumPy.
+if ! build/venv/bin/python -c "import radiomics" 2>/dev/null &&
+  ! { "${pip[@]}" wheel setuptools versioneer SimpleITK pykwalify PyWavelets six &&
+    "${pip[@]}" --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
+  echo "PyRadiomics could not be installed (build/pyradiomics.log); the test of the comparison with it is skipped"
+fi

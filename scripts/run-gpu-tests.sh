@@ -67,13 +67,17 @@ if has methods; then
       "${here}/VoxelMapsCudaTests" --gtest_filter='FuzzyConnectedness*'
   done
 fi
-if has python; then
+if has python && [[ ! -d "${here}/python" ]]; then
+  summary+=("python: not in this bundle")
+elif has python; then
   # The others need libraries of itk that are not here.
   PYTHONPATH="${here}/python" PYTHONDONTWRITEBYTECODE=1 run python python3 -m pytest -q -ra --tb=short -p no:cacheprovider \
     "${here}/python/test" -k "not streamed_writing and not does_not_start_at_zero and not do_not_start_at_zero"
   run python_device env PYTHONPATH="${here}/python" python3 -c '
 import itk, numpy
-filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(numpy.zeros((9, 9, 9), numpy.uint8)))
+image = itk.image_from_array(numpy.zeros((9, 9, 9), numpy.uint8))
+assert itk.RunLengthFeatureMapImageFilter.New(image).GetNameOfClass() == "CudaRunLengthFeatureMapImageFilter"
+filter = itk.CudaRunLengthFeatureMapImageFilter.New(image)
 filter.Update()
 print(filter.GetNameOfClass(), filter.GetUsedDeviceName())'
   tail -n 1 "${out}/python_device.log"

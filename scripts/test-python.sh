@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [[ ! -x build/examples/RunLengthFeatureMaps ]]; then
+  echo "test-python.sh: build/examples/RunLengthFeatureMaps is missing; scripts/test.sh builds it" >&2
+  exit 1
+fi
 scripts/python-environment.sh "$@"
 scripts/fetch-data.sh build/data
 VOXELMAPS_DATA="${PWD}/build/data" VOXELMAPS_PROGRAMS="${PWD}/build/examples" PYTHONDONTWRITEBYTECODE=1 \

@@ -4,12 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/install-packages.sh
-
-cuda_architecture="$(scripts/cuda-architecture.sh)"
-# The wheel has the same engines, which need not be compiled twice.
-export CCACHE_DIR="${CCACHE_DIR:-${PWD}/build/ccache}"
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+source scripts/environment.sh
 # The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
 cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON -DVoxelMaps_BUILD_BENCHMARKS=ON \

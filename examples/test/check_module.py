@@ -18,7 +18,6 @@ with the arguments that Slicer gives (vtkSlicerCLIModuleLogic::ApplyTask) and re
 """
 
 import filecmp
-import logging
 import os
 import pathlib
 import re
@@ -205,26 +204,6 @@ def check_empty_names(program, parameters, values):
                 require("is empty" in result.stderr and result.stderr.count("\n") == 1, f"a message: {result.stderr}")
 
 
-def check_ctk_cli(xml, parameters):
-    """ctk-cli, an independent reader from PyPI, understands every element."""
-    try:
-        import ctk_cli
-    except ImportError:
-        print("ctk-cli is not installed: its check is left out")
-        return
-
-    warnings = []
-    handler = logging.Handler()
-    handler.emit = lambda record: warnings.append(record.getMessage())
-    logging.getLogger("ctk_cli").addHandler(handler)
-    module = ctk_cli.CLIModule(xml)
-    require(not warnings, f"no warning: {warnings}")
-    require([p.name for p in module.parameters()] == [p.findtext("name") for p in parameters], "the same parameters")
-    arguments, options, outputs = module.classifyParameters()
-    require(len(arguments) + len(options) == len(parameters) and not outputs, "every parameter can be passed")
-    print("ctk-cli: no warning")
-
-
 def main(program, xml, image, mask):
     # Slicer waits for five seconds.
     text = run(program, "--xml", timeout=5)
@@ -239,7 +218,6 @@ def main(program, xml, image, mask):
     check_slicer_run(program, parameters, values)
     check_defaults(program, parameters, values)
     check_empty_names(program, parameters, values)
-    check_ctk_cli(xml, parameters)
 
 
 if __name__ == "__main__":

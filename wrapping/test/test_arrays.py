@@ -108,6 +108,8 @@ def test_types_that_cannot_be_taken_exactly():
     array = np.full((4, 5), 2**64 - 1, np.uint64)
     with pytest.raises(ValueError, match=r"uint64 values"):
         itk.run_length_feature_map_image_filter(array)
+    with pytest.raises(TypeError, match="Masked arrays are not supported"):
+        itk.run_length_feature_map_image_filter(np.ma.masked_equal(np.zeros((4, 5), np.uint8), 1))
     for dtype in (np.complex64, np.longdouble, "U1", object):
         with pytest.raises(TypeError, match="are not supported; convert the array to float32 or float64"):
             itk.run_length_feature_map_image_filter(np.zeros((4, 5), dtype))

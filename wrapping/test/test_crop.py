@@ -140,5 +140,33 @@ def test_errors(image):
         voxelmaps.feature_maps(image, mask_image=masks(2)[0], crop="mask")
     with pytest.raises(ValueError, match="crop 'Mask' is not valid; choose from None, 'mask'"):
         voxelmaps.feature_maps(image, mask_image=masks(1)[0], crop="Mask")
-    with pytest.raises(RuntimeError, match="mask has index"):
-        voxelmaps.feature_maps(image, mask_image=masks(1)[0][:5], crop="mask")
+    for function in (voxelmaps.feature_maps, voxelmaps.crop_slices):
+        with pytest.raises(RuntimeError, match="mask has index"):
+            function(image, mask_image=masks(1)[0][:5], crop="mask")
+    with pytest.raises(ValueError, match="crop 'None' is not valid; crop_slices needs 'mask'"):
+        voxelmaps.crop_slices(image, mask_image=masks(1)[0], crop=None)
+
+
+def test_crop_slices_takes_the_arguments_of_feature_maps(image):
+    arguments = dict(mask_image=masks(1)[1], crop="mask", skip_single_voxel_directions=True, features=["SRE"])
+    box = voxelmaps.crop_slices(image, **arguments)
+    shape = voxelmaps.feature_maps(itk.array_from_image(image), **arguments)["SRE"].shape
+    assert [part.stop - part.start for part in box] == list(shape)
+
+
+def test_crop_slices_of_a_pipeline_that_was_not_updated(image):
+    """The regions of images that filters have not computed yet are known only after UpdateOutputInformation()."""
+    mask = itk.image_from_array(masks(1)[0])
+    mask.CopyInformation(image)
+    parts = []
+    for given in (image, mask):
+        region = given.GetLargestPossibleRegion()
+        region.SetIndex([2, 3, 1])
+        region.SetSize([15, 10, 12])
+        extract = itk.ExtractImageFilter[type(given), type(given)].New(given, extraction_region=region)
+        extract.SetDirectionCollapseToSubmatrix()
+        parts.append(extract)
+    box = voxelmaps.crop_slices(parts[0].GetOutput(), mask_image=parts[1].GetOutput())
+    for part in parts:
+        part.Update()
+    assert box == voxelmaps.crop_slices(parts[0].GetOutput(), mask_image=parts[1].GetOutput())

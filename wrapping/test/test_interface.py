@@ -292,6 +292,10 @@ def test_errors_have_the_text_of_cpp():
         itk.fuzzy_connectedness_image_filter(image)
     with pytest.raises(RuntimeError, match=r"seed.*\[11, 3\]"):
         itk.fuzzy_connectedness_image_filter(image, seed=[11, 3])
+    with pytest.raises(TypeError, match="1.5 is not an integer"):
+        itk.fuzzy_connectedness_image_filter(image, seed=[1.5, 3])
+    with pytest.raises(TypeError, match="2.0 is not an integer"):
+        itk.run_length_feature_map_image_filter(image, window_size=[2.0, 3])
     with pytest.raises(RuntimeError, match=r"The offset \[2, 0\] is not a valid direction"):
         itk.run_length_feature_map_image_filter(image, offsets=[[2, 0]])
     with pytest.raises(RuntimeError, match="NumberOfGrayLevels"):

@@ -41,6 +41,12 @@ from . import _filters, _images  # noqa: E402
 __all__ = ["crop_slices", "feature_dict", "feature_maps", "feature_names", "feature_xarray"]
 
 
+def _as_filter_keywords(kwargs, skip_single_voxel_directions):
+    if skip_single_voxel_directions:
+        kwargs = {**kwargs, "skip_directions_without_pairs": True}
+    return kwargs
+
+
 def feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs):
     """Compute run length feature maps; returns a dict that maps feature names to maps.
 
@@ -48,26 +54,29 @@ def feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs)
     numpy.ndarray or xarray.DataArray.
 
     crop                            None for maps of the size of the input; "mask" for the bounding box of mask_image plus
-                                    the reach of the window on each side, cut to the input: PyRadiomics' geometry. Time
-                                    and memory then depend on the mask and not on the image. The values are those of
-                                    the whole maps. Images overlay the input: their origin is that of their first voxel;
-                                    DataArrays keep their coordinates; crop_slices() says which part arrays are.
+                                    the reach of the window on each side, cut to the input: PyRadiomics' geometry. Only
+                                    this part is computed and allocated; input and mask are still read whole. The values
+                                    are those of the whole maps. Images overlay the input: their origin is that of their
+                                    first voxel; DataArrays keep their coordinates; crop_slices() says which part arrays
+                                    are.
     skip_single_voxel_directions    The parameter skip_directions_without_pairs of the filter: leave out, for each
                                     window, the directions in which no line holds two or more voxels, as PyRadiomics
                                     does; NaN where there is no other direction. This matters for thin and scattered
                                     masks.
     """
-    if skip_single_voxel_directions:
-        kwargs = {**kwargs, "skip_directions_without_pairs": True}
+    kwargs = _as_filter_keywords(kwargs, skip_single_voxel_directions)
     instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs, crop)
     return _images.split_components(image, instance.GetFeatureNames(), given)
 
 
-def crop_slices(*args, **kwargs):
+def crop_slices(*args, crop="mask", skip_single_voxel_directions=False, **kwargs):
     """Return the slices of the input, in NumPy's order of axes, that feature_maps(..., crop="mask") returns maps of.
 
     Takes the arguments of feature_maps, and computes no maps.
     """
+    if crop != "mask":
+        raise ValueError(f"crop '{crop}' is not valid; crop_slices needs 'mask'")
+    kwargs = _as_filter_keywords(kwargs, skip_single_voxel_directions)
     instance, _ = _filters.make(itk.RunLengthFeatureMapImageFilter, args, kwargs)
     return _images.region_slices(_images.mask_region(instance), instance.GetInput())
 

@@ -23,6 +23,7 @@ FILTERS, at the end, lists the filters. A new filter needs a row there and a .wr
 
 import functools
 import importlib
+import operator
 from typing import Dict, NamedTuple, Optional, Tuple
 
 import itk
@@ -73,13 +74,20 @@ def _dimension(instance):
     return itk.template(itk.template(instance)[1][0])[1][1]
 
 
+def _integer(value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is not an integer") from None
+
+
 def _flat(values, dimension, what):
     """Flat list of the components of vectors, each given as a sequence; a single vector may be given as such."""
     if len(values) == 1:
         values = values[0]
     if np.ndim(values) == 1 and len(values) == dimension and np.ndim(values[0]) == 0:
         values = [values]
-    rows = [[int(v) for v in row] for row in values]
+    rows = [[_integer(v) for v in row] for row in values]
     for row in rows:
         if len(row) != dimension:
             raise ValueError(f"{what} {row} has {len(row)} components instead of {dimension}")
@@ -145,7 +153,7 @@ def _index_setter(original):
         if isinstance(value, np.integer):
             value = int(value)
         elif isinstance(value, (list, tuple, np.ndarray)):
-            value = [int(v) for v in value]
+            value = [_integer(v) for v in value]
         return original(self, value)
 
     return setter
@@ -205,7 +213,6 @@ def run(template, args, kwargs, crop=None):
     instance, given = make(template, args, kwargs)
     if crop is None:
         return instance, instance.__internal_call__(), given
-    instance.UpdateOutputInformation()
     region = _images.mask_region(instance)
     if _images.is_xarray(given):
         given = given[_images.region_slices(region, instance.GetInput())]

@@ -44,6 +44,8 @@ def _native(value):
 
     Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("Masked arrays are not supported; pass the data, and the voxels to use as mask_image")
     array = np.ascontiguousarray(value)
     if array.dtype == bool:
         return array.view(np.uint8)
@@ -199,6 +201,8 @@ def byte_image(value, image, name, nonzero):
 def mask_region(instance):
     """Region in which a filter with a mask computes features: the bounding box of the mask, plus the reach of the window,
     cut to the image. Raises ValueError if there is no mask or nothing is inside."""
+    # Updates regions, and compares those of the mask and of the image.
+    instance.UpdateOutputInformation()
     mask = instance.GetMaskImage()
     if mask is None:
         raise ValueError('crop="mask" needs mask_image')

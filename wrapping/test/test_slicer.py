@@ -1,0 +1,40 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""The descriptions of the programs as modules of 3D Slicer, read by ctk-cli, which shares no code with them."""
+
+import logging
+import pathlib
+from xml.etree import ElementTree
+
+import ctk_cli
+import pytest
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "slicer"
+
+
+@pytest.mark.parametrize("name", ["RunLengthFeatureMaps", "FuzzyConnectedness"])
+def test_descriptions(programs, name, caplog):
+    with caplog.at_level(logging.WARNING):
+        modules = [ctk_cli.CLIModule(str(FOLDER / f"{name}.xml")), ctk_cli.CLIModule(str(programs / name))]
+    assert not caplog.records
+    groups = ElementTree.parse(FOLDER / f"{name}.xml").getroot().iter("parameters")
+    expected = [parameter.findtext("name") for group in groups for parameter in group[2:]]
+    for module in modules:
+        assert [parameter.name for parameter in module.parameters()] == expected
+        arguments, options, outputs = module.classifyParameters()
+        assert len(arguments) + len(options) == len(expected) and not outputs
