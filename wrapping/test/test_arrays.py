@@ -110,6 +110,11 @@ def test_types_that_cannot_be_taken_exactly():
         itk.run_length_feature_map_image_filter(array)
     with pytest.raises(TypeError, match="Masked arrays are not supported"):
         itk.run_length_feature_map_image_filter(np.ma.masked_equal(np.zeros((4, 5), np.uint8), 1))
+    image = np.zeros((4, 5), np.uint8)
+    with pytest.raises(TypeError, match="Masked arrays are not supported"):
+        itk.run_length_feature_map_image_filter(image, mask_image=np.ma.masked_equal(image, 0))
+    with pytest.raises(TypeError, match="complex64 are not supported"):
+        itk.run_length_feature_map_image_filter(image, mask_image=image.astype(np.complex64))
     for dtype in (np.complex64, np.longdouble, "U1", object):
         with pytest.raises(TypeError, match="are not supported; convert the array to float32 or float64"):
             itk.run_length_feature_map_image_filter(np.zeros((4, 5), dtype))
@@ -227,6 +232,14 @@ def test_regions_that_do_not_start_at_zero(image):
 def _last_axis(image):
     array = itk.array_from_image(image)
     return array if array.ndim > image.GetImageDimension() else array[..., np.newaxis]
+
+
+def test_nan_is_not_a_seed(image):
+    seeds = np.full((7, 12, 10), np.nan)
+    seeds[3, 2, 1] = 1
+    strength = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, **AFFINITY)
+    expected = itk.fuzzy_connectedness_image_filter(image, seed=[1, 2, 3], **AFFINITY)
+    np.testing.assert_array_equal(itk.array_from_image(strength), itk.array_from_image(expected))
 
 
 def test_pickling(image):

@@ -17,6 +17,8 @@
 # ==========================================================================
 """Cropping of maps to the mask."""
 
+import itertools
+
 import itk
 import numpy as np
 import pytest
@@ -118,6 +120,16 @@ def test_images_whose_index_does_not_start_at_zero(image):
     np.testing.assert_allclose(
         list(cropped.GetOrigin()), list(image.TransformIndexToPhysicalPoint(first)), rtol=0, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("dims", list(itertools.permutations("zyx")))
+def test_axes_in_any_order(image, dims):
+    labelled = itk.xarray_from_image(image)
+    mask = masks(1)[0]
+    expected = voxelmaps.feature_maps(labelled, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
+    given = labelled.transpose(*dims)
+    actual = voxelmaps.feature_maps(given, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
+    xarray.testing.assert_equal(actual, expected)
 
 
 def test_two_dimensions():

@@ -292,6 +292,21 @@ def test_errors_have_the_text_of_cpp():
         itk.fuzzy_connectedness_image_filter(image)
     with pytest.raises(RuntimeError, match=r"seed.*\[11, 3\]"):
         itk.fuzzy_connectedness_image_filter(image, seed=[11, 3])
+    for keyword, value in (
+        ("aggregation", 9),
+        ("aggregation", -1),
+        ("range_source", 9),
+        ("discretization_method", 300),
+    ):
+        with pytest.raises(ValueError, match=f" {value} is not valid; choose from"):
+            itk.run_length_feature_map_image_filter(image, **{keyword: value})
+    for keyword in ("affinity_function", "adjacency", "method"):
+        with pytest.raises(ValueError, match=" 99 is not valid; choose from"):
+            itk.fuzzy_connectedness_image_filter(image, seed=[1, 2], **{keyword: 99})
+    with pytest.raises(TypeError, match="1.9 is not an integer"):
+        itk.run_length_feature_map_image_filter(image, aggregation=1.9)
+    with pytest.raises(ValueError, match="Feature '99' is not valid"):
+        itk.run_length_feature_map_image_filter(image, features=[99])
     with pytest.raises(TypeError, match="1.5 is not an integer"):
         itk.fuzzy_connectedness_image_filter(image, seed=[1.5, 3])
     with pytest.raises(TypeError, match="2.0 is not an integer"):

@@ -98,6 +98,25 @@ def test_two_python_threads_at_once():
         np.testing.assert_array_equal(strength, expected[i % 4][1])
 
 
+@pytest.mark.parametrize("name", ["RunLengthFeatureMapImageFilter", "FuzzyConnectednessImageFilter"])
+def test_threads_share_a_filter_before_theirs(name):
+    """The filter that has not run yet runs once, and not in several threads at once."""
+    image = itk.image_from_array(big_image())
+    parameters = {"seed": [5, 5, 5], **AFFINITY} if "Connectedness" in name else {"neighborhood_radius": 1}
+
+    def work(median):
+        filter = getattr(itk, name).New(median.GetOutput(), **parameters)
+        filter.Update()
+        return itk.array_from_image(filter.GetOutput())
+
+    expected = work(itk.MedianImageFilter.New(image, Radius=1))
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            median = itk.MedianImageFilter.New(image, Radius=1)
+            for result in pool.map(work, [median] * 4):
+                np.testing.assert_array_equal(result, expected)
+
+
 def test_other_python_threads_run_while_a_filter_runs():
     """The filter releases the interpreter lock: another thread wakes up about as often as when nothing else runs."""
     image = itk.image_from_array(np.tile(big_image(), (8, 1, 1)))

@@ -40,6 +40,13 @@ def _normalized(name):
     return "".join(c for c in name if c.isalnum()).lower()
 
 
+def _integer(value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is not an integer") from None
+
+
 def _enumerators(enums, kind):
     """Dict of the enumerators of an enumeration: name -> number."""
     prefix = kind + "_"
@@ -48,9 +55,11 @@ def _enumerators(enums, kind):
 
 def _enumerator(enums, kind, value):
     """Number of an enumerator given as a string or a number."""
-    if not isinstance(value, str):
-        return int(value)
     enumerators = _enumerators(enums, kind)
+    if not isinstance(value, str):
+        if _integer(value) in enumerators.values():
+            return _integer(value)
+        raise ValueError(f"{kind} {value} is not valid; choose from {', '.join(enumerators)}")
     for name, number in enumerators.items():
         if _normalized(name) == _normalized(value):
             return number
@@ -59,9 +68,10 @@ def _enumerator(enums, kind, value):
 
 def _feature(enums, value):
     """Number of a feature given by abbreviation, name or number."""
-    if not isinstance(value, str):
-        return int(value)
     enumerators = _enumerators(enums, "Feature")
+    if not isinstance(value, str) and _integer(value) in enumerators.values():
+        return _integer(value)
+    value = str(value)
     for name, number in enumerators.items():
         if _normalized(value) in (_normalized(name), _normalized(enums.GetAbbreviation(number))):
             return number
@@ -72,13 +82,6 @@ def _feature(enums, value):
 def _dimension(instance):
     """Dimension of the images of a filter."""
     return itk.template(itk.template(instance)[1][0])[1][1]
-
-
-def _integer(value):
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{value!r} is not an integer") from None
 
 
 def _flat(values, dimension, what):
@@ -159,6 +162,21 @@ def _index_setter(original):
     return setter
 
 
+def _update_method(original, releasing):
+    """Release the interpreter lock, unless filters before this one may run: threads may share these, and only the lock keeps
+    them from running twice at once."""
+
+    @functools.wraps(original)
+    def method(self):
+        getters = ("GetInput", "GetMaskImage", "GetSelectionImage", "GetSeedImage")
+        inputs = [getattr(self, getter)() for getter in getters if hasattr(self, getter)]
+        if any(image is not None and image.GetSource() is not None for image in inputs):
+            return original(self)
+        return releasing(self)
+
+    return method
+
+
 def _enumeration_setter(original, enums_name, kind):
     """Let a setter of an enumerator take its name too."""
 
@@ -215,6 +233,8 @@ def run(template, args, kwargs, crop=None):
         return instance, instance.__internal_call__(), given
     region = _images.mask_region(instance)
     if _images.is_xarray(given):
+        # ITK takes the axes in this order, whatever theirs is.
+        given = given.transpose(*(dim for dim in ("z", "y", "x") if dim in given.dims))
         given = given[_images.region_slices(region, instance.GetInput())]
     output = instance.GetOutput()
     output.SetRequestedRegion(region)
@@ -301,8 +321,8 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
-    cls.Update = cls._Update
-    cls.UpdateLargestPossibleRegion = cls._UpdateLargestPossibleRegion
+    for name in ("Update", "UpdateLargestPossibleRegion"):
+        adapt(name, _update_method, getattr(cls, "_" + name))
     if hasattr(cls, "SetDeviceID"):
         cls.SetDeviceId = _set_device_id
     if row.features is not None:

@@ -39,13 +39,20 @@ _MAX_EXACT_INTEGER = 2**53
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
 
 
+def _check_type(array):
+    """Raise TypeError for arrays that are not of real numbers, and for masked arrays."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("Masked arrays are not supported; pass the data, and the voxels to use as mask_image")
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise TypeError(f"Images of {array.dtype} are not supported; convert the array to float32 or float64")
+
+
 def _native(value):
     """The array in C order, with native byte order and a type that the module is wrapped for, without a change of values.
 
     Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
     """
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError("Masked arrays are not supported; pass the data, and the voxels to use as mask_image")
+    _check_type(value)
     array = np.ascontiguousarray(value)
     if array.dtype == bool:
         return array.view(np.uint8)
@@ -56,8 +63,6 @@ def _native(value):
         return array.astype(np.int16)
     if array.dtype == np.float16:
         return array.astype(np.float32)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"Images of {array.dtype} are not supported; convert the array to float32 or float64")
     if array.dtype.itemsize > 4 and array.size > 0:
         extremes = int(array.min()), int(array.max())
         if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
@@ -172,9 +177,11 @@ def byte_image(value, image, name, nonzero):
         value.Update()
         source, array = value, itk.array_view_from_image(value)
     else:
+        _check_type(value)
         source, array = None, np.asarray(value)
     if nonzero:
-        array = array != 0
+        # NaN is not a seed.
+        array = (array < 0) | (array > 0)
     elif array.dtype != bool and not np.all((array >= 0) & (array <= 255)):
         raise ValueError(f"{name} has values outside of 0..255")
     elif array.dtype.kind == "f" and not np.all(array == np.floor(array)):
