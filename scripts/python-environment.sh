@@ -18,9 +18,11 @@ if [[ "$(cat build/venv/complete.txt 2>/dev/null)" != "${requirements}" ]]; then
 fi
 "${pip[@]}" --force-reinstall --no-deps "${wheel}"
 
-# PyRadiomics' source package says too little about what it needs. Not from pip's cache, which may be built for another NumPy.
+# PyRadiomics' source package says too little about what it needs. Built for the NumPy of the environment: not from pip's cache,
+# and not with the headers of Debian's NumPy.
 if ! build/venv/bin/python -c "import radiomics" 2>/dev/null &&
   ! { "${pip[@]}" wheel setuptools versioneer SimpleITK pykwalify PyWavelets six &&
-    "${pip[@]}" --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
+    CFLAGS="-I$(build/venv/bin/python -c 'import numpy; print(numpy.get_include())')" \
+      "${pip[@]}" --force-reinstall --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
   echo "PyRadiomics could not be installed (build/pyradiomics.log); the test of the comparison with it is skipped"
 fi
