@@ -87,7 +87,11 @@ if ! is_made_from itk-source "${source}"; then
     suite=forky
     site="$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
       sed -n "s/ ${release} main\$//p" | head -n 1)"
-    say "source package of ITK from ${site:=http://deb.debian.org/debian} ${suite}"
+    if [[ -z "${site}" ]]; then
+      say "apt has no package lists of ${release} main: run apt-get update, or give a folder by --itk-source"
+      exit 1
+    fi
+    say "source package of ITK from ${site} ${suite}"
     mkdir -p apt/lists/partial apt/cache/archives/partial unpacked
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     echo "deb-src [signed-by=${keyring}] ${site} ${suite} main" >apt/sources.list
