@@ -30,14 +30,8 @@ AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 9
 
 
 @pytest.fixture
-def image():
-    """A 3D image with nontrivial origin, spacing and direction."""
-    array = np.random.default_rng(0).integers(0, 200, (7, 12, 10)).astype(np.int16)
-    image = itk.image_from_array(array)
-    image.SetSpacing([0.5, 0.75, 2.0])
-    image.SetOrigin([-10.0, 20.0, 5.0])
-    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
-    return image
+def image(make_image):
+    return make_image((7, 12, 10))
 
 
 def same_geometry(a, b):
@@ -84,6 +78,24 @@ def test_array_types(dtype):
     labelled = xarray.DataArray(array, dims=("z", "y", "x"))
     expected = itk.run_length_feature_map_image_filter(wide)
     np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(labelled), expected)
+
+
+def test_arrays_of_other_libraries():
+    """Anything with __array__ is taken, such as a tensor, whose dtype is not NumPy's."""
+
+    class Tensor:
+        dtype = "tensor.int64"
+
+        def __init__(self, array):
+            self.array = array
+
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+
+    array = np.random.default_rng(0).integers(0, 100, (5, 12, 10))
+    mask = array > 20
+    maps = itk.run_length_feature_map_image_filter(Tensor(array), mask_image=Tensor(mask))
+    np.testing.assert_array_equal(maps, itk.run_length_feature_map_image_filter(array, mask_image=mask))
 
 
 def test_images_of_types_without_wrapped_filters():

@@ -39,12 +39,14 @@ _MAX_EXACT_INTEGER = 2**53
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
 
 
-def _check_type(array):
-    """Raise TypeError for arrays that are not of real numbers, and for masked arrays."""
-    if isinstance(array, np.ma.MaskedArray):
+def _real_array(value):
+    """The NumPy array of an array of any library. Raises TypeError if it is masked, or not of real numbers."""
+    if isinstance(value, np.ma.MaskedArray):
         raise TypeError("Masked arrays are not supported; pass the data, and the voxels to use as mask_image")
+    array = np.asarray(value)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(f"Images of {array.dtype} are not supported; convert the array to float32 or float64")
+    return array
 
 
 def _native(value):
@@ -52,8 +54,7 @@ def _native(value):
 
     Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
     """
-    _check_type(value)
-    array = np.ascontiguousarray(value)
+    array = np.ascontiguousarray(_real_array(value))
     if array.dtype == bool:
         return array.view(np.uint8)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -177,8 +178,7 @@ def byte_image(value, image, name, nonzero):
         value.Update()
         source, array = value, itk.array_view_from_image(value)
     else:
-        _check_type(value)
-        source, array = None, np.asarray(value)
+        source, array = None, _real_array(value)
     if nonzero:
         # NaN is not a seed.
         array = (array < 0) | (array > 0)
