@@ -21,7 +21,23 @@ import os
 import pathlib
 import subprocess
 
+import itk
+import numpy as np
 import pytest
+
+
+@pytest.fixture
+def make_image():
+    """Make a 3D image with nontrivial origin, spacing and direction."""
+
+    def make(shape, seed=0):
+        image = itk.image_from_array(np.random.default_rng(seed).integers(0, 200, shape).astype(np.int16))
+        image.SetSpacing([0.5, 0.75, 2.0])
+        image.SetOrigin([-10.0, 20.0, 5.0])
+        image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
+        return image
+
+    return make
 
 
 @pytest.fixture(scope="session")

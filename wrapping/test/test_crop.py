@@ -34,14 +34,8 @@ SETTINGS = [
 
 
 @pytest.fixture
-def image():
-    """A 3D image with nontrivial origin, spacing and direction."""
-    array = np.random.default_rng(1).integers(0, 200, (16, 14, 20)).astype(np.int16)
-    image = itk.image_from_array(array)
-    image.SetSpacing([0.5, 0.75, 2.0])
-    image.SetOrigin([-10.0, 20.0, 5.0])
-    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
-    return image
+def image(make_image):
+    return make_image((16, 14, 20), seed=1)
 
 
 def masks(value):

@@ -34,17 +34,14 @@ def geometry(image):
     )
 
 
-def volume():
-    image = itk.image_from_array(np.random.default_rng(0).integers(0, 200, (6, 12, 10)).astype(np.int16))
-    image.SetSpacing([0.5, 0.75, 2.0])
-    image.SetOrigin([-10.0, 20.0, 5.0])
-    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])))
-    return image
+@pytest.fixture
+def volume(make_image):
+    return make_image((6, 12, 10))
 
 
 @pytest.mark.parametrize("suffix", ["nii.gz", "nii", "nrrd", "mha"])
-def test_volumes_keep_their_geometry(tmp_path, suffix):
-    image = volume()
+def test_volumes_keep_their_geometry(volume, tmp_path, suffix):
+    image = volume
     path = str(tmp_path / f"image.{suffix}")
     itk.imwrite(image, path)
     read = itk.imread(path)
@@ -67,9 +64,9 @@ def test_volumes_keep_their_geometry(tmp_path, suffix):
     np.testing.assert_array_equal(itk.array_from_image(again), itk.array_from_image(strength))
 
 
-def test_vector_images_in_nifti(tmp_path):
+def test_vector_images_in_nifti(volume, tmp_path):
     """A file of all maps has the same components when it is read again."""
-    image = volume()
+    image = volume
     maps = itk.run_length_feature_map_image_filter(image)
     path = str(tmp_path / "maps.nii.gz")
     itk.imwrite(maps, path)
