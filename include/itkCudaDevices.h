@@ -59,9 +59,16 @@ public:
   static std::string
   GetName(int deviceID);
 
-  /** Bytes of device memory that are currently free; 0 if there is no such device. */
+  /** Bytes of device memory that are currently free; 0 if there is no such device. What the process keeps is not free:
+   * see ReleaseResources(). */
   static std::uint64_t
   GetFreeMemory(int deviceID);
+
+  /** Free what the process keeps of all devices from one Update() to the next, so that small images need not wait for
+   * it: up to 256 MB of device memory, streams, tables, and up to 128 MB of page-locked host memory. Filters that run
+   * at the same time keep what they use. */
+  static void
+  ReleaseResources();
 
   /** Versions of CUDA that this module was built with and that the driver supports, such as 13000 for 13.0; 0 if
    * none. */

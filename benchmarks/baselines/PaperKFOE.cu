@@ -150,10 +150,10 @@ Run(CudaConnectednessContext & context, const CudaConnectednessScene & scene, Pa
 {
   const cudaStream_t          stream = context.stream;
   const auto                  voxels = static_cast<std::size_t>(scene.numberOfVoxels);
-  DeviceBuffer<std::uint8_t>  c1(voxels);
-  DeviceBuffer<std::uint8_t>  c2(voxels);
-  DeviceBuffer<int>           any(1);
-  DeviceBuffer<std::uint32_t> affinities(program == PaperProgram::Original ? numberOfNeighbors * voxels : 0);
+  DeviceBuffer<std::uint8_t>  c1(voxels, stream);
+  DeviceBuffer<std::uint8_t>  c2(voxels, stream);
+  DeviceBuffer<int>           any(1, stream);
+  DeviceBuffer<std::uint32_t> affinities(program == PaperProgram::Original ? numberOfNeighbors * voxels : 0, stream);
   const dim3                  threads(blockSide, blockSide);
   const dim3                  blocks(
     (scene.size[0] + blockSide - 1) / blockSide, (scene.size[1] + blockSide - 1) / blockSide, scene.size[2]);

@@ -18,13 +18,14 @@
 #include "cuda/CudaDevice.h"
 
 #include "cuda/CudaArchitectures.h"
-#include "cuda/CudaError.h"
-#include "cuda/CudaLaunch.h"
+#include "cuda/CudaContext.h"
+#include "cuda/CudaMemory.h"
 #include "itkCudaDevices.h"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace itk
 {
@@ -34,11 +35,25 @@ namespace
 {
 // Kernels are loaded at their first launch and need device memory, for their local variables too.
 constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
+
+/** CudaDevices::Verify, unless the device has passed it before: devices do not come and go while a program runs. */
+void
+VerifyOnce(int deviceID)
+{
+  static std::mutex                 mutex;
+  static std::set<int>              verified;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (verified.count(deviceID) == 0 || IsForkedFromUserOfCuda())
+  {
+    CudaDevices::Verify(deviceID);
+    verified.insert(deviceID);
+  }
+}
 } // namespace
 
 CurrentDevice::CurrentDevice(int deviceID)
 {
-  CudaDevices::Verify(deviceID);
+  VerifyOnce(deviceID);
   int former = deviceID;
   CheckCuda(cudaGetDevice(&former), "asking for the current device");
   if (former != deviceID)
@@ -68,30 +83,9 @@ UsableDeviceMemory(std::uint64_t budget)
   std::size_t free = 0;
   std::size_t total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+  free += CudaContext::Current().GetUnusedBytes();
   const std::uint64_t usable = free > 2 * reservedBytes ? free - reservedBytes : free / 2;
   return budget > 0 ? std::min(budget, usable) : usable;
-}
-
-CudaDeviceLimits
-GetCudaDeviceLimits()
-{
-  int device = 0;
-  int bytes = 0;
-  CheckCuda(cudaGetDevice(&device), "asking for the current device");
-  CheckCuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-            "asking for the shared memory of the device");
-  return CudaDeviceLimits{ static_cast<std::size_t>(bytes) };
-}
-
-int
-GetNumberOfMultiprocessors()
-{
-  int device = 0;
-  int number = 0;
-  CheckCuda(cudaGetDevice(&device), "asking for the current device");
-  CheckCuda(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device),
-            "asking for the number of multiprocessors");
-  return number;
 }
 
 namespace
@@ -101,7 +95,7 @@ int
 CountDevices(cudaError_t & result)
 {
   int number = 0;
-  result = cudaGetDeviceCount(&number);
+  result = IsForkedFromUserOfCuda() ? cudaErrorInitializationError : cudaGetDeviceCount(&number);
   cudaGetLastError();
   return result == cudaSuccess ? number : 0;
 }
@@ -236,6 +230,13 @@ CudaDevices::GetFreeMemory(int deviceID)
   {
     return 0;
   }
+}
+
+void
+CudaDevices::ReleaseResources()
+{
+  voxelmaps::CudaContext::ReleaseAll();
+  voxelmaps::PinnedBuffer::ReleaseKept();
 }
 
 int

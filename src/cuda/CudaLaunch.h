@@ -18,7 +18,7 @@
 #ifndef CudaLaunch_h
 #define CudaLaunch_h
 
-#include "cuda/CudaError.h"
+#include "cuda/CudaContext.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,20 +29,12 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** The properties of a device that the choice of kernels depends on. */
-struct CudaDeviceLimits
-{
-  /** Shared memory that a block can have if its kernel asks for it, in bytes. */
-  std::size_t maxSharedMemoryPerBlock;
-};
-
 /** The limits of the current device. */
-CudaDeviceLimits
-GetCudaDeviceLimits();
-
-/** Number of multiprocessors of the current device. */
-int
-GetNumberOfMultiprocessors();
+inline const CudaDeviceLimits &
+GetCudaDeviceLimits()
+{
+  return CudaContext::Current().GetLimits();
+}
 
 /** Number of blocks of so many threads for one thread per item, at least 1 and at most maxBlocks. */
 inline unsigned int
@@ -58,8 +50,10 @@ inline unsigned int
 BlocksForGridStride(std::uint64_t items, unsigned int threads)
 {
   constexpr unsigned int maxThreadsPerMultiprocessor = 2048; // of all devices so far
-  return BlocksFor(
-    items, threads, std::uint64_t{ 2 } * GetNumberOfMultiprocessors() * (maxThreadsPerMultiprocessor / threads));
+  return BlocksFor(items,
+                   threads,
+                   std::uint64_t{ 2 } * GetCudaDeviceLimits().numberOfMultiprocessors *
+                     (maxThreadsPerMultiprocessor / threads));
 }
 
 /** Let a kernel use all shared memory that a block can have, on the current device. The limit belongs to the kernel,
@@ -68,11 +62,18 @@ template <typename TKernel>
 void
 AllowMaxSharedMemory(TKernel kernel)
 {
+  CudaContext &      context = CudaContext::Current();
+  const void * const key = reinterpret_cast<const void *>(kernel);
+  if (context.HasSharedMemoryLimit(key))
+  {
+    return;
+  }
   cudaFuncAttributes attributes;
   CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the attributes of a kernel");
-  const std::size_t bytes = GetCudaDeviceLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
+  const std::size_t bytes = context.GetLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
   CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "asking for shared memory");
+  context.SetHasSharedMemoryLimit(key);
 }
 
 /** AllowMaxSharedMemory where a launch needs more than every kernel has. */
@@ -97,7 +98,7 @@ PrepareKernel(TKernel kernel, int threads, std::size_t sharedBytes)
   int blocks = 0;
   CheckCuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, sharedBytes),
             "asking how many blocks fit");
-  return std::max(1, blocks * GetNumberOfMultiprocessors());
+  return std::max(1, blocks * GetCudaDeviceLimits().numberOfMultiprocessors);
 }
 } // namespace voxelmaps
 } // namespace itk

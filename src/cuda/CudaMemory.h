@@ -18,7 +18,7 @@
 #ifndef CudaMemory_h
 #define CudaMemory_h
 
-#include "cuda/CudaError.h"
+#include "cuda/CudaContext.h"
 
 #include <cstddef>
 #include <string>
@@ -29,46 +29,50 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Elements in device memory, uninitialized, freed at the end. */
+/** Elements in device memory, uninitialized, for work in one stream; freed at the end, after the work so far in the
+ * stream. */
 template <typename T>
 class DeviceBuffer
 {
 public:
   DeviceBuffer() = default;
-  explicit DeviceBuffer(std::size_t size) { this->Allocate(size); }
+  DeviceBuffer(std::size_t size, cudaStream_t stream) { this->Allocate(size, stream); }
   DeviceBuffer(DeviceBuffer && other) noexcept { *this = std::move(other); }
   DeviceBuffer &
   operator=(DeviceBuffer && other) noexcept
   {
     std::swap(m_Data, other.m_Data);
     std::swap(m_Size, other.m_Size);
+    std::swap(m_Stream, other.m_Stream);
+    std::swap(m_Context, other.m_Context);
     return *this;
   }
-  ~DeviceBuffer() { cudaFree(m_Data); }
+  ~DeviceBuffer() { this->Free(); }
 
   /** False, with an empty buffer, if there is too little memory. */
   bool
-  TryAllocate(std::size_t size)
+  TryAllocate(std::size_t size, cudaStream_t stream)
   {
     this->Free();
-    void *            data = nullptr;
-    const std::size_t bytes = size * sizeof(T);
-    const cudaError_t result = bytes > 0 ? cudaMalloc(&data, bytes) : cudaSuccess;
-    if (result == cudaErrorMemoryAllocation)
+    if (size > 0)
     {
-      cudaGetLastError();
-      return false;
+      CudaContext & context = CudaContext::Current();
+      m_Data = static_cast<T *>(context.TryAllocate(size * sizeof(T), stream));
+      if (m_Data == nullptr)
+      {
+        return false;
+      }
+      m_Size = size;
+      m_Stream = stream;
+      m_Context = &context;
     }
-    CheckCuda(result, "allocating device memory");
-    m_Data = static_cast<T *>(data);
-    m_Size = size;
     return true;
   }
   /** Throws CudaOutOfMemory if there is too little memory. */
   void
-  Allocate(std::size_t size)
+  Allocate(std::size_t size, cudaStream_t stream)
   {
-    if (!this->TryAllocate(size))
+    if (!this->TryAllocate(size, stream))
     {
       throw CudaOutOfMemory("The device has too little free memory for a buffer of " +
                             std::to_string(size * sizeof(T)) +
@@ -78,7 +82,10 @@ public:
   void
   Free()
   {
-    cudaFree(m_Data);
+    if (m_Data != nullptr)
+    {
+      m_Context->Free(m_Data, m_Stream);
+    }
     m_Data = nullptr;
     m_Size = 0;
   }
@@ -95,37 +102,46 @@ public:
   }
 
 private:
-  T *         m_Data{ nullptr };
-  std::size_t m_Size{ 0 };
+  T *           m_Data{ nullptr };
+  std::size_t   m_Size{ 0 };
+  cudaStream_t  m_Stream{ nullptr };
+  CudaContext * m_Context{ nullptr };
 };
 
-/** Page-locked host memory, which copies at full speed and beside kernels. */
+/** Page-locked host memory, which copies at full speed and beside kernels. Page-locking takes longer than copying, so
+ * that up to maxKeptBytes are kept in the process for later buffers. */
 class PinnedBuffer
 {
 public:
-  explicit PinnedBuffer(std::size_t bytes)
-  {
-    const cudaError_t result = cudaHostAlloc(&m_Data, bytes, cudaHostAllocDefault);
-    if (result == cudaErrorMemoryAllocation)
-    {
-      cudaGetLastError();
-      throw CudaError("The system cannot page-lock " + std::to_string(bytes) +
-                      " bytes of host memory. Free host memory, or raise the limit of locked memory (ulimit -l).");
-    }
-    CheckCuda(result, "allocating page-locked host memory");
-  }
-  PinnedBuffer(const PinnedBuffer &) = delete;
+  static constexpr std::size_t maxKeptBytes = std::size_t{ 128 } << 20;
+
+  explicit PinnedBuffer(std::size_t bytes);
+  PinnedBuffer(PinnedBuffer && other) noexcept
+    : m_Data(std::exchange(other.m_Data, nullptr))
+    , m_Size(other.m_Size)
+  {}
   PinnedBuffer &
-  operator=(const PinnedBuffer &) = delete;
-  ~PinnedBuffer() { cudaFreeHost(m_Data); }
+  operator=(PinnedBuffer &&) = delete;
+  ~PinnedBuffer();
   char *
   data() const
   {
     return static_cast<char *>(m_Data);
   }
+  /** At least the bytes asked for. */
+  std::size_t
+  size() const
+  {
+    return m_Size;
+  }
+
+  /** Free what is kept. */
+  static void
+  ReleaseKept() noexcept;
 
 private:
-  void * m_Data{ nullptr };
+  void *      m_Data{ nullptr };
+  std::size_t m_Size{ 0 };
 };
 
 /** Copy a host vector into a new device buffer. */
@@ -133,7 +149,7 @@ template <typename T>
 DeviceBuffer<T>
 CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
 {
-  DeviceBuffer<T> buffer(values.size());
+  DeviceBuffer<T> buffer(values.size(), stream);
   if (!values.empty())
   {
     CheckCuda(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),

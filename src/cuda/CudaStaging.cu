@@ -18,134 +18,206 @@
 #include "cuda/CudaStaging.h"
 
 #include "common/ParallelFor.h"
+#include "cuda/CudaDevice.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
-#include <exception>
+#include <memory>
 #include <mutex>
-#include <vector>
+#include <thread>
 
 namespace itk
 {
 namespace voxelmaps
 {
-struct CudaStaging::Chunk
-{
-  PinnedBuffer memory{ chunkBytes };
-};
-
 namespace
 {
-// Page-locking 16 MB takes longer than copying them.
-constexpr std::size_t maxKeptChunks = 4;
-
-std::mutex &
-KeptMutex()
-{
-  static std::mutex mutex;
-  return mutex;
-}
-
-// Never destroyed: the driver may be gone by the end of the program, and takes the memory with it.
-template <typename TChunk>
-std::vector<std::unique_ptr<TChunk>> &
-KeptChunks()
-{
-  static auto * chunks = new std::vector<std::unique_ptr<TChunk>>();
-  return *chunks;
-}
+// Of each size, as much as both kinds of copying need to overlap, and no chunk that takes less time than asking for it.
+constexpr std::size_t numberOfBuffers = 4;
+constexpr std::size_t minChunkBytes = std::size_t{ 1 } << 20;
+constexpr std::size_t maxChunkBytes = std::size_t{ 8 } << 20;
+// Less takes less time than waking a thread.
+constexpr std::size_t minBytesPerWorker = std::size_t{ 512 } << 10;
+// Waiting for longer than this, threads sleep.
+constexpr auto maxSpinning = std::chrono::microseconds(200);
 } // namespace
 
-std::unique_ptr<CudaStaging::Chunk>
-CudaStaging::TakeChunk()
+/** A copy in progress. Slices of chunks are the tasks of the workers, in order; any worker can wait for any chunk, so
+ * that one thread alone can do all tasks. */
+class CudaStaging::Transfer
 {
+public:
+  Transfer(std::vector<PinnedBuffer> & buffers, char * host, const char * device, std::size_t bytes,
+           std::size_t chunkBytes, std::size_t slices, cudaStream_t stream)
+    : m_Buffers(buffers)
+    , m_Host(host)
+    , m_Device(device)
+    , m_Bytes(bytes)
+    , m_ChunkBytes(chunkBytes)
+    , m_Slices(slices)
+    , m_Stream(stream)
   {
-    const std::lock_guard<std::mutex> lock(KeptMutex());
-    auto &                            kept = KeptChunks<Chunk>();
-    if (!kept.empty())
+    for (std::size_t chunk = 0; chunk < std::min(numberOfBuffers, this->GetNumberOfChunks()); ++chunk)
     {
-      auto chunk = std::move(kept.back());
-      kept.pop_back();
-      return chunk;
+      this->Request(chunk);
     }
   }
-  return std::make_unique<Chunk>();
-}
+
+  std::size_t
+  GetNumberOfChunks() const
+  {
+    return (m_Bytes + m_ChunkBytes - 1) / m_ChunkBytes;
+  }
+  std::size_t
+  GetNumberOfTasks() const
+  {
+    return this->GetNumberOfChunks() * m_Slices;
+  }
+
+  void
+  Compute(std::size_t task, const std::function<void(std::size_t)> & afterChunk)
+  {
+    try
+    {
+      const std::size_t chunk = task / m_Slices;
+      Buffer &          state = m_States[chunk % numberOfBuffers];
+      if (!this->WaitFor(chunk, state))
+      {
+        return;
+      }
+      const std::size_t slice = task % m_Slices;
+      const std::size_t first = chunk * m_ChunkBytes;
+      const std::size_t size = std::min(m_ChunkBytes, m_Bytes - first);
+      const std::size_t begin = size * slice / m_Slices;
+      const std::size_t end = size * (slice + 1) / m_Slices;
+      std::memcpy(m_Host + first + begin, m_Buffers[chunk % numberOfBuffers].data() + begin, end - begin);
+      if (state.remainingSlices.fetch_sub(1) == 1)
+      {
+        if (chunk + numberOfBuffers < this->GetNumberOfChunks())
+        {
+          this->Request(chunk + numberOfBuffers);
+        }
+        afterChunk(size);
+      }
+    }
+    catch (...)
+    {
+      m_HasFailed = true;
+      throw;
+    }
+  }
+
+private:
+  /** What a buffer holds; chunks are counted from 1, so that 0 is none. */
+  struct Buffer
+  {
+    std::atomic<std::size_t> requested{ 0 };
+    std::atomic<std::size_t> arrived{ 0 };
+    std::atomic<std::size_t> remainingSlices{ 0 };
+    std::mutex               mutex;
+    CudaEvent                event;
+  };
+
+  void
+  Request(std::size_t chunk)
+  {
+    Buffer &          state = m_States[chunk % numberOfBuffers];
+    const std::size_t first = chunk * m_ChunkBytes;
+    state.remainingSlices = m_Slices;
+    CheckCuda(cudaMemcpyAsync(m_Buffers[chunk % numberOfBuffers].data(),
+                              m_Device + first,
+                              std::min(m_ChunkBytes, m_Bytes - first),
+                              cudaMemcpyDeviceToHost,
+                              m_Stream),
+              "copying to the host");
+    state.event.Record(m_Stream);
+    state.requested = chunk + 1;
+  }
+
+  /** False if another worker has failed. */
+  bool
+  WaitFor(std::size_t chunk, Buffer & state) const
+  {
+    const auto start = std::chrono::steady_clock::now();
+    while (state.arrived < chunk + 1)
+    {
+      if (m_HasFailed)
+      {
+        return false;
+      }
+      // One worker waits for the device, the others for that one.
+      std::unique_lock<std::mutex> lock(state.mutex, std::defer_lock);
+      if (std::chrono::steady_clock::now() - start < maxSpinning)
+      {
+        lock.try_lock();
+      }
+      else
+      {
+        lock.lock();
+      }
+      if (lock && state.requested == chunk + 1 && state.arrived < chunk + 1)
+      {
+        state.event.Synchronize();
+        state.arrived = chunk + 1;
+      }
+      else if (state.arrived < chunk + 1)
+      {
+        lock = {};
+        std::this_thread::yield();
+      }
+    }
+    return true;
+  }
+
+  std::vector<PinnedBuffer> & m_Buffers;
+  char * const                m_Host;
+  const char * const          m_Device;
+  const std::size_t           m_Bytes;
+  const std::size_t           m_ChunkBytes;
+  const std::size_t           m_Slices;
+  const cudaStream_t          m_Stream;
+  std::atomic<bool>           m_HasFailed{ false };
+  mutable Buffer              m_States[numberOfBuffers];
+};
 
 CudaStaging::CudaStaging(const JobExecution & execution)
   : m_Execution(execution)
 {
-  for (auto & chunk : m_Chunks)
-  {
-    chunk = TakeChunk();
-  }
-}
-
-CudaStaging::~CudaStaging()
-{
-  const std::lock_guard<std::mutex> lock(KeptMutex());
-  auto &                            kept = KeptChunks<Chunk>();
-  for (auto & chunk : m_Chunks)
-  {
-    if (chunk && kept.size() < maxKeptChunks)
-    {
-      kept.push_back(std::move(chunk));
-    }
-  }
-}
-
-void
-CudaStaging::CopyByWorkers(void * to, const void * from, std::size_t bytes) const
-{
-  // Below this, waking threads takes longer than copying.
-  constexpr std::int64_t minBytesPerWorker = std::int64_t{ 128 } << 10;
-  ForEachRange(
-    static_cast<std::int64_t>(bytes), minBytesPerWorker, m_Execution, [=](std::int64_t begin, std::int64_t end) {
-      std::memcpy(static_cast<char *>(to) + begin,
-                  static_cast<const char *>(from) + begin,
-                  static_cast<std::size_t>(end - begin));
-    });
+  CheckCuda(cudaGetDevice(&m_Device), "asking for the current device");
 }
 
 void
 CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
                     const std::function<void(std::size_t)> & afterChunk)
 {
-  // Small copies in chunks too, so that both kinds of copying overlap.
-  const std::size_t step = std::min(chunkBytes, std::max<std::size_t>((bytes + 2) / 3, std::size_t{ 1 } << 20));
-  const CudaEvent   arrived[2];
-  const auto        request = [&](std::size_t first, int which) {
-    const std::size_t size = std::min(step, bytes - first);
-    CheckCuda(cudaMemcpyAsync(m_Chunks[which]->memory.data(),
-                              static_cast<const char *>(device) + first,
-                              size,
-                              cudaMemcpyDeviceToHost,
-                              stream),
-              "copying to the host");
-    arrived[which].Record(stream);
-  };
+  const std::size_t chunkBytes =
+    std::min(std::max((bytes + numberOfBuffers - 1) / numberOfBuffers, minChunkBytes), maxChunkBytes);
+  if (m_Buffers.empty() || m_Buffers.front().size() < chunkBytes)
+  {
+    m_Buffers.clear();
+  }
+  while (m_Buffers.size() < std::min(numberOfBuffers, (bytes + chunkBytes - 1) / chunkBytes))
+  {
+    m_Buffers.emplace_back(chunkBytes);
+  }
+  JobExecution execution = m_Execution;
+  execution.numberOfWorkers = static_cast<unsigned int>(
+    std::min<std::size_t>(m_Execution.numberOfWorkers, std::max<std::size_t>(bytes / minBytesPerWorker, 1)));
+  const std::size_t slices = std::min<std::size_t>(execution.numberOfWorkers, chunkBytes / minBytesPerWorker);
   try
   {
-    int which = 0;
-    if (bytes > 0)
-    {
-      request(0, which);
-    }
-    for (std::size_t first = 0; first < bytes; first += step, which = 1 - which)
-    {
-      if (first + step < bytes)
-      {
-        request(first + step, 1 - which);
-      }
-      arrived[which].Synchronize();
-      const std::size_t size = std::min(step, bytes - first);
-      this->CopyByWorkers(static_cast<char *>(host) + first, m_Chunks[which]->memory.data(), size);
-      afterChunk(size);
-    }
+    Transfer transfer(
+      m_Buffers, static_cast<char *>(host), static_cast<const char *>(device), bytes, chunkBytes, slices, stream);
+    ForEachTask(static_cast<std::int64_t>(transfer.GetNumberOfTasks()), execution, [&](unsigned int) {
+      const auto current = std::make_shared<CurrentDevice>(m_Device);
+      return [&, current](std::int64_t task) { transfer.Compute(static_cast<std::size_t>(task), afterChunk); };
+    });
   }
   catch (...)
   {
-    // The device may still be writing to the chunks, which go back to the next user.
+    // The device may still be writing to the buffers, which go back to the next user.
     cudaStreamSynchronize(stream);
     throw;
   }

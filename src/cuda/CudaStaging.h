@@ -23,39 +23,30 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 
 namespace itk
 {
 namespace voxelmaps
 {
-/** Copies from the device to ordinary host memory through page-locked memory: while the device copies one chunk, host
- * threads copy the previous one. The page-locked memory is kept for the next copy of the program. */
+/** Copies from the device to ordinary host memory through page-locked memory: while the device copies some chunks, host
+ * threads copy others. CUDA itself would copy at a fraction of that speed. */
 class CudaStaging
 {
 public:
   explicit CudaStaging(const JobExecution & execution);
-  ~CudaStaging();
 
   /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunk is called with the
-   * number of bytes that have arrived. Returns when everything has arrived. */
+   * number of bytes that have arrived, from any thread. Returns when everything has arrived. */
   void
   ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
          const std::function<void(std::size_t)> & afterChunk);
 
-  /** Bytes of host memory that are page-locked at a time. */
-  static constexpr std::size_t chunkBytes = std::size_t{ 16 } << 20;
-
 private:
-  struct Chunk;
-  static std::unique_ptr<Chunk>
-  TakeChunk();
+  class Transfer;
 
-  void
-  CopyByWorkers(void * to, const void * from, std::size_t bytes) const;
-
-  const JobExecution &   m_Execution;
-  std::unique_ptr<Chunk> m_Chunks[2];
+  const JobExecution &      m_Execution;
+  int                       m_Device{ 0 };
+  std::vector<PinnedBuffer> m_Buffers;
 };
 } // namespace voxelmaps
 } // namespace itk

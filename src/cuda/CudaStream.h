@@ -18,25 +18,29 @@
 #ifndef CudaStream_h
 #define CudaStream_h
 
-#include "cuda/CudaError.h"
+#include "cuda/CudaContext.h"
 
 namespace itk
 {
 namespace voxelmaps
 {
-/** A stream of its own: filters in several host threads do not wait for each other. */
+/** A stream of a job: filters in several host threads do not wait for each other. Buffers that are used in it must be
+ * destroyed before it. */
 class CudaStream
 {
 public:
-  CudaStream() { CheckCuda(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking), "creating a stream"); }
+  CudaStream()
+    : m_Context(CudaContext::Current())
+    , m_Stream(m_Context.TakeStream())
+  {}
   CudaStream(const CudaStream &) = delete;
   CudaStream &
   operator=(const CudaStream &) = delete;
   ~CudaStream()
   {
-    // Buffers are freed after this: nothing may use them any more.
+    // The next job must not wait for this one, nor may this one use memory of the host any more.
     cudaStreamSynchronize(m_Stream);
-    cudaStreamDestroy(m_Stream);
+    m_Context.PutBackStream(m_Stream);
   }
   operator cudaStream_t() const { return m_Stream; }
   void
@@ -46,18 +50,22 @@ public:
   }
 
 private:
-  cudaStream_t m_Stream{ nullptr };
+  CudaContext &      m_Context;
+  const cudaStream_t m_Stream;
 };
 
 /** A point in the work of a stream, with its time. */
 class CudaEvent
 {
 public:
-  CudaEvent() { CheckCuda(cudaEventCreate(&m_Event), "creating an event"); }
+  CudaEvent()
+    : m_Context(CudaContext::Current())
+    , m_Event(m_Context.TakeEvent())
+  {}
   CudaEvent(const CudaEvent &) = delete;
   CudaEvent &
   operator=(const CudaEvent &) = delete;
-  ~CudaEvent() { cudaEventDestroy(m_Event); }
+  ~CudaEvent() { m_Context.PutBackEvent(m_Event); }
   operator cudaEvent_t() const { return m_Event; }
   void
   Record(cudaStream_t stream) const
@@ -79,7 +87,8 @@ public:
   }
 
 private:
-  cudaEvent_t m_Event{ nullptr };
+  CudaContext &     m_Context;
+  const cudaEvent_t m_Event;
 };
 } // namespace voxelmaps
 } // namespace itk

@@ -64,6 +64,10 @@ CudaDevices::GetFreeMemory(int)
   return 0;
 }
 
+void
+CudaDevices::ReleaseResources()
+{}
+
 int
 CudaDevices::GetRuntimeVersion()
 {

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "texture/CudaSlabEngine.h"
 
+#include "cuda/CudaDevice.h"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/CudaSlabs.h"
@@ -25,6 +26,7 @@
 #include "texture/WindowBox.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -38,6 +40,9 @@ namespace
 constexpr std::uint64_t preferredSlabBytes = std::uint64_t{ 256 } << 20;
 // Thinner slabs compute much of their neighbors again.
 constexpr std::int64_t preferredPlanes = 32;
+// Asking how much memory is free takes longer than computing a small job; so much is free on nearly every device, and
+// the allocation tells if it is not.
+constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
 // What methods with batches get beyond their minimum.
 constexpr std::uint64_t preferredScratchBytes = std::uint64_t{ 1 } << 30;
 
@@ -152,11 +157,15 @@ public:
     }
   };
 
+  explicit Slot(cudaStream_t copies)
+    : stream(copies)
+  {}
+
   /** All in one buffer: each allocation takes time. */
   bool
   TryAllocate(const Bytes & bytes)
   {
-    if (!m_Buffer.TryAllocate(bytes.Sum()))
+    if (!m_Buffer.TryAllocate(bytes.Sum(), stream))
     {
       return false;
     }
@@ -167,7 +176,8 @@ public:
     return true;
   }
 
-  /** Copies use the stream of the slot; the kernels of all slots share one, so that each has the device for itself. */
+  /** Copies use the stream of the slot; the kernels of all slots share one, so that each has the device for itself. The
+   * stream of a slot may be that of the kernels. */
   void
   Start(const TextureFeatureMapJob & job, const TextureTask & whole, const ComputeFunction & compute,
         const Triple & start, const Triple & size, cudaStream_t kernels)
@@ -191,8 +201,7 @@ public:
         "copying the selection to the device");
       task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
     }
-    m_Copied.Record(stream);
-    CheckCuda(cudaStreamWaitEvent(kernels, m_Copied), "ordering streams");
+    Order(stream, m_Copied, kernels);
     m_Started.Record(kernels);
     compute(task, CudaMethodResources{ kernels, m_Scratch, m_ScratchBytes, [&job] { job.execution.CheckAbort(); } });
     if (whole.selection != nullptr || std::isnan(whole.backgroundValue))
@@ -203,7 +212,7 @@ public:
       CheckLaunch("starting the kernel of the background");
     }
     m_Finished.Record(kernels);
-    CheckCuda(cudaStreamWaitEvent(stream, m_Finished), "ordering streams");
+    Order(kernels, m_Ordered, stream);
   }
 
   /** After Start, when the stream is done. */
@@ -218,7 +227,20 @@ public:
     return m_Buffer.data();
   }
 
+  const cudaStream_t stream;
+
 private:
+  /** The later work of a stream waits for the work so far in another one. */
+  static void
+  Order(cudaStream_t first, const CudaEvent & event, cudaStream_t then)
+  {
+    if (first != then)
+    {
+      event.Record(first);
+      CheckCuda(cudaStreamWaitEvent(then, event), "ordering streams");
+    }
+  }
+
   void
   CopyLevels(const TextureFeatureMapJob & job, const LevelBox & box)
   {
@@ -250,22 +272,34 @@ private:
   CudaEvent          m_Copied;
   CudaEvent          m_Started;
   CudaEvent          m_Finished;
-
-public:
-  // Last, so that its work is done before the buffers are freed.
-  CudaStream stream;
+  CudaEvent          m_Ordered;
 };
 
 /** Slabs of a size that fits, and the slots for them. */
 struct CudaSlabEngine::Layout
 {
-  Slabs                              slabs;
-  std::vector<std::unique_ptr<Slot>> slots;
+  explicit Layout(const Slabs & theSlabs)
+    : slabs(theSlabs)
+  {}
+  // All work ends before the buffers are freed, which another job may get, and the streams are put back.
+  ~Layout()
+  {
+    cudaStreamSynchronize(kernels);
+    for (const auto & slot : slots)
+    {
+      cudaStreamSynchronize(slot->stream);
+    }
+  }
+
+  const Slabs                              slabs;
+  const CudaStream                         kernels;
+  std::vector<std::unique_ptr<CudaStream>> copies;
+  std::vector<std::unique_ptr<Slot>>       slots;
 };
 
 CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole,
                                const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
-                               std::uint64_t memory)
+                               std::uint64_t budget)
   : m_Job(job)
   , m_Whole(whole)
 {
@@ -274,6 +308,11 @@ CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTa
   std::int64_t rows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
   rows = std::max(rows, preferredPlanes * job.outputSize[1]);
   rows = std::min(rows, job.outputSize[1] * job.outputSize[2]);
+  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking))
+  {
+    return;
+  }
+  const std::uint64_t memory = UsableDeviceMemory(budget);
   if (!HalveUntilItFits(
         rows, 1, [&](std::int64_t size) { return this->TryLayout(size, scratchBytes, otherBytes, memory); }))
   {
@@ -316,10 +355,14 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
     std::max(scratch.minimum, std::min({ scratch.maximum, scratch.minimum + free, preferredScratchBytes }));
   // Rounding up must not exceed the budget.
   bytes.scratch = std::max(scratch.minimum, bytes.scratch / 256 * 256);
-  auto layout = std::make_unique<Layout>(Layout{ slabs, {} });
+  auto layout = std::make_unique<Layout>(slabs);
   for (std::uint64_t slot = 0; slot < slots; ++slot)
   {
-    layout->slots.push_back(std::make_unique<Slot>());
+    if (slots > 1)
+    {
+      layout->copies.push_back(std::make_unique<CudaStream>());
+    }
+    layout->slots.push_back(std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels));
     // Another program may have taken memory since it was counted.
     if (!layout->slots.back()->TryAllocate(bytes))
     {
@@ -334,7 +377,6 @@ void
 CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
 {
   const Slabs &      slabs = m_Layout->slabs;
-  const CudaStream   kernels;
   CudaStaging        staging(m_Job.execution);
   const std::int64_t number = slabs.GetNumber();
   const std::size_t  voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
@@ -343,7 +385,7 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
   Triple     size;
   const auto startSlab = [&](std::int64_t slab) {
     slabs.Get(slab, start, size);
-    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, kernels);
+    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, m_Layout->kernels);
   };
   startSlab(0);
   for (std::int64_t slab = 0; slab < number; ++slab)
@@ -354,18 +396,15 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     }
     const Slot & slot = slotOf(slab);
     slabs.Get(slab, start, size);
-    const std::int64_t first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
-    std::size_t        arrived = 0;
-    std::uint64_t      reported = 0;
+    const std::int64_t       first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
+    std::atomic<std::size_t> arrived{ 0 };
     staging.ToHost(static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes,
                    slot.Output(),
                    NumberOfVoxels(size) * voxelBytes,
                    slot.stream,
                    [&](std::size_t bytes) {
-                     arrived += bytes;
-                     const std::uint64_t voxels = arrived / voxelBytes;
-                     m_Job.execution.ReportProgress(voxels - reported);
-                     reported = voxels;
+                     const std::size_t before = arrived.fetch_add(bytes);
+                     m_Job.execution.ReportProgress((before + bytes) / voxelBytes - before / voxelBytes);
                    });
     report.kernelMilliseconds += slot.KernelMilliseconds();
   }

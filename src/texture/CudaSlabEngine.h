@@ -56,9 +56,9 @@ public:
   using ComputeFunction = std::function<void(const TextureTask & slab, const CudaMethodResources & resources)>;
 
   /** Allocates the buffers. Throws CudaOutOfMemory if the smallest slab, and what else the caller allocates, need more
-   * than so many bytes of memory. */
+   * memory than the budget in bytes, or than is free; 0 for no budget. */
   CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const ScratchBytesFunction & scratchBytes,
-                 std::uint64_t otherBytes, std::uint64_t memory);
+                 std::uint64_t otherBytes, std::uint64_t budget);
   ~CudaSlabEngine();
 
   /** Compute the slabs one after the other; compute is called with device pointers and launches kernels in the stream

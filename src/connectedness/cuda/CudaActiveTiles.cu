@@ -105,8 +105,8 @@ RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessSl
   {
     slots *= 2;
   }
-  DeviceBuffer<unsigned long long> counters(3);
-  DeviceBuffer<unsigned int>       arrays(slots + tiles);
+  DeviceBuffer<unsigned long long> counters(3, stream);
+  DeviceBuffer<unsigned int>       arrays(slots + tiles, stream);
   TileQueue                        queue{};
   queue.head = counters.data();
   queue.tail = counters.data() + 1;

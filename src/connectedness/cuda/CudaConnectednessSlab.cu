@@ -233,7 +233,7 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
     CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context.stream), "copying to the device");
   };
   this->LoadImage();
-  m_Keys.Allocate(count);
+  m_Keys.Allocate(count, context.stream);
   m_Scene.keys = m_Keys.data();
   std::vector<std::int64_t> seeds;
   for (const std::int64_t seed : job.seeds)
@@ -246,12 +246,12 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
   m_Seeds = CopyToDevice(seeds, context.stream);
   if (first > 0)
   {
-    m_KeysBefore.Allocate(static_cast<std::size_t>(m_PlaneSize));
+    m_KeysBefore.Allocate(static_cast<std::size_t>(m_PlaneSize), context.stream);
     copy(m_KeysBefore.data(), context.keys + m_First, m_PlaneSize * sizeof(std::uint32_t));
   }
   if (last < GetNumberOfPlanes(job))
   {
-    m_KeysBehind.Allocate(static_cast<std::size_t>(m_PlaneSize));
+    m_KeysBehind.Allocate(static_cast<std::size_t>(m_PlaneSize), context.stream);
     copy(m_KeysBehind.data(),
          context.keys + m_First + (last - first - 1) * m_PlaneSize,
          m_PlaneSize * sizeof(std::uint32_t));
@@ -275,13 +275,13 @@ CudaConnectednessSlab::LoadImageOf(const TPixel * image)
   const std::int64_t voxels = m_Scene.numberOfVoxels;
   const auto         count = static_cast<std::size_t>(voxels);
   const unsigned int blocks = BlocksForGridStride(count / Pack<TPixel>::size, threadsPerBlock);
-  m_Image.Allocate(count * sizeof(TPixel));
+  m_Image.Allocate(count * sizeof(TPixel), stream);
   CheckCuda(cudaMemcpyAsync(m_Image.data(), image, count * sizeof(TPixel), cudaMemcpyHostToDevice, stream),
             "copying to the device");
   DeviceBuffer<std::uint8_t> mask;
   if (m_Context.job.mask != nullptr)
   {
-    mask.Allocate(count);
+    mask.Allocate(count, stream);
     CheckCuda(cudaMemcpyAsync(mask.data(), m_Context.job.mask + m_First, count, cudaMemcpyHostToDevice, stream),
               "copying to the device");
   }
@@ -293,7 +293,7 @@ CudaConnectednessSlab::LoadImageOf(const TPixel * image)
     DeviceBuffer<unsigned char> other;
     if (sizeof(To) != sizeof(TPixel))
     {
-      other.Allocate(count * sizeof(To));
+      other.Allocate(count * sizeof(To), stream);
     }
     CudaKernelClock clock(m_Context.kernelTimes);
     launch(reinterpret_cast<To *>(other.size() > 0 ? other.data() : m_Image.data()));
@@ -348,7 +348,7 @@ CudaConnectednessSlab::MakeTables(long long minPixel, long long maxPixel)
 {
   const auto differences = static_cast<int>(maxPixel - minPixel + 1);
   const int  sums = 2 * differences - 1;
-  m_Tables.Allocate(static_cast<std::size_t>(sums) + differences);
+  m_Tables.Allocate(static_cast<std::size_t>(sums) + differences, m_Context.stream);
   MakeTablesKernel<<<BlocksFor(sums, threadsPerBlock), threadsPerBlock, 0, m_Context.stream>>>(
     m_Scene.terms, minPixel, m_Tables.data(), sums, m_Tables.data() + sums, differences);
   CheckLaunch("making tables of affinities");

@@ -48,8 +48,8 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
                                          (GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8) /
                                            sizeof(typename TKeys::Pixel));
   const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
-  DeviceBuffer<std::uint32_t>    labels(voxels);
-  DeviceBuffer<unsigned int>     counter(1);
+  DeviceBuffer<std::uint32_t>    labels(voxels, stream);
+  DeviceBuffer<unsigned int>     counter(1, stream);
   {
     const std::size_t sharedBytes =
       (grid.GetNumberOfLocalVoxels() * sizeof(typename TKeys::Pixel) + 7) / 8 * 8 + sizeof(TileGraph);
@@ -68,8 +68,8 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   NodeGraph graph{};
   graph.numberOfNodes = CopyFromDevice(counter, stream) + 1;
   const std::size_t                nodes = graph.numberOfNodes;
-  DeviceBuffer<unsigned long long> best(nodes);
-  DeviceBuffer<std::uint32_t>      others(4 * nodes);
+  DeviceBuffer<unsigned long long> best(nodes, stream);
+  DeviceBuffer<std::uint32_t>      others(4 * nodes, stream);
   graph.best = best.data();
   graph.parents = others.data();
   graph.keys = graph.parents + nodes;
@@ -100,8 +100,8 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   clock.StopLater();
 
   const auto                  tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
-  DeviceBuffer<std::uint32_t> openCounts(tiles);
-  DeviceBuffer<std::uint16_t> openLinks(tiles * OpenLinks::capacity);
+  DeviceBuffer<std::uint32_t> openCounts(tiles, stream);
+  DeviceBuffer<std::uint16_t> openLinks(tiles * OpenLinks::capacity, stream);
   const OpenLinks             open{ openCounts.data(), openLinks.data() };
   static_assert(OpenLinks::unlisted == 0xffffffffu, "memset fills the counts with it");
   CheckCuda(cudaMemsetAsync(openCounts.data(), 0xff, tiles * sizeof(std::uint32_t), stream), "setting counts");

@@ -118,9 +118,9 @@ RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectedness
 {
   const CudaConnectednessScene & scene = slab.GetScene();
   const cudaStream_t             stream = context.stream;
-  DeviceBuffer<std::uint8_t>     grew(static_cast<std::size_t>(scene.numberOfVoxels));
-  DeviceBuffer<std::uint8_t>     growing(static_cast<std::size_t>(scene.numberOfVoxels));
-  DeviceBuffer<int>              anyGrew(iterationsAtOnce);
+  DeviceBuffer<std::uint8_t>     grew(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+  DeviceBuffer<std::uint8_t>     growing(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+  DeviceBuffer<int>              anyGrew(iterationsAtOnce, stream);
   {
     CudaKernelClock clock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(growing.data(), 0, growing.size(), stream), "clearing flags");

@@ -17,8 +17,6 @@
  *=========================================================================*/
 #include "CudaRunLengthMethods.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/CudaMemory.h"
-#include "cuda/CudaStream.h"
 #include "itkCudaDevices.h"
 #include "itkCudaRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
@@ -35,7 +33,7 @@ namespace
 {
 using Method = CudaRunLengthOptions::Method;
 
-/** The tables of a plan in device memory, in one buffer: each allocation takes time. */
+/** The tables of a plan in device memory, one after the other. */
 class TablesOnDevice
 {
 public:
@@ -49,31 +47,39 @@ public:
 
   /** Lets the task point to the tables. */
   TablesOnDevice(const RunLengthPlan & plan, RunLengthTask & task)
-    : m_Buffer(GetBytes(plan))
   {
-    this->Append(plan.lengthSquares, task.lengthSquares);
-    this->Append(plan.shortRunWeights, task.shortRunWeights);
-    this->Append(plan.inverseSquares, task.inverseSquares);
-    this->Append(plan.entropyTable, task.entropyTable);
-    const CudaStream stream;
-    CheckCuda(cudaMemcpyAsync(m_Buffer.data(), m_Bytes.data(), m_Bytes.size(), cudaMemcpyHostToDevice, stream),
-              "copying the tables to the device");
-    stream.Synchronize();
+    std::vector<char> bytes;
+    bytes.reserve(GetBytes(plan));
+    Append(plan.lengthSquares, bytes);
+    Append(plan.shortRunWeights, bytes);
+    Append(plan.inverseSquares, bytes);
+    Append(plan.entropyTable, bytes);
+    m_Table = CudaContext::Current().GetTable(bytes);
+    const auto * next = static_cast<const char *>(m_Table.get());
+    Point(plan.lengthSquares, next, task.lengthSquares);
+    Point(plan.shortRunWeights, next, task.shortRunWeights);
+    Point(plan.inverseSquares, next, task.inverseSquares);
+    Point(plan.entropyTable, next, task.entropyTable);
   }
 
 private:
   template <typename T>
-  void
-  Append(const std::vector<T> & values, const T *& onDevice)
+  static void
+  Append(const std::vector<T> & values, std::vector<char> & bytes)
   {
     static_assert(sizeof(T) == sizeof(double), "all tables are aligned alike");
-    onDevice = reinterpret_cast<const T *>(m_Buffer.data() + m_Bytes.size());
-    const auto * bytes = reinterpret_cast<const char *>(values.data());
-    m_Bytes.insert(m_Bytes.end(), bytes, bytes + values.size() * sizeof(T));
+    const auto * begin = reinterpret_cast<const char *>(values.data());
+    bytes.insert(bytes.end(), begin, begin + values.size() * sizeof(T));
+  }
+  template <typename T>
+  static void
+  Point(const std::vector<T> & values, const char *& next, const T *& onDevice)
+  {
+    onDevice = reinterpret_cast<const T *>(next);
+    next += values.size() * sizeof(T);
   }
 
-  std::vector<char>  m_Bytes;
-  DeviceBuffer<char> m_Buffer;
+  std::shared_ptr<const void> m_Table;
 };
 
 bool
@@ -177,7 +183,9 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
   report.method = ChooseMethod(options.method, plan.task);
 
   RunLengthTask whole = plan.task;
-  const auto    ofSlab = [&whole](const TextureTask & slab) {
+  // Before the slabs, which wait for the kernels that use them.
+  const TablesOnDevice tables(plan, whole);
+  const auto           ofSlab = [&whole](const TextureTask & slab) {
     RunLengthTask task = whole;
     static_cast<TextureTask &>(task) = slab;
     return task;
@@ -187,11 +195,8 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
     whole,
     [&](const TextureTask & slab) { return GetScratchBytes(report.method, ofSlab(slab)); },
     TablesOnDevice::GetBytes(plan),
-    UsableDeviceMemory(options.memoryBudget));
-
-  // After the large buffers, for small ones are cheap then.
-  const TablesOnDevice tables(plan, whole);
-  CudaSortReduceTimes  times;
+    options.memoryBudget);
+  CudaSortReduceTimes times;
   slabs.Compute([&](const TextureTask &         slab,
                     const CudaMethodResources & resources) { Compute(report.method, ofSlab(slab), resources, times); },
                 report);

@@ -401,7 +401,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
 std::uint64_t
 WarpsInFlight()
 {
-  return static_cast<std::uint64_t>(GetNumberOfMultiprocessors()) * warpsPerMultiprocessor;
+  return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * warpsPerMultiprocessor;
 }
 
 void
