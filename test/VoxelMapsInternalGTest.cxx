@@ -23,7 +23,9 @@
 #include "itkRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
 #if defined(VOXELMAPS_TEST_CUDA)
+#  include "cuda/CudaMemory.h"
 #  include "cuda/CudaSlabs.h"
+#  include "cuda/CudaStream.h"
 #  include "itkCudaDevices.h"
 #  include "runlength/cuda/CudaRunLengthMethods.h"
 #endif
@@ -219,6 +221,27 @@ TEST(CudaSlabs, HalvesUntilItFits)
   EXPECT_FALSE(HalveUntilItFits(100, 3, fits(2)).has_value());
 }
 
+TEST(CudaContext, GivesThePoolBackBeforeItRunsOutOfMemory)
+{
+  if (itk::CudaDevices::GetNumberOfDevices() == 0)
+  {
+    GTEST_SKIP() << itk::CudaDevices::GetReasonForNoDevice();
+  }
+  constexpr std::size_t kept = std::size_t{ 200 } << 20;
+  const CudaStream      stream;
+  {
+    const DeviceBuffer<char> buffer(kept, stream);
+  }
+  stream.Synchronize();
+  // No kernel has been loaded here, so that the pool is all that is not free.
+  EXPECT_EQ(kept, CudaContext::Current().GetUnusedBytes());
+  const auto         free = static_cast<std::size_t>(itk::CudaDevices::GetFreeMemory(0));
+  DeviceBuffer<char> large;
+  EXPECT_TRUE(large.TryAllocate(free + kept / 2, stream));
+  EXPECT_FALSE(DeviceBuffer<char>().TryAllocate(free, stream));
+  EXPECT_THROW(DeviceBuffer<char>().Allocate(free, stream), CudaOutOfMemory);
+}
+
 /** Shared memory that a block can have, by compute capability (CUDA C++ Programming Guide, technical specifications).
  */
 struct KnownDevice
@@ -238,7 +261,7 @@ TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
   for (const KnownDevice & device : knownDevices)
   {
     SCOPED_TRACE(device.capability);
-    const CudaDeviceLimits limits{ device.sharedMemory };
+    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
     EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
     EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
   }
@@ -246,7 +269,7 @@ TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
 
 TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
 {
-  const CudaDeviceLimits smallest{ 65536 };
+  const CudaDeviceLimits smallest{ 65536, 1 };
   const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
   const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
   EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
