@@ -285,6 +285,7 @@ MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input
   if constexpr (std::is_same<TFilter, CudaFilter<TFilter::ImageDimension>>::value)
   {
     filter->SetCudaMethod(method);
+    filter->UseCPUIfFasterOff();
   }
   filter->UpdateOutputInformation();
   filter->GetOutput()->SetRequestedRegion(region);

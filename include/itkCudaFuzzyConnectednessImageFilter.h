@@ -69,6 +69,12 @@ protected:
   void
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
   {
+    if (this->ChoosesCPU(job))
+    {
+      Superclass::ComputeStrengths(job);
+      this->KeepReportOfCPU();
+      return;
+    }
     voxelmaps::CudaFuzzyConnectednessOptions options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();

@@ -58,6 +58,12 @@ protected:
   void
   ComputeFeatureMaps(const voxelmaps::RunLengthJob & job) override
   {
+    if (this->ChoosesCPU(job))
+    {
+      Superclass::ComputeFeatureMaps(job);
+      this->KeepReportOfCPU();
+      return;
+    }
     voxelmaps::CudaRunLengthOptions options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();

@@ -54,6 +54,11 @@ struct CudaRunLengthReport : CudaReport
  * not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMaps_EXPORT CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
+
+/** Whether ComputeRunLengthFeatureMaps is expected to be faster than the device with the method Automatic: an estimate
+ * from the sizes, the number of workers, and the kind of device. */
+VoxelMaps_EXPORT bool
+IsCpuFaster(const RunLengthJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -39,6 +39,8 @@ namespace itk
  * - CudaMethod (Automatic): method of computation; see the enumeration of the class. It affects run time, not the
  *   result.
  * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all that is free.
+ * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU what is expected to take less time there:
+ * tiny images, and small ones as long as the device has not been started, which takes a quarter of a second.
  *
  * \par Errors
  * In addition to those of the parent, throws an itk::ExceptionObject if there is no device, if the device DeviceID does
@@ -77,7 +79,13 @@ public:
   itkSetMacro(DeviceMemoryBudget, SizeValueType);
   itkGetConstMacro(DeviceMemoryBudget, SizeValueType);
 
-  /** What the last Update() used: the method, the name of the device, and the number of slabs. */
+  /** Whether CudaMethod Automatic computes on the CPU what is expected to take less time there. Default: on. */
+  itkSetMacro(UseCPUIfFaster, bool);
+  itkGetConstMacro(UseCPUIfFaster, bool);
+  itkBooleanMacro(UseCPUIfFaster);
+
+  /** What the last Update() used: the method, the name of the device, and the number of slabs. On the CPU, the method
+   * is Automatic and the name "CPU". */
   itkGetEnumMacro(UsedCudaMethod, CudaMethodEnum);
   itkGetStringMacro(UsedDeviceName);
   itkGetConstMacro(UsedNumberOfSlabs, SizeValueType);
@@ -96,6 +104,15 @@ protected:
   void
   FillOptions(voxelmaps::CudaOptions & options) const;
 
+  /** Whether a job is to be computed on the CPU. */
+  template <typename TJob>
+  bool
+  ChoosesCPU(const TJob & job) const;
+
+  /** Store for the Get functions that the CPU computed. */
+  void
+  KeepReportOfCPU();
+
   /** Store the report of an engine for the Get functions. */
   void
   KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
@@ -104,6 +121,7 @@ private:
   int            m_DeviceID{ 0 };
   CudaMethodEnum m_CudaMethod{ CudaMethodEnum::Automatic };
   SizeValueType  m_DeviceMemoryBudget{ 0 };
+  bool           m_UseCPUIfFaster{ true };
   CudaMethodEnum m_UsedCudaMethod{ CudaMethodEnum::Automatic };
   std::string    m_UsedDeviceName;
   SizeValueType  m_UsedNumberOfSlabs{ 0 };

@@ -35,6 +35,7 @@ CudaVoxelMapImageFilter<TParentFilter>::PrintSelf(std::ostream & os, Indent inde
   os << indent << "DeviceID: " << m_DeviceID << std::endl;
   os << indent << "CudaMethod: " << m_CudaMethod << std::endl;
   os << indent << "DeviceMemoryBudget: " << m_DeviceMemoryBudget << std::endl;
+  os << indent << "UseCPUIfFaster: " << (m_UseCPUIfFaster ? "On" : "Off") << std::endl;
   os << indent << "UsedCudaMethod: " << m_UsedCudaMethod << std::endl;
   os << indent << "UsedDeviceName: " << m_UsedDeviceName << std::endl;
   os << indent << "UsedNumberOfSlabs: " << m_UsedNumberOfSlabs << std::endl;
@@ -54,6 +55,27 @@ CudaVoxelMapImageFilter<TParentFilter>::FillOptions(voxelmaps::CudaOptions & opt
 {
   options.deviceID = m_DeviceID;
   options.memoryBudget = m_DeviceMemoryBudget;
+}
+
+template <typename TParentFilter>
+template <typename TJob>
+bool
+CudaVoxelMapImageFilter<TParentFilter>::ChoosesCPU(const TJob & job) const
+{
+  voxelmaps::CudaOptions options;
+  this->FillOptions(options);
+  return m_UseCPUIfFaster && m_CudaMethod == CudaMethodEnum::Automatic &&
+         voxelmaps::CallDevice(*this, [&] { return IsCpuFaster(job, options); });
+}
+
+template <typename TParentFilter>
+void
+CudaVoxelMapImageFilter<TParentFilter>::KeepReportOfCPU()
+{
+  voxelmaps::CudaReport report;
+  report.deviceName = "CPU";
+  report.numberOfSlabs = 1;
+  this->KeepReport(report, CudaMethodEnum::Automatic);
 }
 
 template <typename TParentFilter>

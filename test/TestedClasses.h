@@ -128,6 +128,8 @@ protected:
   {
     const char * const name = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
     m_TestedMethod = FindMethod<Method>(name != nullptr ? name : "");
+    // The images of the tests are small.
+    this->UseCPUIfFasterOff();
   }
 
   /** Compute with the tested method; with Automatic if it says that it cannot take the job. */

@@ -18,6 +18,7 @@
 #include "UnsignedInteger128.h"
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
+#include "common/ProcessorChoice.h"
 #include "common/WideProduct.h"
 #include "cuda/CudaArchitectures.h"
 #include "itkRunLengthJob.h"
@@ -135,6 +136,44 @@ TEST(CudaArchitectures, MachineCodeAndPTXRunWhereCUDASaysSo)
   EXPECT_FALSE(ArchitecturesRunOn("100f", 120));
   EXPECT_TRUE(ArchitecturesRunOn("native", 61));
   EXPECT_FALSE(ArchitecturesRunOn("", 90));
+}
+
+TEST(ProcessorChoice, TimesFollowWorkersSpeedAndCopies)
+{
+  JobExecution execution;
+  DeviceSpeed  speed;
+  speed.isStarted = true;
+  const auto one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
+  EXPECT_EQ(8.0, one.cpu);
+  EXPECT_GT(one.device, 1.0);
+  EXPECT_FALSE(IsCpuFaster(one, speed));
+  execution.numberOfWorkers = 4;
+  const auto four = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
+  EXPECT_GT(four.cpu, 2.0);
+  EXPECT_LT(four.cpu, 3.0);
+  EXPECT_EQ(four.cpu, ExpectTimes(8.0, 1.0, 0, 4, execution, speed).cpu);
+  EXPECT_EQ(8.0, ExpectTimes(8.0, 1.0, 0, 1, execution, speed).cpu);
+  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, four.device + 2.0);
+  speed.arithmetic = 0.1;
+  EXPECT_GT(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed).device, 10.0);
+  EXPECT_TRUE(IsCpuFaster(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed), speed));
+}
+
+TEST(ProcessorChoice, ADeviceIsStartedForLargeJobsAndAfterManySmallOnes)
+{
+  const DeviceSpeed notStarted{};
+  DeviceSpeed       started;
+  started.isStarted = true;
+  EXPECT_TRUE(IsCpuFaster({ 1.0, 2.0 }, started));
+  EXPECT_FALSE(IsCpuFaster({ 2.0, 1.0 }, started));
+  int jobs = 0;
+  while (IsCpuFaster({ 2.0, 1.0 }, notStarted))
+  {
+    ASSERT_LT(++jobs, 100000);
+  }
+  EXPECT_GT(jobs, 50);
+  EXPECT_TRUE(IsCpuFaster({ 1.0, 2.0 }, notStarted));
+  EXPECT_FALSE(IsCpuFaster({ 10000.0, 1.0 }, notStarted));
 }
 
 TEST(ParallelFor, RangesCoverEverythingOnce)

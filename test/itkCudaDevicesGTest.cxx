@@ -28,6 +28,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #if defined(__unix__)
@@ -43,6 +44,7 @@ using TextureFilter = itk::CudaRunLengthFeatureMapImageFilter<ImageType>;
 using ConnectednessFilter = itk::CudaFuzzyConnectednessImageFilter<ImageType>;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::NewOnDevice;
 
 class CudaDevices : public VoxelMapsTest::CudaTest
 {};
@@ -63,7 +65,11 @@ template <typename TFilter = TextureFilter>
 typename TFilter::Pointer
 ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32)
 {
-  const auto filter = TFilter::New();
+  auto filter = TFilter::New();
+  if constexpr (std::is_same<TFilter, TextureFilter>::value)
+  {
+    filter = NewOnDevice<TFilter>();
+  }
   filter->SetInput(image);
   filter->SetNumberOfGrayLevels(numberOfGrayLevels);
   filter->Update();
@@ -73,7 +79,7 @@ ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32)
 ConnectednessFilter::Pointer
 ComputeStrengths(const ImageType * image)
 {
-  const auto filter = ConnectednessFilter::New();
+  const auto filter = NewOnDevice<ConnectednessFilter>();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 4, 2 } });
   filter->Update();
@@ -129,9 +135,9 @@ TEST_F(CudaDevices, EightThreadsGetTheirOwnResultsWhileResourcesAreReleased)
       GetBuffer(ComputeMaps<itk::RunLengthFeatureMapImageFilter<ImageType>>(images.back(), 16 + i)->GetOutput()));
     strengths.push_back(GetBuffer(ComputeStrengths(images.back())->GetOutput()));
   }
-  std::atomic<int>         wrong{ 0 };
+  std::atomic<int>          wrong{ 0 };
   std::atomic<unsigned int> working{ threads };
-  std::vector<std::thread> workers;
+  std::vector<std::thread>  workers;
   for (unsigned int i = 0; i < threads; ++i)
   {
     workers.emplace_back([&, i] {

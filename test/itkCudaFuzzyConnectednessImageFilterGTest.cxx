@@ -61,6 +61,10 @@ typename TFilter::Pointer
 MakeFilter()
 {
   auto filter = TFilter::New();
+  if constexpr (std::is_same<TFilter, FilterType>::value)
+  {
+    filter = VoxelMapsTest::NewOnDevice<FilterType>();
+  }
   filter->SetInput(MakeNoise());
   filter->SetSeeds({ { { 20, 15, 10 } }, { { 0, 29, 19 } } });
   filter->SetObjectVariance(2500.0);

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CudaTestUtilities.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "itkCudaDevices.h"
@@ -36,6 +37,7 @@ using Method = FilterType::CudaMethodEnum;
 using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::NewOnDevice;
 
 ImageType::Pointer
 MakeNoise()
@@ -57,6 +59,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, HasTheDocumentedDefaults)
   EXPECT_EQ(0, filter->GetDeviceID());
   EXPECT_EQ(Method::Automatic, filter->GetCudaMethod());
   EXPECT_EQ(0u, filter->GetDeviceMemoryBudget());
+  EXPECT_TRUE(filter->GetUseCPUIfFaster());
   EXPECT_EQ(Method::Automatic, filter->GetUsedCudaMethod());
   EXPECT_STREQ("", filter->GetUsedDeviceName());
   EXPECT_EQ(0u, filter->GetUsedNumberOfSlabs());
@@ -76,6 +79,9 @@ TEST(CudaRunLengthFeatureMapImageFilter, SettersStoreAndModify)
     const auto after = filter->GetMTime();
     filter->SetDeviceMemoryBudget(123456);
     EXPECT_EQ(modified, filter->GetMTime() > after);
+    const auto last = filter->GetMTime();
+    filter->UseCPUIfFasterOff();
+    EXPECT_EQ(modified, filter->GetMTime() > last);
   }
   EXPECT_EQ(3, filter->GetDeviceID());
   EXPECT_EQ(Method::SortReduce, filter->GetCudaMethod());
@@ -91,7 +97,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTe
   const auto expected = GetBuffer(cpuFilter->GetOutput());
   for (const Method method : { Method::Automatic, Method::SortReduce, Method::WindowWalk, Method::BoxSums })
   {
-    const auto filter = FilterType::New();
+    const auto filter = NewOnDevice<FilterType>();
     filter->SetInput(MakeNoise());
     filter->SetCudaMethod(method);
     VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
@@ -105,6 +111,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTe
     filter->Print(print);
     for (const std::string & text : { std::string("DeviceID: 0"),
                                       std::string("DeviceMemoryBudget: 0"),
+                                      std::string("UseCPUIfFaster: Off"),
                                       std::string("UsedDeviceName: ") + filter->GetUsedDeviceName(),
                                       std::string("UsedNumberOfSlabs: 1"),
                                       std::string("CudaMethod: ") })
@@ -116,7 +123,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTe
 
 TEST(CudaRunLengthFeatureMapImageFilter, ASmallBudgetMakesSlabs)
 {
-  const auto filter = FilterType::New();
+  const auto filter = NewOnDevice<FilterType>();
   filter->SetInput(MakeNoise());
   filter->Update();
   const auto expected = GetBuffer(filter->GetOutput());
@@ -128,7 +135,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, ASmallBudgetMakesSlabs)
 
 TEST(CudaRunLengthFeatureMapImageFilter, ErrorsAreExceptionsOfITK)
 {
-  const auto filter = FilterType::New();
+  const auto filter = NewOnDevice<FilterType>();
   filter->SetInput(MakeNoise());
   const int number = itk::CudaDevices::GetNumberOfDevices();
   for (const int deviceID : { -1, number })
@@ -145,4 +152,23 @@ TEST(CudaRunLengthFeatureMapImageFilter, ErrorsAreExceptionsOfITK)
   ExpectError([&] { filter->Update(); }, { "~WindowWord", "cannot", "Automatic" });
   filter->SetCudaMethod(Method::Automatic);
   VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+}
+
+TEST(CudaRunLengthFeatureMapImageFilter, TinyImagesAreComputedOnTheCpu)
+{
+  const auto image = VoxelMapsTest::MakeImage<ImageType>({ { 2, 2, 2 } }, { 1, 2, 3, 4, 4, 3, 2, 1 });
+  const auto onDevice = NewOnDevice<FilterType>();
+  onDevice->SetInput(image);
+  onDevice->Update();
+  EXPECT_EQ(itk::CudaDevices::GetName(0), onDevice->GetUsedDeviceName());
+  const auto filter = FilterType::New();
+  filter->SetInput(image);
+  filter->Update();
+  EXPECT_STREQ("CPU", filter->GetUsedDeviceName());
+  EXPECT_EQ(Method::Automatic, filter->GetUsedCudaMethod());
+  EXPECT_EQ(1u, filter->GetUsedNumberOfSlabs());
+  EXPECT_TRUE(HasSameBits(GetBuffer(onDevice->GetOutput()), GetBuffer(filter->GetOutput())));
+  filter->SetCudaMethod(Method::WindowWalk);
+  filter->Update();
+  EXPECT_EQ(itk::CudaDevices::GetName(0), filter->GetUsedDeviceName());
 }

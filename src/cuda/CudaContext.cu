@@ -90,6 +90,14 @@ CudaContext::Current()
   return *context;
 }
 
+bool
+CudaContext::Exists(int device)
+{
+  Contexts &                        contexts = GetContexts();
+  const std::lock_guard<std::mutex> lock(contexts.mutex);
+  return contexts.ofDevice.count(device) > 0;
+}
+
 void
 CudaContext::ReleaseAll()
 {

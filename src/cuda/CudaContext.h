@@ -55,6 +55,10 @@ public:
   static CudaContext &
   Current();
 
+  /** Whether a device has a context. */
+  static bool
+  Exists(int device);
+
   /** Free everything of all devices that no job uses at the moment. */
   static void
   ReleaseAll();

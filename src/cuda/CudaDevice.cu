@@ -88,6 +88,28 @@ UsableDeviceMemory(std::uint64_t budget)
   return budget > 0 ? std::min(budget, usable) : usable;
 }
 
+DeviceSpeed
+GetDeviceSpeed(int deviceID)
+{
+  static std::mutex                 mutex;
+  static std::map<int, double>      arithmetic;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (arithmetic.count(deviceID) == 0)
+  {
+    const auto ask = [deviceID](cudaDeviceAttr attribute) {
+      int value = 0;
+      CheckCuda(cudaDeviceGetAttribute(&value, attribute, deviceID), "asking for the speed of the device");
+      return static_cast<double>(value);
+    };
+    constexpr double ofH100 = 132.0 * 1980000.0; // multiprocessors and kHz
+    // Devices with few units for doubles, as for games, take about twice as long.
+    const double ofDoubles = ask(cudaDevAttrSingleToDoublePrecisionPerfRatio) > 8.0 ? 0.5 : 1.0;
+    arithmetic[deviceID] =
+      std::max(ofDoubles * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / ofH100, 1e-3);
+  }
+  return { CudaContext::Exists(deviceID), arithmetic[deviceID] };
+}
+
 namespace
 {
 /** Number of devices in CUDA's order, those included that this build has no code for. */

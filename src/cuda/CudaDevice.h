@@ -18,6 +18,8 @@
 #ifndef CudaDevice_h
 #define CudaDevice_h
 
+#include "common/ProcessorChoice.h"
+
 #include <cstdint>
 
 namespace itk
@@ -43,6 +45,10 @@ private:
  * reserve for CUDA itself. */
 std::uint64_t
 UsableDeviceMemory(std::uint64_t budget);
+
+/** Speed of a device, asked for without starting it. */
+DeviceSpeed
+GetDeviceSpeed(int deviceID);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -88,6 +88,18 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions
   throw voxelmaps::EngineError(reason);
 }
 
+bool
+IsCpuFaster(const RunLengthJob &, const CudaOptions &)
+{
+  return true;
+}
+
+bool
+IsCpuFaster(const FuzzyConnectednessJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
 {

@@ -16,15 +16,10 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkRunLengthFeatureMapImageFilter.h"
-#if defined(VOXELMAPS_TEST_CUDA)
-#  include "itkCudaFuzzyConnectednessImageFilter.h"
-#  include "itkCudaRunLengthFeatureMapImageFilter.h"
-#endif
 
 #include <gtest/gtest.h>
 
@@ -39,19 +34,9 @@
 namespace
 {
 using namespace VoxelMapsGolden;
+using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
-
-#if defined(VOXELMAPS_TEST_CUDA)
-template <typename... TArguments>
-using RunLengthFilter = itk::CudaRunLengthFeatureMapImageFilter<TArguments...>;
-template <typename... TArguments>
-using ConnectednessFilter = itk::CudaFuzzyConnectednessImageFilter<TArguments...>;
-#else
-template <typename... TArguments>
-using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
-template <typename... TArguments>
-using ConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
-#endif
+using VoxelMapsTest::RunLengthFilter;
 
 template <unsigned int VDimension>
 using MaskImage = itk::Image<unsigned char, VDimension>;
@@ -295,7 +280,7 @@ void
 CheckConnectednessFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = ConnectednessFilter<typename SceneType::ImageType, itk::Image<TReal, VDimension>>;
+  using FilterType = FuzzyConnectednessFilter<typename SceneType::ImageType, itk::Image<TReal, VDimension>>;
   for (int i = 0; i < 4; ++i)
   {
     Draws           draws(group.NextCase());

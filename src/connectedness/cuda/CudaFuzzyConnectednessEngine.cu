@@ -256,5 +256,28 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
   ConvertKeysToStrengths(job, keys);
   return report;
 }
+
+bool
+IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
+{
+  // Of a scene of which the seeds reach everything, and per link to a neighbor of lesser number.
+  constexpr double cpuNanoseconds = 15.0;
+  constexpr double deviceNanoseconds = 0.1;
+  constexpr double deviceRounds = 0.4; // milliseconds that a small image takes, too
+
+  const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
+  const double links = 0.5e-6 * voxels * static_cast<double>(MakeLinks(job).size());
+  // Tiles of the CPU engine.
+  constexpr std::uint64_t voxelsOfTile = 32768;
+  const auto              outputBytes = static_cast<std::uint64_t>(voxels) * sizeof(std::uint32_t);
+  const DeviceSpeed       speed = GetDeviceSpeed(options.deviceID);
+  return IsCpuFaster(ExpectTimes(cpuNanoseconds * links,
+                                 deviceRounds + deviceNanoseconds * links,
+                                 outputBytes,
+                                 static_cast<std::uint64_t>(voxels) / voxelsOfTile + 1,
+                                 job.execution,
+                                 speed),
+                     speed);
+}
 } // namespace voxelmaps
 } // namespace itk

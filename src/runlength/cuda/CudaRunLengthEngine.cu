@@ -22,6 +22,7 @@
 #include "runlength/RunLengthPlan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <vector>
 
@@ -203,6 +204,34 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;
   return report;
+}
+
+bool
+IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
+{
+  // Nanoseconds per voxel, direction, and voxel along an edge of the window, or voxel of the window.
+  constexpr double cpuNanoseconds = 2.5;
+  constexpr double cpuNanosecondsOfEntropy = 6.0;
+  constexpr double deviceNanoseconds = 0.02;
+  constexpr double deviceNanosecondsOfEntropy = 0.06;
+
+  const auto   product = [](const Triple & size) { return static_cast<double>(NumberOfVoxels(size)); };
+  const double steps = 1e-6 * product(job.outputSize) * static_cast<double>(job.offsets.size());
+  const double windowVoxels = product(job.windowSize);
+  const double edge = std::pow(windowVoxels, job.windowSize[2] > 1 ? 1.0 / 3.0 : 0.5);
+  const bool   hasEntropy =
+    std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
+  const double cpu = steps * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
+  const double device =
+    steps * (edge * deviceNanoseconds + (hasEntropy ? windowVoxels * deviceNanosecondsOfEntropy : 0.0));
+  const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
+                                    (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  // The tiles of the CPU engine have about so many voxels.
+  constexpr std::uint64_t voxelsOfTile = 4096;
+  const DeviceSpeed       speed = GetDeviceSpeed(options.deviceID);
+  return IsCpuFaster(
+    ExpectTimes(cpu, device, outputBytes, NumberOfVoxels(job.outputSize) / voxelsOfTile + 1, job.execution, speed),
+    speed);
 }
 } // namespace voxelmaps
 } // namespace itk
