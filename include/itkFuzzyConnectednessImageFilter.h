@@ -239,13 +239,14 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  /** Number of voxels between checks for an abort, processed within a few milliseconds. */
-  static constexpr std::int64_t voxelsBetweenChecks = 1 << 20;
-
-  /** Linear indices of all seeds. Throws an itk::ExceptionObject if a seed is outside the mask or if the seed image has
-   * no seed. */
+  /** Linear indices of all seeds of a job with its mask. Throws an itk::ExceptionObject if a seed is outside the mask
+   * or if the seed image has no seed. */
   std::vector<std::int64_t>
-  FindSeeds(const std::vector<std::uint8_t> & mask, voxelmaps::JobProgress & progress) const;
+  FindSeeds(const voxelmaps::FuzzyConnectednessJob & job) const;
+
+  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
+  std::vector<std::int64_t>
+  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
 
   /** Set the parameters of the affinity function, estimated if requested. */
   void

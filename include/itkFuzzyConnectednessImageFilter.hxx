@@ -21,11 +21,14 @@
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkFuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilter.h"
-#include "itkImageRegionConstIterator.h"
 #include "itkVoxelMapsCudaOverride.h"
+#include "itkVoxelMapsHostMemory.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace itk
 {
@@ -187,8 +190,67 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::EnlargeOut
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::int64_t>
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(const std::vector<std::uint8_t> & mask,
-                                                                                voxelmaps::JobProgress & progress) const
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeedsOfImage(
+  const voxelmaps::JobExecution & execution) const
+{
+  // In blocks of this size, most of which have no seed.
+  constexpr std::int64_t blockSize = 64;
+
+  const MaskImageType * seedImage = this->GetSeedImage();
+  const auto            region = seedImage->GetLargestPossibleRegion();
+  // By the first voxel of the part that they were found in.
+  std::map<std::int64_t, std::vector<std::int64_t>> found;
+  std::mutex                                        mutex;
+  voxelmaps::ForEachRangeOfVoxels(
+    static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::int64_t>           seeds;
+      voxelmaps::RowReader<MaskImageType> reader(seedImage);
+      voxelmaps::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+        const MaskPixelType * const row = reader.Read(index, count);
+        const auto   isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<MaskPixelType>::ZeroValue(); };
+        std::int64_t i = 0;
+        for (; i + blockSize <= count; i += blockSize)
+        {
+          int seedsOfBlock = 0;
+          for (std::int64_t j = i; j < i + blockSize; ++j)
+          {
+            seedsOfBlock += isSeed(j) ? 1 : 0;
+          }
+          for (std::int64_t j = i; seedsOfBlock > 0; ++j)
+          {
+            if (isSeed(j))
+            {
+              seeds.push_back(voxel + j);
+              --seedsOfBlock;
+            }
+          }
+        }
+        for (; i < count; ++i)
+        {
+          if (isSeed(i))
+          {
+            seeds.push_back(voxel + i);
+          }
+        }
+      });
+      if (!seeds.empty())
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        found[begin] = std::move(seeds);
+      }
+    });
+  std::vector<std::int64_t> all;
+  for (const auto & part : found)
+  {
+    all.insert(all.end(), part.second.begin(), part.second.end());
+  }
+  return all;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::int64_t>
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
+  const voxelmaps::FuzzyConnectednessJob & job) const
 {
   const InputImageType *    input = this->GetInput();
   std::vector<std::int64_t> seeds;
@@ -196,30 +258,19 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
   {
     seeds.push_back(input->ComputeOffset(seed));
   }
-  if (const MaskImageType * seedImage = this->GetSeedImage())
+  if (this->GetSeedImage() != nullptr)
   {
-    const std::size_t                       before = seeds.size();
-    std::int64_t                            voxel = 0;
-    ImageRegionConstIterator<MaskImageType> it(seedImage, seedImage->GetLargestPossibleRegion());
-    for (; !it.IsAtEnd(); ++it, ++voxel)
+    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(job.execution);
+    if (seedsOfImage.empty())
     {
-      if (it.Get() != NumericTraits<MaskPixelType>::ZeroValue())
-      {
-        seeds.push_back(voxel);
-      }
-      if (voxel % voxelsBetweenChecks == 0)
-      {
-        progress.Report(0);
-      }
+      itkExceptionMacro("The seed image has 0 non-zero voxels among " << job.GetNumberOfVoxels()
+                                                                      << ", but at least one is needed.");
     }
-    if (seeds.size() == before)
-    {
-      itkExceptionMacro("The seed image has 0 non-zero voxels among " << voxel << ", but at least one is needed.");
-    }
+    seeds.insert(seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
   }
   for (const std::int64_t seed : seeds)
   {
-    if (!mask.empty() && mask[seed] == 0)
+    if (job.mask != nullptr && job.mask[seed] == 0)
     {
       itkExceptionMacro("The seed " << input->ComputeIndex(seed) << " is outside the mask, where the mask is not "
                                     << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
@@ -301,21 +352,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   job.execution.numberOfWorkers =
     std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
 
-  std::vector<std::uint8_t> mask;
-  if (const MaskImageType * maskImage = this->GetMaskImage())
-  {
-    mask.reserve(static_cast<std::size_t>(numberOfVoxels));
-    for (ImageRegionConstIterator<MaskImageType> it(maskImage, region); !it.IsAtEnd(); ++it)
-    {
-      mask.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
-      if (mask.size() % voxelsBetweenChecks == 0)
-      {
-        progress.Report(0);
-      }
-    }
-    job.mask = mask.data();
-  }
-  job.seeds = this->FindSeeds(mask, progress);
+  const auto mask = voxelmaps::MakeBytes(this->GetMaskImage(), region, m_InsidePixelValue, job.execution);
+  job.mask = mask.get();
+  job.seeds = this->FindSeeds(job);
   job.weight = m_Weight;
   job.minimumStrength = m_MinimumStrength;
   job.adjacency = m_Adjacency;
@@ -325,6 +364,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
 
   this->AllocateOutputs();
   job.output = this->GetOutput()->GetBufferPointer();
+  voxelmaps::UseHugePages(job.output, static_cast<std::size_t>(numberOfVoxels) * sizeof(OutputPixelType));
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
   m_UsedMethod = MethodEnum::Automatic;
   this->ComputeStrengths(job);

@@ -24,8 +24,10 @@
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsJobUtilities.h"
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace itk
 {
@@ -177,6 +179,10 @@ private:
   OutputPixelType
   Discretize(InputPixelType value) const;
 
+  /** Levels of intensities, without mask. */
+  void
+  DiscretizeRow(const InputPixelType * values, std::int64_t count, OutputPixelType * levels) const;
+
   /** Whether an intensity with level 0 is invalid for Identity or Levels. */
   bool
   IsInvalid(InputPixelType value) const;
@@ -187,6 +193,11 @@ private:
   // ITK 5.2.1 loses exceptions of threads, so an intensity that is not a valid level is kept until they are done.
   std::mutex            m_Mutex;
   std::optional<double> m_InvalidLevel;
+
+  // Images of fewer pixels are not worth a table for intensities of 16 bits.
+  static constexpr SizeValueType minPixelsForLargeTable = SizeValueType{ 1 } << 20;
+  // Level of every intensity; empty for types that have too many.
+  std::vector<OutputPixelType> m_Table;
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

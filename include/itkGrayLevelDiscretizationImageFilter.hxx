@@ -20,8 +20,6 @@
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
 
-#include "itkImageRegionConstIterator.h"
-#include "itkImageRegionIterator.h"
 #include "itkMath.h"
 
 #include <algorithm>
@@ -96,37 +94,38 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
   this->GetMultiThreader()->template ParallelizeImageRegion<ImageDimension>(
     input->GetLargestPossibleRegion(),
     [&](const OutputRegionType & region) {
-      InputPixelType lowest{};
-      InputPixelType highest{};
-      bool           found = false;
-
-      ImageRegionConstIterator<InputImageType> it(input, region);
-      ImageRegionConstIterator<MaskImageType>  maskIt;
-      if (mask != nullptr)
-      {
-        maskIt = ImageRegionConstIterator<MaskImageType>(mask, region);
-      }
-      for (; !it.IsAtEnd(); ++it)
-      {
-        const InputPixelType value = it.Get();
-        bool                 use = true;
-        if (mask != nullptr)
-        {
-          use = maskIt.Get() == m_InsidePixelValue;
-          ++maskIt;
-        }
+      // Of no pixel.
+      InputPixelType lowest = std::numeric_limits<InputPixelType>::max();
+      InputPixelType highest = std::numeric_limits<InputPixelType>::lowest();
+      const auto     look = [&](InputPixelType value, bool use) {
         if constexpr (std::is_floating_point<InputPixelType>::value)
         {
           use = use && std::isfinite(value);
         }
-        if (use)
-        {
-          lowest = !found || value < lowest ? value : lowest;
-          highest = !found || value > highest ? value : highest;
-          found = true;
-        }
-      }
-      if (found)
+        lowest = use && value < lowest ? value : lowest;
+        highest = use && value > highest ? value : highest;
+      };
+      voxelmaps::RowReader<InputImageType> inputReader(input);
+      voxelmaps::RowReader<MaskImageType>  maskReader(mask);
+      voxelmaps::ForEachRow(
+        region, 0, region.GetNumberOfPixels(), [&](const auto & index, std::int64_t, std::int64_t count) {
+          const InputPixelType * const values = inputReader.Read(index, count);
+          if (mask == nullptr)
+          {
+            for (std::int64_t i = 0; i < count; ++i)
+            {
+              look(values[i], true);
+            }
+            return;
+          }
+          const MaskPixelType * const maskValues = maskReader.Read(index, count);
+          const MaskPixelType         inside = m_InsidePixelValue;
+          for (std::int64_t i = 0; i < count; ++i)
+          {
+            look(values[i], maskValues[i] == inside);
+          }
+        });
+      if (lowest <= highest)
       {
         const std::lock_guard<std::mutex> lock(mutex);
         minimum = std::min(minimum, static_cast<double>(lowest));
@@ -185,6 +184,24 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Befor
       }
   }
   this->ComputeNumberOfGrayLevels();
+
+  m_Table.clear();
+  if constexpr (sizeof(InputPixelType) <= 2)
+  {
+    // Smaller images have fewer pixels than a table of 16 bits has entries, or not many more.
+    const OutputImageType * output = this->GetOutput();
+    if (sizeof(InputPixelType) == 1 || output->GetRequestedRegion().GetNumberOfPixels() >= minPixelsForLargeTable)
+    {
+      for (int value = std::numeric_limits<InputPixelType>::lowest();
+           value <= std::numeric_limits<InputPixelType>::max();
+           ++value)
+      {
+        m_Table.push_back(this->Discretize(static_cast<InputPixelType>(value)));
+      }
+    }
+  }
+  voxelmaps::UseHugePages(this->GetOutput()->GetBufferPointer(),
+                          this->GetOutput()->GetPixelContainer()->Size() * sizeof(OutputPixelType));
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -287,53 +304,80 @@ void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::DynamicThreadedGenerateData(
   const OutputRegionType & region)
 {
-  // A table is the same function, evaluated once per value instead of once per voxel.
-  std::vector<OutputPixelType> table;
-  if constexpr (sizeof(InputPixelType) == 1)
-  {
-    for (int value = std::numeric_limits<InputPixelType>::lowest(); value <= std::numeric_limits<InputPixelType>::max();
-         ++value)
-    {
-      table.push_back(this->Discretize(static_cast<InputPixelType>(value)));
-    }
-  }
+  const MaskImageType * const mask = this->GetMaskImage();
+  OutputImageType * const     output = this->GetOutput();
+  const bool mayBeInvalid = m_Parameters.method == MethodEnum::Identity || m_Parameters.method == MethodEnum::Levels;
+  const MaskPixelType                  inside = m_InsidePixelValue;
+  voxelmaps::RowReader<InputImageType> inputReader(this->GetInput());
+  voxelmaps::RowReader<MaskImageType>  maskReader(mask);
+  voxelmaps::ForEachRow(
+    region, 0, region.GetNumberOfPixels(), [&](const auto & index, std::int64_t, std::int64_t count) {
+      const InputPixelType * const values = inputReader.Read(index, count);
+      const MaskPixelType * const  maskValues = mask != nullptr ? maskReader.Read(index, count) : nullptr;
+      OutputPixelType * const      levels = output->GetBufferPointer() + output->ComputeOffset(index);
+      this->DiscretizeRow(values, count, levels);
+      if (mayBeInvalid)
+      {
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          if (levels[i] == 0 && this->IsInvalid(values[i]) && (mask == nullptr || maskValues[i] == inside))
+          {
+            const std::lock_guard<std::mutex> lock(m_Mutex);
+            const auto                        x = static_cast<double>(values[i]);
+            m_InvalidLevel = m_InvalidLevel ? std::min(*m_InvalidLevel, x) : x;
+          }
+        }
+      }
+      for (std::int64_t i = 0; mask != nullptr && i < count; ++i)
+      {
+        levels[i] = maskValues[i] == inside ? levels[i] : OutputPixelType{};
+      }
+    });
+}
 
-  const MaskImageType *                    mask = this->GetMaskImage();
-  ImageRegionConstIterator<InputImageType> it(this->GetInput(), region);
-  ImageRegionIterator<OutputImageType>     out(this->GetOutput(), region);
-  ImageRegionConstIterator<MaskImageType>  maskIt;
-  if (mask != nullptr)
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::DiscretizeRow(const InputPixelType * values,
+                                                                                         std::int64_t           count,
+                                                                                         OutputPixelType * levels) const
+{
+  if constexpr (sizeof(InputPixelType) <= 2)
   {
-    maskIt = ImageRegionConstIterator<MaskImageType>(mask, region);
+    if (!m_Table.empty())
+    {
+      // The same function, evaluated once per value instead of once per voxel.
+      const OutputPixelType * const ofZero =
+        m_Table.data() - static_cast<int>(std::numeric_limits<InputPixelType>::lowest());
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        levels[i] = ofZero[static_cast<int>(values[i])];
+      }
+      return;
+    }
   }
-  for (; !it.IsAtEnd(); ++it, ++out)
+  const bool   isNumber = m_Parameters.method == MethodEnum::FixedBinNumber;
+  const double minimum = m_UsedRangeMinimum;
+  const double maximum = m_UsedRangeMaximum;
+  const double factor = isNumber ? m_Parameters.numberOfGrayLevels : 1.0;
+  const double divisor = isNumber ? maximum - minimum : m_Parameters.binWidth;
+  if ((isNumber || m_Parameters.method == MethodEnum::FixedBinSize) && maximum > minimum &&
+      std::isfinite(factor * (maximum - minimum)))
   {
-    bool inside = true;
-    if (mask != nullptr)
+    // As Discretize, in a loop that compilers vectorize: bins are neither negative nor large.
+    const auto numberOfLevels = static_cast<int>(m_UsedNumberOfGrayLevels);
+    for (std::int64_t i = 0; i < count; ++i)
     {
-      inside = maskIt.Get() == m_InsidePixelValue;
-      ++maskIt;
+      const auto   intensity = static_cast<double>(values[i]);
+      const bool   isNaN = intensity != intensity;
+      const double x = std::min(std::max(isNaN ? minimum : intensity, minimum), maximum);
+      const int    level = std::min(static_cast<int>(factor * (x - minimum) / divisor) + 1, numberOfLevels);
+      levels[i] = static_cast<OutputPixelType>(isNaN ? 0 : level);
     }
-    OutputPixelType level = 0;
-    if (inside)
-    {
-      const InputPixelType value = it.Get();
-      if constexpr (sizeof(InputPixelType) == 1)
-      {
-        level = table[static_cast<int>(value) - static_cast<int>(std::numeric_limits<InputPixelType>::lowest())];
-      }
-      else
-      {
-        level = this->Discretize(value);
-      }
-      if (level == 0 && this->IsInvalid(value))
-      {
-        const std::lock_guard<std::mutex> lock(m_Mutex);
-        const auto                        x = static_cast<double>(value);
-        m_InvalidLevel = m_InvalidLevel ? std::min(*m_InvalidLevel, x) : x;
-      }
-    }
-    out.Set(level);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+  {
+    levels[i] = this->Discretize(values[i]);
   }
 }
 

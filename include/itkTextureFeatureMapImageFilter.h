@@ -198,10 +198,6 @@ private:
   typename LevelImageType::Pointer
   MakeLevels();
 
-  /** One byte per voxel of the output, non-zero where it is selected; empty without a SelectionImage. */
-  std::vector<std::uint8_t>
-  MakeSelection() const;
-
   void
   SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
 

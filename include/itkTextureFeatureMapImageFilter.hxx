@@ -18,8 +18,8 @@
 #ifndef itkTextureFeatureMapImageFilter_hxx
 #define itkTextureFeatureMapImageFilter_hxx
 
-#include "itkImageRegionConstIterator.h"
 #include "itkTextureFeatureMapImageFilter.h"
+#include "itkVoxelMapsHostMemory.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
@@ -275,23 +275,6 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels(
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-std::vector<std::uint8_t>
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeSelection() const
-{
-  std::vector<std::uint8_t> selection;
-  if (const MaskImageType * image = this->GetSelectionImage())
-  {
-    const OutputRegionType region = this->GetOutput()->GetBufferedRegion();
-    selection.reserve(region.GetNumberOfPixels());
-    for (ImageRegionConstIterator<MaskImageType> it(image, region); !it.IsAtEnd(); ++it)
-    {
-      selection.push_back(it.Get() == m_InsidePixelValue ? 1 : 0);
-    }
-  }
-  return selection;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetRegions(const LevelImageType * levels,
                                                                                 voxelmaps::TextureFeatureMapJob & job)
@@ -322,18 +305,20 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDat
     const typename LevelImageType::Pointer levels = this->MakeLevels();
 
     this->AllocateOutputs();
-    const std::vector<std::uint8_t> selection = this->MakeSelection();
+    const OutputRegionType          region = this->GetOutput()->GetBufferedRegion();
+    voxelmaps::JobProgress          progress(this, region.GetNumberOfPixels());
     voxelmaps::TextureFeatureMapJob job;
+    job.execution = voxelmaps::MakeJobExecution(this, progress);
     this->SetRegions(levels, job);
     job.levels = levels->GetBufferPointer();
     job.numberOfGrayLevels = m_UsedNumberOfGrayLevels;
     job.output = this->GetOutput()->GetBufferPointer();
+    voxelmaps::UseHugePages(job.output, this->GetOutput()->GetPixelContainer()->Size() * sizeof(OutputValueType));
     job.outputIsDouble = std::is_same<OutputValueType, double>::value;
-    job.selection = selection.empty() ? nullptr : selection.data();
+    const auto selection = voxelmaps::MakeBytes(this->GetSelectionImage(), region, m_InsidePixelValue, job.execution);
+    job.selection = selection.get();
     job.backgroundValue = m_BackgroundValue;
 
-    voxelmaps::JobProgress progress(this, this->GetOutput()->GetBufferedRegion().GetNumberOfPixels());
-    job.execution = voxelmaps::MakeJobExecution(this, progress);
     job.execution.CheckAbort();
     this->ComputeTextureFeatureMaps(job);
     this->UpdateProgress(1.0f);

@@ -18,14 +18,20 @@
 #ifndef itkVoxelMapsJobUtilities_h
 #define itkVoxelMapsJobUtilities_h
 
+#include "itkImage.h"
 #include "itkMultiThreaderBase.h"
 #include "itkProcessObject.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsHostMemory.h"
 #include "itkVoxelMapsJob.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace itk
 {
@@ -129,6 +135,104 @@ MakeJobExecution(ProcessObject * filter, JobProgress & progress)
   execution.parallelFor = MakeParallelFor(filter);
   execution.reportProgress = [&progress](std::uint64_t numberOfVoxels) { progress.Report(numberOfVoxels); };
   return execution;
+}
+
+/** Call compute(begin, end) for parts of 0 ... size - 1, by all workers, with checks for an abort. */
+VoxelMaps_EXPORT void
+ForEachRangeOfVoxels(std::int64_t size, const JobExecution & execution,
+                     const std::function<void(std::int64_t begin, std::int64_t end)> & compute);
+
+/** Call f(index, voxel, count) for the rows of a region, or their parts, that hold voxels begin ... end - 1 of the
+ * region: each has count voxels from that index on, the first of which is that voxel of the region. */
+template <typename TRegion, typename TFunction>
+void
+ForEachRow(const TRegion & region, std::int64_t begin, std::int64_t end, const TFunction & f)
+{
+  const auto length = static_cast<std::int64_t>(region.GetSize(0));
+  for (std::int64_t voxel = begin; voxel < end;)
+  {
+    auto         index = region.GetIndex();
+    std::int64_t rest = voxel;
+    for (unsigned int d = 0; d < TRegion::ImageDimension; ++d)
+    {
+      index[d] += rest % static_cast<std::int64_t>(region.GetSize(d));
+      rest /= static_cast<std::int64_t>(region.GetSize(d));
+    }
+    const std::int64_t count = std::min(end - voxel, length - voxel % length);
+    f(index, voxel, count);
+    voxel += count;
+  }
+}
+
+/** \class RowReader
+ * \brief Pointers to the pixels of rows, which loops read faster than iterators.
+ *
+ * Images that compute their pixels, such as adaptors, are copied row by row.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TImage>
+class RowReader
+{
+public:
+  using PixelType = typename TImage::PixelType;
+
+  explicit RowReader(const TImage * image)
+    : m_Image(image)
+  {}
+
+  /** The pixels of a row from an index on, until the next call. */
+  const PixelType *
+  Read(const typename TImage::IndexType & index, std::int64_t count)
+  {
+    if constexpr (std::is_base_of<Image<PixelType, TImage::ImageDimension>, TImage>::value)
+    {
+      static_cast<void>(count);
+      return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index);
+    }
+    else
+    {
+      m_Row.clear();
+      auto at = index;
+      for (std::int64_t i = 0; i < count; ++i, ++at[0])
+      {
+        m_Row.push_back(m_Image->GetPixel(at));
+      }
+      return m_Row.data();
+    }
+  }
+
+private:
+  const TImage *         m_Image;
+  std::vector<PixelType> m_Row;
+};
+
+/** One byte per voxel of a region, 1 where the image has this value and 0 elsewhere; null without an image. */
+template <typename TImage>
+std::unique_ptr<std::uint8_t[]>
+MakeBytes(const TImage * image, const typename TImage::RegionType & region, typename TImage::PixelType value,
+          const JobExecution & execution)
+{
+  if (image == nullptr)
+  {
+    return nullptr;
+  }
+  const auto size = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  // Not a vector: one thread would clear it.
+  std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[static_cast<std::size_t>(size)]);
+  UseHugePages(bytes.get(), static_cast<std::size_t>(size));
+  ForEachRangeOfVoxels(size, execution, [&](std::int64_t begin, std::int64_t end) {
+    RowReader<TImage> reader(image);
+    ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+      const auto * const   row = reader.Read(index, count);
+      std::uint8_t * const to = bytes.get() + voxel;
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        to[i] = row[i] == value ? 1 : 0;
+      }
+    });
+  });
+  return bytes;
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "UnsignedInteger128.h"
 #include "common/FixedPoint.h"
+#include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "common/ProcessorChoice.h"
 #include "common/WideProduct.h"
@@ -33,6 +34,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -203,6 +206,61 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
       EXPECT_LE(ranges, std::max<std::int64_t>(1, std::min<std::int64_t>(workers, size / 10)));
     }
   }
+}
+
+TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)
+{
+  constexpr std::size_t mebibyte = std::size_t{ 1 } << 20;
+  const char            before = 0x5a;
+  std::vector<char>     memory(23 * mebibyte, before);
+  const auto            address = reinterpret_cast<std::uintptr_t>(memory.data());
+  constexpr std::size_t pageBytes = 4096;
+  JobExecution          execution;
+  for (const unsigned int workers : { 1u, 3u, 16u })
+  {
+    execution.numberOfWorkers = workers;
+    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
+      for (unsigned int worker = number; worker-- > 0;)
+      {
+        body(worker);
+      }
+    };
+    for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 1 }, std::size_t{ 4095 }, mebibyte + 16 })
+    {
+      for (const std::size_t bytes : { std::size_t{ 0 },
+                                       std::size_t{ 1 },
+                                       std::size_t{ 4095 },
+                                       std::size_t{ 4097 },
+                                       3 * mebibyte + 7,
+                                       4 * mebibyte,
+                                       21 * mebibyte + 1 })
+      {
+        SCOPED_TRACE(::testing::Message() << workers << " workers, " << bytes << " bytes from byte " << offset);
+        UseHugePages(memory.data() + offset, bytes);
+        EXPECT_EQ(memory.size(), static_cast<std::size_t>(std::count(memory.begin(), memory.end(), before)));
+
+        TouchMemory(memory.data() + offset, bytes, execution);
+        const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(offset);
+        const auto end = begin + static_cast<std::ptrdiff_t>(bytes);
+        const auto count = [before](auto first, auto last) { return std::count(first, last, before); };
+        EXPECT_EQ(begin - memory.begin(), count(memory.begin(), begin));
+        EXPECT_EQ(memory.end() - end, count(end, memory.end()));
+        std::size_t pages = 0;
+        for (auto first = begin; first != end; ++pages)
+        {
+          const auto        inPage = (address + static_cast<std::size_t>(first - memory.begin())) % pageBytes;
+          const auto        last = first + std::min<std::ptrdiff_t>(end - first, pageBytes - inPage);
+          const std::size_t touched = static_cast<std::size_t>(last - first - count(first, last));
+          ASSERT_EQ(1u, touched) << "in page " << pages;
+          first = last;
+        }
+        std::fill(begin, end, before);
+      }
+    }
+  }
+  UseHugePages(nullptr, 100 * mebibyte);
+  UseHugePages(nullptr, 0);
+  TouchMemory(nullptr, 0, execution);
 }
 
 TEST(WideProduct, AgreesWithLongMultiplication)

@@ -765,6 +765,69 @@ TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
   EXPECT_EQ(0.0, filter->GetObjectVariance());
 }
 
+TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
+{
+  // More voxels than two workers take at a time, in rows that are no multiple of the blocks that are looked at.
+  constexpr itk::SizeValueType columns = 331;
+  constexpr itk::SizeValueType rows = 607;
+  VoxelMapsTest::RandomNumbers random(77);
+  const auto                   image = MakeImage<Image2D>({ { columns, rows } }, std::vector<short>(columns * rows, 0));
+  const auto seedImage = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 0));
+  const auto mask = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 5));
+  std::vector<Image2D::IndexType> seeds;
+  for (itk::SizeValueType voxel = 0; voxel < columns * rows; ++voxel)
+  {
+    image->GetBufferPointer()[voxel] = static_cast<short>(random.Below(50));
+    const bool isSeed = voxel == 0 || voxel == columns * rows - 1 || random.Chance(0.001);
+    if (isSeed)
+    {
+      seedImage->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.Between(1, 255));
+      seeds.push_back(image->ComputeIndex(static_cast<itk::OffsetValueType>(voxel)));
+    }
+    else if (random.Chance(0.3))
+    {
+      mask->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.OneOf<int>({ 0, 1, 6 }));
+    }
+  }
+  const auto makeFilter = [&](unsigned int threads) {
+    auto filter = Filter2D::New();
+    filter->SetInput(image);
+    filter->SetMaskImage(mask);
+    filter->SetInsidePixelValue(5);
+    filter->SetNumberOfWorkUnits(threads);
+    filter->SetObjectMean(25.0);
+    filter->SetObjectVariance(100.0);
+    filter->SetDifferenceVariance(100.0);
+    return filter;
+  };
+  const auto bySeeds = makeFilter(1);
+  bySeeds->SetSeeds(seeds);
+  const auto expected = Compute(bySeeds.GetPointer());
+  for (itk::SizeValueType voxel = 0; voxel < columns * rows; ++voxel)
+  {
+    const bool isSeed = seedImage->GetBufferPointer()[voxel] != 0;
+    ASSERT_EQ(isSeed, expected[voxel] == 1.0f);
+    ASSERT_TRUE(mask->GetBufferPointer()[voxel] == 5 || expected[voxel] == 0.0f);
+  }
+  for (const unsigned int threads : { 1u, 2u, 3u, 8u })
+  {
+    const auto filter = makeFilter(threads);
+    filter->SetSeedImage(seedImage);
+    EXPECT_EQ(expected, Compute(filter.GetPointer())) << threads << " threads";
+
+    // Of several seeds outside the mask, the message names the first.
+    mask->SetPixel(seeds[seeds.size() / 2], 4);
+    mask->SetPixel(seeds.back(), 4);
+    mask->Modified();
+    std::ostringstream first;
+    first << seeds[seeds.size() / 2];
+    ExpectError([&] { filter->Update(); }, { "~" + first.str(), "outside the mask", "5" });
+    mask->SetPixel(seeds[seeds.size() / 2], 5);
+    mask->SetPixel(seeds.back(), 5);
+    mask->Modified();
+  }
+}
+
 TEST(FuzzyConnectednessImageFilterErrors, NoSeed)
 {
   const auto repair = [](Filter2D * f) { f->SetSeed({ { 1, 1 } }); };

@@ -18,6 +18,7 @@
 #include "FuzzyConnectednessRandomCase.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
+#include "itkFuzzyConnectednessAffinityEstimate.h"
 
 #include <gtest/gtest.h>
 
@@ -103,7 +104,138 @@ public:
   }
 };
 
+/** The documented estimate, with a flag for every voxel of the image. */
+itk::voxelmaps::AffinityEstimate
+EstimateWithFlags(const Scene & scene, std::int64_t radius, AffinityFunction affinityFunction)
+{
+  const auto offset = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    return static_cast<std::size_t>((z * scene.size[1] + y) * scene.size[0] + x);
+  };
+  const auto forEachVoxel = [&](const auto & f) {
+    for (std::int64_t z = 0; z < scene.size[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < scene.size[1]; ++y)
+      {
+        for (std::int64_t x = 0; x < scene.size[0]; ++x)
+        {
+          f(x, y, z);
+        }
+      }
+    }
+  };
+  std::vector<char> isUsed(scene.intensities.size(), 0);
+  for (const std::int64_t seed : scene.seeds)
+  {
+    const std::int64_t row = seed / scene.size[0];
+    const Triple       at{ { seed % scene.size[0], row % scene.size[1], row / scene.size[1] } };
+    forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
+      const std::size_t voxel = offset(x, y, z);
+      if (std::abs(x - at[0]) <= radius && std::abs(y - at[1]) <= radius && std::abs(z - at[2]) <= radius &&
+          (scene.mask.empty() || scene.mask[voxel] != 0) && std::isfinite(scene.intensities[voxel]))
+      {
+        isUsed[voxel] = 1;
+      }
+    });
+  }
+  std::vector<double> intensities;
+  std::vector<double> differences;
+  forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    const std::size_t voxel = offset(x, y, z);
+    const auto        compare = [&](bool isInside, std::size_t neighbor) {
+      if (isInside && isUsed[neighbor] != 0)
+      {
+        differences.push_back(std::abs(scene.intensities[voxel] - scene.intensities[neighbor]));
+      }
+    };
+    if (isUsed[voxel] != 0)
+    {
+      intensities.push_back(scene.intensities[voxel]);
+      compare(x + 1 < scene.size[0], offset(x + 1, y, z));
+      compare(y + 1 < scene.size[1], offset(x, y + 1, z));
+      compare(z + 1 < scene.size[2], offset(x, y, z + 1));
+    }
+  });
+  std::sort(differences.begin(), differences.end());
+  differences.resize(differences.size() - differences.size() / 10);
+  const auto meanOf = [](const std::vector<double> & values) {
+    double sum = 0.0;
+    for (const double value : values)
+    {
+      sum += value;
+    }
+    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+  };
+  const auto varianceOf = [&](std::vector<double> values) {
+    const double mean = meanOf(values);
+    for (double & value : values)
+    {
+      value = (value - mean) * (value - mean);
+    }
+    return meanOf(values);
+  };
+  itk::voxelmaps::AffinityEstimate estimate;
+  estimate.mean = meanOf(intensities);
+  estimate.variance = varianceOf(intensities);
+  const double mean = meanOf(differences);
+  const bool   isSum = affinityFunction == AffinityFunction::WeightedSum;
+  estimate.differenceMean = isSum ? mean : 0.0;
+  estimate.differenceVariance = isSum ? varianceOf(differences) : 0.25 * (varianceOf(differences) + mean * mean);
+  estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
+  return estimate;
+}
 } // namespace
+
+TEST(FuzzyConnectednessAffinityEstimate, EqualsThatWithAFlagForEveryVoxel)
+{
+  RandomNumbers random(1811);
+  std::int64_t  most = 0;
+  for (int trial = 0; trial < 400; ++trial)
+  {
+    SCOPED_TRACE(trial);
+    Scene      scene;
+    const bool is2D = random.Chance(0.4);
+    scene.size = { { random.Between(1, 14), random.Between(1, 11), is2D ? 1 : random.Between(1, 9) } };
+    const std::int64_t voxels = scene.GetNumberOfVoxels();
+    const bool         hasMask = random.Chance(0.4);
+    const double       shareOfNaN = random.Chance(0.3) ? 0.2 : 0.0;
+    for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
+    {
+      scene.intensities.push_back(
+        random.Chance(shareOfNaN)
+          ? random.OneOf<double>({ std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
+          : static_cast<double>(random.Between(-100, 100)) / 7.0);
+      if (hasMask)
+      {
+        scene.mask.push_back(random.Chance(0.7) ? 1 : 0);
+      }
+    }
+    // Seeds alone, in clusters whose boxes overlap, at both ends of the image, and repeated.
+    scene.seeds.push_back(random.Below(voxels));
+    for (std::int64_t more = random.Below(6); more > 0; --more)
+    {
+      scene.seeds.push_back(random.OneOf<std::int64_t>(
+        { 0, voxels - 1, random.Below(voxels), std::min(scene.seeds.back() + random.Below(3), voxels - 1) }));
+    }
+    const auto affinityFunction = random.OneOf(allAffinityFunctions);
+    const auto radius = static_cast<unsigned int>(random.Chance(0.05) ? 4294967295 : random.Below(5));
+
+    itk::voxelmaps::FuzzyConnectednessInput input;
+    input.image = scene.intensities.data();
+    input.pixelType = PixelType::Double;
+    input.size = scene.size;
+    input.mask = hasMask ? scene.mask.data() : nullptr;
+    input.seeds = scene.seeds;
+    const auto estimate = itk::voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
+    const auto expected = EstimateWithFlags(scene, radius, affinityFunction);
+    ASSERT_EQ(expected.numberOfVoxels, estimate.numberOfVoxels);
+    ASSERT_EQ(expected.mean, estimate.mean);
+    ASSERT_EQ(expected.variance, estimate.variance);
+    ASSERT_EQ(expected.differenceMean, estimate.differenceMean);
+    ASSERT_EQ(expected.differenceVariance, estimate.differenceVariance);
+    most = std::max(most, estimate.numberOfVoxels);
+  }
+  EXPECT_GT(most, 300);
+}
 
 TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
 {

@@ -50,6 +50,21 @@ using MaskImage = itk::Image<unsigned char, 2>;
 constexpr float quietNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
+/** An image without a buffer. */
+struct ComputedImage
+{
+  using PixelType = short;
+  using IndexType = itk::Index<2>;
+  using RegionType = itk::ImageRegion<2>;
+  static constexpr unsigned int ImageDimension = 2;
+
+  static PixelType
+  GetPixel(const IndexType & index)
+  {
+    return static_cast<PixelType>(index[0] + 10 * index[1]);
+  }
+};
+
 /** An image of one row, or of one column in the last axis, of these pixels. */
 template <typename TImage>
 typename TImage::Pointer
@@ -181,6 +196,94 @@ CheckGivenRangeOfReals(double minimum, double maximum, unsigned int number, doub
   }
 }
 } // namespace
+
+TEST(GrayLevelDiscretizationImageFilter, LargeImagesHaveTheLevelsOfTheirIntensities)
+{
+  // All intensities of 16 bits, in more pixels than it takes for a table; wider types have none.
+  constexpr itk::SizeValueType columns = 1031;
+  constexpr itk::SizeValueType rows = 1021;
+  using Image16 = itk::Image<short, 2>;
+  using Image32 = itk::Image<int, 2>;
+  const std::size_t  pixels = columns * rows;
+  std::vector<short> values(pixels);
+  for (std::size_t i = 0; i < pixels; ++i)
+  {
+    values[i] = static_cast<short>(static_cast<int>(i % 65536) - 32768);
+  }
+  RandomNumbers              random(5);
+  std::vector<unsigned char> maskValues(pixels);
+  for (auto & value : maskValues)
+  {
+    value = random.Chance(0.6) ? 1 : 0;
+  }
+  const auto mask = MakeImage<MaskImage>({ { columns, rows } }, maskValues);
+  const auto prepare = [](auto * filter, Method method) {
+    filter->SetMethod(method);
+    filter->SetNumberOfGrayLevels(method == Method::Levels || method == Method::Identity ? 65535 : 37);
+    filter->SetBinWidth(2.75);
+    filter->SetBinEdges({ -20000.5, -3.0, 0.25, 1000.0, 30000.0 });
+  };
+  for (const Method method :
+       { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples, Method::Edges, Method::Levels })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    std::vector<short> valid = values;
+    if (method == Method::Levels)
+    {
+      for (short & value : valid)
+      {
+        value = static_cast<short>(value & 0x7fff);
+      }
+    }
+    const auto large = FilterOf<short>::New();
+    prepare(large.GetPointer(), method);
+    large->SetInput(MakeImage<Image16>({ { columns, rows } }, valid));
+    const auto wide = FilterOf<int>::New();
+    prepare(wide.GetPointer(), method);
+    wide->SetInput(MakeImage<Image32>({ { columns, rows } }, std::vector<int>(valid.begin(), valid.end())));
+    for (const bool isMasked : { false, true })
+    {
+      if (isMasked)
+      {
+        large->SetMaskImage(mask);
+        wide->SetMaskImage(mask);
+      }
+      const Levels levels = LevelsOf(large.GetPointer());
+      EXPECT_EQ(LevelsOf(wide.GetPointer()), levels);
+      if (method == Method::FixedBinNumber)
+      {
+        for (std::size_t i = 0; i < pixels; ++i)
+        {
+          const int level = std::min(static_cast<int>(std::floor(37.0 * (valid[i] + 32768.0) / 65535.0)) + 1, 37);
+          ASSERT_EQ(!isMasked || maskValues[i] == 1 ? level : 0, levels[i]) << "of " << valid[i];
+        }
+      }
+    }
+  }
+
+  // An invalid level is found in a table, too.
+  const auto filter = FilterOf<short>::New();
+  prepare(filter.GetPointer(), Method::Identity);
+  filter->SetInput(MakeImage<Image16>({ { columns, rows } }, values));
+  ExpectError([&] { filter->Update(); }, { "-32768", "0", "65534" });
+}
+
+TEST(RowReader, CopiesRowsOfImagesThatComputeTheirPixels)
+{
+  const ComputedImage             image;
+  const ComputedImage::RegionType region({ { -2, 5 } }, { { 4, 3 } });
+  for (const itk::IndexValueType x : { -2, -1, 0, 1 })
+  {
+    for (const itk::IndexValueType y : { 5, 6, 7 })
+    {
+      const auto value = ComputedImage::GetPixel({ { x, y } });
+      const auto bytes = itk::voxelmaps::MakeBytes(&image, region, value, itk::voxelmaps::JobExecution());
+      std::vector<std::uint8_t> expected(12, 0);
+      expected[static_cast<std::size_t>((y - 5) * 4 + x + 2)] = 1;
+      EXPECT_EQ(expected, std::vector<std::uint8_t>(bytes.get(), bytes.get() + 12)) << value;
+    }
+  }
+}
 
 TEST(GrayLevelDiscretizationImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {

@@ -396,6 +396,41 @@ TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
   ExpectError([&] { mistake->Update(); }, { "the selection", "[2, 2, 2]" });
 }
 
+TEST(TextureFeatureMapImageFilter, SelectionsAreReadBySeveralThreads)
+{
+  constexpr itk::SizeValueType columns = 331;
+  constexpr itk::SizeValueType rows = 607;
+  RandomNumbers                random(78);
+  const auto image = MakeImage<Image2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 0));
+  const auto selection = MakeImage<Image2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 0));
+  for (itk::SizeValueType voxel = 0; voxel < columns * rows; ++voxel)
+  {
+    image->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.Below(256));
+    selection->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.Below(3));
+  }
+  using FilterType = VoxelMapsTest::RunLengthFilter<Image2D>;
+  const auto filter = FilterType::New();
+  filter->SetInput(image);
+  filter->SetNeighborhoodRadius(1);
+  filter->SetFeatures({ itk::RunLengthFeatureMapEnums::Feature::RunPercentage });
+  filter->Update();
+  auto expected = GetBuffer(filter->GetOutput());
+  for (itk::SizeValueType voxel = 0; voxel < columns * rows; ++voxel)
+  {
+    expected[voxel] = selection->GetBufferPointer()[voxel] == 2 ? expected[voxel] : -7.0f;
+  }
+  filter->SetSelectionImage(selection);
+  filter->SetInsidePixelValue(2);
+  filter->SetBackgroundValue(-7.0);
+  for (const unsigned int threads : { 1u, 2u, 3u, 8u })
+  {
+    filter->SetNumberOfWorkUnits(threads);
+    filter->Modified();
+    filter->Update();
+    EXPECT_EQ(expected, GetBuffer(filter->GetOutput())) << threads << " threads";
+  }
+}
+
 TEST(TextureFeatureMapImageFilter, LevelsOfTheDiscretizationFilterCanBeFedToIt)
 {
   RandomNumbers random(78);

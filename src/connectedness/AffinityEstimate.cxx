@@ -73,43 +73,117 @@ struct Moments
   }
 };
 
-/** The voxels in any of the boxes around the seeds. */
-struct Boxes
+/** Voxels begin ... end - 1 of one row of the image. */
+struct Interval
 {
-  std::vector<bool> contains;
-  // Most of a large image lies before or after all boxes.
-  std::int64_t first;
+  std::int64_t begin;
   std::int64_t end;
+};
 
+/** The voxels in any of the boxes around the seeds: intervals in ascending order that do not overlap. Boxes grow axis
+ * by axis, so that those that overlap are united early. */
+class Boxes
+{
+public:
   Boxes(const FuzzyConnectednessInput & input, unsigned int radius, AbortChecker & abort)
-    : contains(static_cast<std::size_t>(input.GetNumberOfVoxels()))
-    , first(input.GetNumberOfVoxels())
-    , end(0)
+    : m_Size(input.size)
+    , m_Abort(abort)
   {
-    for (const std::int64_t seed : input.seeds)
+    for (int d = 0; d < 3; ++d)
     {
-      Triple             boxFirst;
-      Triple             boxLast;
-      const std::int64_t row = seed / input.size[0];
-      const Triple       at{ { seed % input.size[0], row % input.size[1], row / input.size[1] } };
-      for (int d = 0; d < 3; ++d)
-      {
-        boxFirst[d] = std::max<std::int64_t>(at[d] - std::int64_t{ radius }, 0);
-        boxLast[d] = std::min(at[d] + std::int64_t{ radius }, input.size[d] - 1);
-      }
-      for (std::int64_t z = boxFirst[2]; z <= boxLast[2]; ++z)
-      {
-        for (std::int64_t y = boxFirst[1]; y <= boxLast[1]; ++y)
-        {
-          const std::int64_t begin = (z * input.size[1] + y) * input.size[0];
-          std::fill(contains.begin() + begin + boxFirst[0], contains.begin() + begin + boxLast[0] + 1, true);
-          first = std::min(first, begin + boxFirst[0]);
-          end = std::max(end, begin + boxLast[0] + 1);
-          abort.Step();
-        }
-      }
+      m_Radius[d] = std::max<std::int64_t>(std::min(std::int64_t{ radius }, m_Size[d] - 1), 0);
+    }
+    std::vector<std::int64_t> seeds = input.seeds;
+    std::sort(seeds.begin(), seeds.end());
+    for (const std::int64_t seed : seeds)
+    {
+      const std::int64_t row = seed - seed % m_Size[0];
+      this->Append(intervals, { std::max(seed - m_Radius[0], row), std::min(seed + m_Radius[0] + 1, row + m_Size[0]) });
+    }
+    for (int d = 1; d < 3; ++d)
+    {
+      intervals = this->UniteShifted(intervals, d, -m_Radius[d], m_Radius[d]);
     }
   }
+
+  using Intervals = std::vector<Interval>;
+  Intervals intervals;
+
+private:
+  /** Add an interval that begins at or after the last one. */
+  void
+  Append(Intervals & to, const Interval & interval) const
+  {
+    if (!to.empty() && (interval.begin < to.back().end ||
+                        // In the same row.
+                        (interval.begin == to.back().end && interval.begin % m_Size[0] != 0)))
+    {
+      to.back().end = std::max(to.back().end, interval.end);
+    }
+    else
+    {
+      to.push_back(interval);
+    }
+    m_Abort.Step();
+  }
+
+  /** The union of the intervals shifted by first ... last along an axis, clipped to the image. */
+  Intervals
+  UniteShifted(const Intervals & from, int axis, std::int64_t first, std::int64_t last) const
+  {
+    Intervals result;
+    if (first == last)
+    {
+      const std::int64_t stride = axis == 1 ? m_Size[0] : m_Size[0] * m_Size[1];
+      for (const Interval & interval : from)
+      {
+        const std::int64_t at = interval.begin / stride % m_Size[axis] + first;
+        if (at >= 0 && at < m_Size[axis])
+        {
+          this->Append(result, { interval.begin + first * stride, interval.end + first * stride });
+        }
+      }
+      return result;
+    }
+    const std::int64_t middle = first + (last - first) / 2;
+    const Intervals    a = this->UniteShifted(from, axis, first, middle);
+    const Intervals    b = this->UniteShifted(from, axis, middle + 1, last);
+    auto               nextA = a.begin();
+    auto               nextB = b.begin();
+    while (nextA != a.end() || nextB != b.end())
+    {
+      const bool takesA = nextB == b.end() || (nextA != a.end() && nextA->begin < nextB->begin);
+      this->Append(result, takesA ? *nextA++ : *nextB++);
+    }
+    return result;
+  }
+
+  const Triple   m_Size;
+  AbortChecker & m_Abort;
+  Triple         m_Radius;
+};
+
+/** Answers whether intervals contain voxels, which must be asked about in ascending order. */
+class Membership
+{
+public:
+  explicit Membership(const std::vector<Interval> & intervals)
+    : m_Next(intervals.begin())
+    , m_End(intervals.end())
+  {}
+  bool
+  Contains(std::int64_t voxel)
+  {
+    while (m_Next != m_End && m_Next->end <= voxel)
+    {
+      ++m_Next;
+    }
+    return m_Next != m_End && m_Next->begin <= voxel;
+  }
+
+private:
+  std::vector<Interval>::const_iterator       m_Next;
+  const std::vector<Interval>::const_iterator m_End;
 };
 } // namespace
 
@@ -118,40 +192,39 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
                  const JobExecution & execution)
 {
   AbortChecker        abort(execution);
-  Boxes               boxes(input, parameters.radius, abort);
+  const Boxes         boxes(input, parameters.radius, abort);
   std::vector<double> intensities;
   std::vector<double> differences;
   WithImage(input, [&](const auto * image) {
-    std::vector<std::int64_t> voxels;
-    for (std::int64_t voxel = boxes.first; voxel < boxes.end; ++voxel)
-    {
-      if (boxes.contains[voxel])
-      {
-        boxes.contains[voxel] =
-          (input.mask == nullptr || input.mask[voxel] != 0) && std::isfinite(static_cast<double>(image[voxel]));
-        if (boxes.contains[voxel])
-        {
-          voxels.push_back(voxel);
-        }
-      }
-      abort.Step();
-    }
-
+    const auto isUsed = [&](std::int64_t voxel) {
+      return (input.mask == nullptr || input.mask[voxel] != 0) && std::isfinite(static_cast<double>(image[voxel]));
+    };
     const std::int64_t strides[3] = { 1, input.size[0], input.size[0] * input.size[1] };
-    for (const std::int64_t voxel : voxels)
+    Membership neighbors[3] = { Membership(boxes.intervals), Membership(boxes.intervals), Membership(boxes.intervals) };
+    for (const Interval & interval : boxes.intervals)
     {
-      intensities.push_back(static_cast<double>(image[voxel]));
-      const std::int64_t row = voxel / input.size[0];
-      const std::int64_t at[3] = { voxel % input.size[0], row % input.size[1], row / input.size[1] };
-      for (int d = 0; d < 3; ++d)
+      const std::int64_t row = interval.begin / input.size[0];
+      // The neighbors of voxels before these are in the image.
+      const std::int64_t ends[3] = { (row + 1) * input.size[0] - 1,
+                                     row % input.size[1] + 1 < input.size[1] ? interval.end : interval.begin,
+                                     row / input.size[1] + 1 < input.size[2] ? interval.end : interval.begin };
+      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
       {
-        const std::int64_t neighbor = voxel + strides[d];
-        if (at[d] + 1 < input.size[d] && boxes.contains[neighbor])
+        abort.Step();
+        if (!isUsed(voxel))
         {
-          differences.push_back(std::abs(intensities.back() - static_cast<double>(image[neighbor])));
+          continue;
+        }
+        intensities.push_back(static_cast<double>(image[voxel]));
+        for (int d = 0; d < 3; ++d)
+        {
+          const std::int64_t neighbor = voxel + strides[d];
+          if (voxel < ends[d] && neighbors[d].Contains(neighbor) && isUsed(neighbor))
+          {
+            differences.push_back(std::abs(intensities.back() - static_cast<double>(image[neighbor])));
+          }
         }
       }
-      abort.Step();
     }
   });
   std::sort(differences.begin(), differences.end());

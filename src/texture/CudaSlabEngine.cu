@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "texture/CudaSlabEngine.h"
 
+#include "common/HostMemory.h"
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
@@ -397,15 +398,15 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     const Slot & slot = slotOf(slab);
     slabs.Get(slab, start, size);
     const std::int64_t       first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
+    char * const             output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
+    const std::size_t        outputBytes = NumberOfVoxels(size) * voxelBytes;
     std::atomic<std::size_t> arrived{ 0 };
-    staging.ToHost(static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes,
-                   slot.Output(),
-                   NumberOfVoxels(size) * voxelBytes,
-                   slot.stream,
-                   [&](std::size_t bytes) {
-                     const std::size_t before = arrived.fetch_add(bytes);
-                     m_Job.execution.ReportProgress((before + bytes) / voxelBytes - before / voxelBytes);
-                   });
+    // While the kernels run.
+    TouchMemory(output, outputBytes, m_Job.execution);
+    staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {
+      const std::size_t before = arrived.fetch_add(bytes);
+      m_Job.execution.ReportProgress((before + bytes) / voxelBytes - before / voxelBytes);
+    });
     report.kernelMilliseconds += slot.KernelMilliseconds();
   }
   report.numberOfSlabs = static_cast<std::uint64_t>(number);

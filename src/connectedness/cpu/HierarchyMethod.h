@@ -18,6 +18,7 @@
 #ifndef HierarchyMethod_h
 #define HierarchyMethod_h
 
+#include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "ConnectednessSearch.h"
 #include "Contraction.h"
@@ -63,6 +64,7 @@ public:
     const std::int64_t tiles = m_Grid.GetNumberOfTiles();
     // Not a vector: one thread would clear it.
     m_Numbers.reset(new std::uint16_t[m_Job.GetNumberOfVoxels()]);
+    UseHugePages(m_Numbers.get(), static_cast<std::size_t>(m_Job.GetNumberOfVoxels()) * sizeof(std::uint16_t));
     m_FirstComponents.assign(tiles + 1, 0);
     m_Links.resize(tiles);
 

@@ -16,13 +16,14 @@
  *
  *=========================================================================*/
 #include "CudaConnectednessSlab.h"
-#include "common/ParallelFor.h"
+#include "common/HostMemory.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/KeysToStrengths.h"
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaSlabs.h"
 #include "itkCudaDevices.h"
 
+#include <algorithm>
 #include <string>
 
 namespace itk
@@ -168,23 +169,6 @@ private:
   const std::int64_t                    m_OwnPlanes;
   std::vector<bool>                     m_Waiting;
 };
-
-/** Write to every page of the keys, by all workers: the first write to fresh memory takes longer than a copy to it. */
-void
-TouchKeys(const FuzzyConnectednessJob & job, std::uint32_t * keys)
-{
-  constexpr std::int64_t keysOfPage = 4096 / sizeof(std::uint32_t);
-  // A megabyte: less takes less time than it takes to start a worker.
-  constexpr std::int64_t minPagesPerWorker = 256;
-
-  const std::int64_t pages = (job.GetNumberOfVoxels() + keysOfPage - 1) / keysOfPage;
-  ForEachRange(pages, minPagesPerWorker, job.execution, [keys](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t page = begin; page < end; ++page)
-    {
-      *static_cast<volatile std::uint32_t *>(keys + page * keysOfPage) = noKey;
-    }
-  });
-}
 } // namespace
 
 CudaFuzzyConnectednessReport
@@ -215,7 +199,9 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
     job.execution.CheckAbort();
     if (planesOfSlab >= planes)
     {
-      context.whileDeviceWorks = [&job, keys] { TouchKeys(job, keys); };
+      context.whileDeviceWorks = [&job, keys] {
+        TouchMemory(keys, static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(*keys), job.execution);
+      };
     }
     else if (!isCleared)
     {

@@ -1,0 +1,35 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef HostMemory_h
+#define HostMemory_h
+
+#include "itkVoxelMapsHostMemory.h"
+#include "itkVoxelMapsJob.h"
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** UseHugePages, then let all workers write to every page: what is copied to the buffer later does not wait for pages.
+ * The content of the buffer is lost. */
+void
+TouchMemory(void * data, std::size_t bytes, const JobExecution & execution);
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // HostMemory_h
