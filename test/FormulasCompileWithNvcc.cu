@@ -31,12 +31,14 @@ HasAllFunctions()
 {
   const auto add = &AddRunsOfLength<double>;
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
+  const auto averageTerm = &RunLengthTermOfAverage<double>;
+  const auto average = &RunLengthAverage<double, PlainDivision<double>>;
   const auto keyOfTerms = &KeyOfTerms;
   const auto strengthOfKey = &StrengthOfKey;
   const auto meanTerm = &MeanTerm;
   const auto differenceTerm = &DifferenceTerm;
-  return add != nullptr && evaluate != nullptr && keyOfTerms != nullptr && strengthOfKey != nullptr &&
-         meanTerm != nullptr && differenceTerm != nullptr;
+  return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
+         keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace
 

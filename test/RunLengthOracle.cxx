@@ -73,10 +73,16 @@ Minus(const Triple & a, const Triple & b)
   return { { a[0] - b[0], a[1] - b[1], a[2] - b[2] } };
 }
 
+/** numerator / (runs^power * common) */
 Value
-Ratio(Wide numerator, Wide denominator)
+Ratio(Wide numerator, Wide runs, int power, Wide common)
 {
-  Value value;
+  const Wide denominator = (power == 0 ? Wide{ 1 } : power == 1 ? runs : runs * runs) * common;
+  Value      value;
+  value.numerator = static_cast<double>(numerator);
+  value.runs = static_cast<double>(runs);
+  value.power = power;
+  value.common = static_cast<double>(common);
   value.isExact = numerator <= maxExactInteger && denominator <= maxExactInteger;
   value.reference = static_cast<long double>(numerator) / static_cast<long double>(denominator);
   value.exact = value.isExact ? static_cast<double>(numerator) / static_cast<double>(denominator)
@@ -269,7 +275,7 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
       multiple = std::lcm(multiple, length);
     }
     const Wide common = Square(static_cast<Wide>(multiple));
-    return Ratio(sum(weightOfLevel, [common](Wide length) { return common / (length * length); }), common * runs);
+    return Ratio(sum(weightOfLevel, [common](Wide length) { return common / (length * length); }), runs, 1, common);
   };
 
   const auto realRuns = static_cast<long double>(runs);
@@ -278,17 +284,17 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
     case Feature::ShortRunEmphasis:
       return sumOfShortRuns(one);
     case Feature::LongRunEmphasis:
-      return Ratio(sum(one, square), runs);
+      return Ratio(sum(one, square), runs, 1, 1);
     case Feature::GrayLevelNonUniformity:
-      return Ratio(sumOfSquaredCounts(runsOfLevel), runs);
+      return Ratio(sumOfSquaredCounts(runsOfLevel), runs, 1, 1);
     case Feature::RunLengthNonUniformity:
-      return Ratio(sumOfSquaredCounts(runsOfLength), runs);
+      return Ratio(sumOfSquaredCounts(runsOfLength), runs, 1, 1);
     case Feature::RunPercentage:
-      return Ratio(runs, numberOfVoxels);
+      return Ratio(runs, runs, 0, numberOfVoxels);
     case Feature::LowGrayLevelRunEmphasis:
       return Approximate(sumOfLowLevels([](long double) { return 1.0L; }) / realRuns);
     case Feature::HighGrayLevelRunEmphasis:
-      return Ratio(sum(square, one), runs);
+      return Ratio(sum(square, one), runs, 1, 1);
     case Feature::ShortRunLowGrayLevelEmphasis:
       return Approximate(sumOfLowLevels([](long double length) { return 1.0L / (length * length); }) / realRuns);
     case Feature::ShortRunHighGrayLevelEmphasis:
@@ -296,15 +302,15 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
     case Feature::LongRunLowGrayLevelEmphasis:
       return Approximate(sumOfLowLevels([](long double length) { return length * length; }) / realRuns);
     case Feature::LongRunHighGrayLevelEmphasis:
-      return Ratio(sum(square, square), runs);
+      return Ratio(sum(square, square), runs, 1, 1);
     case Feature::GrayLevelNonUniformityNormalized:
-      return Ratio(sumOfSquaredCounts(runsOfLevel), Square(runs));
+      return Ratio(sumOfSquaredCounts(runsOfLevel), runs, 2, 1);
     case Feature::RunLengthNonUniformityNormalized:
-      return Ratio(sumOfSquaredCounts(runsOfLength), Square(runs));
+      return Ratio(sumOfSquaredCounts(runsOfLength), runs, 2, 1);
     case Feature::GrayLevelVariance:
-      return Ratio(Spread(runs, sum(self, one), sum(square, one)), Square(runs));
+      return Ratio(Spread(runs, sum(self, one), sum(square, one)), runs, 2, 1);
     case Feature::RunVariance:
-      return Ratio(Spread(runs, sum(one, self), sum(one, square)), Square(runs));
+      return Ratio(Spread(runs, sum(one, self), sum(one, square)), runs, 2, 1);
     case Feature::RunEntropy:
     {
       // All terms are positive, so nothing cancels.
@@ -359,16 +365,22 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
   std::vector<Value> means;
   for (std::size_t f = 0; f < features.size(); ++f)
   {
+    // Exactly in the order that RunLengthFormulas.h defines: reciprocals of the runs in the terms, all else at the end.
     Value mean;
     for (std::size_t d = 0; d < directions.size(); ++d)
     {
       const Value & value = values[d * features.size() + f];
       mean.isExact = mean.isExact && value.isExact;
-      mean.exact += value.exact;
+      const double reciprocal = 1.0 / value.runs;
+      mean.exact += value.power == 0   ? value.numerator
+                    : value.power == 1 ? value.numerator * reciprocal
+                                       : value.numerator * (reciprocal * reciprocal);
+      mean.common = value.common;
       mean.reference += value.reference;
     }
-    mean.exact /= static_cast<double>(directions.size());
     mean.reference /= static_cast<long double>(directions.size());
+    mean.exact = mean.isExact ? mean.exact / (static_cast<double>(directions.size()) * mean.common)
+                              : static_cast<double>(mean.reference);
     means.push_back(mean);
   }
   return means;

@@ -66,6 +66,11 @@ struct Value
   double exact{ 0.0 };
   /** The value up to the rounding of long double. */
   long double reference{ 0.0L };
+  /** A ratio as numerator / (runs^power * common); averages are defined by these. */
+  double numerator{ 0.0 };
+  double runs{ 1.0 };
+  int    power{ 0 };
+  double common{ 1.0 };
 };
 
 /** Add the runs of the window at a position along one direction; window and runs end at the image's border. */

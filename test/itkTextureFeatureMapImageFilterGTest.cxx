@@ -25,7 +25,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -249,15 +251,47 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
     {
       job.aggregation = Aggregation::Average;
     }
+    const std::int64_t side = job.windowSize[0];
+    if (job.aggregation == Aggregation::Average &&
+        !(job.windowSize[1] == side && (job.windowSize[2] == side || job.levelsSize[2] == 1)))
+    {
+      // The scale of short runs is that of the longest line of all directions, not only of those that are left.
+      std::vector<Job::Feature> others;
+      std::copy_if(job.features.begin(), job.features.end(), std::back_inserter(others), [](Job::Feature feature) {
+        return feature != Job::Feature::ShortRunEmphasis && feature != Job::Feature::ShortRunLowGrayLevelEmphasis &&
+               feature != Job::Feature::ShortRunHighGrayLevelEmphasis;
+      });
+      job.features = others.empty() ? std::vector<Job::Feature>{ Job::Feature::LongRunEmphasis } : others;
+    }
     const std::size_t features = job.features.size();
     const std::size_t directions = job.offsets.size();
 
-    // The rule applied to the features of every direction, which are tested by themselves.
+    // The rule applied to the features of every direction, and to averages of the directions that are left, which are
+    // tested by themselves.
     Job eachDirection = job;
     eachDirection.aggregation = Aggregation::PerDirection;
-    const std::vector<double> values = Compute<double>(eachDirection, GetAllEngines().front());
-    std::vector<double>       expected;
-    std::size_t               at = 0;
+    const std::vector<double>                        values = Compute<double>(eachDirection, GetAllEngines().front());
+    std::map<std::vector<bool>, std::vector<double>> averages;
+    const auto averagesOf = [&](const std::vector<bool> & isUsed) -> const std::vector<double> & {
+      std::vector<double> & result = averages[isUsed];
+      if (result.empty())
+      {
+        Job left = job;
+        left.aggregation = Aggregation::Average;
+        left.offsets.clear();
+        for (std::size_t d = 0; d < directions; ++d)
+        {
+          if (isUsed[d])
+          {
+            left.offsets.push_back(job.offsets[d]);
+          }
+        }
+        result = Compute<double>(left, GetAllEngines().front());
+      }
+      return result;
+    };
+    std::vector<double> expected;
+    std::size_t         at = 0;
     for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
     {
       for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
@@ -267,7 +301,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
           const std::array<std::int64_t, 3> voxel = { { job.outputIndex[0] - job.levelsIndex[0] + x,
                                                         job.outputIndex[1] - job.levelsIndex[1] + y,
                                                         job.outputIndex[2] - job.levelsIndex[2] + z } };
-          std::vector<double>               sums(features, 0.0);
+          std::vector<bool>                 usedDirections(directions);
           std::size_t                       used = 0;
           const bool                        isPresent = randomCase.levels({ { voxel[0], voxel[1], voxel[2] } }) != 0;
           for (std::size_t d = 0; d < directions; ++d)
@@ -275,11 +309,11 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
             const auto & step = job.offsets[d];
             const bool   isUsed = !isPresent || HasPair(randomCase, voxel, { { step[0], step[1], step[2] } }) ||
                                 HasPair(randomCase, voxel, { { -step[0], -step[1], -step[2] } });
+            usedDirections[d] = isUsed;
             used += isUsed ? 1 : 0;
             for (std::size_t f = 0; f < features; ++f)
             {
               const double value = values[at + d * features + f];
-              sums[f] += isUsed ? value : 0.0;
               if (job.aggregation == Aggregation::PerDirection)
               {
                 expected.push_back(isUsed ? value : std::numeric_limits<double>::quiet_NaN());
@@ -291,7 +325,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
           for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
           {
             expected.push_back(!isPresent ? -1.0
-                               : used > 0 ? sums[f] / static_cast<double>(used)
+                               : used > 0 ? averagesOf(usedDirections)[at / directions + f]
                                           : std::numeric_limits<double>::quiet_NaN());
           }
         }

@@ -35,6 +35,11 @@ struct PlainDivision
   {
     TReal value;
   };
+  static VOXELMAPS_HOST_DEVICE inline TReal
+  Reciprocal(TReal value)
+  {
+    return 1.0 / value;
+  }
   static VOXELMAPS_HOST_DEVICE inline Divisor
   By(TReal value)
   {
@@ -68,10 +73,15 @@ struct FusedDivision
     TReal value;
     TReal reciprocal;
   };
+  static VOXELMAPS_HOST_DEVICE inline TReal
+  Reciprocal(TReal value)
+  {
+    return TArithmetic::Reciprocal(value);
+  }
   static VOXELMAPS_HOST_DEVICE inline Divisor
   By(TReal value)
   {
-    return Divisor{ value, TArithmetic::Reciprocal(value) };
+    return Divisor{ value, Reciprocal(value) };
   }
   static VOXELMAPS_HOST_DEVICE inline Divisor
   ByProduct(const Divisor & a, const Divisor & b)

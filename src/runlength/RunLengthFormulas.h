@@ -27,7 +27,12 @@
  *
  * Every argument is an integer converted to double (rounded to nearest, so exact below 2^53). The operations below are
  * IEEE 754 double operations in the order written; compile with contraction off (-ffp-contract=off, -fmad=false), and
- * all compilers give the same bits. TReal is double, or a vector of doubles with the same operators. */
+ * all compilers give the same bits. TReal is double, or a vector of doubles with the same operators.
+ *
+ * A feature is numerator / divisor. PerDirection and Merge round this quotient correctly. Average goes without a
+ * division per direction: with r the correctly rounded 1 / runs, it adds numerator * r, direction by direction in their
+ * order, or numerator * (r * r) where the divisor has runs^2, or the numerator where the divisor has no runs. Only then
+ * it divides, by the product of the number of directions and what all divisors have in common. */
 namespace itk
 {
 namespace voxelmaps
@@ -96,6 +101,96 @@ AddRunsOfLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortR
   sums.lengthNonUniformity += runs * runs;
 }
 
+/** Which power of the number of runs divides a feature. */
+VOXELMAPS_HOST_DEVICE constexpr int
+RunLengthPowerOfRuns(RunLengthFeatureMapEnums::Feature feature)
+{
+  using Feature = RunLengthFeatureMapEnums::Feature;
+  switch (feature)
+  {
+    case Feature::RunPercentage:
+      return 0;
+    case Feature::GrayLevelNonUniformityNormalized:
+    case Feature::RunLengthNonUniformityNormalized:
+    case Feature::GrayLevelVariance:
+    case Feature::RunVariance:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** Whether the divisor of a feature contains the scale of short runs. */
+VOXELMAPS_HOST_DEVICE constexpr bool
+RunLengthIsOfShortRuns(RunLengthFeatureMapEnums::Feature feature)
+{
+  using Feature = RunLengthFeatureMapEnums::Feature;
+  return feature == Feature::ShortRunEmphasis || feature == Feature::ShortRunLowGrayLevelEmphasis ||
+         feature == Feature::ShortRunHighGrayLevelEmphasis;
+}
+
+/** The numerator of one feature of one matrix. */
+template <typename TReal>
+VOXELMAPS_HOST_DEVICE inline TReal
+RunLengthNumerator(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums)
+{
+  using Feature = RunLengthFeatureMapEnums::Feature;
+  switch (feature)
+  {
+    case Feature::ShortRunEmphasis:
+      return sums.shortRuns;
+    case Feature::LongRunEmphasis:
+      return sums.longRuns;
+    case Feature::GrayLevelNonUniformity:
+    case Feature::GrayLevelNonUniformityNormalized:
+      return sums.levelNonUniformity;
+    case Feature::RunLengthNonUniformity:
+    case Feature::RunLengthNonUniformityNormalized:
+      return sums.lengthNonUniformity;
+    case Feature::RunPercentage:
+      return sums.runs;
+    case Feature::LowGrayLevelRunEmphasis:
+      return sums.inverses;
+    case Feature::HighGrayLevelRunEmphasis:
+      return sums.squares;
+    case Feature::ShortRunLowGrayLevelEmphasis:
+      return sums.shortRunInverses;
+    case Feature::ShortRunHighGrayLevelEmphasis:
+      return sums.shortRunSquares;
+    case Feature::LongRunLowGrayLevelEmphasis:
+      return sums.longRunInverses;
+    case Feature::LongRunHighGrayLevelEmphasis:
+      return sums.longRunSquares;
+    case Feature::GrayLevelVariance:
+      return sums.levelVariance;
+    case Feature::RunVariance:
+      // The lengths of all runs add up to the voxels.
+      return sums.runs * sums.longRuns - sums.voxels * sums.voxels;
+    case Feature::RunEntropy:
+      return sums.entropy;
+  }
+  return sums.runs;
+}
+
+/** A quotient in the unit of its feature: fixed point numbers lose their scale. */
+template <typename TReal>
+VOXELMAPS_HOST_DEVICE inline TReal
+RunLengthToUnit(RunLengthFeatureMapEnums::Feature feature, const TReal & quotient, const RunLengthScales & scales)
+{
+  using Feature = RunLengthFeatureMapEnums::Feature;
+  switch (feature)
+  {
+    case Feature::LowGrayLevelRunEmphasis:
+    case Feature::ShortRunLowGrayLevelEmphasis:
+    case Feature::LongRunLowGrayLevelEmphasis:
+      return quotient * scales.inverseScale;
+    case Feature::RunEntropy:
+      return quotient * scales.entropyScale;
+    default:
+      return quotient;
+  }
+}
+
 /** The divisors of one matrix, shared by its features. */
 template <typename TReal, typename TDivision>
 struct RunLengthDivisors
@@ -120,44 +215,35 @@ VOXELMAPS_HOST_DEVICE inline TReal
 RunLengthFeatureValue(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums,
                       const RunLengthDivisors<TReal, TDivision> & by, const RunLengthScales & scales)
 {
-  using Feature = RunLengthFeatureMapEnums::Feature;
-  switch (feature)
-  {
-    case Feature::ShortRunEmphasis:
-      return TDivision::Quotient(sums.shortRuns, by.shortRuns);
-    case Feature::LongRunEmphasis:
-      return TDivision::Quotient(sums.longRuns, by.runs);
-    case Feature::GrayLevelNonUniformity:
-      return TDivision::Quotient(sums.levelNonUniformity, by.runs);
-    case Feature::RunLengthNonUniformity:
-      return TDivision::Quotient(sums.lengthNonUniformity, by.runs);
-    case Feature::RunPercentage:
-      return TDivision::Quotient(sums.runs, by.voxels);
-    case Feature::LowGrayLevelRunEmphasis:
-      return TDivision::Quotient(sums.inverses, by.runs) * scales.inverseScale;
-    case Feature::HighGrayLevelRunEmphasis:
-      return TDivision::Quotient(sums.squares, by.runs);
-    case Feature::ShortRunLowGrayLevelEmphasis:
-      return TDivision::Quotient(sums.shortRunInverses, by.shortRuns) * scales.inverseScale;
-    case Feature::ShortRunHighGrayLevelEmphasis:
-      return TDivision::Quotient(sums.shortRunSquares, by.shortRuns);
-    case Feature::LongRunLowGrayLevelEmphasis:
-      return TDivision::Quotient(sums.longRunInverses, by.runs) * scales.inverseScale;
-    case Feature::LongRunHighGrayLevelEmphasis:
-      return TDivision::Quotient(sums.longRunSquares, by.runs);
-    case Feature::GrayLevelNonUniformityNormalized:
-      return TDivision::Quotient(sums.levelNonUniformity, by.runsSquared);
-    case Feature::RunLengthNonUniformityNormalized:
-      return TDivision::Quotient(sums.lengthNonUniformity, by.runsSquared);
-    case Feature::GrayLevelVariance:
-      return TDivision::Quotient(sums.levelVariance, by.runsSquared);
-    case Feature::RunVariance:
-      // The lengths of all runs add up to the voxels.
-      return TDivision::Quotient(sums.runs * sums.longRuns - sums.voxels * sums.voxels, by.runsSquared);
-    case Feature::RunEntropy:
-      return TDivision::Quotient(sums.entropy, by.runs) * scales.entropyScale;
-  }
-  return sums.runs;
+  const int                           power = RunLengthPowerOfRuns(feature);
+  const typename TDivision::Divisor & divisor = power == 0                        ? by.voxels
+                                                : power == 2                      ? by.runsSquared
+                                                : RunLengthIsOfShortRuns(feature) ? by.shortRuns
+                                                                                  : by.runs;
+  return RunLengthToUnit(feature, TDivision::Quotient(RunLengthNumerator(feature, sums), divisor), scales);
+}
+
+/** What one direction adds to the average of a feature; reciprocal is the correctly rounded 1 / runs. */
+template <typename TReal>
+VOXELMAPS_HOST_DEVICE inline TReal
+RunLengthTermOfAverage(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums,
+                       const TReal & reciprocal)
+{
+  const TReal numerator = RunLengthNumerator(feature, sums);
+  const int   power = RunLengthPowerOfRuns(feature);
+  return power == 0 ? numerator : power == 1 ? numerator * reciprocal : numerator * (reciprocal * reciprocal);
+}
+
+/** The average of a feature over so many directions from the sum of their terms. */
+template <typename TReal, typename TDivision>
+VOXELMAPS_HOST_DEVICE inline TReal
+RunLengthAverage(RunLengthFeatureMapEnums::Feature feature, const TReal & sum, const TReal & voxels,
+                 const TReal & directions, const RunLengthScales & scales)
+{
+  const TReal divisor = RunLengthPowerOfRuns(feature) == 0 ? directions * voxels
+                        : RunLengthIsOfShortRuns(feature)  ? directions * scales.shortRunScale
+                                                           : directions;
+  return RunLengthToUnit(feature, TDivision::Quotient(sum, TDivision::By(divisor)), scales);
 }
 } // namespace voxelmaps
 } // namespace itk

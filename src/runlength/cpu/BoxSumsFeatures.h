@@ -65,7 +65,8 @@ public:
   void
   WriteAverages() const
   {
-    const auto directions = static_cast<double>(m_Task.directions.number);
+    const Real zero = Real() * 0.0;
+    const Real directions = zero + static_cast<double>(m_Task.directions.number);
     int        order[RunLengthFeatureMapEnums::NumberOfFeatures];
     for (int f = 0; f < m_Task.numberOfFeatures; ++f)
     {
@@ -77,11 +78,14 @@ public:
       {
         for (int x = 0; x < m_Shape.nx; x += simdWidth)
         {
-          const double * from = m_Memory.averages + z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx + x;
-          Real           values[RunLengthFeatureMapEnums::NumberOfFeatures];
+          const std::ptrdiff_t at = z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx + x;
+          const double *       from = m_Memory.averages + at;
+          const Real           voxels = this->Voxels(at);
+          Real                 values[RunLengthFeatureMapEnums::NumberOfFeatures];
           for (int f = 0; f < m_Task.numberOfFeatures; ++f, from += m_Shape.outputVoxels)
           {
-            values[f] = Load<Real>(from) / directions;
+            values[f] =
+              RunLengthAverage<Real, Division>(m_Task.features[f], Load<Real>(from), voxels, directions, m_Task.scales);
           }
           this->WriteBlock(values, order, 0, x, y, z);
         }
@@ -137,9 +141,12 @@ private:
         sums.entropy = m_Task.needsEntropy ? this->Entropy(sums.runs, ofMatrix) : zero;
 
         Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
-        EvaluateAll(sums, m_Task.scales, shortRunScale, all);
         if (average)
         {
+          const Real reciprocal = Division::Reciprocal(sums.runs);
+          ForEachFeature([&](auto feature) {
+            all[static_cast<int>(feature())] = RunLengthTermOfAverage(feature(), sums, reciprocal);
+          });
           double * to = m_Memory.averages + at;
           for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
           {
@@ -149,6 +156,10 @@ private:
         }
         else
         {
+          const RunLengthDivisors<Real, Division> by(sums, shortRunScale);
+          ForEachFeature([&](auto feature) {
+            all[static_cast<int>(feature())] = RunLengthFeatureValue(feature(), sums, by, m_Task.scales);
+          });
           this->WriteBlock(all, order, merge ? 0 : d * features, x, y, z);
         }
       }
@@ -169,8 +180,7 @@ private:
     };
 
     ClearRuns(sums);
-    sums.voxels =
-      ToReal(Load<Bits32>(static_cast<const std::uint32_t *>(this->FirstSum(CountWeight, at)))) * double(directions);
+    sums.voxels = this->Voxels(at) * double(directions);
     auto       runs = runsOf(RunsOfLength32(), CountWeight);
     const auto addRuns = [&](auto && squaresOf, auto && inversesOf) {
       for (int l = 1; l <= longest; ++l)
@@ -288,6 +298,12 @@ private:
   }
 
   Real
+  Voxels(std::ptrdiff_t at) const
+  {
+    return ToReal(Load<Bits32>(static_cast<const std::uint32_t *>(this->FirstSum(CountWeight, at))));
+  }
+
+  Real
   LevelNonUniformity(std::ptrdiff_t at) const
   {
     switch (LevelCountBytes(m_Task))
@@ -310,15 +326,11 @@ private:
   }
 
   /** Every feature, so that no branch is taken per voxel; those that were not asked for are meaningless. */
+  template <typename TEvaluate>
   static void
-  EvaluateAll(const RunLengthSums<Real> & sums, const RunLengthScales & scales, const Division::Divisor & shortRunScale,
-              Real all[])
+  ForEachFeature(const TEvaluate & evaluate)
   {
     using Feature = RunLengthFeatureMapEnums::Feature;
-    const RunLengthDivisors<Real, Division> by(sums, shortRunScale);
-    const auto                              evaluate = [&](auto feature) {
-      all[static_cast<int>(feature())] = RunLengthFeatureValue(feature(), sums, by, scales);
-    };
     evaluate([] { return Feature::ShortRunEmphasis; });
     evaluate([] { return Feature::LongRunEmphasis; });
     evaluate([] { return Feature::GrayLevelNonUniformity; });

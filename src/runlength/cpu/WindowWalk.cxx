@@ -28,6 +28,8 @@ namespace voxelmaps
 {
 namespace
 {
+using Division = PlainDivision<double>;
+
 constexpr std::size_t   maxTableEntries = std::size_t{ 1 } << 20;
 constexpr std::uint64_t stepsBetweenAbortChecks = 4000000;
 } // namespace
@@ -142,9 +144,10 @@ WindowWalk::ComputeVoxel(std::int64_t voxel, const WindowBox & window)
     if (m_Task.aggregation == Aggregation::Average)
     {
       // 0 / 0 is NaN where all directions were skipped.
-      for (double & value : m_Values)
+      for (int f = 0; f < features; ++f)
       {
-        value /= static_cast<double>(used);
+        m_Values[f] = RunLengthAverage<double, Division>(
+          m_Task.features[f], m_Values[f], voxels, static_cast<double>(used), m_Task.scales);
       }
     }
     else if (m_Task.aggregation == Aggregation::Merge && used > 0)
@@ -312,11 +315,13 @@ WindowWalk::EvaluateMatrix(double voxels, double * values)
     sums.entropy = static_cast<double>(m_Task.entropyTable[runs] - m_EntropySum);
   }
 
-  using Division = PlainDivision<double>;
   const RunLengthDivisors<double, Division> divisors(sums, Division::By(m_Task.scales.shortRunScale));
+  const double                              reciprocal = Division::Reciprocal(sums.runs);
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
-    values[f] = RunLengthFeatureValue(m_Task.features[f], sums, divisors, m_Task.scales);
+    values[f] = m_Task.aggregation == RunLengthJob::Aggregation::Average
+                  ? RunLengthTermOfAverage(m_Task.features[f], sums, reciprocal)
+                  : RunLengthFeatureValue(m_Task.features[f], sums, divisors, m_Task.scales);
   }
 }
 } // namespace voxelmaps

@@ -57,13 +57,14 @@ MakeTiling(const RunLengthTask & task, void * scratch)
   tiling.levelBits = task.maxVoxels < 256 ? 8 : 16;
   tiling.components = MakeFeatureComponents(task);
   tiling.runs = RunWeights(task);
+  tiling.words = StartWeights(tiling.runs);
   tiling.runLengthWords = static_cast<std::uint64_t *>(scratch);
   tiling.levelNonUniformities = static_cast<char *>(scratch) + RunLengthWordsBytes(task);
   return tiling;
 }
 
 __device__ void
-WriteRunLengthWord(const RunLengthTask & task, int x, int y, int z, std::uint64_t * runLengthWords)
+WriteRunLengthWord(const RunLengthTask & task, bool asBits, int x, int y, int z, std::uint64_t * runLengthWords)
 {
   const std::int64_t    voxel = (z * task.levelsSize[1] + y) * task.levelsSize[0] + x;
   const std::uint16_t * levels = task.levels + voxel;
@@ -101,7 +102,8 @@ WriteRunLengthWord(const RunLengthTask & task, int x, int y, int z, std::uint64_
         ++length;
         next += stride;
       }
-      word |= static_cast<std::uint64_t>(length) << (lengthBits * d);
+      const std::uint32_t bits = asBits ? BitsOfLength(length) : static_cast<std::uint32_t>(length);
+      word |= static_cast<std::uint64_t>(bits) << (lengthBits * d);
     }
   }
   runLengthWords[voxel] = word;
@@ -109,7 +111,7 @@ WriteRunLengthWord(const RunLengthTask & task, int x, int y, int z, std::uint64_
 
 /** For every voxel and direction the number of equal voxels from it on, at most the longest run, and its level. */
 __global__ void
-RunLengthWordsKernel(const __grid_constant__ RunLengthTask task, std::uint64_t * runLengthWords)
+RunLengthWordsKernel(const __grid_constant__ RunLengthTask task, bool asBits, std::uint64_t * runLengthWords)
 {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (x >= task.levelsSize[0])
@@ -120,7 +122,7 @@ RunLengthWordsKernel(const __grid_constant__ RunLengthTask task, std::uint64_t *
   {
     for (int y = static_cast<int>(blockIdx.y); y < task.levelsSize[1]; y += static_cast<int>(gridDim.y))
     {
-      WriteRunLengthWord(task, x, y, z, runLengthWords);
+      WriteRunLengthWord(task, asBits, x, y, z, runLengthWords);
     }
   }
 }
@@ -171,8 +173,8 @@ ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & res
     const dim3             blocks(BlocksFor(static_cast<std::uint64_t>(task.levelsSize[0]), threads),
                       static_cast<unsigned int>(std::min(task.levelsSize[1], maxBlocks)),
                       static_cast<unsigned int>(std::min(task.levelsSize[2], maxBlocks)));
-    RunLengthWordsKernel<<<blocks, threads, 0, resources.stream>>>(task,
-                                                                   static_cast<std::uint64_t *>(resources.scratch));
+    RunLengthWordsKernel<<<blocks, threads, 0, resources.stream>>>(
+      task, LargestSide(task) <= maxLengthOfBits, static_cast<std::uint64_t *>(resources.scratch));
     CheckLaunch("starting the kernel of run length words");
   }
   const BoxSumsTiling tiling = MakeTiling(task, resources.scratch);

@@ -20,7 +20,9 @@
 
 #include "CudaBoxSumsLevels.cuh"
 #include "CudaBoxSumsRuns.cuh"
+#include "CudaBoxSumsWords.cuh"
 #include "CudaRunLengthMethods.h"
+#include "common/FixedPoint.h"
 
 #include <algorithm>
 
@@ -30,10 +32,6 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Levels that the words of run lengths and the inverse table are made for. */
-constexpr int maxGrayLevels = 1024;
-static_assert(maxGrayLevels <= maxLevelOfWord, "levels fit beside the lengths");
-
 /** Bits of the binary number n. */
 constexpr int
 BitsOf(std::uint64_t n)
@@ -63,6 +61,15 @@ ChooseSumWidth(const RunLengthTask & task)
   }
   return static_cast<double>(MaxSquares(task)) * task.scales.shortRunScale < 4294967296.0 ? SumWidth::Narrow
                                                                                           : SumWidth::Packed;
+}
+
+/** Whether all of S_k fits one 64-bit word. */
+inline bool
+FitsWord(const RunLengthTask & task)
+{
+  return BitsOf(task.maxVoxels) <= wordCountBits && task.numberOfGrayLevels < 1 << wordLevelBits &&
+         BitsOf(MaxSquares(task)) <= wordSquareBits &&
+         static_cast<double>(task.maxVoxels) < task.scales.inverseScale * PowerOfTwo(wordInverseBits);
 }
 
 /** Bytes of shared memory for the averages of a tile on their way to the output. */
@@ -118,18 +125,31 @@ LaunchShape(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream
 {
   if (task.needsLevelCounts)
   {
-    constexpr std::size_t bytes = 8 * tileVoxels * sizeof(std::uint32_t);
     Launch(tiling.levelBits == 8 ? LevelNonUniformityKernel<VWindow, VShape, 8>
                                  : LevelNonUniformityKernel<VWindow, VShape, 16>,
            task,
            tiling,
-           bytes,
-           0,
+           LevelCounts<VWindow, VShape, 8>::bytesOfSums,
+           LevelRanks::bytes,
            0,
            stream);
   }
   const SumWidth width = ChooseSumWidth(task);
   const bool     all = tiling.components.beyondEleven;
+  if constexpr (VShape == WindowShape::Cube && VWindow <= StartWeights::maxLength)
+  {
+    if (task.aggregation == RunLengthJob::Aggregation::Average && !all && FitsWord(task))
+    {
+      using Sums = BoxSumsOfWords<VWindow>;
+      return Launch(BoxSumsOfWordsKernel<VWindow>,
+                    task,
+                    tiling,
+                    Sums::bytesOfSums,
+                    Sums::BytesOfTables(task),
+                    BytesOfStaging(task),
+                    stream);
+    }
+  }
   if constexpr (VShape == WindowShape::Cube && VWindow <= 5)
   {
     if (width == SumWidth::Narrow && !all)

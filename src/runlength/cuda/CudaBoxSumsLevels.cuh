@@ -24,7 +24,84 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Counts of the levels of one chunk over a box, as bytes or halves of eight words: two rows of a thread. */
+/** The levels that occur in a tile, and the number of each among them: what does not occur needs no counting. */
+class LevelRanks
+{
+public:
+  static constexpr int wordBits = 32;
+  static constexpr int maxWords = maxGrayLevels / wordBits;
+  /** Shared memory for a bit and a rank per level. */
+  static constexpr int bytes = maxWords * 4 + maxGrayLevels * 2;
+
+  __device__
+  LevelRanks(const RunLengthTask & task, char * shared)
+    : m_NumberOfLevels(task.numberOfGrayLevels)
+    , m_Bits(reinterpret_cast<std::uint32_t *>(shared))
+    , m_Ranks(reinterpret_cast<std::uint16_t *>(shared + maxWords * 4))
+  {}
+
+  /** Called by all threads of a block; levelOf(i) are the levels of this thread, 0 for none. Returns their number. */
+  template <typename TLevelOf>
+  __device__ int
+  Make(int number, const TLevelOf & levelOf)
+  {
+    const int words = (m_NumberOfLevels + wordBits - 1) / wordBits;
+    for (int w = threadIdx.x; w < words; w += boxSumsThreads)
+    {
+      m_Bits[w] = 0;
+    }
+    __syncthreads();
+    for (int w = 0; w < words; ++w)
+    {
+      std::uint32_t bits = 0;
+#pragma unroll
+      for (int i = 0; i < number; ++i)
+      {
+        const std::uint32_t level = levelOf(i) - 1 - static_cast<std::uint32_t>(w * wordBits);
+        bits |= level < wordBits ? 1u << level : 0;
+      }
+      for (int offset = tileColumns / 2; offset > 0; offset /= 2)
+      {
+        bits |= __shfl_xor_sync(0xffffffffu, bits, offset);
+      }
+      if (threadIdx.x % tileColumns == 0 && bits != 0)
+      {
+        atomicOr(m_Bits + w, bits);
+      }
+    }
+    __syncthreads();
+    int all = 0;
+    for (int w = 0; w < words; ++w)
+    {
+      all += __popc(m_Bits[w]);
+    }
+    for (int level = threadIdx.x; level < m_NumberOfLevels; level += boxSumsThreads)
+    {
+      int rank = __popc(m_Bits[level / wordBits] & ((1u << (level % wordBits)) - 1));
+      for (int w = 0; w < level / wordBits; ++w)
+      {
+        rank += __popc(m_Bits[w]);
+      }
+      m_Ranks[level] = static_cast<std::uint16_t>(rank);
+    }
+    __syncthreads();
+    return all;
+  }
+
+  /** 1, 2 ... for the levels that occur, 0 for none. */
+  __device__ std::uint32_t
+             Of(std::uint32_t level) const
+  {
+    return level == 0 ? 0 : m_Ranks[level - 1] + 1u;
+  }
+
+private:
+  int             m_NumberOfLevels;
+  std::uint32_t * m_Bits;
+  std::uint16_t * m_Ranks;
+};
+
+/** Counts of the levels of one chunk over a box, as bytes or halves of words: two rows of a thread. */
 template <int VWindow, WindowShape VShape, int VBits>
 class LevelCounts
 {
@@ -33,15 +110,17 @@ public:
   static constexpr int planes = Window::planes;
   static constexpr int words = 8;
   static constexpr int levelsPerChunk = words * 32 / VBits;
-  /** Counts of one column, of up to 9 voxels, take four bits. */
-  static constexpr std::uint32_t nibbleWords = levelsPerChunk / 8;
+  /** Counts of one column, of up to 9 voxels, take four bits; a group of levels is a word of them. */
+  static constexpr int groups = levelsPerChunk / 8;
+  static constexpr int wordsPerGroup = words / groups;
+  static constexpr int bytesOfSums = words * tileVoxels * static_cast<int>(sizeof(std::uint32_t));
 
   __device__
   LevelCounts(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
     : m_Task(task)
     , m_Tiling(tiling)
     , m_Position(position)
-    , m_Shared(shared)
+    , m_Shared(shared + LevelRanks::bytes)
   {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -54,98 +133,118 @@ public:
         std::uint32_t links = 0;
         for (int d = 0; d < task.directions.number; ++d)
         {
-          links |= (LengthOf(runLengthWords[j], d) >= 2 ? 1u : 0u) << d;
+          links |= (StartsEqual<VWindow>(LengthOf(runLengthWords[j], d), 2) ? 1u : 0u) << d;
         }
         m_Voxels[r][j] = links | static_cast<std::uint32_t>(LevelOf(runLengthWords[j])) << levelBit;
       }
     }
-  }
-
-  /** Choose a chunk; whether any voxel of the tile has one of its levels. */
-  __device__ bool
-  StartChunk(int chunk)
-  {
-    bool any = false;
+    LevelRanks ranks(task, shared);
+    m_NumberOfLevels = ranks.Make(2 * planes, [this](int i) { return m_Voxels[i / planes][i % planes] >> levelBit; });
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        const std::uint32_t level =
-          (m_Voxels[r][j] >> levelBit) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
-        const bool isIn = level < static_cast<std::uint32_t>(levelsPerChunk);
-        any = any || isIn;
-        m_Voxels[r][j] = (m_Voxels[r][j] & ~(7u << wordBit)) | (isIn ? level / 8 : nibbleWords) << wordBit;
-        m_Ones[r][j] = isIn ? 1u << (4 * (level % 8)) : 0;
+        const std::uint32_t rank = ranks.Of(m_Voxels[r][j] >> levelBit);
+        m_Voxels[r][j] = (m_Voxels[r][j] & ((1u << levelBit) - 1)) | rank << levelBit;
       }
     }
-    return any;
   }
 
-  /** Counts of all voxels, or of the voxels linked in a direction. */
-  __device__ void
-  CountVoxels(std::uint32_t (&sums)[2][words])
+  /** Levels that occur in the tile, in chunks. */
+  __device__ int
+  NumberOfChunks() const
   {
-    this->Count<true, false, false, false>(0, sums);
-  }
-  __device__ void
-  CountLinks(int direction, std::uint32_t (&sums)[2][words])
-  {
-    const auto & step = m_Task.directions.steps[direction];
-    if (step[2] == 0 || VShape == WindowShape::Square)
-    {
-      step[0] == 0 ? this->Count<false, false, true, false>(direction, sums)
-                   : this->CountAlongX<false>(step[1] != 0, direction, sums);
-    }
-    else if (step[0] == 0)
-    {
-      step[1] == 0 ? this->Count<false, false, false, true>(direction, sums)
-                   : this->Count<false, false, true, true>(direction, sums);
-    }
-    else
-    {
-      this->CountAlongX<true>(step[1] != 0, direction, sums);
-    }
+    return (m_NumberOfLevels + levelsPerChunk - 1) / levelsPerChunk;
   }
 
-  /** Sum over the levels of (voxels - links)^2: links of a level are never more than its voxels, so that no part of a
-   * word borrows from the next. */
-  static __device__ std::uint32_t
-                    SumOfSquares(const std::uint32_t (&voxels)[words], const std::uint32_t (&links)[words])
+  /** Choose a chunk, and count its voxels. */
+  __device__ void
+  StartChunk(int chunk)
   {
-    std::uint32_t sum = 0;
+    m_Groups = min(groups, (m_NumberOfLevels - chunk * levelsPerChunk + 7) / 8);
 #pragma unroll
-    for (int w = 0; w < words; ++w)
+    for (int r = 0; r < 2; ++r)
     {
-      const std::uint32_t runs = voxels[w] - links[w];
+#pragma unroll
+      for (int j = 0; j < planes; ++j)
+      {
+        const std::uint32_t rank =
+          (m_Voxels[r][j] >> levelBit) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
+        const bool isIn = rank < static_cast<std::uint32_t>(levelsPerChunk);
+        m_Voxels[r][j] = (m_Voxels[r][j] & ~(3u << groupBit)) | (isIn ? rank / 8 : 0) << groupBit;
+        m_Ones[r][j] = isIn ? 1u << (4 * (rank % 8)) : 0;
+      }
+    }
+    this->Count<true, false, false, false>(0, [this](int r, int w, std::uint32_t sum) { m_Counts[r][w] = sum; });
+  }
+
+  /** Sum over the levels of (voxels - voxels linked in a direction)^2: links of a level are never more than its voxels,
+   * so that no part of a word borrows from the next. */
+  __device__ void
+  SumOfSquares(int direction, std::uint32_t (&sums)[2])
+  {
+    sums[0] = 0;
+    sums[1] = 0;
+    const auto add = [this, &sums](int r, int w, std::uint32_t links) {
+      const std::uint32_t runs = m_Counts[r][w] - links;
       if (VBits == 8)
       {
-        sum = __dp4a(runs, runs, sum);
+        sums[r] = __dp4a(runs, runs, sums[r]);
       }
       else
       {
-        sum += (runs & 0xffffu) * (runs & 0xffffu) + (runs >> 16) * (runs >> 16);
+        sums[r] += (runs & 0xffffu) * (runs & 0xffffu) + (runs >> 16) * (runs >> 16);
       }
+    };
+    if (Window::LongestRun(m_Task, direction) < 2)
+    {
+#pragma unroll
+      for (int w = 0; w < words; ++w)
+      {
+        if (w < m_Groups * wordsPerGroup)
+        {
+          add(0, w, 0);
+          add(1, w, 0);
+        }
+      }
+      return;
     }
-    return sum;
+    const auto & step = m_Task.directions.steps[direction];
+    if (step[2] == 0 || VShape == WindowShape::Square)
+    {
+      step[0] == 0 ? this->Count<false, false, true, false>(direction, add)
+                   : this->CountAlongX<false>(step[1] != 0, direction, add);
+    }
+    else if (step[0] == 0)
+    {
+      step[1] == 0 ? this->Count<false, false, false, true>(direction, add)
+                   : this->Count<false, false, true, true>(direction, add);
+    }
+    else
+    {
+      this->CountAlongX<true>(step[1] != 0, direction, add);
+    }
   }
 
 private:
-  static constexpr int wordBit = Directions::maxNumber;
+  static constexpr int groupBit = Directions::maxNumber;
   static constexpr int levelBit = 16;
+  using Group = std::conditional_t<wordsPerGroup == 2, uint2, uint4>;
 
-  template <bool VStepZ>
+  template <bool VStepZ, typename TAdd>
   __device__ void
-  CountAlongX(bool hasStepY, int direction, std::uint32_t (&sums)[2][words])
+  CountAlongX(bool hasStepY, int direction, const TAdd & add)
   {
-    hasStepY ? this->Count<false, true, true, VStepZ>(direction, sums)
-             : this->Count<false, true, false, VStepZ>(direction, sums);
+    hasStepY ? this->Count<false, true, true, VStepZ>(direction, add)
+             : this->Count<false, true, false, VStepZ>(direction, add);
   }
 
-  template <bool VAll, bool VStepX, bool VStepY, bool VStepZ>
+  /** Count all voxels, or the voxels linked in a direction: add(row, word, counts). */
+  template <bool VAll, bool VStepX, bool VStepY, bool VStepZ, typename TAdd>
   __device__ void
-  Count(int direction, std::uint32_t (&sums)[2][words])
+  Count(int direction, const TAdd & add)
   {
     constexpr int k = VAll ? 1 : 2;
     const auto &  step = m_Task.directions.steps[direction];
@@ -154,47 +253,66 @@ private:
     const int     widthX = Window::Width(m_Task, 0, VStepX, k);
     const int     widthY = Window::Width(m_Task, 1, VStepY, k);
     const int     widthZ = Window::Width(m_Task, 2, VStepZ, k);
-    auto *        buffer = reinterpret_cast<uint4 *>(m_Shared + m_Buffer * m_Tiling.bufferStride);
+    auto *        buffer = reinterpret_cast<Group *>(m_Shared + m_Buffer * m_Tiling.bufferStride);
     m_Buffer = 1 - m_Buffer;
 
+    const int column = m_Position.warpLane - startX;
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
-      std::uint32_t nibbles[nibbleWords] = {};
+      std::uint32_t nibbles[groups] = {};
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        const bool isIn = j < widthZ && (VAll || ((m_Voxels[r][j] >> direction) & 1u));
-        const auto word = isIn ? (m_Voxels[r][j] >> wordBit) & 7u : nibbleWords;
-#pragma unroll
-        for (int w = 0; w < static_cast<int>(nibbleWords); ++w)
+        const bool          isIn = j < widthZ && (VAll || ((m_Voxels[r][j] >> direction) & 1u));
+        const std::uint32_t one = isIn ? m_Ones[r][j] : 0;
+        const std::uint32_t group = (m_Voxels[r][j] >> groupBit) & 3u;
+        if (m_Groups == 1)
         {
-          nibbles[w] += word == static_cast<std::uint32_t>(w) ? m_Ones[r][j] : 0;
+          nibbles[0] += one;
+        }
+        else
+        {
+#pragma unroll
+          for (int g = 0; g < groups; ++g)
+          {
+            nibbles[g] += group == static_cast<std::uint32_t>(g) ? one : 0;
+          }
         }
       }
-      // The order of levels in the words does not matter: their squares are added.
-      std::uint32_t columns[words];
 #pragma unroll
-      for (int w = 0; w < words; ++w)
+      for (int g = 0; g < groups; ++g)
       {
-        constexpr int           perNibbleWord = words / static_cast<int>(nibbleWords);
-        constexpr std::uint32_t mask = VBits == 8 ? 0x0f0f0f0fu : 0x000f000fu;
-        columns[w] = SumOfLanes<VWindow>((nibbles[w / perNibbleWord] >> (4 * (w % perNibbleWord))) & mask, widthX);
-      }
-      const int column = m_Position.warpLane - startX;
-      if (column >= 0)
-      {
-        uint4 * to = buffer + (m_Position.row + r) * tileColumns + column;
-        to[0] = make_uint4(columns[0], columns[1], columns[2], columns[3]);
-        to[tileVoxels] = make_uint4(columns[4], columns[5], columns[6], columns[7]);
+        if (g < m_Groups)
+        {
+          std::uint32_t columns[wordsPerGroup];
+          this->SumAlongX(nibbles[g], widthX, columns);
+          if (column >= 0)
+          {
+            Store(columns, buffer[g * tileVoxels + (m_Position.row + r) * tileColumns + column]);
+          }
+        }
       }
     }
     __syncthreads();
     if (m_Position.row < m_Tiling.rows)
     {
-      const uint4 * from = buffer + (m_Position.row + startY) * tileColumns + m_Position.warpLane;
-      this->SumRows(from, widthY, sums, 0);
-      this->SumRows(from + tileVoxels, widthY, sums, 4);
+#pragma unroll
+      for (int g = 0; g < groups; ++g)
+      {
+        if (g < m_Groups)
+        {
+          const Group * from = buffer + g * tileVoxels + (m_Position.row + startY) * tileColumns + m_Position.warpLane;
+          std::uint32_t sums[2][wordsPerGroup];
+          this->SumRows(from, widthY, sums);
+#pragma unroll
+          for (int w = 0; w < wordsPerGroup; ++w)
+          {
+            add(0, g * wordsPerGroup + w, sums[0][w]);
+            add(1, g * wordsPerGroup + w, sums[1][w]);
+          }
+        }
+      }
     }
     if (m_Tiling.bufferStride == 0)
     {
@@ -202,37 +320,90 @@ private:
     }
   }
 
+  /** Sums of columns as bytes or halves. The order of levels in the words does not matter: their squares are added. */
   static __device__ void
-  SumRows(const uint4 * from, int width, std::uint32_t (&sums)[2][words], int first)
+  SumAlongX(std::uint32_t nibbles, int width, std::uint32_t (&columns)[wordsPerGroup])
   {
-    const uint4 value = from[0];
-    uint4       sum = make_uint4(0, 0, 0, 0);
+    constexpr std::uint32_t mask = VBits == 8 ? 0x0f0f0f0fu : 0x000f000fu;
+    if constexpr (VWindow <= 5 && VBits == 8)
+    {
+      // Three columns of 5 voxels, 15 together, still fit four bits.
+      constexpr unsigned int all = 0xffffffffu;
+      const std::uint32_t    two = nibbles + __shfl_down_sync(all, nibbles, 1);
+      std::uint32_t          first = nibbles;
+      std::uint32_t          second = 0;
+      if (width == 2)
+      {
+        first = two;
+      }
+      else if (width >= 3)
+      {
+        first = width == 4 ? two : two + __shfl_down_sync(all, nibbles, 2);
+        second = width == 3 ? 0 : __shfl_down_sync(all, two, width == 4 ? 2 : 3);
+      }
+#pragma unroll
+      for (int w = 0; w < wordsPerGroup; ++w)
+      {
+        columns[w] = ((first >> (4 * w)) & mask) + ((second >> (4 * w)) & mask);
+      }
+    }
+    else
+    {
+#pragma unroll
+      for (int w = 0; w < wordsPerGroup; ++w)
+      {
+        columns[w] = SumOfLanes<VWindow>((nibbles >> (4 * w)) & mask, width);
+      }
+    }
+  }
+
+  static __device__ void
+  SumRows(const Group * from, int width, std::uint32_t (&sums)[2][wordsPerGroup])
+  {
+    std::uint32_t row[wordsPerGroup];
+    std::uint32_t sum[wordsPerGroup] = {};
+    Load(from[0], sums[0]);
 #pragma unroll
     for (int i = 1; i < width; ++i)
     {
-      Add(sum, from[i * tileColumns]);
+      Load(from[i * tileColumns], row);
+#pragma unroll
+      for (int w = 0; w < wordsPerGroup; ++w)
+      {
+        sum[w] += row[w];
+      }
     }
-    uint4 last = sum;
-    Add(sum, value);
-    Add(last, from[width * tileColumns]);
-    Store(sum, sums[0], first);
-    Store(last, sums[1], first);
+    Load(from[width * tileColumns], row);
+#pragma unroll
+    for (int w = 0; w < wordsPerGroup; ++w)
+    {
+      sums[0][w] += sum[w];
+      sums[1][w] = sum[w] + row[w];
+    }
   }
   static __device__ void
-  Add(uint4 & a, const uint4 & b)
+  Load(const uint2 & from, std::uint32_t (&to)[2])
   {
-    a.x += b.x;
-    a.y += b.y;
-    a.z += b.z;
-    a.w += b.w;
+    to[0] = from.x;
+    to[1] = from.y;
   }
   static __device__ void
-  Store(const uint4 & from, std::uint32_t (&to)[words], int first)
+  Load(const uint4 & from, std::uint32_t (&to)[4])
   {
-    to[first] = from.x;
-    to[first + 1] = from.y;
-    to[first + 2] = from.z;
-    to[first + 3] = from.w;
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+    to[3] = from.w;
+  }
+  static __device__ void
+  Store(const std::uint32_t (&from)[2], uint2 & to)
+  {
+    to = make_uint2(from[0], from[1]);
+  }
+  static __device__ void
+  Store(const std::uint32_t (&from)[4], uint4 & to)
+  {
+    to = make_uint4(from[0], from[1], from[2], from[3]);
   }
 
   const RunLengthTask &   m_Task;
@@ -240,10 +411,17 @@ private:
   const BoxSumsPosition & m_Position;
   char *                  m_Shared;
   int                     m_Buffer{ 0 };
-  /** Directions in which a voxel equals the next one, in which nibble word of this chunk it counts, and its level. */
+  int                     m_NumberOfLevels;
+  /** Groups of the chunk that have levels. */
+  int m_Groups{ 0 };
+  /** Directions in which a voxel equals the next one, in which group of this chunk it counts, and the rank of its
+   * level.
+   */
   std::uint32_t m_Voxels[2][planes];
   /** And as what it counts there. */
   std::uint32_t m_Ones[2][planes];
+  /** Voxels of the levels of this chunk in the windows. */
+  std::uint32_t m_Counts[2][words];
 };
 
 /** Sums over levels of runs^2, for all windows and directions. */
@@ -259,32 +437,25 @@ __launch_bounds__(boxSumsThreads, VWindow <= 5 ? 2 : 1)
   const BoxSumsPosition                position(task, tiling, firstTile + blockIdx.x);
   Counts                               counts(task, tiling, position, shared);
   const std::int64_t                   outputs = task.outputSize[0] * task.outputSize[1] * task.outputSize[2];
-  const int chunks = (task.numberOfGrayLevels + Counts::levelsPerChunk - 1) / Counts::levelsPerChunk;
-  for (int chunk = 0; chunk < chunks; ++chunk)
+  const bool hasOutput[2] = { position.HasOutput(task, tiling, 0), position.HasOutput(task, tiling, 1) };
+  Result *   first = static_cast<Result *>(tiling.levelNonUniformities) + position.OutputVoxel(task, 0);
+  const int  chunks = counts.NumberOfChunks();
+  // A tile without levels has windows without levels.
+  for (int chunk = 0; chunk < max(chunks, 1); ++chunk)
   {
-    const bool any = counts.StartChunk(chunk);
-    if (__syncthreads_or(any) == 0 && chunk > 0)
+    counts.StartChunk(chunk);
+    Result * result = first;
+    for (int d = 0; d < task.directions.number; ++d, result += outputs)
     {
-      continue;
-    }
-    std::uint32_t voxels[2][Counts::words] = {};
-    counts.CountVoxels(voxels);
-    for (int d = 0; d < task.directions.number; ++d)
-    {
-      std::uint32_t links[2][Counts::words] = {};
-      if (Counts::Window::LongestRun(task, d) >= 2)
-      {
-        counts.CountLinks(d, links);
-      }
+      std::uint32_t sums[2];
+      counts.SumOfSquares(d, sums);
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {
-        if (position.HasOutput(task, tiling, r))
+        if (hasOutput[r])
         {
-          Result * result =
-            static_cast<Result *>(tiling.levelNonUniformities) + d * outputs + position.OutputVoxel(task, r);
-          const std::uint32_t sum = Counts::SumOfSquares(voxels[r], links[r]);
-          *result = static_cast<Result>(chunk > 0 ? *result + sum : sum);
+          Result & to = result[r * task.outputSize[0]];
+          to = static_cast<Result>(chunk > 0 ? to + sums[r] : sums[r]);
         }
       }
     }

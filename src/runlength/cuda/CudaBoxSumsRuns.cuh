@@ -64,12 +64,7 @@ public:
     for (int r = 0; r < 2; ++r)
     {
       position.Load(task, tiling, r, m_RunLengthWords[r]);
-      const std::int64_t x = position.start[0] + position.warpLane + task.outputToLevels[0];
-      const std::int64_t y = position.start[1] + position.row + r + task.outputToLevels[1];
-      const std::int64_t z = position.plane + task.outputToLevels[2];
-      m_IsPresent[r] = x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 &&
-                       z < task.levelsSize[2] &&
-                       task.levels[(z * task.levelsSize[1] + y) * task.levelsSize[0] + x] != 0;
+      m_IsPresent[r] = IsPresent(task, position, r);
     }
   }
 
@@ -120,7 +115,7 @@ public:
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {
-        levelNonUniformities[r] = this->LevelNonUniformity(d, r);
+        levelNonUniformities[r] = LevelNonUniformityOf(m_Task, m_Tiling, m_Position, d, r);
       }
       __syncthreads();
       RunAccumulator<VWidth> runs[2];
@@ -145,11 +140,11 @@ public:
       {
         if (m_Task.outputIsDouble)
         {
-          this->WriteAverages<double>(r, averages[r]);
+          WriteAverages<double>(m_Task, m_Tiling, m_Position, m_Shared, r, m_IsPresent[r], m_Voxels[r], averages[r]);
         }
         else
         {
-          this->WriteAverages<float>(r, averages[r]);
+          WriteAverages<float>(m_Task, m_Tiling, m_Position, m_Shared, r, m_IsPresent[r], m_Voxels[r], averages[r]);
         }
       }
     }
@@ -238,11 +233,12 @@ private:
         const auto          level = static_cast<std::uint32_t>(LevelOf(word));
         const std::uint32_t square = level * level + (isPacked ? 1u << m_Tiling.squareBits : 0u);
         const std::uint64_t inverse = m_InverseTable[level];
-        const int           length = VFirst == 1 ? (level != 0 ? 1 : 0) : LengthOf(word, d);
+        const std::uint32_t length = VFirst == 1 ? 0 : LengthOf(word, d);
 #pragma unroll
         for (int k = VFirst; k <= VLast; ++k)
         {
-          if ((!VStepZ || j + k <= planes) && length >= k && j < Window::Width(m_Task, 2, VStepZ, k))
+          const bool starts = k == 1 ? level != 0 : StartsEqual<VWindow>(length, k);
+          if ((!VStepZ || j + k <= planes) && starts && j < Window::Width(m_Task, 2, VStepZ, k))
           {
             squares[k] += square;
             inverses[k] += inverse;
@@ -368,19 +364,6 @@ private:
     }
   }
 
-  __device__ std::uint32_t
-             LevelNonUniformity(int d, int r) const
-  {
-    if (!m_Task.needsLevelCounts || !m_Position.HasOutput(m_Task, m_Tiling, r))
-    {
-      return 0;
-    }
-    const std::int64_t outputs = m_Task.outputSize[0] * m_Task.outputSize[1] * m_Task.outputSize[2];
-    const std::int64_t at = d * outputs + m_Position.OutputVoxel(m_Task, r);
-    return m_Tiling.levelBits == 8 ? static_cast<const std::uint16_t *>(m_Tiling.levelNonUniformities)[at]
-                                   : static_cast<const std::uint32_t *>(m_Tiling.levelNonUniformities)[at];
-  }
-
   /** Features of one direction of one output voxel. */
   __device__ void
   Finish(int d, int r, RunAccumulator<VWidth> & runs, std::uint32_t levelLinks, std::uint32_t levelNonUniformity,
@@ -395,20 +378,28 @@ private:
       const auto levels = static_cast<double>(m_FirstLevels[r] - levelLinks);
       sums.levelVariance = sums.runs * sums.squares - levels * levels;
     }
-    const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(m_Task.scales.shortRunScale));
-#pragma unroll
-    for (int f = 0; f < numberOfFeatures; ++f)
+    if (m_Task.aggregation == RunLengthJob::Aggregation::Average)
     {
-      if (m_Tiling.components.of[f] >= 0)
+      const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+#pragma unroll
+      for (int f = 0; f < numberOfFeatures; ++f)
       {
-        const double value =
-          RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, m_Task.scales);
-        if (m_Task.aggregation == RunLengthJob::Aggregation::Average)
+        if (m_Tiling.components.of[f] >= 0)
         {
-          averages[f] += value;
+          averages[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
         }
-        else
+      }
+    }
+    else
+    {
+      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(m_Task.scales.shortRunScale));
+#pragma unroll
+      for (int f = 0; f < numberOfFeatures; ++f)
+      {
+        if (m_Tiling.components.of[f] >= 0)
         {
+          const double value =
+            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, m_Task.scales);
           const std::int64_t at = m_Position.OutputVoxel(m_Task, r) * m_Task.numberOfComponents +
                                   d * m_Task.numberOfFeatures + m_Tiling.components.of[f];
           const double stored = m_IsPresent[r] ? value : m_Task.backgroundValue;
@@ -416,41 +407,6 @@ private:
         }
       }
     }
-  }
-
-  /** A row of voxels by way of shared memory, so that the warp writes whole lines. */
-  template <typename TOutput>
-  __device__ void
-  WriteAverages(int r, const double (&averages)[numberOfFeatures])
-  {
-    const int warpLane = m_Position.warpLane;
-    const int features = m_Task.numberOfFeatures;
-    auto *    staging = reinterpret_cast<TOutput *>(m_Shared) + m_Position.row / 2 * tileColumns * features;
-    if (m_Position.HasOutput(m_Task, m_Tiling, r))
-    {
-      const auto numberOfDirections = CudaDivision::By(static_cast<double>(m_Task.directions.number));
-#pragma unroll
-      for (int f = 0; f < numberOfFeatures; ++f)
-      {
-        if (m_Tiling.components.of[f] >= 0)
-        {
-          staging[warpLane * features + m_Tiling.components.of[f]] = static_cast<TOutput>(
-            m_IsPresent[r] ? CudaDivision::Quotient(averages[f], numberOfDirections) : m_Task.backgroundValue);
-        }
-      }
-    }
-    __syncwarp();
-    if (m_Position.row + r < m_Tiling.rows && m_Position.start[1] + m_Position.row + r < m_Task.outputSize[1])
-    {
-      const int columns =
-        static_cast<int>(min(std::int64_t{ m_Tiling.columns }, m_Task.outputSize[0] - m_Position.start[0]));
-      TOutput * to = static_cast<TOutput *>(m_Task.output) + (m_Position.OutputVoxel(m_Task, r) - warpLane) * features;
-      for (int i = warpLane; i < columns * features; i += tileColumns)
-      {
-        to[i] = staging[i];
-      }
-    }
-    __syncwarp();
   }
 
   const RunLengthTask &   m_Task;

@@ -64,6 +64,7 @@ struct BoxSumsTiling
   int               bufferStride;
   FeatureComponents components;
   RunWeights        runs;
+  StartWeights      words;
 
   /** From RunLengthWordsKernel, one word per voxel of the levels. */
   const std::uint64_t * runLengthWords;
@@ -71,11 +72,34 @@ struct BoxSumsTiling
   void * levelNonUniformities;
 };
 
+/** Levels that the words of run lengths and the tables are made for. */
+constexpr int maxGrayLevels = 1024;
+
 /** A word of RunLengthWordsKernel: the number of equal voxels from one on, 4 bits per direction, and above that the
  * level. */
 constexpr int lengthBits = 4;
 constexpr int levelShift = lengthBits * Directions::maxNumber;
 constexpr int maxLevelOfWord = (1 << (64 - levelShift)) - 1;
+
+static_assert(maxGrayLevels <= maxLevelOfWord, "levels fit beside the lengths");
+
+/** Where there are at most 5 equal voxels, bit k - 2 of the four tells whether there are k: one instruction tests it.
+ */
+constexpr int maxLengthOfBits = 5;
+
+inline __host__ __device__ std::uint32_t
+                           BitsOfLength(int length)
+{
+  return (1u << (length - 1)) - 1;
+}
+
+/** Whether the four bits of a voxel and direction say that k >= 2 equal voxels start there. */
+template <int VWindow>
+inline __device__ bool
+StartsEqual(std::uint32_t length, int k)
+{
+  return VWindow <= maxLengthOfBits ? (length & (1u << (k - 2))) != 0 : length >= static_cast<std::uint32_t>(k);
+}
 
 inline __device__ int
 LevelOf(std::uint64_t word)
@@ -83,14 +107,14 @@ LevelOf(std::uint64_t word)
   return static_cast<int>(word >> levelShift);
 }
 
-inline __device__ int
-LengthOf(std::uint64_t word, int direction)
+inline __device__ std::uint32_t
+                  LengthOf(std::uint64_t word, int direction)
 {
   // The halves apart: shifts of 64 bits take twice as long.
   const auto          high = static_cast<std::uint32_t>(word >> 32);
   const auto          low = static_cast<std::uint32_t>(word);
   const std::uint32_t half = direction < 8 ? low : high;
-  return static_cast<int>((half >> (lengthBits * (direction % 8))) & 15u);
+  return (half >> (lengthBits * (direction % 8))) & 15u;
 }
 
 /** What of the window is known at compile time: loops over known numbers take half of the instructions. */
@@ -180,6 +204,70 @@ struct BoxSumsPosition
     }
   }
 };
+
+/** Whether there is a voxel, with a level, in the middle of a window. */
+inline __device__ bool
+IsPresent(const RunLengthTask & task, const BoxSumsPosition & position, int r)
+{
+  const std::int64_t x = position.start[0] + position.warpLane + task.outputToLevels[0];
+  const std::int64_t y = position.start[1] + position.row + r + task.outputToLevels[1];
+  const std::int64_t z = position.plane + task.outputToLevels[2];
+  return x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2] &&
+         task.levels[task.LevelOffset(x, y, z)] != 0;
+}
+
+/** What LevelNonUniformityKernel has written, or 0. */
+inline __device__ std::uint32_t
+LevelNonUniformityOf(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, int d,
+                     int r)
+{
+  if (!task.needsLevelCounts || !position.HasOutput(task, tiling, r))
+  {
+    return 0;
+  }
+  const std::int64_t outputs = task.outputSize[0] * task.outputSize[1] * task.outputSize[2];
+  const std::int64_t at = d * outputs + position.OutputVoxel(task, r);
+  return tiling.levelBits == 8 ? static_cast<const std::uint16_t *>(tiling.levelNonUniformities)[at]
+                               : static_cast<const std::uint32_t *>(tiling.levelNonUniformities)[at];
+}
+
+/** Averages of a row of voxels, from the sums of their terms, by way of shared memory, so that the warp writes whole
+ * lines. */
+template <typename TOutput, int VFeatures>
+__device__ void
+WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared,
+              int r, bool isPresent, double voxels, const double (&averages)[VFeatures])
+{
+  const int warpLane = position.warpLane;
+  const int features = task.numberOfFeatures;
+  auto *    staging = reinterpret_cast<TOutput *>(shared) + position.row / 2 * tileColumns * features;
+  if (position.HasOutput(task, tiling, r))
+  {
+    const auto directions = static_cast<double>(task.directions.number);
+#pragma unroll
+    for (int f = 0; f < VFeatures; ++f)
+    {
+      if (tiling.components.of[f] >= 0)
+      {
+        const double average = RunLengthAverage<double, CudaDivision>(
+          static_cast<RunLengthJob::Feature>(f), averages[f], voxels, directions, task.scales);
+        staging[warpLane * features + tiling.components.of[f]] =
+          static_cast<TOutput>(isPresent ? average : task.backgroundValue);
+      }
+    }
+  }
+  __syncwarp();
+  if (position.row + r < tiling.rows && position.start[1] + position.row + r < task.outputSize[1])
+  {
+    const int columns = static_cast<int>(min(std::int64_t{ tiling.columns }, task.outputSize[0] - position.start[0]));
+    TOutput * to = static_cast<TOutput *>(task.output) + (position.OutputVoxel(task, r) - warpLane) * features;
+    for (int i = warpLane; i < columns * features; i += tileColumns)
+    {
+      to[i] = staging[i];
+    }
+  }
+  __syncwarp();
+}
 
 /** Sum over `width` lanesPerWarp from this one on. */
 template <int VMax, typename T>

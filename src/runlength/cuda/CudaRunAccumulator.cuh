@@ -59,6 +59,41 @@ struct RunWeights
   }
 };
 
+/** Weights of lengths for sums over S_k instead of runs: what c(l) is for runs, c(k) - 2 c(k - 1) + c(k - 2) is for
+ * S_k. For sums of numbers of runs, bytes of the weights of the lengths 1 to 4. */
+struct StartWeights
+{
+  static constexpr int maxLength = 5;
+  std::uint32_t        shortRunLowBytes;
+  std::uint32_t        shortRunHighBytes;
+  std::uint32_t        shortRunOfFive;
+  std::uint32_t        shortStarts[maxLength + 1];
+  double               realShortStarts[maxLength + 1];
+
+  StartWeights() = default;
+  explicit StartWeights(const RunWeights & runs)
+    : StartWeights()
+  {
+    double beforeLast = 0.0;
+    double last = 0.0;
+    for (int k = 1; k <= maxLength; ++k)
+    {
+      const double        weight = runs.shortRunWeights[k];
+      const std::uint32_t integer = runs.integerWeights[k];
+      realShortStarts[k] = weight - 2.0 * last + beforeLast;
+      shortStarts[k] = static_cast<std::uint32_t>(static_cast<std::int64_t>(realShortStarts[k]));
+      if (k < maxLength)
+      {
+        shortRunLowBytes |= (integer & 0xffu) << (8 * (k - 1));
+        shortRunHighBytes |= (integer >> 8) << (8 * (k - 1));
+      }
+      beforeLast = last;
+      last = weight;
+    }
+    shortRunOfFive = runs.integerWeights[maxLength];
+  }
+};
+
 /** Sums over the runs of one direction of one window, as runs of length 1, 2 ... are added. */
 template <SumWidth VWidth>
 class RunAccumulator

@@ -86,6 +86,7 @@ struct LengthSums
 };
 
 using Count64 = unsigned long long;
+using Division = PlainDivision<double>;
 
 template <typename T>
 __device__ T
@@ -156,10 +157,10 @@ public:
     {
       sum = used > 0 ? this->Evaluate(used) : CUDART_NAN;
     }
-    else
+    else if (isFeature)
     {
       // 0 / 0 is NaN where all directions were skipped.
-      sum /= static_cast<double>(used);
+      sum = this->Average(sum, static_cast<double>(used));
     }
     if (m_Task.aggregation != RunLengthJob::Aggregation::PerDirection && isFeature)
     {
@@ -352,9 +353,18 @@ private:
     {
       sums.entropy = static_cast<double>(m_Task.entropyTable[runs] - entropySum);
     }
-    using Division = PlainDivision<double>;
+    if (m_Task.aggregation == RunLengthJob::Aggregation::Average)
+    {
+      return RunLengthTermOfAverage(m_Task.features[m_WarpLane], sums, Division::Reciprocal(sums.runs));
+    }
     const RunLengthDivisors<double, Division> divisors(sums, Division::By(m_Task.scales.shortRunScale));
     return RunLengthFeatureValue(m_Task.features[m_WarpLane], sums, divisors, m_Task.scales);
+  }
+  __device__ double
+  Average(double sum, double directions) const
+  {
+    return RunLengthAverage<double, Division>(
+      m_Task.features[m_WarpLane], sum, static_cast<double>(m_Voxels), directions, m_Task.scales);
   }
 
   const RunLengthTask & m_Task;

@@ -293,20 +293,37 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
     const int voxel = row * tileColumns + warpLane;
     TOutput * to = tile.output + (row * lanesPerWarp + warpLane) * components + first * task.numberOfFeatures;
     double    values[features] = {};
+    double    voxels = 0.0;
     for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
     {
       const RunLengthSums<double> sums = SumRunsOfDirection<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
-      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
-#pragma unroll
-      for (int f = 0; f < features; ++f)
+      voxels = sums.voxels;
+      if (isAverage)
       {
-        if (tiling.components.of[f] >= 0)
+        const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+#pragma unroll
+        for (int f = 0; f < features; ++f)
         {
-          values[f] += RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales);
+          if (tiling.components.of[f] >= 0)
+          {
+            values[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+          }
+        }
+      }
+      else
+      {
+        const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+#pragma unroll
+        for (int f = 0; f < features; ++f)
+        {
+          if (tiling.components.of[f] >= 0)
+          {
+            values[f] = RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales);
+          }
         }
       }
     }
-    const auto numberOfDirections = CudaDivision::By(static_cast<double>(task.directions.number));
+    const auto numberOfDirections = static_cast<double>(task.directions.number);
     // Voxels beyond the levels have none in the tile either.
     const bool isPresent = tile.levels[voxel + task.anchor[1] * tileColumns + task.anchor[0]] != 0;
 #pragma unroll
@@ -314,7 +331,10 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
     {
       if (tiling.components.of[f] >= 0)
       {
-        const double value = isAverage ? CudaDivision::Quotient(values[f], numberOfDirections) : values[f];
+        const double value =
+          isAverage ? RunLengthAverage<double, CudaDivision>(
+                        static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales)
+                    : values[f];
         to[tiling.components.of[f]] = static_cast<TOutput>(isPresent ? value : task.backgroundValue);
       }
     }

@@ -346,6 +346,7 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
 
     using Division = PlainDivision<double>;
     const RunLengthDivisors<double, Division> divisors(sums, Division::By(task.scales.shortRunScale));
+    const double                              reciprocal = Division::Reciprocal(sums.runs);
     std::int64_t                              at[3];
     LocateWindow(task, firstWindow + w, at);
     const bool          isPresent = LevelAt(task, at[0], at[1], at[2]) != 0;
@@ -356,12 +357,16 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
       double value = task.backgroundValue;
       if (isPresent)
       {
-        value = RunLengthFeatureValue(task.features[f], sums, divisors, task.scales);
         if (isAverage)
         {
           double & sum = averages[w * features + f];
-          sum = (matrix == 0 ? 0.0 : sum) + value;
-          value = sum / static_cast<double>(task.directions.number);
+          sum = (matrix == 0 ? 0.0 : sum) + RunLengthTermOfAverage(task.features[f], sums, reciprocal);
+          value = RunLengthAverage<double, Division>(
+            task.features[f], sum, sums.voxels, static_cast<double>(task.directions.number), task.scales);
+        }
+        else
+        {
+          value = RunLengthFeatureValue(task.features[f], sums, divisors, task.scales);
         }
       }
       if (isLast && task.outputIsDouble)
