@@ -15,15 +15,18 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// A thread slides the window of one column along y and keeps the matrix of the window up to date: one row of voxels
-// leaves, one enters. For windows and aggregations that BoxSums has no kernels for.
+// Windows slide along y: one row of voxels leaves, one enters. For windows and aggregations that BoxSums has no kernels
+// for; doc/run-length-engine.md has the identities.
 //
-// The length of a voxel is the number of voxels of its run from it on, in the window: every run has one voxel of each
-// length from 1 to its own. So the runs of level i are the voxels of level i with length 1, and with D_l, a sum over the
-// voxels with length l, runs of length l add up to D_l - D_(l+1). In a row that enters, lengths are counted backward, as
-// only these do not change the lengths of other voxels.
-#include "CudaRunLengthMethods.h"
+// LevelsKernel counts the runs of each level, which GLN and GLV need. A thread owns the window of one column of outputs,
+// and keeps the counts of all levels in shared memory. The runs of a window are its voxels that are not linked to the
+// next one of their run.
+//
+// RunsKernel sums over the starts of k equal voxels in a row (S_k). A thread owns one column of voxels; sums over x follow
+// for each output. The starts in a window are those that end in a row that entered, less those that began in a row that
+// left.
 #include "CudaFeatureComponents.h"
+#include "CudaRunLengthMethods.h"
 #include "common/Division.h"
 #include "common/WideProduct.h"
 
@@ -38,26 +41,25 @@ namespace
 {
 using Division = FusedDivision<double, DoubleArithmetic>;
 
-constexpr int maxColumnsPerBlock = 32;
-constexpr int minColumnsPerBlock = 4;
-constexpr int maxBlocksPerMultiprocessor = 32;
 // A column of outputs starts with all rows of its window, which long columns do less often.
 constexpr int minRowsOfSegment = 8;
 constexpr int maxRowsOfSegment = 64;
 
-/** Sums over voxels: their number, above the bits of the sum of i^2, and the sum of q(i). */
+// Threads of a block of LevelsKernel, if the counts of so many windows fit into shared memory.
+constexpr int maxWindowsPerBlock = 32;
+constexpr int minWindowsPerBlock = 4;
+constexpr int maxBlocksPerMultiprocessor = 32;
+
+// Outputs per row of a block of RunsKernel, beside the columns that its windows reach beyond them.
+constexpr int outputsPerTile = 64;
+constexpr int maxColumnsPerTile = 320;
+
+/** Number of voxels, above the bits of a sum of i^2, and sum of q(i). */
 struct alignas(16) VoxelSums
 {
   std::uint64_t packed;
   std::uint64_t inverses;
 };
-
-/** The lengths of a voxel in all directions, a byte each, and above them its level. */
-struct alignas(16) LengthBytes
-{
-  std::uint32_t words[4];
-};
-constexpr int levelShiftOfLastWord = 16;
 
 /** One of the directions, turned so that it does not lead to smaller y. */
 struct TurnedStep
@@ -67,55 +69,103 @@ struct TurnedStep
   int z;
 };
 
-/** Sums over the runs of a matrix on their way from SlideKernel to FeaturesKernel, all but the number of voxels. */
-constexpr int sumsPerMatrix = 12;
+/** Directions (bit d) that lead to greater or smaller x, z, and to another y. */
+struct StepMasks
+{
+  std::uint32_t greaterX;
+  std::uint32_t smallerX;
+  std::uint32_t greaterZ;
+  std::uint32_t smallerZ;
+  std::uint32_t otherY;
+};
+
+/** Runs of a voxel in a row that enters end there, and in one that leaves they start there. Within a row both start. */
+enum Passage
+{
+  Enters,
+  Leaves
+};
+constexpr int numberOfPassages = 2;
+
+/** Where the sums over the runs of a matrix are on their way to FeaturesKernel, in the order of RunLengthSums. */
+enum SumOfMatrix
+{
+  Runs,
+  Squares,
+  Inverses,
+  LongRuns,
+  LongRunSquares,
+  LongRunInverses,
+  ShortRuns,
+  ShortRunSquares,
+  ShortRunInverses,
+  LengthNonUniformity,
+  LevelNonUniformity,
+  LevelSum,
+  NumberOfSums
+};
 
 struct SlidingLayout
 {
-  /** Threads of a block, one for each column of outputs, and blocks along x. */
-  int columns;
-  int blocksX;
-  /** Outputs of a thread, and segments of so many along y. */
+  int matrices;
+  /** Outputs of a thread or tile along y, and segments of so many. */
   int          rows;
   int          segmentsY;
   std::int64_t segments;
-  /** Voxels per row of what follows from the levels: those that windows of all threads of a row reach. */
+  /** Voxels per row of what follows from the levels: those that the windows of a row reach. */
   std::int64_t pitch;
+  std::int64_t voxels;
   int          squareBits;
-  int          matrices;
-  std::size_t  sharedBytes;
   TurnedStep   steps[Directions::maxNumber];
+  /** By passage: turned once more for rows that enter. */
+  StepMasks masks[numberOfPassages];
 
-  /** Outputs of a segment, those of threads beyond the output too. */
+  /** LevelsKernel: threads of a block, and blocks along x. */
+  int         windows;
+  int         windowBlocks;
+  std::size_t windowBytes;
+
+  /** RunsKernel: threads and outputs of a row of a tile, and tiles along x. */
+  int columns;
+  int tileOutputs;
+  int tiles;
+  /** Sets of S_k: one per step along x if merged, else one. */
+  int sets;
+  /** S_k in shared memory: as many k as there can be, or so many at a time. */
+  int         lengths;
+  std::size_t columnBytes;
+
   std::int64_t
-  VoxelsOfSegment() const
+  OutputsOfSegment(const RunLengthTask & task) const
   {
-    return std::int64_t{ rows } * blocksX * columns;
+    return rows * task.outputSize[0];
   }
 };
 
 /** Device memory of a slab, and the segments whose sums it holds at a time. */
 struct SlidingBuffers
 {
-  /** By direction: the level of a voxel, its length backward << 16 and forward << 24. Not if merged. */
-  std::uint32_t * lengths;
-  /** If merged: backward, forward. */
-  LengthBytes * lengthBytes[2];
-  /** What to clip the lengths of the voxels of a row of the window to, backward and forward; if merged. */
-  LengthBytes * clips[2];
-  /** What each voxel adds to sums. */
+  /** By passage: the level of a voxel, and above it, bit by bit, the directions in which it is linked. */
+  std::uint32_t * links[numberOfPassages];
+  /** By passage and direction: equal voxels from one on, or back from it. */
+  std::uint8_t * lengths[numberOfPassages];
+  /** What each voxel adds to S_k. */
   VoxelSums * weights;
-  /** Of all voxels of a window, once per direction of its matrix. */
-  VoxelSums * voxels;
-  double *    sums;
+  /** Of all voxels that windows reach. */
+  int * longestRun;
+  /** Voxels of each window, and the sums of its matrices. */
+  std::uint32_t * voxels;
+  double *        sums;
 
   std::int64_t firstSegment;
   std::int64_t endSegment;
   /** Outputs of the most segments that fit. */
   std::int64_t capacity;
 };
+constexpr int linkShift = 16;
+constexpr int maxRunLength = 255;
 
-bool
+VOXELMAPS_HOST_DEVICE bool
 IsMerged(const RunLengthTask & task)
 {
   return task.aggregation == RunLengthJob::Aggregation::Merge;
@@ -132,7 +182,7 @@ BitsOf(std::uint64_t n)
   return bits;
 }
 
-/** Bits of the greatest sum of i^2. */
+/** Bits that hold every sum of i^2. */
 int
 BitsOfSquares(const RunLengthTask & task)
 {
@@ -140,31 +190,48 @@ BitsOfSquares(const RunLengthTask & task)
   return task.needsSquares ? BitsOf(levels * levels) + BitsOf(task.maxVoxels) : 0;
 }
 
-std::size_t
-BytesOfCount(const RunLengthTask & task)
+bool
+NeedsLevels(const RunLengthTask & task)
 {
-  return task.maxVoxels < 65536 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  return task.needsLevelCounts || task.needsLevelSum;
 }
 
+/** Shared memory for the counts of all levels, with level 0 among them. */
 std::size_t
-SharedBytes(const RunLengthTask & task, int columns)
+WindowBytes(const RunLengthTask & task, int windows)
 {
-  const std::size_t ofLengths = static_cast<std::size_t>(task.directions.longestLine - 1) * sizeof(VoxelSums);
-  const std::size_t ofLevels =
-    task.needsLevelCounts ? static_cast<std::size_t>(task.numberOfGrayLevels) * BytesOfCount(task) : 0;
-  return ((ofLengths + ofLevels) * columns + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+  const std::size_t bytes = task.maxVoxels < 65536 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  const std::size_t levels = NeedsLevels(task) ? static_cast<std::size_t>(task.numberOfGrayLevels) + 1 : 0;
+  return (levels * bytes * windows + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
 }
 
-/** Most threads of a block whose counts fit in shared memory; 0 if they are too few to be worth it. */
+/** 0 if the counts of too few windows fit for the threads of a block. */
 int
-ColumnsPerBlock(const RunLengthTask & task, const CudaDeviceLimits & limits)
+WindowsPerBlock(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
-  int columns = maxColumnsPerBlock;
-  while (columns >= minColumnsPerBlock && SharedBytes(task, columns) > limits.maxSharedMemoryPerBlock)
+  int windows = maxWindowsPerBlock;
+  while (windows >= minWindowsPerBlock && WindowBytes(task, windows) > limits.maxSharedMemoryPerBlock)
   {
-    columns /= 2;
+    windows /= 2;
   }
-  return columns >= minColumnsPerBlock ? columns : 0;
+  return windows >= minWindowsPerBlock ? windows : 0;
+}
+
+StepMasks
+MakeMasks(const RunLengthTask & task, const TurnedStep (&steps)[Directions::maxNumber], Passage passage)
+{
+  StepMasks masks{};
+  for (int d = 0; d < task.directions.number; ++d)
+  {
+    const int           sign = passage == Enters && steps[d].y != 0 ? -1 : 1;
+    const std::uint32_t bit = 1u << (linkShift + d);
+    masks.greaterX |= sign * steps[d].x > 0 ? bit : 0;
+    masks.smallerX |= sign * steps[d].x < 0 ? bit : 0;
+    masks.greaterZ |= sign * steps[d].z > 0 ? bit : 0;
+    masks.smallerZ |= sign * steps[d].z < 0 ? bit : 0;
+    masks.otherY |= steps[d].y != 0 ? bit : 0;
+  }
+  return masks;
 }
 
 SlidingLayout
@@ -172,29 +239,46 @@ MakeLayout(const RunLengthTask & task)
 {
   const CudaDeviceLimits limits = GetCudaDeviceLimits();
   SlidingLayout          layout{};
-  layout.columns = ColumnsPerBlock(task, limits);
-  layout.blocksX = static_cast<int>((task.outputSize[0] + layout.columns - 1) / layout.columns);
-  layout.pitch = std::int64_t{ layout.blocksX } * layout.columns + task.window[0] - 1;
-  layout.squareBits = BitsOfSquares(task);
   layout.matrices = IsMerged(task) ? 1 : task.directions.number;
-  layout.sharedBytes = SharedBytes(task, layout.columns);
-
-  // Segments as long as they can be with a block for every place on the device.
-  const auto fitting = static_cast<std::int64_t>(limits.maxSharedMemoryPerBlock / (layout.sharedBytes + 1024));
-  const auto places = GetNumberOfMultiprocessors() *
-                      std::min<std::int64_t>(std::max<std::int64_t>(fitting, 1), maxBlocksPerMultiprocessor);
-  const std::int64_t rows = task.outputSize[1] * task.outputSize[2] * layout.blocksX * layout.matrices;
-  const auto         rowsOfPlace = static_cast<int>(std::min<std::int64_t>(rows / places + 1, maxRowsOfSegment));
-  layout.rows = static_cast<int>(std::min<std::int64_t>(std::max(rowsOfPlace, minRowsOfSegment), task.outputSize[1]));
-  layout.segmentsY = static_cast<int>((task.outputSize[1] + layout.rows - 1) / layout.rows);
-  layout.segments = layout.segmentsY * task.outputSize[2];
-
+  layout.squareBits = BitsOfSquares(task);
   for (int d = 0; d < task.directions.number; ++d)
   {
     const auto & step = task.directions.steps[d];
     const int    sign = step[1] < 0 ? -1 : 1;
     layout.steps[d] = TurnedStep{ sign * step[0], sign * step[1], sign * step[2] };
   }
+  for (const Passage passage : { Enters, Leaves })
+  {
+    layout.masks[passage] = MakeMasks(task, layout.steps, passage);
+  }
+
+  layout.windows = WindowsPerBlock(task, limits);
+  layout.windowBlocks = static_cast<int>((task.outputSize[0] + layout.windows - 1) / layout.windows);
+  layout.windowBytes = WindowBytes(task, layout.windows);
+  layout.pitch = std::int64_t{ layout.windowBlocks } * layout.windows + task.window[0] - 1;
+  layout.voxels = layout.pitch * task.levelsSize[1] * task.levelsSize[2];
+
+  constexpr int warp = 32;
+  layout.columns = (outputsPerTile + task.window[0] - 1 + warp - 1) / warp * warp;
+  layout.tileOutputs = layout.columns - task.window[0] + 1;
+  layout.tiles = static_cast<int>((task.outputSize[0] + layout.tileOutputs - 1) / layout.tileOutputs);
+  layout.sets = IsMerged(task) ? 3 : 1;
+  // Two blocks at least on each multiprocessor.
+  const std::size_t bytesOfLength = sizeof(VoxelSums) * layout.sets * layout.columns;
+  layout.lengths =
+    std::min(task.directions.longestLine,
+             std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / bytesOfLength), 3));
+  layout.columnBytes = bytesOfLength * layout.lengths;
+
+  // Segments as long as they can be with a block for every place on the device.
+  const auto fitting = static_cast<std::int64_t>(limits.maxSharedMemoryPerBlock / (layout.windowBytes + 1024));
+  const auto places = GetNumberOfMultiprocessors() *
+                      std::min<std::int64_t>(std::max<std::int64_t>(fitting, 1), maxBlocksPerMultiprocessor);
+  const std::int64_t rows = task.outputSize[1] * task.outputSize[2] * layout.windowBlocks * layout.matrices;
+  const auto         rowsOfPlace = static_cast<int>(std::min<std::int64_t>(rows / places + 1, maxRowsOfSegment));
+  layout.rows = static_cast<int>(std::min<std::int64_t>(std::max(rowsOfPlace, minRowsOfSegment), task.outputSize[1]));
+  layout.segmentsY = static_cast<int>((task.outputSize[1] + layout.rows - 1) / layout.rows);
+  layout.segments = layout.segmentsY * task.outputSize[2];
   return layout;
 }
 
@@ -205,29 +289,29 @@ RoundUp(std::uint64_t bytes)
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/** Bytes of the buffers, one after the other. */
+/** Bytes of the buffers. */
 struct SlidingBytes
 {
+  std::uint64_t links;
   std::uint64_t lengths;
-  std::uint64_t clips;
   std::uint64_t weights;
+  std::uint64_t longestRun;
   std::uint64_t ofSegment;
 
   SlidingBytes(const RunLengthTask & task, const SlidingLayout & layout)
   {
-    const auto voxels = static_cast<std::uint64_t>(layout.pitch * task.levelsSize[1] * task.levelsSize[2]);
-    const auto rowVoxels = static_cast<std::uint64_t>(task.window[0]) * static_cast<std::uint64_t>(task.window[2]);
-    const bool merged = IsMerged(task);
-    lengths = RoundUp(voxels * (merged ? 2 * sizeof(LengthBytes) : task.directions.number * sizeof(std::uint32_t)));
-    clips = merged ? RoundUp(2 * rowVoxels * sizeof(LengthBytes)) : 0;
+    const auto voxels = static_cast<std::uint64_t>(layout.voxels);
+    links = RoundUp(voxels * sizeof(std::uint32_t));
+    lengths = RoundUp(voxels * static_cast<std::uint64_t>(task.directions.number));
     weights = RoundUp(voxels * sizeof(VoxelSums));
-    ofSegment = static_cast<std::uint64_t>(layout.VoxelsOfSegment()) *
-                (sizeof(VoxelSums) + layout.matrices * sumsPerMatrix * sizeof(double));
+    longestRun = RoundUp(sizeof(int));
+    ofSegment = static_cast<std::uint64_t>(layout.OutputsOfSegment(task)) *
+                (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * NumberOfSums * sizeof(double));
   }
   std::uint64_t
   Fixed() const
   {
-    return lengths + clips + weights;
+    return numberOfPassages * (links + lengths) + weights + longestRun;
   }
 };
 
@@ -237,35 +321,37 @@ MakeBuffers(const RunLengthTask & task, const SlidingLayout & layout, const Cuda
   const SlidingBytes  bytes(task, layout);
   const std::uint64_t segments =
     std::min(static_cast<std::uint64_t>(layout.segments), (resources.scratchBytes - bytes.Fixed()) / bytes.ofSegment);
-  char *         at = static_cast<char *>(resources.scratch);
+  auto *         at = static_cast<char *>(resources.scratch);
   SlidingBuffers buffers{};
-  buffers.lengths = reinterpret_cast<std::uint32_t *>(at);
-  buffers.lengthBytes[0] = reinterpret_cast<LengthBytes *>(at);
-  buffers.lengthBytes[1] = buffers.lengthBytes[0] + layout.pitch * task.levelsSize[1] * task.levelsSize[2];
-  at += bytes.lengths;
-  buffers.clips[0] = reinterpret_cast<LengthBytes *>(at);
-  buffers.clips[1] = buffers.clips[0] + std::int64_t{ task.window[0] } * task.window[2];
-  at += bytes.clips;
-  buffers.weights = reinterpret_cast<VoxelSums *>(at);
-  at += bytes.weights;
-  buffers.capacity = static_cast<std::int64_t>(segments) * layout.VoxelsOfSegment();
-  buffers.voxels = reinterpret_cast<VoxelSums *>(at);
-  buffers.sums = reinterpret_cast<double *>(buffers.voxels + buffers.capacity);
+  const auto     take = [&at](auto *& buffer, std::uint64_t size) {
+    buffer = reinterpret_cast<std::remove_reference_t<decltype(buffer)>>(at);
+    at += size;
+  };
+  for (const Passage passage : { Enters, Leaves })
+  {
+    take(buffers.links[passage], bytes.links);
+    take(buffers.lengths[passage], bytes.lengths);
+  }
+  take(buffers.weights, bytes.weights);
+  take(buffers.longestRun, bytes.longestRun);
+  buffers.capacity = static_cast<std::int64_t>(segments) * layout.OutputsOfSegment(task);
+  take(buffers.sums, static_cast<std::uint64_t>(buffers.capacity * layout.matrices) * NumberOfSums * sizeof(double));
+  take(buffers.voxels, static_cast<std::uint64_t>(buffers.capacity) * sizeof(std::uint32_t));
   return buffers;
 }
 
-/** Number of equal voxels from one on along a direction, at most as many as a line of the window has. */
+/** Number of equal voxels from one on along a direction, or back, at most as many as a line of the window has. */
 __device__ int
 LengthOfRun(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z, const TurnedStep & step,
             int sign, int longest)
 {
   const std::uint16_t * level = task.levels + task.LevelOffset(x, y, z);
   const std::int64_t    stride = sign * task.LevelOffset(step.x, step.y, step.z);
-  const auto            reach = [sign](int s, std::int64_t at, std::int64_t size) {
-    return s == 0 ? std::int64_t{ 255 } : sign * s > 0 ? size - at : at + 1;
+  const auto            reach = [sign, longest](int s, std::int64_t at, std::int64_t size) {
+    return s == 0 ? std::int64_t{ longest } : sign * s > 0 ? size - at : at + 1;
   };
   const std::int64_t most = min(min(reach(step.x, x, task.levelsSize[0]), reach(step.y, y, task.levelsSize[1])),
-                                min(reach(step.z, z, task.levelsSize[2]), static_cast<std::int64_t>(longest)));
+                                min(reach(step.z, z, task.levelsSize[2]), std::int64_t{ longest }));
   int                length = 1;
   while (length < most && level[length * stride] == *level)
   {
@@ -274,8 +360,7 @@ LengthOfRun(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int
   return length;
 }
 
-/** Lengths and weights of all voxels that windows reach; all is 0 beyond the levels. */
-template <bool VMerge>
+/** Links, lengths and weights of all voxels that windows reach; all is 0 beyond the levels. */
 __global__ void
 LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
               const __grid_constant__ SlidingBuffers buffers)
@@ -286,6 +371,7 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
   {
     return;
   }
+  int                longestRun = 1;
   const std::int64_t planeRows = task.levelsSize[1] * task.levelsSize[2];
   for (std::int64_t row = blockIdx.y; row < planeRows; row += gridDim.y)
   {
@@ -302,219 +388,124 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
       weight.inverses = task.needsInverses ? task.inverseSquares[level] : 0;
     }
     buffers.weights[at] = weight;
-    LengthBytes bytes[2] = {};
-#pragma unroll
-    for (int d = 0; d < Directions::maxNumber; ++d)
-    {
-      if (d < task.directions.number)
-      {
-        const TurnedStep & step = layout.steps[d];
-        int                forward = 0;
-        int                backward = 0;
-        if (level != 0)
-        {
-          const int longest = task.directions.longestLines[d];
-          forward = LengthOfRun(task, x, y, z, step, 1, longest);
-          // A run within a row enters and leaves as a whole.
-          backward = step.y == 0 ? forward : LengthOfRun(task, x, y, z, step, -1, longest);
-        }
-        if (VMerge)
-        {
-          bytes[0].words[d / 4] |= static_cast<std::uint32_t>(backward) << (8 * (d % 4));
-          bytes[1].words[d / 4] |= static_cast<std::uint32_t>(forward) << (8 * (d % 4));
-        }
-        else
-        {
-          buffers.lengths[d * planeRows * layout.pitch + at] =
-            level | static_cast<std::uint32_t>(backward) << 16 | static_cast<std::uint32_t>(forward) << 24;
-        }
-      }
-    }
-    if (VMerge)
-    {
-      for (int i = 0; i < 2; ++i)
-      {
-        bytes[i].words[3] |= level << levelShiftOfLastWord;
-        buffers.lengthBytes[i][at] = bytes[i];
-      }
-    }
-  }
-}
-
-/** Voxels of a line from position `at` of a window of so many to its end. */
-__device__ int
-VoxelsToEnd(int step, int at, int size)
-{
-  return step == 0 ? 255 : step > 0 ? size - at : at + 1;
-}
-
-/** Steps along which the lengths of an entering row are counted. */
-__device__ TurnedStep
-StepOfRow(const TurnedStep & step, bool enters)
-{
-  return enters && step.y != 0 ? TurnedStep{ -step.x, -step.y, -step.z } : step;
-}
-
-__global__ void
-ClipsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
-            const __grid_constant__ SlidingBuffers buffers)
-{
-  const int voxel = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (voxel >= task.window[0] * task.window[2])
-  {
-    return;
-  }
-  for (int leaves = 0; leaves < 2; ++leaves)
-  {
-    LengthBytes clip = {};
+    std::uint32_t links[numberOfPassages] = { level, level };
     for (int d = 0; d < task.directions.number; ++d)
     {
-      const TurnedStep step = StepOfRow(layout.steps[d], leaves == 0);
-      const int        length = min(VoxelsToEnd(step.x, voxel % task.window[0], task.window[0]),
-                             VoxelsToEnd(step.z, voxel / task.window[0], task.window[2]));
-      clip.words[d / 4] |= static_cast<std::uint32_t>(length) << (8 * (d % 4));
+      const TurnedStep & step = layout.steps[d];
+      int                forward = 0;
+      int                backward = 0;
+      if (level != 0)
+      {
+        const int longest = task.directions.longestLines[d];
+        forward = LengthOfRun(task, x, y, z, step, 1, longest);
+        backward = step.y == 0 ? forward : LengthOfRun(task, x, y, z, step, -1, longest);
+      }
+      longestRun = max(longestRun, forward);
+      links[Enters] |= (backward > 1 ? 1u : 0u) << (linkShift + d);
+      links[Leaves] |= (forward > 1 ? 1u : 0u) << (linkShift + d);
+      buffers.lengths[Enters][d * layout.voxels + at] = static_cast<std::uint8_t>(backward);
+      buffers.lengths[Leaves][d * layout.voxels + at] = static_cast<std::uint8_t>(forward);
     }
-    buffers.clips[leaves][voxel] = clip;
+    buffers.links[Enters][at] = links[Enters];
+    buffers.links[Leaves][at] = links[Leaves];
   }
+  atomicMax(buffers.longestRun, longestRun);
 }
 
-__device__ VoxelSums
-Difference(const VoxelSums & a, const VoxelSums & b)
+/** A segment of outputs, and the levels that its windows reach. */
+struct SlidingSegment
 {
-  return VoxelSums{ a.packed - b.packed, a.inverses - b.inverses };
-}
-
-/** The part of the outputs that a block computes: a column of outputs per thread. */
-struct SlidingPosition
-{
-  /** First output of the thread. */
-  std::int64_t column;
   std::int64_t row;
   std::int64_t plane;
   int          rows;
-  /** The row of the levels at which its window starts, and the planes of the window that are in the levels. */
+  /** The row of the levels at which the first window starts, and the planes of the window that are in the levels. */
   std::int64_t firstRow;
   std::int64_t firstPlane;
   int          beginZ;
   int          endZ;
-  /** Where its sums are. */
+  /** Where the sums of its outputs are. */
   std::int64_t sums;
 
   __device__
-  SlidingPosition(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-                  std::int64_t segment, int blockX, int thread)
-    : column(std::int64_t{ blockX } * layout.columns + thread)
-    , row(segment % layout.segmentsY * layout.rows)
+  SlidingSegment(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+                 std::int64_t segment)
+    : row(segment % layout.segmentsY * layout.rows)
     , plane(segment / layout.segmentsY)
     , rows(static_cast<int>(min(std::int64_t{ layout.rows }, task.outputSize[1] - row)))
     , firstRow(row + task.outputToLevels[1] - task.anchor[1])
     , firstPlane(plane + task.outputToLevels[2] - task.anchor[2])
     , beginZ(static_cast<int>(max(std::int64_t{ 0 }, min(std::int64_t{ task.window[2] }, -firstPlane))))
     , endZ(static_cast<int>(min(std::int64_t{ task.window[2] }, task.levelsSize[2] - firstPlane)))
-    , sums((segment - buffers.firstSegment) * layout.rows * layout.blocksX * layout.columns + column)
+    , sums((segment - buffers.firstSegment) * layout.rows * task.outputSize[0])
   {}
-  __device__ std::int64_t
-             Sums(const SlidingLayout & layout, int y) const
+  /** Whether features of an output are to be computed: a voxel that has a level, and is selected. */
+  __device__ bool
+  IsComputed(const RunLengthTask & task, std::int64_t x, int y) const
   {
-    return sums + std::int64_t{ y } * layout.blocksX * layout.columns;
+    const std::int64_t at[3] = { x + task.outputToLevels[0],
+                                 row + y + task.outputToLevels[1],
+                                 plane + task.outputToLevels[2] };
+    return x < task.outputSize[0] && at[0] >= 0 && at[0] < task.levelsSize[0] && at[1] >= 0 &&
+           at[1] < task.levelsSize[1] && at[2] >= 0 && at[2] < task.levelsSize[2] &&
+           task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0 &&
+           task.IsSelected((plane * task.outputSize[1] + row + y) * task.outputSize[0] + x);
+  }
+  /** Whether that holds for any output of a column. */
+  __device__ bool
+  IsAnyComputed(const RunLengthTask & task, std::int64_t x) const
+  {
+    for (int y = 0; y < rows; ++y)
+    {
+      if (this->IsComputed(task, x, y))
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+  __device__ bool
+  HasLevels(const RunLengthTask & task, std::int64_t y) const
+  {
+    return y >= 0 && y < task.levelsSize[1];
+  }
+  /** Where a column of a row and plane of the window is among what follows from the levels. */
+  __device__ std::int64_t
+  Voxel(const RunLengthTask & task, const SlidingLayout & layout, std::int64_t column, std::int64_t y, int z) const
+  {
+    return ((firstPlane + z) * task.levelsSize[1] + y) * layout.pitch + column;
   }
 };
 
-/** Whether features of an output are to be computed: a voxel that has a level, and is selected. */
-__device__ bool
-IsComputed(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z)
-{
-  const std::int64_t at[3] = { x + task.outputToLevels[0], y + task.outputToLevels[1], z + task.outputToLevels[2] };
-  return x < task.outputSize[0] && at[0] >= 0 && at[0] < task.levelsSize[0] && at[1] >= 0 &&
-         at[1] < task.levelsSize[1] && at[2] >= 0 && at[2] < task.levelsSize[2] &&
-         task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0 &&
-         task.IsSelected((z * task.outputSize[1] + y) * task.outputSize[0] + x);
-}
-
-/** Sums over all voxels of the windows of a thread, which all directions share. */
-__device__ void
-SumVoxels(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-          const SlidingPosition & position)
-{
-  VoxelSums  sums{ 0, 0 };
-  const auto addRow = [&](std::int64_t y, bool enters) {
-    if (y < 0 || y >= task.levelsSize[1])
-    {
-      return;
-    }
-    for (int j = position.beginZ; j < position.endZ; ++j)
-    {
-      const VoxelSums * weights =
-        buffers.weights + ((position.firstPlane + j) * task.levelsSize[1] + y) * layout.pitch + position.column;
-#pragma unroll 4
-      for (int i = 0; i < task.window[0]; ++i)
-      {
-        sums = enters ? VoxelSums{ sums.packed + weights[i].packed, sums.inverses + weights[i].inverses }
-                      : Difference(sums, weights[i]);
-      }
-    }
-  };
-  for (int r = 0; r < task.window[1] - 1; ++r)
-  {
-    addRow(position.firstRow + r, true);
-  }
-  for (int y = 0; y < position.rows; ++y)
-  {
-    addRow(position.firstRow + y + task.window[1] - 1, true);
-    buffers.voxels[position.Sums(layout, y)] = sums;
-    addRow(position.firstRow + y, false);
-  }
-}
-
-__global__ void
-SumVoxelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
-                const __grid_constant__ SlidingBuffers buffers)
-{
-  const std::int64_t segment = buffers.firstSegment + blockIdx.x / layout.blocksX;
-  SumVoxels(
-    task,
-    layout,
-    buffers,
-    SlidingPosition(
-      task, layout, buffers, segment, static_cast<int>(blockIdx.x) % layout.blocksX, static_cast<int>(threadIdx.x)));
-}
-
-/** The matrix of a window that slides along y. */
-template <bool VMerge, typename TCount>
-class SlidingMatrix
+/** The counts of the levels of a window. */
+template <bool VMerge, bool VLevelSum, typename TCount>
+class RunsOfLevels
 {
 public:
   __device__
-  SlidingMatrix(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers, int matrix,
-                const SlidingPosition & position, int thread, char * shared)
+  RunsOfLevels(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+               const SlidingSegment & segment, int matrix, std::int64_t column, TCount * counts)
     : m_Task(task)
     , m_Layout(layout)
     , m_Buffers(buffers)
-    , m_Position(position)
-    , m_Step(layout.steps[matrix])
+    , m_Segment(segment)
     , m_Matrix(matrix)
-    , m_Columns(layout.columns)
-    , m_SumsOfLength(reinterpret_cast<VoxelSums *>(shared) + thread)
-    , m_RunsOfLevel(
-        reinterpret_cast<TCount *>(reinterpret_cast<VoxelSums *>(shared) +
-                                   static_cast<std::int64_t>(task.directions.longestLine - 1) * layout.columns) +
-        thread)
+    , m_Column(column)
+    , m_Directions(VMerge ? ~0u << linkShift : 1u << (linkShift + matrix))
+    , m_Counts(counts)
   {}
 
-  /** All counts start with 0. */
+  /** All counts are 0 at first. */
   __device__ void
   Compute()
   {
-    // In the first window, lengths end at its first row.
     for (int r = 0; r < m_Task.window[1]; ++r)
     {
-      this->AddRow<1, true>(m_Position.firstRow + r, r + 1);
+      this->Slide(-1, m_Segment.firstRow + r, r == 0);
     }
     this->Store(0);
-    for (int y = 1; y < m_Position.rows; ++y)
+    for (int y = 1; y < m_Segment.rows; ++y)
     {
-      this->AddRow<-1, false>(m_Position.firstRow + y - 1, 255);
-      this->AddRow<1, false>(m_Position.firstRow + y - 1 + m_Task.window[1], 255);
+      this->Slide(m_Segment.firstRow + y - 1, m_Segment.firstRow + y - 1 + m_Task.window[1], false);
       this->Store(y);
     }
   }
@@ -522,168 +513,436 @@ public:
 private:
   // Sums of squares of counts, and of levels, over a window.
   using Square = std::conditional_t<sizeof(TCount) == 2, std::uint32_t, std::uint64_t>;
+  using Difference = std::make_signed_t<Square>;
 
-  /** Add (VSign = 1) or remove (-1) the voxels of a row. */
-  template <int VSign, bool VFirstWindow>
-  __device__ void
-  AddRow(std::int64_t y, int rowsToEnd)
+  /** Directions in which the next voxel can be in the window, for the first, the last and the other voxels of a row. */
+  struct RowMasks
   {
-    if (y < 0 || y >= m_Task.levelsSize[1])
+    std::uint32_t first;
+    std::uint32_t others;
+    std::uint32_t last;
+
+    __device__
+    RowMasks(const RunLengthTask & task, const StepMasks & steps, std::uint32_t directions, int z, bool isFirstRow)
+      : others(directions & ~((z == 0 ? steps.smallerZ : 0) | (z == task.window[2] - 1 ? steps.greaterZ : 0) |
+                              (isFirstRow ? steps.otherY : 0)))
+    {
+      first = others & ~(steps.smallerX | (task.window[0] == 1 ? steps.greaterX : 0));
+      last = others & ~steps.greaterX;
+    }
+  };
+
+  /** Let one row leave and one enter, as far as there are levels. */
+  __device__ void
+  Slide(std::int64_t leaving, std::int64_t entering, bool isFirstRow)
+  {
+    const bool leaves = m_Segment.HasLevels(m_Task, leaving);
+    const bool enters = m_Segment.HasLevels(m_Task, entering);
+    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
+    {
+      const RowMasks        masksOut(m_Task, m_Layout.masks[Leaves], m_Directions, z, false);
+      const RowMasks        masksIn(m_Task, m_Layout.masks[Enters], m_Directions, z, isFirstRow);
+      const std::uint32_t * out =
+        m_Buffers.links[Leaves] + m_Segment.Voxel(m_Task, m_Layout, m_Column, leaves ? leaving : 0, z);
+      const std::uint32_t * in =
+        m_Buffers.links[Enters] + m_Segment.Voxel(m_Task, m_Layout, m_Column, enters ? entering : 0, z);
+      this->SlideRow(leaves, enters, out, in, masksOut, masksIn);
+    }
+  }
+
+  __device__ void
+  SlideRow(bool leaves, bool enters, const std::uint32_t * out, const std::uint32_t * in, const RowMasks & masksOut,
+           const RowMasks & masksIn)
+  {
+    constexpr int voxelsAtATime = 4;
+    const int     last = m_Task.window[0] - 1;
+    for (int i = 0; i <= last; i += voxelsAtATime)
+    {
+      std::uint32_t wordsOut[voxelsAtATime];
+      std::uint32_t wordsIn[voxelsAtATime];
+#pragma unroll
+      for (int u = 0; u < voxelsAtATime; ++u)
+      {
+        const bool isIn = i + u <= last;
+        wordsOut[u] = leaves && isIn ? out[i + u] : 0;
+        wordsIn[u] = enters && isIn ? in[i + u] : 0;
+      }
+#pragma unroll
+      for (int u = 0; u < voxelsAtATime; ++u)
+      {
+        if (i + u <= last)
+        {
+          const bool isFirst = i + u == 0;
+          const bool isLast = i + u == last;
+          this->Exchange(leaves,
+                         enters,
+                         wordsOut[u],
+                         wordsIn[u],
+                         isFirst  ? masksOut.first
+                         : isLast ? masksOut.last
+                                  : masksOut.others,
+                         isFirst  ? masksIn.first
+                         : isLast ? masksIn.last
+                                  : masksIn.others);
+        }
+      }
+    }
+  }
+
+  /** Runs that a voxel adds to its level. */
+  __device__ int
+  RunsOf(bool isVoxel, std::uint32_t links, std::uint32_t directions) const
+  {
+    if constexpr (VMerge)
+    {
+      return isVoxel ? m_Task.directions.number - __popc(links & directions) : 0;
+    }
+    else
+    {
+      return isVoxel && (links & directions) == 0 ? 1 : 0;
+    }
+  }
+
+  /** Let one voxel leave and one enter. Both counts are read before one is written, so that the second read need not
+   * wait. */
+  __device__ void
+  Exchange(bool leaves, bool enters, std::uint32_t out, std::uint32_t in, std::uint32_t directionsOut,
+           std::uint32_t directionsIn)
+  {
+    const std::uint32_t levelOut = out & 0xffffu;
+    const std::uint32_t levelIn = in & 0xffffu;
+    int                 runsOut = this->RunsOf(leaves, out, directionsOut);
+    int                 runsIn = this->RunsOf(enters, in, directionsIn);
+    if (levelOut == levelIn)
+    {
+      runsIn -= runsOut;
+      runsOut = 0;
+    }
+    const auto          stride = static_cast<std::uint32_t>(m_Layout.windows);
+    TCount *            countOut = m_Counts + levelOut * stride;
+    TCount *            countIn = m_Counts + levelIn * stride;
+    const std::uint32_t beforeOut = runsOut != 0 ? *countOut : 0;
+    const std::uint32_t beforeIn = runsIn != 0 ? *countIn : 0;
+    if (runsOut != 0)
+    {
+      *countOut = this->Change(levelOut, beforeOut, -runsOut);
+    }
+    if (runsIn != 0)
+    {
+      *countIn = this->Change(levelIn, beforeIn, runsIn);
+    }
+  }
+  __device__ TCount
+  Change(std::uint32_t level, std::uint32_t before, int runs)
+  {
+    const std::uint32_t after = before + static_cast<std::uint32_t>(runs);
+    const auto          difference = static_cast<Square>(static_cast<Difference>(runs));
+    // after^2 - before^2
+    m_SumOfSquares += difference * (before + after);
+    if constexpr (VLevelSum)
+    {
+      m_LevelSum += difference * level;
+    }
+    return static_cast<TCount>(after);
+  }
+
+  __device__ void
+  Store(int y) const
+  {
+    if (m_Column < m_Task.outputSize[0])
+    {
+      // Absent voxels were counted as level 0.
+      const Square absent = m_Counts[0];
+      double *     to = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + m_Segment.sums +
+                    y * m_Task.outputSize[0] + m_Column;
+      to[LevelNonUniformity * m_Buffers.capacity] = static_cast<double>(m_SumOfSquares - absent * absent);
+      to[LevelSum * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
+    }
+  }
+
+  const RunLengthTask &  m_Task;
+  const SlidingLayout &  m_Layout;
+  const SlidingBuffers & m_Buffers;
+  const SlidingSegment & m_Segment;
+  const int              m_Matrix;
+  const std::int64_t     m_Column;
+  const std::uint32_t    m_Directions;
+  TCount * const         m_Counts;
+  Square                 m_SumOfSquares{ 0 };
+  Square                 m_LevelSum{ 0 };
+};
+
+template <bool VMerge, bool VLevelSum, typename TCount>
+__global__ void
+LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
+             const __grid_constant__ SlidingBuffers buffers)
+{
+  extern __shared__ __align__(16) char shared[];
+  const auto                           thread = static_cast<int>(threadIdx.x);
+  const auto                           block = static_cast<int>(blockIdx.x);
+  const int                            matrix = block / layout.windowBlocks % layout.matrices;
+  const std::int64_t   column = std::int64_t{ block % layout.windowBlocks } * layout.windows + thread;
+  const SlidingSegment segment(
+    task, layout, buffers, buffers.firstSegment + block / layout.windowBlocks / layout.matrices);
+  // Masks and selections leave many blocks with nothing to compute.
+  if (__syncthreads_or(segment.IsAnyComputed(task, column)) == 0)
+  {
+    return;
+  }
+  auto * words = reinterpret_cast<uint4 *>(shared);
+  for (int i = thread; i < static_cast<int>(layout.windowBytes / sizeof(uint4)); i += layout.windows)
+  {
+    words[i] = make_uint4(0, 0, 0, 0);
+  }
+  __syncthreads();
+  RunsOfLevels<VMerge, VLevelSum, TCount> runs(
+    task, layout, buffers, segment, matrix, column, reinterpret_cast<TCount *>(shared) + thread);
+  runs.Compute();
+}
+
+__device__ void
+Add(VoxelSums & sums, const VoxelSums & more)
+{
+  sums.packed += more.packed;
+  sums.inverses += more.inverses;
+}
+__device__ void
+Subtract(VoxelSums & sums, const VoxelSums & less)
+{
+  sums.packed -= less.packed;
+  sums.inverses -= less.inverses;
+}
+
+/** The sums S_k of a tile, for k from a first one on. */
+class RunsOfTile
+{
+public:
+  __device__
+  RunsOfTile(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+             const SlidingSegment & segment, int matrix, int tile, int firstLength, char * shared, int * longest)
+    : m_Task(task)
+    , m_Layout(layout)
+    , m_Buffers(buffers)
+    , m_Segment(segment)
+    , m_Matrix(matrix)
+    , m_FirstDirection(IsMerged(task) ? 0 : matrix)
+    , m_EndDirection(IsMerged(task) ? task.directions.number : matrix + 1)
+    , m_Thread(static_cast<int>(threadIdx.x))
+    , m_Column(std::int64_t{ tile } * layout.tileOutputs + m_Thread)
+    , m_FirstLength(firstLength)
+    , m_EndLength(min(firstLength + layout.lengths, task.directions.longestLine + 1))
+    , m_Sums(reinterpret_cast<VoxelSums *>(shared))
+    , m_LongestOfTile(longest)
+  {}
+
+  __device__ bool
+  IsOutput() const
+  {
+    return m_Thread < m_Layout.tileOutputs && m_Column < m_Task.outputSize[0];
+  }
+  __device__ std::int64_t
+  Column() const
+  {
+    return m_Column;
+  }
+
+  __device__ void
+  Compute()
+  {
+    for (int r = 0; r < m_Task.window[1]; ++r)
+    {
+      this->AddVoxels(Enters, m_Segment.firstRow + r);
+      this->AddRunsWithinRow(Enters, m_Segment.firstRow + r);
+    }
+    __syncthreads();
+    for (int r = 0; r < m_Task.window[1]; ++r)
+    {
+      // Only the runs that the window had so far.
+      this->AddRunsAcrossRows(m_Segment.firstRow + r, r + 1);
+    }
+    this->FinishRow(0);
+    for (int y = 1; y < m_Segment.rows; ++y)
+    {
+      const std::int64_t leaving = m_Segment.firstRow + y - 1;
+      const std::int64_t entering = leaving + m_Task.window[1];
+      this->AddVoxels(Leaves, leaving);
+      this->RemoveRuns(leaving);
+      this->AddVoxels(Enters, entering);
+      this->AddRunsWithinRow(Enters, entering);
+      // Others add to the sums of this column.
+      __syncthreads();
+      this->AddRunsAcrossRows(entering, m_Task.window[1]);
+      this->FinishRow(y);
+    }
+  }
+
+private:
+  __device__ bool
+  HasColumn(std::int64_t y) const
+  {
+    return m_Segment.HasLevels(m_Task, y) && m_Column < m_Layout.pitch;
+  }
+  __device__ VoxelSums *
+  SumsOf(int length, int set) const
+  {
+    return m_Sums + ((length - m_FirstLength) * m_Layout.sets + set) * m_Layout.columns;
+  }
+
+  /** S_1, which all directions share. */
+  __device__ void
+  AddVoxels(Passage passage, std::int64_t y)
+  {
+    if (m_FirstLength > 1 || !this->HasColumn(y))
     {
       return;
     }
-    const TurnedStep   step = StepOfRow(m_Step, VSign > 0);
-    const std::int64_t planeSize = m_Task.levelsSize[1] * m_Layout.pitch;
-    std::int64_t       at =
-      (m_Position.firstPlane + m_Position.beginZ) * planeSize + y * m_Layout.pitch + m_Position.column;
-    for (int j = m_Position.beginZ; j < m_Position.endZ; ++j, at += planeSize)
+    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
     {
-      if constexpr (VMerge)
-      {
-        this->AddMergedVoxels<VSign, VFirstWindow>(at, j, rowsToEnd);
-      }
-      else
-      {
-        int clip = VoxelsToEnd(step.z, j, m_Task.window[2]);
-        if (VFirstWindow && step.y != 0)
-        {
-          clip = min(clip, rowsToEnd);
-        }
-        this->AddVoxels<VSign>(at, step.x, clip);
-      }
+      const VoxelSums weight = m_Buffers.weights[m_Segment.Voxel(m_Task, m_Layout, m_Column, y, z)];
+      passage == Enters ? Add(m_Voxels, weight) : Subtract(m_Voxels, weight);
     }
   }
 
-  template <int VSign>
   __device__ void
-  AddVoxels(std::int64_t at, int stepX, int clip)
+  AddRunsWithinRow(Passage passage, std::int64_t y)
   {
-    constexpr int         voxelsAtATime = 4;
-    const std::uint32_t * lengths =
-      m_Buffers.lengths + m_Matrix * (m_Task.levelsSize[2] * m_Task.levelsSize[1] * m_Layout.pitch) + at;
-    const int side = m_Task.window[0];
-    const int firstClip = VoxelsToEnd(stepX, 0, side);
-    const int slope = stepX == 0 ? 0 : stepX > 0 ? -1 : 1;
-    for (int i = 0; i < side; i += voxelsAtATime)
+    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
     {
-      std::uint32_t words[voxelsAtATime];
-#pragma unroll
-      for (int u = 0; u < voxelsAtATime; ++u)
+      if (m_Layout.steps[d].y == 0)
       {
-        words[u] = i + u < side ? lengths[i + u] : 0;
-      }
-#pragma unroll
-      for (int u = 0; u < voxelsAtATime; ++u)
-      {
-        const auto length = static_cast<int>(VSign > 0 ? (words[u] >> 16) & 255u : words[u] >> 24);
-        this->AddVoxel<VSign>(
-          words[u] & 0xffffu, min(length, min(clip, firstClip + slope * (i + u))), m_Buffers.weights + at + i + u);
+        this->AddRuns(passage, d, y, m_Task.window[1]);
       }
     }
   }
-
-  template <int VSign>
   __device__ void
-  AddVoxel(std::uint32_t level, int length, const VoxelSums * weightOfVoxel)
+  AddRunsAcrossRows(std::int64_t y, int rowsToEnd)
   {
-    if (length == 1)
+    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
     {
-      this->AddRunsOfLevel<VSign>(level, 1);
+      if (m_Layout.steps[d].y != 0)
+      {
+        this->AddRuns(Enters, d, y, rowsToEnd);
+      }
     }
-    else if (length > 1)
+  }
+  __device__ void
+  RemoveRuns(std::int64_t y)
+  {
+    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
     {
-      const VoxelSums weight = *weightOfVoxel;
-      this->AddVoxelsOfLength<VSign>(length, weight);
-      AddSigned<VSign>(m_Longer, weight);
+      this->AddRuns(Leaves, d, y, m_Task.window[1]);
     }
   }
 
-  template <int VSign, bool VFirstWindow>
+  /** Add the starts of 2, 3 ... voxels in a row that end in this column, or remove those that begin in it. Threads that
+   * do this at the same time have different columns for each length. */
   __device__ void
-  AddMergedVoxels(std::int64_t at, int j, int rowsToEnd)
+  AddRuns(Passage passage, int d, std::int64_t y, int rowsToEnd)
   {
-    const LengthBytes * lengths = m_Buffers.lengthBytes[VSign > 0 ? 0 : 1] + at;
-    const LengthBytes * clips = m_Buffers.clips[VSign > 0 ? 0 : 1] + j * m_Task.window[0];
-    const VoxelSums *   weights = m_Buffers.weights + at;
-#pragma unroll 2
-    for (int i = 0; i < m_Task.window[0]; ++i)
+    if (!this->HasColumn(y))
     {
-      const LengthBytes bytes = lengths[i];
-      const LengthBytes clip = clips[i];
-      const VoxelSums   weight = weights[i];
-      const auto        level = bytes.words[3] >> levelShiftOfLastWord;
-      if (level == 0)
-      {
-        continue;
-      }
-      int longer = 0;
+      return;
+    }
+    const TurnedStep     step = m_Layout.steps[d];
+    const bool           isEnd = passage == Enters && step.y != 0;
+    const int            stepZ = isEnd ? -step.z : step.z;
+    const int            set = IsMerged(m_Task) ? step.x + 1 : 0;
+    const std::uint8_t * lengths = m_Buffers.lengths[passage] + d * m_Layout.voxels;
+    const int            longest = step.y != 0 ? rowsToEnd : maxRunLength;
+    const std::int64_t   planeSize = m_Task.levelsSize[1] * m_Layout.pitch;
+    std::int64_t         at = m_Segment.Voxel(m_Task, m_Layout, m_Column, y, m_Segment.beginZ);
+    // They come from far: all are asked for before the first one is used.
+    constexpr int planesAtATime = 5;
+    for (int begin = m_Segment.beginZ; begin < m_Segment.endZ; begin += planesAtATime, at += planesAtATime * planeSize)
+    {
+      int ofPlane[planesAtATime];
 #pragma unroll
-      for (int d = 0; d < Directions::maxNumber; ++d)
+      for (int u = 0; u < planesAtATime; ++u)
       {
-        auto length = static_cast<int>(
-          min((bytes.words[d / 4] >> (8 * (d % 4))) & 255u, (clip.words[d / 4] >> (8 * (d % 4))) & 255u));
-        if (VFirstWindow && m_Layout.steps[d].y != 0)
-        {
-          length = min(length, rowsToEnd);
-        }
-        // Bytes of directions that there are not are 0.
+        ofPlane[u] = begin + u < m_Segment.endZ ? lengths[at + u * planeSize] : 0;
+      }
+#pragma unroll
+      for (int u = 0; u < planesAtATime; ++u)
+      {
+        const int z = begin + u;
+        int       length = min(ofPlane[u], longest);
+        length = stepZ > 0 ? min(length, m_Task.window[2] - z) : stepZ < 0 ? min(length, z + 1) : length;
         if (length > 1)
         {
-          this->AddVoxelsOfLength<VSign>(length, weight);
-          ++longer;
+          this->AddStarts(passage, length, isEnd ? step.x : 0, set, m_Buffers.weights[at + u * planeSize]);
         }
       }
-      const auto times = static_cast<std::uint64_t>(longer);
-      AddSigned<VSign>(m_Longer, VoxelSums{ weight.packed * times, weight.inverses * times });
-      AddSigned<VSign>(m_Voxels, weight);
-      const int runs = m_Task.directions.number - longer;
-      if (runs > 0)
+    }
+  }
+  __device__ void
+  AddStarts(Passage passage, int length, int stepToEnd, int set, const VoxelSums & weight)
+  {
+    m_Longest = max(m_Longest, length);
+    for (int k = max(m_FirstLength, 2); k <= min(length, m_EndLength - 1); ++k)
+    {
+      const int column = m_Thread - (k - 1) * stepToEnd;
+      if (column >= 0 && column < m_Layout.columns)
       {
-        this->AddRunsOfLevel<VSign>(level, static_cast<std::uint32_t>(runs));
+        VoxelSums & sums = this->SumsOf(k, set)[column];
+        passage == Enters ? Add(sums, weight) : Subtract(sums, weight);
       }
     }
   }
 
-  template <int VSign>
-  static __device__ void
-  AddSigned(VoxelSums & sums, const VoxelSums & more)
-  {
-    sums.packed += VSign > 0 ? more.packed : 0 - more.packed;
-    sums.inverses += VSign > 0 ? more.inverses : 0 - more.inverses;
-  }
-
-  template <int VSign>
+  /** Sums over the runs of the windows of a row, when all threads are there. */
   __device__ void
-  AddVoxelsOfLength(int length, const VoxelSums & weight)
+  FinishRow(int y)
   {
-    VoxelSums * of = m_SumsOfLength + (length - 2) * m_Columns;
-    VoxelSums   sums = *of;
-    AddSigned<VSign>(sums, weight);
-    *of = sums;
-    m_Longest = max(m_Longest, length);
-  }
-
-  template <int VSign>
-  __device__ void
-  AddRunsOfLevel(std::uint32_t level, std::uint32_t runs)
-  {
-    m_LevelSum += VSign > 0 ? Square{ level } * runs : 0 - Square{ level } * runs;
-    if (m_Task.needsLevelCounts)
+    if (m_FirstLength == 1)
     {
-      TCount *          of = m_RunsOfLevel + (level - 1) * static_cast<std::uint32_t>(m_Columns);
-      const std::uint32_t before = *of;
-      const std::uint32_t after = VSign > 0 ? before + runs : before - runs;
-      // after^2 - before^2
-      m_LevelNonUniformity += VSign > 0 ? Square{ runs } * (before + after) : 0 - Square{ runs } * (before + after);
-      *of = static_cast<TCount>(after);
+      this->SumsOf(1, 0)[m_Thread] = m_Voxels;
+    }
+    if (m_Longest > m_LongestTold)
+    {
+      atomicMax(m_LongestOfTile, m_Longest);
+      m_LongestTold = m_Longest;
+    }
+    __syncthreads();
+    if (this->IsOutput() && m_Segment.IsComputed(m_Task, m_Column, y))
+    {
+      this->Store(y, *m_LongestOfTile);
+    }
+    __syncthreads();
+  }
+
+  /** S_k of the window of this thread. */
+  __device__ VoxelSums
+  Starts(int k) const
+  {
+    VoxelSums sums{ 0, 0 };
+    if (k >= m_EndLength)
+    {
+      return sums;
+    }
+    if (k == 1)
+    {
+      this->AddColumns(this->SumsOf(1, 0) + m_Thread, m_Task.window[0], sums);
+      const auto directions = static_cast<std::uint64_t>(m_EndDirection - m_FirstDirection);
+      return VoxelSums{ sums.packed * directions, sums.inverses * directions };
+    }
+    for (int set = 0; set < m_Layout.sets; ++set)
+    {
+      const int step = IsMerged(m_Task) ? set - 1 : m_Layout.steps[m_FirstDirection].x;
+      const int begin = m_Thread + (step < 0 ? k - 1 : 0);
+      this->AddColumns(this->SumsOf(k, set) + begin, m_Task.window[0] - (step != 0 ? k - 1 : 0), sums);
+    }
+    return sums;
+  }
+  __device__ void
+  AddColumns(const VoxelSums * columns, int number, VoxelSums & sums) const
+  {
+#pragma unroll 4
+    for (int i = 0; i < number; ++i)
+    {
+      Add(sums, columns[i]);
     }
   }
 
-  __device__ VoxelSums
-  SumsOfLength(int length) const
-  {
-    return length <= m_Longest ? m_SumsOfLength[(length - 2) * m_Columns] : VoxelSums{ 0, 0 };
-  }
   __device__ std::uint64_t
   CountOf(const VoxelSums & sums) const
   {
@@ -695,35 +954,36 @@ private:
     return sums.packed & ((std::uint64_t{ 1 } << m_Layout.squareBits) - 1);
   }
 
-  /** Store the sums over the runs of the window of an output. */
+  /** Runs of length l are S_l - 2 S_(l+1) + S_(l+2). */
   __device__ void
-  Store(int y) const
+  Store(int y, int longest) const
   {
-    if (!IsComputed(m_Task, m_Position.column, m_Position.row + y, m_Position.plane))
-    {
-      return;
-    }
-    const std::int64_t at = m_Position.Sums(m_Layout, y);
-    VoxelSums          voxels = m_Voxels;
-    if constexpr (VMerge)
-    {
-      voxels.packed *= static_cast<std::uint64_t>(m_Task.directions.number);
-      voxels.inverses *= static_cast<std::uint64_t>(m_Task.directions.number);
-      m_Buffers.voxels[at] = voxels;
-    }
-    else
-    {
-      voxels = m_Buffers.voxels[at];
-    }
-    const VoxelSums runs = Difference(voxels, m_Longer);
-
+    const std::int64_t    at = m_Segment.sums + y * m_Task.outputSize[0] + m_Column;
+    double *              stored = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + at;
     RunLengthSums<double> sums{};
     ClearRuns(sums);
-    VoxelSums current = runs;
-    for (int l = 1; l <= m_Longest; ++l)
+    if (m_FirstLength > 1)
     {
-      const VoxelSums next = this->SumsOfLength(l + 1);
-      const VoxelSums ofLength = Difference(current, next);
+      // Those of shorter runs.
+      this->ForEachSum(sums, [this, stored](SumOfMatrix i, double & sum) { sum = stored[i * m_Buffers.capacity]; });
+    }
+    VoxelSums current = this->Starts(m_FirstLength);
+    if (m_FirstLength == 1 && m_Matrix == 0)
+    {
+      m_Buffers.voxels[at] = static_cast<std::uint32_t>(this->CountOf(current));
+    }
+    VoxelSums next = m_FirstLength < longest ? this->Starts(m_FirstLength + 1) : VoxelSums{ 0, 0 };
+    VoxelSums atLeast = current;
+    Subtract(atLeast, next);
+    // The last two S_k only serve the runs that are shorter.
+    const int end = m_EndLength > m_Task.directions.longestLine ? m_EndLength : m_EndLength - 2;
+    for (int l = m_FirstLength; l < end && l <= longest; ++l)
+    {
+      const VoxelSums afterNext = l + 2 <= longest ? this->Starts(l + 2) : VoxelSums{ 0, 0 };
+      VoxelSums       longer = next;
+      Subtract(longer, afterNext);
+      VoxelSums ofLength = atLeast;
+      Subtract(ofLength, longer);
       // Adding none changes nothing.
       if (ofLength.packed != 0)
       {
@@ -734,133 +994,131 @@ private:
                         static_cast<double>(this->SquaresOf(ofLength)),
                         static_cast<double>(ofLength.inverses));
       }
-      current = next;
+      atLeast = longer;
+      next = afterNext;
     }
-    sums.levelNonUniformity = static_cast<double>(m_LevelNonUniformity);
-    sums.levelVariance =
-      m_Task.needsLevelSum ? VarianceNumerator(this->CountOf(runs), this->SquaresOf(runs), m_LevelSum) : 0.0;
-
-    double *     to = m_Buffers.sums + m_Matrix * sumsPerMatrix * m_Buffers.capacity + at;
-    const double values[sumsPerMatrix] = { sums.runs,
-                                           sums.squares,
-                                           sums.inverses,
-                                           sums.longRuns,
-                                           sums.longRunSquares,
-                                           sums.longRunInverses,
-                                           sums.shortRuns,
-                                           sums.shortRunSquares,
-                                           sums.shortRunInverses,
-                                           sums.lengthNonUniformity,
-                                           sums.levelNonUniformity,
-                                           sums.levelVariance };
-#pragma unroll
-    for (int i = 0; i < sumsPerMatrix; ++i)
-    {
-      to[i * m_Buffers.capacity] = values[i];
-    }
+    this->ForEachSum(sums, [this, stored](SumOfMatrix i, double sum) { stored[i * m_Buffers.capacity] = sum; });
   }
 
-  const RunLengthTask &   m_Task;
-  const SlidingLayout &   m_Layout;
-  const SlidingBuffers &  m_Buffers;
-  const SlidingPosition & m_Position;
-  const TurnedStep        m_Step;
-  const int               m_Matrix;
-  const int               m_Columns;
+  template <typename TFunction>
+  __device__ void
+  ForEachSum(RunLengthSums<double> & sums, const TFunction & function) const
+  {
+    function(Runs, sums.runs);
+    function(Squares, sums.squares);
+    function(Inverses, sums.inverses);
+    function(LongRuns, sums.longRuns);
+    function(LongRunSquares, sums.longRunSquares);
+    function(LongRunInverses, sums.longRunInverses);
+    function(ShortRuns, sums.shortRuns);
+    function(ShortRunSquares, sums.shortRunSquares);
+    function(ShortRunInverses, sums.shortRunInverses);
+    function(LengthNonUniformity, sums.lengthNonUniformity);
+  }
 
-  /** In shared memory, one for each thread side by side: sums over voxels of length 2, 3 ..., and runs of each level. */
-  VoxelSums * m_SumsOfLength;
-  TCount *    m_RunsOfLevel;
-
-  /** Of all voxels (if merged), and of those with a length of 2 or more. */
+  const RunLengthTask &  m_Task;
+  const SlidingLayout &  m_Layout;
+  const SlidingBuffers & m_Buffers;
+  const SlidingSegment & m_Segment;
+  const int              m_Matrix;
+  const int              m_FirstDirection;
+  const int              m_EndDirection;
+  const int              m_Thread;
+  const std::int64_t     m_Column;
+  const int              m_FirstLength;
+  const int              m_EndLength;
+  /** By k, step along x, and column. */
+  VoxelSums * const m_Sums;
+  int * const       m_LongestOfTile;
+  /** Of this column. */
   VoxelSums m_Voxels{ 0, 0 };
-  VoxelSums m_Longer{ 0, 0 };
-  Square    m_LevelNonUniformity{ 0 };
-  Square    m_LevelSum{ 0 };
   int       m_Longest{ 1 };
+  int       m_LongestTold{ 1 };
 };
 
-template <bool VMerge, typename TCount>
 __global__ void
-SlideKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
-            const __grid_constant__ SlidingBuffers buffers)
+__launch_bounds__(maxColumnsPerTile, 2)
+RunsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
+           const __grid_constant__ SlidingBuffers buffers, int firstLength)
 {
   extern __shared__ __align__(16) char shared[];
-  const auto                           thread = static_cast<int>(threadIdx.x);
-  const auto                           blockX = static_cast<int>(blockIdx.x) % layout.blocksX;
-  const auto                           rest = static_cast<int>(blockIdx.x) / layout.blocksX;
-  const SlidingPosition                position(
-    task, layout, buffers, buffers.firstSegment + rest / layout.matrices, blockX, thread);
-  // Masks and selections leave many blocks with nothing to compute.
-  bool any = false;
-  for (int y = 0; y < position.rows && !any; ++y)
+  __shared__ int                       longest;
+  if (firstLength > *buffers.longestRun)
   {
-    any = IsComputed(task, position.column, position.row + y, position.plane);
+    return;
   }
-  if (__syncthreads_or(any) == 0)
+  const auto           block = static_cast<int>(blockIdx.x);
+  const SlidingSegment segment(task, layout, buffers, buffers.firstSegment + block / layout.tiles / layout.matrices);
+  RunsOfTile           runs(task,
+                  layout,
+                  buffers,
+                  segment,
+                  block / layout.tiles % layout.matrices,
+                  block % layout.tiles,
+                  firstLength,
+                  shared,
+                  &longest);
+  if (__syncthreads_or(runs.IsOutput() && segment.IsAnyComputed(task, runs.Column())) == 0)
   {
     return;
   }
   auto * words = reinterpret_cast<uint4 *>(shared);
-  for (int i = thread; i < static_cast<int>(layout.sharedBytes / sizeof(uint4)); i += layout.columns)
+  for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(layout.columnBytes / sizeof(uint4));
+       i += layout.columns)
   {
     words[i] = make_uint4(0, 0, 0, 0);
   }
+  if (threadIdx.x == 0)
+  {
+    longest = 1;
+  }
   __syncthreads();
-  SlidingMatrix<VMerge, TCount> matrix(task, layout, buffers, rest % layout.matrices, position, thread, shared);
-  matrix.Compute();
+  runs.Compute();
 }
 
-/** Sums over the runs of a matrix of an output, from SlideKernel. */
+/** Sums over the runs of a matrix of an output. */
 __device__ RunLengthSums<double>
-LoadSums(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers, int matrix,
-         std::int64_t at)
+LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
 {
-  static_cast<void>(task);
-  const double * from = buffers.sums + matrix * sumsPerMatrix * buffers.capacity + at;
-  double         values[sumsPerMatrix];
-#pragma unroll
-  for (int i = 0; i < sumsPerMatrix; ++i)
-  {
-    values[i] = from[i * buffers.capacity];
-  }
+  const double *        from = buffers.sums + std::int64_t{ matrix } * NumberOfSums * buffers.capacity + at;
+  const auto            load = [&](SumOfMatrix i) { return from[i * buffers.capacity]; };
   RunLengthSums<double> sums{};
-  sums.voxels = static_cast<double>(buffers.voxels[at].packed >> layout.squareBits);
-  sums.runs = values[0];
-  sums.squares = values[1];
-  sums.inverses = values[2];
-  sums.longRuns = values[3];
-  sums.longRunSquares = values[4];
-  sums.longRunInverses = values[5];
-  sums.shortRuns = values[6];
-  sums.shortRunSquares = values[7];
-  sums.shortRunInverses = values[8];
-  sums.lengthNonUniformity = values[9];
-  sums.levelNonUniformity = values[10];
-  sums.levelVariance = values[11];
+  sums.voxels = static_cast<double>(buffers.voxels[at]);
+  sums.runs = load(Runs);
+  sums.squares = load(Squares);
+  sums.inverses = load(Inverses);
+  sums.longRuns = load(LongRuns);
+  sums.longRunSquares = load(LongRunSquares);
+  sums.longRunInverses = load(LongRunInverses);
+  sums.shortRuns = load(ShortRuns);
+  sums.shortRunSquares = load(ShortRunSquares);
+  sums.shortRunInverses = load(ShortRunInverses);
+  sums.lengthNonUniformity = load(LengthNonUniformity);
+  if (task.needsLevelCounts)
+  {
+    sums.levelNonUniformity = load(LevelNonUniformity);
+  }
+  if (task.needsLevelSum)
+  {
+    // These doubles are integers below 2^53.
+    sums.levelVariance = VarianceNumerator(static_cast<std::uint64_t>(sums.runs),
+                                           static_cast<std::uint64_t>(sums.squares),
+                                           static_cast<std::uint64_t>(load(LevelSum)));
+  }
   return sums;
 }
 
 /** Features of one output. */
 __device__ void
 WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-              const FeatureComponents & components, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t at)
+              const FeatureComponents & components, std::int64_t out, std::int64_t at)
 {
-  constexpr int      numberOfFeatures = RunLengthTask::maxFeatures - 1; // all but entropy
-  const std::int64_t out = ((z * task.outputSize[1] + y) * task.outputSize[0] + x) * task.numberOfComponents;
-  if (!IsComputed(task, x, y, z))
-  {
-    for (int c = 0; c < task.numberOfComponents; ++c)
-    {
-      StoreComponent(task, out + c, task.backgroundValue);
-    }
-    return;
-  }
-  const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
-  double     averages[numberOfFeatures] = {};
+  constexpr int numberOfFeatures = RunLengthTask::maxFeatures - 1; // all but entropy
+  const bool    isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
+  double        averages[numberOfFeatures] = {};
   for (int m = 0; m < layout.matrices; ++m)
   {
-    const RunLengthSums<double>               sums = LoadSums(task, layout, buffers, m, at);
+    const RunLengthSums<double>               sums = LoadSums(task, buffers, m, at);
     const RunLengthDivisors<double, Division> divisors(sums, Division::By(task.scales.shortRunScale));
 #pragma unroll
     for (int f = 0; f < numberOfFeatures; ++f)
@@ -898,61 +1156,93 @@ FeaturesKernel(const __grid_constant__ RunLengthTask task, const __grid_constant
                const __grid_constant__ SlidingBuffers buffers, const __grid_constant__ FeatureComponents components)
 {
   const std::int64_t at = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  const std::int64_t columns = std::int64_t{ layout.blocksX } * layout.columns;
-  const std::int64_t x = at % columns;
-  const std::int64_t row = at / columns;
-  const std::int64_t segment = buffers.firstSegment + row / layout.rows;
-  const std::int64_t y = segment % layout.segmentsY * layout.rows + row % layout.rows;
-  if (segment < buffers.endSegment && x < task.outputSize[0] && y < task.outputSize[1])
+  const std::int64_t x = at % task.outputSize[0];
+  const std::int64_t row = at / task.outputSize[0];
+  const std::int64_t number = buffers.firstSegment + row / layout.rows;
+  if (number >= buffers.endSegment)
   {
-    WriteFeatures(task, layout, buffers, components, x, y, segment / layout.segmentsY, at);
+    return;
+  }
+  const SlidingSegment segment(task, layout, buffers, number);
+  const auto           y = static_cast<int>(row % layout.rows);
+  if (y >= segment.rows)
+  {
+    return;
+  }
+  const std::int64_t out =
+    ((segment.plane * task.outputSize[1] + segment.row + y) * task.outputSize[0] + x) * task.numberOfComponents;
+  if (segment.IsComputed(task, x, y))
+  {
+    WriteFeatures(task, layout, buffers, components, out, at);
+    return;
+  }
+  for (int c = 0; c < task.numberOfComponents; ++c)
+  {
+    StoreComponent(task, out + c, task.backgroundValue);
   }
 }
 
-template <bool VMerge>
-void
-ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-                cudaStream_t stream)
-{
-  const auto blocks = static_cast<unsigned int>((buffers.endSegment - buffers.firstSegment) * layout.blocksX);
-  if (!VMerge)
-  {
-    SumVoxelsKernel<<<blocks, layout.columns, 0, stream>>>(task, layout, buffers);
-    CheckLaunch("starting the kernel of sums over voxels");
-  }
-  const auto kernel = BytesOfCount(task) == 2 ? SlideKernel<VMerge, std::uint16_t> : SlideKernel<VMerge, std::uint32_t>;
-  AllowSharedMemory(kernel, layout.sharedBytes);
-  kernel<<<blocks * layout.matrices, layout.columns, layout.sharedBytes, stream>>>(task, layout, buffers);
-  CheckLaunch("starting the kernel of SlidingWindow");
-  constexpr unsigned int threads = 128;
-  const auto             voxels = static_cast<std::uint64_t>(layout.VoxelsOfSegment()) *
-                      static_cast<std::uint64_t>(buffers.endSegment - buffers.firstSegment);
-  FeaturesKernel<<<BlocksFor(voxels, threads), threads, 0, stream>>>(
-    task, layout, buffers, MakeFeatureComponents(task));
-  CheckLaunch("starting the kernel of features");
-}
-
-template <bool VMerge>
 void
 ComputeLengths(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
                cudaStream_t stream)
 {
   constexpr unsigned int threads = 128;
   constexpr std::int64_t maxBlocks = 65535;
-  const std::int64_t     planeRows = task.levelsSize[1] * task.levelsSize[2];
+  CheckCuda(cudaMemsetAsync(buffers.longestRun, 0, sizeof(int), stream), "clearing the longest run");
+  const std::int64_t planeRows = task.levelsSize[1] * task.levelsSize[2];
   if (planeRows > 0)
   {
     const dim3 blocks(BlocksFor(static_cast<std::uint64_t>(layout.pitch), threads),
                       static_cast<unsigned int>(std::min(planeRows, maxBlocks)));
-    LengthsKernel<VMerge><<<blocks, threads, 0, stream>>>(task, layout, buffers);
+    LengthsKernel<<<blocks, threads, 0, stream>>>(task, layout, buffers);
     CheckLaunch("starting the kernel of lengths");
   }
-  if (VMerge)
+}
+
+template <bool VMerge, bool VLevelSum>
+void
+ComputeLevels(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+              unsigned int segments, cudaStream_t stream)
+{
+  const auto kernel = task.maxVoxels < 65536 ? LevelsKernel<VMerge, VLevelSum, std::uint16_t>
+                                             : LevelsKernel<VMerge, VLevelSum, std::uint32_t>;
+  AllowSharedMemory(kernel, layout.windowBytes);
+  const unsigned int blocks = segments * layout.matrices * layout.windowBlocks;
+  kernel<<<blocks, layout.windows, layout.windowBytes, stream>>>(task, layout, buffers);
+  CheckLaunch("starting the kernel of levels");
+}
+
+void
+ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+                cudaStream_t stream)
+{
+  const auto segments = static_cast<unsigned int>(buffers.endSegment - buffers.firstSegment);
+  if (NeedsLevels(task))
   {
-    const auto voxels = static_cast<std::uint64_t>(task.window[0]) * static_cast<std::uint64_t>(task.window[2]);
-    ClipsKernel<<<BlocksFor(voxels, threads), threads, 0, stream>>>(task, layout, buffers);
-    CheckLaunch("starting the kernel of clips");
+    if (IsMerged(task))
+    {
+      task.needsLevelSum ? ComputeLevels<true, true>(task, layout, buffers, segments, stream)
+                         : ComputeLevels<true, false>(task, layout, buffers, segments, stream);
+    }
+    else
+    {
+      task.needsLevelSum ? ComputeLevels<false, true>(task, layout, buffers, segments, stream)
+                         : ComputeLevels<false, false>(task, layout, buffers, segments, stream);
+    }
   }
+  AllowSharedMemory(RunsKernel, layout.columnBytes + sizeof(int));
+  const unsigned int blocks = segments * layout.matrices * layout.tiles;
+  const int          longest = task.directions.longestLine;
+  for (int first = 1; first <= longest; first += layout.lengths - (first + layout.lengths <= longest ? 2 : 0))
+  {
+    RunsKernel<<<blocks, layout.columns, layout.columnBytes, stream>>>(task, layout, buffers, first);
+    CheckLaunch("starting the kernel of runs");
+  }
+  constexpr unsigned int threads = 128;
+  const auto             outputs = static_cast<std::uint64_t>(layout.OutputsOfSegment(task)) * segments;
+  FeaturesKernel<<<BlocksFor(outputs, threads), threads, 0, stream>>>(
+    task, layout, buffers, MakeFeatureComponents(task));
+  CheckLaunch("starting the kernel of features");
 }
 } // namespace
 
@@ -961,8 +1251,9 @@ CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limi
 {
   return !task.needsEntropy && !(task.needsInverses && task.wideInverses) &&
          BitsOfSquares(task) + BitsOf(task.maxVoxels) <= 64 &&
+         static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
-         ColumnsPerBlock(task, limits) > 0;
+         WindowsPerBlock(task, limits) > 0;
 }
 
 CudaScratchBytes
@@ -978,34 +1269,32 @@ void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   // About a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t visitsOfPart = std::int64_t{ 1 } << 36;
+  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 37;
   constexpr std::int64_t maxBlocks = std::int64_t{ 1 } << 30;
 
   const SlidingLayout layout = MakeLayout(task);
   SlidingBuffers      buffers = MakeBuffers(task, layout, resources);
-  const bool          merged = IsMerged(task);
-  merged ? ComputeLengths<true>(task, layout, buffers, resources.stream)
-         : ComputeLengths<false>(task, layout, buffers, resources.stream);
-  const std::int64_t visitsOfSegment = layout.VoxelsOfSegment() * task.directions.number *
+  ComputeLengths(task, layout, buffers, resources.stream);
+  // What leaves and enters.
+  const std::int64_t voxelsOfSegment = layout.OutputsOfSegment(task) * task.directions.number *
                                        (2 + task.window[1] / layout.rows) * task.window[0] * task.window[2];
   const std::int64_t segments = std::max<std::int64_t>(
     1,
-    std::min({ buffers.capacity / layout.VoxelsOfSegment(),
-               visitsOfPart / visitsOfSegment,
-               maxBlocks / (std::int64_t{ layout.blocksX } * layout.matrices) }));
-  std::int64_t visits = 0;
+    std::min({ buffers.capacity / layout.OutputsOfSegment(task),
+               voxelsOfPart / voxelsOfSegment,
+               maxBlocks / (std::int64_t{ std::max(layout.windowBlocks, layout.tiles) } * layout.matrices) }));
+  std::int64_t voxels = 0;
   for (std::int64_t first = 0; first < layout.segments; first += segments)
   {
     buffers.firstSegment = first;
     buffers.endSegment = std::min(first + segments, layout.segments);
-    merged ? ComputeSegments<true>(task, layout, buffers, resources.stream)
-           : ComputeSegments<false>(task, layout, buffers, resources.stream);
-    visits += segments * visitsOfSegment;
-    if (visits >= visitsOfPart && buffers.endSegment < layout.segments)
+    ComputeSegments(task, layout, buffers, resources.stream);
+    voxels += segments * voxelsOfSegment;
+    if (voxels >= voxelsOfPart && buffers.endSegment < layout.segments)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
       resources.checkAbort();
-      visits = 0;
+      voxels = 0;
     }
   }
 }
