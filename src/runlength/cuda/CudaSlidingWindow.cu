@@ -264,7 +264,7 @@ MakeLayout(const RunLengthTask & task)
   layout.tiles = static_cast<int>((task.outputSize[0] + layout.tileOutputs - 1) / layout.tileOutputs);
   layout.sets = IsMerged(task) ? 3 : 1;
   // Two blocks at least on each multiprocessor.
-  const std::size_t bytesOfLength = sizeof(VoxelSums) * layout.sets * layout.columns;
+  const std::size_t bytesOfLength = sizeof(VoxelSums) * (layout.sets + 1) * layout.columns;
   layout.lengths =
     std::min(task.directions.longestLine,
              std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / bytesOfLength), 3));
@@ -515,21 +515,21 @@ private:
   using Square = std::conditional_t<sizeof(TCount) == 2, std::uint32_t, std::uint64_t>;
   using Difference = std::make_signed_t<Square>;
 
-  /** Directions in which the next voxel can be in the window, for the first, the last and the other voxels of a row. */
+  /** Directions in which the next voxel can be in the window, for the voxels of a row; not for its first or last voxel.
+   */
   struct RowMasks
   {
-    std::uint32_t first;
-    std::uint32_t others;
-    std::uint32_t last;
+    std::uint32_t directions;
+    std::uint32_t notFirst;
+    std::uint32_t notLast;
 
     __device__
-    RowMasks(const RunLengthTask & task, const StepMasks & steps, std::uint32_t directions, int z, bool isFirstRow)
-      : others(directions & ~((z == 0 ? steps.smallerZ : 0) | (z == task.window[2] - 1 ? steps.greaterZ : 0) |
-                              (isFirstRow ? steps.otherY : 0)))
-    {
-      first = others & ~(steps.smallerX | (task.window[0] == 1 ? steps.greaterX : 0));
-      last = others & ~steps.greaterX;
-    }
+    RowMasks(const RunLengthTask & task, const StepMasks & steps, std::uint32_t all, int z, bool isFirstRow)
+      : directions(all & ~((z == 0 ? steps.smallerZ : 0) | (z == task.window[2] - 1 ? steps.greaterZ : 0) |
+                           (isFirstRow ? steps.otherY : 0)))
+      , notFirst(steps.smallerX)
+      , notLast(steps.greaterX)
+    {}
   };
 
   /** Let one row leave and one enter, as far as there are levels. */
@@ -538,96 +538,114 @@ private:
   {
     const bool leaves = m_Segment.HasLevels(m_Task, leaving);
     const bool enters = m_Segment.HasLevels(m_Task, entering);
-    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
+    if (leaves && enters)
     {
-      const RowMasks        masksOut(m_Task, m_Layout.masks[Leaves], m_Directions, z, false);
-      const RowMasks        masksIn(m_Task, m_Layout.masks[Enters], m_Directions, z, isFirstRow);
-      const std::uint32_t * out =
-        m_Buffers.links[Leaves] + m_Segment.Voxel(m_Task, m_Layout, m_Column, leaves ? leaving : 0, z);
-      const std::uint32_t * in =
-        m_Buffers.links[Enters] + m_Segment.Voxel(m_Task, m_Layout, m_Column, enters ? entering : 0, z);
-      this->SlideRow(leaves, enters, out, in, masksOut, masksIn);
+      this->SlidePlanes<true, true>(leaving, entering, isFirstRow);
+    }
+    else if (enters)
+    {
+      this->SlidePlanes<false, true>(0, entering, isFirstRow);
+    }
+    else if (leaves)
+    {
+      this->SlidePlanes<true, false>(leaving, 0, isFirstRow);
     }
   }
 
+  template <bool VLeaves, bool VEnters>
   __device__ void
-  SlideRow(bool leaves, bool enters, const std::uint32_t * out, const std::uint32_t * in, const RowMasks & masksOut,
-           const RowMasks & masksIn)
+  SlidePlanes(std::int64_t leaving, std::int64_t entering, bool isFirstRow)
   {
-    constexpr int voxelsAtATime = 4;
-    const int     last = m_Task.window[0] - 1;
-    for (int i = 0; i <= last; i += voxelsAtATime)
+    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
+    {
+      this->SlideRow<VLeaves, VEnters>(
+        m_Buffers.links[Leaves] + m_Segment.Voxel(m_Task, m_Layout, m_Column, leaving, z),
+        m_Buffers.links[Enters] + m_Segment.Voxel(m_Task, m_Layout, m_Column, entering, z),
+        RowMasks(m_Task, m_Layout.masks[Leaves], m_Directions, z, false),
+        RowMasks(m_Task, m_Layout.masks[Enters], m_Directions, z, isFirstRow));
+    }
+  }
+
+  template <bool VLeaves, bool VEnters>
+  __device__ void
+  SlideRow(const std::uint32_t * out, const std::uint32_t * in, const RowMasks & masksOut, const RowMasks & masksIn)
+  {
+    constexpr int       voxelsAtATime = 4;
+    const int           last = m_Task.window[0] - 1;
+    const std::uint32_t lastOut = VLeaves ? out[last] & ~masksOut.notLast : 0;
+    const std::uint32_t lastIn = VEnters ? in[last] & ~masksIn.notLast : 0;
+    for (int i = 0; i < last; i += voxelsAtATime)
     {
       std::uint32_t wordsOut[voxelsAtATime];
       std::uint32_t wordsIn[voxelsAtATime];
 #pragma unroll
       for (int u = 0; u < voxelsAtATime; ++u)
       {
-        const bool isIn = i + u <= last;
-        wordsOut[u] = leaves && isIn ? out[i + u] : 0;
-        wordsIn[u] = enters && isIn ? in[i + u] : 0;
+        wordsOut[u] = VLeaves && i + u < last ? out[i + u] : 0;
+        wordsIn[u] = VEnters && i + u < last ? in[i + u] : 0;
       }
+      wordsOut[0] &= i == 0 ? ~masksOut.notFirst : ~0u;
+      wordsIn[0] &= i == 0 ? ~masksIn.notFirst : ~0u;
 #pragma unroll
       for (int u = 0; u < voxelsAtATime; ++u)
       {
-        if (i + u <= last)
+        if (i + u < last)
         {
-          const bool isFirst = i + u == 0;
-          const bool isLast = i + u == last;
-          this->Exchange(leaves,
-                         enters,
-                         wordsOut[u],
-                         wordsIn[u],
-                         isFirst  ? masksOut.first
-                         : isLast ? masksOut.last
-                                  : masksOut.others,
-                         isFirst  ? masksIn.first
-                         : isLast ? masksIn.last
-                                  : masksIn.others);
+          this->Exchange<VLeaves, VEnters>(wordsOut[u], wordsIn[u], masksOut.directions, masksIn.directions);
         }
       }
     }
-  }
-
-  /** Runs that a voxel adds to its level. */
-  __device__ int
-  RunsOf(bool isVoxel, std::uint32_t links, std::uint32_t directions) const
-  {
-    if constexpr (VMerge)
-    {
-      return isVoxel ? m_Task.directions.number - __popc(links & directions) : 0;
-    }
-    else
-    {
-      return isVoxel && (links & directions) == 0 ? 1 : 0;
-    }
+    const bool isFirst = last == 0;
+    this->Exchange<VLeaves, VEnters>(lastOut & (isFirst ? ~masksOut.notFirst : ~0u),
+                                     lastIn & (isFirst ? ~masksIn.notFirst : ~0u),
+                                     masksOut.directions,
+                                     masksIn.directions);
   }
 
   /** Let one voxel leave and one enter. Both counts are read before one is written, so that the second read need not
    * wait. */
+  template <bool VLeaves, bool VEnters>
   __device__ void
-  Exchange(bool leaves, bool enters, std::uint32_t out, std::uint32_t in, std::uint32_t directionsOut,
-           std::uint32_t directionsIn)
+  Exchange(std::uint32_t out, std::uint32_t in, std::uint32_t directionsOut, std::uint32_t directionsIn)
   {
     const std::uint32_t levelOut = out & 0xffffu;
     const std::uint32_t levelIn = in & 0xffffu;
-    int                 runsOut = this->RunsOf(leaves, out, directionsOut);
-    int                 runsIn = this->RunsOf(enters, in, directionsIn);
-    if (levelOut == levelIn)
+    int                 runsOut = 0;
+    int                 runsIn = 0;
+    bool                changesOut = false;
+    bool                changesIn = false;
+    if constexpr (VMerge)
     {
-      runsIn -= runsOut;
-      runsOut = 0;
+      runsOut = VLeaves ? m_Task.directions.number - __popc(out & directionsOut) : 0;
+      runsIn = VEnters ? m_Task.directions.number - __popc(in & directionsIn) : 0;
+      if (VLeaves && VEnters && levelOut == levelIn)
+      {
+        runsIn -= runsOut;
+        runsOut = 0;
+      }
+      changesOut = runsOut != 0;
+      changesIn = runsIn != 0;
+    }
+    else
+    {
+      const bool isOut = VLeaves && (out & directionsOut) == 0;
+      const bool isIn = VEnters && (in & directionsIn) == 0;
+      const bool isBoth = VLeaves && VEnters && levelOut == levelIn && isOut && isIn;
+      changesOut = isOut && !isBoth;
+      changesIn = isIn && !isBoth;
+      runsOut = 1;
+      runsIn = 1;
     }
     const auto          stride = static_cast<std::uint32_t>(m_Layout.windows);
     TCount *            countOut = m_Counts + levelOut * stride;
     TCount *            countIn = m_Counts + levelIn * stride;
-    const std::uint32_t beforeOut = runsOut != 0 ? *countOut : 0;
-    const std::uint32_t beforeIn = runsIn != 0 ? *countIn : 0;
-    if (runsOut != 0)
+    const std::uint32_t beforeOut = changesOut ? *countOut : 0;
+    const std::uint32_t beforeIn = changesIn ? *countIn : 0;
+    if (changesOut)
     {
       *countOut = this->Change(levelOut, beforeOut, -runsOut);
     }
-    if (runsIn != 0)
+    if (changesIn)
     {
       *countIn = this->Change(levelIn, beforeIn, runsIn);
     }
@@ -732,6 +750,7 @@ public:
     , m_FirstLength(firstLength)
     , m_EndLength(min(firstLength + layout.lengths, task.directions.longestLine + 1))
     , m_Sums(reinterpret_cast<VoxelSums *>(shared))
+    , m_VoxelsOfLength(m_Sums + layout.lengths * layout.sets * layout.columns + m_Thread)
     , m_LongestOfTile(longest)
   {}
 
@@ -752,26 +771,43 @@ public:
     for (int r = 0; r < m_Task.window[1]; ++r)
     {
       this->AddVoxels(Enters, m_Segment.firstRow + r);
-      this->AddRunsWithinRow(Enters, m_Segment.firstRow + r);
     }
+    this->ForEachDirection([this](const TurnedStep & step, int d) {
+      for (int r = 0; step.y == 0 && r < m_Task.window[1]; ++r)
+      {
+        this->AddRuns(Enters, d, m_Segment.firstRow + r, maxRunLength);
+      }
+    }, false);
     __syncthreads();
-    for (int r = 0; r < m_Task.window[1]; ++r)
-    {
-      // Only the runs that the window had so far.
-      this->AddRunsAcrossRows(m_Segment.firstRow + r, r + 1);
-    }
+    this->ForEachDirection([this](const TurnedStep & step, int d) {
+      for (int r = 0; step.y != 0 && r < m_Task.window[1]; ++r)
+      {
+        // Only the runs that the window had so far.
+        this->AddRuns(Enters, d, m_Segment.firstRow + r, r + 1);
+      }
+    }, true);
     this->FinishRow(0);
     for (int y = 1; y < m_Segment.rows; ++y)
     {
       const std::int64_t leaving = m_Segment.firstRow + y - 1;
       const std::int64_t entering = leaving + m_Task.window[1];
       this->AddVoxels(Leaves, leaving);
-      this->RemoveRuns(leaving);
       this->AddVoxels(Enters, entering);
-      this->AddRunsWithinRow(Enters, entering);
+      this->ForEachDirection([this, leaving, entering](const TurnedStep & step, int d) {
+        this->AddRuns(Leaves, d, leaving, maxRunLength);
+        if (step.y == 0)
+        {
+          this->AddRuns(Enters, d, entering, maxRunLength);
+        }
+      }, false);
       // Others add to the sums of this column.
       __syncthreads();
-      this->AddRunsAcrossRows(entering, m_Task.window[1]);
+      this->ForEachDirection([this, entering](const TurnedStep & step, int d) {
+        if (step.y != 0)
+        {
+          this->AddRuns(Enters, d, entering, maxRunLength);
+        }
+      }, true);
       this->FinishRow(y);
     }
   }
@@ -803,39 +839,32 @@ private:
     }
   }
 
-  __device__ void
-  AddRunsWithinRow(Passage passage, std::int64_t y)
+  __device__ int
+  StepOfSet(int set) const
   {
-    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
-    {
-      if (m_Layout.steps[d].y == 0)
-      {
-        this->AddRuns(passage, d, y, m_Task.window[1]);
-      }
-    }
+    return IsMerged(m_Task) ? set - 1 : m_Layout.steps[m_FirstDirection].x;
   }
+
+  /** Call addRuns(step, d), and add what it found to S_k, set by set. */
+  template <typename TFunction>
   __device__ void
-  AddRunsAcrossRows(std::int64_t y, int rowsToEnd)
+  ForEachDirection(const TFunction & addRuns, bool areEnds)
   {
-    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
+    for (int set = 0; set < m_Layout.sets; ++set)
     {
-      if (m_Layout.steps[d].y != 0)
+      const int stepX = this->StepOfSet(set);
+      for (int d = m_FirstDirection; d < m_EndDirection; ++d)
       {
-        this->AddRuns(Enters, d, y, rowsToEnd);
+        if (m_Layout.steps[d].x == stepX)
+        {
+          addRuns(m_Layout.steps[d], d);
+        }
       }
-    }
-  }
-  __device__ void
-  RemoveRuns(std::int64_t y)
-  {
-    for (int d = m_FirstDirection; d < m_EndDirection; ++d)
-    {
-      this->AddRuns(Leaves, d, y, m_Task.window[1]);
+      this->AddStarts(set, areEnds ? stepX : 0);
     }
   }
 
-  /** Add the starts of 2, 3 ... voxels in a row that end in this column, or remove those that begin in it. Threads that
-   * do this at the same time have different columns for each length. */
+  /** Add the voxels of a row of this column, or remove them, by length. */
   __device__ void
   AddRuns(Passage passage, int d, std::int64_t y, int rowsToEnd)
   {
@@ -844,18 +873,16 @@ private:
       return;
     }
     const TurnedStep     step = m_Layout.steps[d];
-    const bool           isEnd = passage == Enters && step.y != 0;
-    const int            stepZ = isEnd ? -step.z : step.z;
-    const int            set = IsMerged(m_Task) ? step.x + 1 : 0;
+    const int            stepZ = passage == Enters && step.y != 0 ? -step.z : step.z;
     const std::uint8_t * lengths = m_Buffers.lengths[passage] + d * m_Layout.voxels;
-    const int            longest = step.y != 0 ? rowsToEnd : maxRunLength;
     const std::int64_t   planeSize = m_Task.levelsSize[1] * m_Layout.pitch;
     std::int64_t         at = m_Segment.Voxel(m_Task, m_Layout, m_Column, y, m_Segment.beginZ);
     // They come from far: all are asked for before the first one is used.
     constexpr int planesAtATime = 5;
     for (int begin = m_Segment.beginZ; begin < m_Segment.endZ; begin += planesAtATime, at += planesAtATime * planeSize)
     {
-      int ofPlane[planesAtATime];
+      int       ofPlane[planesAtATime];
+      VoxelSums weights[planesAtATime];
 #pragma unroll
       for (int u = 0; u < planesAtATime; ++u)
       {
@@ -865,28 +892,54 @@ private:
       for (int u = 0; u < planesAtATime; ++u)
       {
         const int z = begin + u;
-        int       length = min(ofPlane[u], longest);
-        length = stepZ > 0 ? min(length, m_Task.window[2] - z) : stepZ < 0 ? min(length, z + 1) : length;
-        if (length > 1)
+        ofPlane[u] = min(ofPlane[u], rowsToEnd);
+        ofPlane[u] = min(ofPlane[u], stepZ > 0 ? m_Task.window[2] - z : stepZ < 0 ? z + 1 : maxRunLength);
+        weights[u] =
+          ofPlane[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
+      }
+#pragma unroll
+      for (int u = 0; u < planesAtATime; ++u)
+      {
+        if (ofPlane[u] >= this->FirstStarts())
         {
-          this->AddStarts(passage, length, isEnd ? step.x : 0, set, m_Buffers.weights[at + u * planeSize]);
+          const int   length = min(ofPlane[u], m_EndLength - 1);
+          VoxelSums & of = m_VoxelsOfLength[(length - m_FirstLength) * m_Layout.columns];
+          VoxelSums   sums = of;
+          passage == Enters ? Add(sums, weights[u]) : Subtract(sums, weights[u]);
+          of = sums;
+          m_LongestOfRow = max(m_LongestOfRow, length);
         }
       }
     }
   }
-  __device__ void
-  AddStarts(Passage passage, int length, int stepToEnd, int set, const VoxelSums & weight)
+  __device__ int
+  FirstStarts() const
   {
-    m_Longest = max(m_Longest, length);
-    for (int k = max(m_FirstLength, 2); k <= min(length, m_EndLength - 1); ++k)
+    return max(m_FirstLength, 2);
+  }
+
+  /** A voxel of length l is the start, or the end, of 2, 3 ... l voxels in a row. Threads that do this at the same time
+   * have different columns for each k. */
+  __device__ void
+  AddStarts(int set, int stepToEnd)
+  {
+    VoxelSums starts{ 0, 0 };
+    for (int k = m_LongestOfRow; k >= this->FirstStarts(); --k)
     {
+      VoxelSums & ofLength = m_VoxelsOfLength[(k - m_FirstLength) * m_Layout.columns];
+      Add(starts, ofLength);
+      ofLength = VoxelSums{ 0, 0 };
       const int column = m_Thread - (k - 1) * stepToEnd;
       if (column >= 0 && column < m_Layout.columns)
       {
-        VoxelSums & sums = this->SumsOf(k, set)[column];
-        passage == Enters ? Add(sums, weight) : Subtract(sums, weight);
+        VoxelSums & to = this->SumsOf(k, set)[column];
+        VoxelSums   sums = to;
+        Add(sums, starts);
+        to = sums;
       }
     }
+    m_Longest = max(m_Longest, m_LongestOfRow);
+    m_LongestOfRow = 1;
   }
 
   /** Sums over the runs of the windows of a row, when all threads are there. */
@@ -927,7 +980,7 @@ private:
     }
     for (int set = 0; set < m_Layout.sets; ++set)
     {
-      const int step = IsMerged(m_Task) ? set - 1 : m_Layout.steps[m_FirstDirection].x;
+      const int step = this->StepOfSet(set);
       const int begin = m_Thread + (step < 0 ? k - 1 : 0);
       this->AddColumns(this->SumsOf(k, set) + begin, m_Task.window[0] - (step != 0 ? k - 1 : 0), sums);
     }
@@ -1027,11 +1080,14 @@ private:
   const std::int64_t     m_Column;
   const int              m_FirstLength;
   const int              m_EndLength;
-  /** By k, step along x, and column. */
+  /** S_k by k, step along x, and column. */
   VoxelSums * const m_Sums;
+  /** Sums over the voxels of the row by length, of this column. */
+  VoxelSums * const m_VoxelsOfLength;
   int * const       m_LongestOfTile;
   /** Of this column. */
   VoxelSums m_Voxels{ 0, 0 };
+  int       m_LongestOfRow{ 1 };
   int       m_Longest{ 1 };
   int       m_LongestTold{ 1 };
 };
