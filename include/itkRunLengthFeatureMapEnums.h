@@ -96,7 +96,9 @@ public:
     /** The voxels of a small 2D window are the bits of a machine word. */
     WindowWord,
     /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
-    BoxSums
+    BoxSums,
+    /** Windows slide along y and keep their matrices up to date; supports windows of any size and merged matrices. */
+    SlidingWindow
   };
 
   static constexpr unsigned int NumberOfFeatures = 16;

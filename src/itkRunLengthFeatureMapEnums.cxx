@@ -152,6 +152,8 @@ operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value)
       return out << "WindowWord";
     case RunLengthFeatureMapEnums::CudaMethod::BoxSums:
       return out << "BoxSums";
+    case RunLengthFeatureMapEnums::CudaMethod::SlidingWindow:
+      return out << "SlidingWindow";
   }
   return out << "invalid method";
 }

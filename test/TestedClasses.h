@@ -243,7 +243,7 @@ GetRunLengthEngines()
   using Method = itk::voxelmaps::CudaRunLengthOptions::Method;
   return { MakeCudaEngine(Method::Automatic),  MakeCudaEngine(Method::WindowWalk),
            MakeCudaEngine(Method::WindowWord), MakeCudaEngine(Method::BoxSums),
-           MakeCudaEngine(Method::SortReduce), MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+           MakeCudaEngine(Method::SlidingWindow), MakeCudaEngine(Method::SortReduce), MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
 }
 
 #endif

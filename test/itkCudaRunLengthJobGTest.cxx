@@ -52,7 +52,8 @@ const std::vector<Method> allMethods{ Method::Automatic,
                                       Method::SortReduce,
                                       Method::WindowWalk,
                                       Method::WindowWord,
-                                      Method::BoxSums };
+                                      Method::BoxSums,
+                                      Method::SlidingWindow };
 // These must take every job.
 const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
 

@@ -92,6 +92,8 @@ MethodTakes(Method method, const RunLengthTask & task)
       return CudaWindowWordTakes(task, GetCudaDeviceLimits());
     case Method::BoxSums:
       return CudaBoxSumsTakes(task, GetCudaDeviceLimits());
+    case Method::SlidingWindow:
+      return CudaSlidingWindowTakes(task, GetCudaDeviceLimits());
     case Method::SortReduce:
       // It counts merged matrices of all directions alike.
       return !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
@@ -105,9 +107,10 @@ ChooseMethod(Method wanted, const RunLengthTask & task)
 {
   if (wanted == Method::Automatic)
   {
-    return MethodTakes(Method::WindowWord, task) ? Method::WindowWord
-           : MethodTakes(Method::BoxSums, task)  ? Method::BoxSums
-                                                 : Method::WindowWalk;
+    return MethodTakes(Method::WindowWord, task)      ? Method::WindowWord
+           : MethodTakes(Method::BoxSums, task)       ? Method::BoxSums
+           : MethodTakes(Method::SlidingWindow, task) ? Method::SlidingWindow
+                                                      : Method::WindowWalk;
   }
   if (!MethodTakes(wanted, task))
   {
@@ -131,6 +134,9 @@ GetScratchBytes(Method method, const RunLengthTask & slab)
       break;
     case Method::BoxSums:
       bytes = CudaBoxSumsScratchBytes(slab);
+      break;
+    case Method::SlidingWindow:
+      bytes = CudaSlidingWindowScratchBytes(slab);
       break;
     case Method::WindowWord:
       break;
@@ -159,6 +165,9 @@ Compute(Method method, const RunLengthTask & task, const CudaMethodResources & r
       break;
     case Method::BoxSums:
       ComputeByCudaBoxSums(task, resources);
+      break;
+    case Method::SlidingWindow:
+      ComputeByCudaSlidingWindow(task, resources);
       break;
     default:
       return ComputeByCudaWindowWalk(task, resources);

@@ -63,6 +63,14 @@ CudaScratchBytes
 CudaBoxSumsScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Windows that slide, and keep their matrices up to date. More scratch memory means fewer batches of windows. */
+bool
+CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaScratchBytes
+CudaSlidingWindowScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 } // namespace itk
 
