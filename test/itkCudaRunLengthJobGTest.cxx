@@ -48,12 +48,8 @@ using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RunThreads;
 
-const std::vector<Method> allMethods{ Method::Automatic,
-                                      Method::SortReduce,
-                                      Method::WindowWalk,
-                                      Method::WindowWord,
-                                      Method::BoxSums,
-                                      Method::SlidingWindow };
+const std::vector<Method> allMethods{ Method::Automatic,  Method::SortReduce, Method::WindowWalk,
+                                      Method::WindowWord, Method::BoxSums,    Method::SlidingWindow };
 // These must take every job.
 const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
 

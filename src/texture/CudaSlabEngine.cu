@@ -44,6 +44,8 @@ constexpr std::int64_t preferredPlanes = 32;
 // Asking how much memory is free takes longer than computing a small job; so much is free on nearly every device, and
 // the allocation tells if it is not.
 constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
+// Smaller parts of the output are touched by the copies.
+constexpr std::size_t minBytesToTouch = std::size_t{ 32 } << 20;
 // What methods with batches get beyond their minimum.
 constexpr std::uint64_t preferredScratchBytes = std::uint64_t{ 1 } << 30;
 
@@ -402,7 +404,10 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     const std::size_t        outputBytes = NumberOfVoxels(size) * voxelBytes;
     std::atomic<std::size_t> arrived{ 0 };
     // While the kernels run.
-    TouchMemory(output, outputBytes, m_Job.execution);
+    if (outputBytes >= minBytesToTouch)
+    {
+      TouchMemory(output, outputBytes, m_Job.execution);
+    }
     staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {
       const std::size_t before = arrived.fetch_add(bytes);
       m_Job.execution.ReportProgress((before + bytes) / voxelBytes - before / voxelBytes);
