@@ -239,9 +239,13 @@ inline std::vector<RunLengthEngine>
 GetRunLengthEngines()
 {
   using Method = itk::voxelmaps::CudaRunLengthOptions::Method;
-  return { MakeCudaEngine(Method::Automatic),  MakeCudaEngine(Method::WindowWalk),
-           MakeCudaEngine(Method::WindowWord), MakeCudaEngine(Method::BoxSums),
-           MakeCudaEngine(Method::SlidingWindow), MakeCudaEngine(Method::SortReduce), MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+  return { MakeCudaEngine(Method::Automatic),
+           MakeCudaEngine(Method::WindowWalk),
+           MakeCudaEngine(Method::WindowWord),
+           MakeCudaEngine(Method::BoxSums),
+           MakeCudaEngine(Method::SlidingWindow),
+           MakeCudaEngine(Method::SortReduce),
+           MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
 }
 
 #endif

@@ -172,9 +172,12 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
 {
   using Method = Enums::CudaMethod;
   std::vector<Method> methods;
-  for (const Method method :
-       { Method::Automatic, Method::SortReduce, Method::WindowWalk, Method::WindowWord, Method::BoxSums,
-         Method::SlidingWindow })
+  for (const Method method : { Method::Automatic,
+                               Method::SortReduce,
+                               Method::WindowWalk,
+                               Method::WindowWord,
+                               Method::BoxSums,
+                               Method::SlidingWindow })
   {
     if (CheckOnDevice(group, golden, method, 0))
     {

@@ -18,13 +18,13 @@
 // Windows slide along y: one row of voxels leaves, one enters. For windows and aggregations that BoxSums has no kernels
 // for; doc/run-length-engine.md has the identities.
 //
-// LevelsKernel counts the runs of each level, which GLN and GLV need. A thread owns the window of one column of outputs,
-// and keeps the counts of all levels in shared memory. The runs of a window are its voxels that are not linked to the
-// next one of their run.
+// LevelsKernel counts the runs of each level, which GLN and GLV need. A thread owns the window of one column of
+// outputs, and keeps the counts of all levels in shared memory. The runs of a window are its voxels that are not linked
+// to the next one of their run.
 //
-// RunsKernel sums over the starts of k equal voxels in a row (S_k). A thread owns one column of voxels; sums over x follow
-// for each output. The starts in a window are those that end in a row that entered, less those that began in a row that
-// left.
+// RunsKernel sums over the starts of k equal voxels in a row (S_k). A thread owns one column of voxels; sums over x
+// follow for each output. The starts in a window are those that end in a row that entered, less those that began in a
+// row that left.
 #include "CudaFeatureComponents.h"
 #include "CudaRunLengthMethods.h"
 #include "common/Division.h"
@@ -265,9 +265,8 @@ MakeLayout(const RunLengthTask & task)
   layout.sets = IsMerged(task) ? 3 : 1;
   // Two blocks at least on each multiprocessor.
   const std::size_t bytesOfLength = sizeof(VoxelSums) * (layout.sets + 1) * layout.columns;
-  layout.lengths =
-    std::min(task.directions.longestLine,
-             std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / bytesOfLength), 3));
+  layout.lengths = std::min(task.directions.longestLine,
+                            std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / bytesOfLength), 3));
   layout.columnBytes = bytesOfLength * layout.lengths;
 
   // Segments as long as they can be with a block for every place on the device.
@@ -699,8 +698,8 @@ LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__
   const auto                           thread = static_cast<int>(threadIdx.x);
   const auto                           block = static_cast<int>(blockIdx.x);
   const int                            matrix = block / layout.windowBlocks % layout.matrices;
-  const std::int64_t   column = std::int64_t{ block % layout.windowBlocks } * layout.windows + thread;
-  const SlidingSegment segment(
+  const std::int64_t                   column = std::int64_t{ block % layout.windowBlocks } * layout.windows + thread;
+  const SlidingSegment                 segment(
     task, layout, buffers, buffers.firstSegment + block / layout.windowBlocks / layout.matrices);
   // Masks and selections leave many blocks with nothing to compute.
   if (__syncthreads_or(segment.IsAnyComputed(task, column)) == 0)
@@ -760,7 +759,7 @@ public:
     return m_Thread < m_Layout.tileOutputs && m_Column < m_Task.outputSize[0];
   }
   __device__ std::int64_t
-  Column() const
+             Column() const
   {
     return m_Column;
   }
@@ -772,20 +771,24 @@ public:
     {
       this->AddVoxels(Enters, m_Segment.firstRow + r);
     }
-    this->ForEachDirection([this](const TurnedStep & step, int d) {
-      for (int r = 0; step.y == 0 && r < m_Task.window[1]; ++r)
-      {
-        this->AddRuns(Enters, d, m_Segment.firstRow + r, maxRunLength);
-      }
-    }, false);
+    this->ForEachDirection(
+      [this](const TurnedStep & step, int d) {
+        for (int r = 0; step.y == 0 && r < m_Task.window[1]; ++r)
+        {
+          this->AddRuns(Enters, d, m_Segment.firstRow + r, maxRunLength);
+        }
+      },
+      false);
     __syncthreads();
-    this->ForEachDirection([this](const TurnedStep & step, int d) {
-      for (int r = 0; step.y != 0 && r < m_Task.window[1]; ++r)
-      {
-        // Only the runs that the window had so far.
-        this->AddRuns(Enters, d, m_Segment.firstRow + r, r + 1);
-      }
-    }, true);
+    this->ForEachDirection(
+      [this](const TurnedStep & step, int d) {
+        for (int r = 0; step.y != 0 && r < m_Task.window[1]; ++r)
+        {
+          // Only the runs that the window had so far.
+          this->AddRuns(Enters, d, m_Segment.firstRow + r, r + 1);
+        }
+      },
+      true);
     this->FinishRow(0);
     for (int y = 1; y < m_Segment.rows; ++y)
     {
@@ -793,21 +796,25 @@ public:
       const std::int64_t entering = leaving + m_Task.window[1];
       this->AddVoxels(Leaves, leaving);
       this->AddVoxels(Enters, entering);
-      this->ForEachDirection([this, leaving, entering](const TurnedStep & step, int d) {
-        this->AddRuns(Leaves, d, leaving, maxRunLength);
-        if (step.y == 0)
-        {
-          this->AddRuns(Enters, d, entering, maxRunLength);
-        }
-      }, false);
+      this->ForEachDirection(
+        [this, leaving, entering](const TurnedStep & step, int d) {
+          this->AddRuns(Leaves, d, leaving, maxRunLength);
+          if (step.y == 0)
+          {
+            this->AddRuns(Enters, d, entering, maxRunLength);
+          }
+        },
+        false);
       // Others add to the sums of this column.
       __syncthreads();
-      this->ForEachDirection([this, entering](const TurnedStep & step, int d) {
-        if (step.y != 0)
-        {
-          this->AddRuns(Enters, d, entering, maxRunLength);
-        }
-      }, true);
+      this->ForEachDirection(
+        [this, entering](const TurnedStep & step, int d) {
+          if (step.y != 0)
+          {
+            this->AddRuns(Enters, d, entering, maxRunLength);
+          }
+        },
+        true);
       this->FinishRow(y);
     }
   }
@@ -894,8 +901,7 @@ private:
         const int z = begin + u;
         ofPlane[u] = min(ofPlane[u], rowsToEnd);
         ofPlane[u] = min(ofPlane[u], stepZ > 0 ? m_Task.window[2] - z : stepZ < 0 ? z + 1 : maxRunLength);
-        weights[u] =
-          ofPlane[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
+        weights[u] = ofPlane[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
       }
 #pragma unroll
       for (int u = 0; u < planesAtATime; ++u)
@@ -997,12 +1003,12 @@ private:
   }
 
   __device__ std::uint64_t
-  CountOf(const VoxelSums & sums) const
+             CountOf(const VoxelSums & sums) const
   {
     return sums.packed >> m_Layout.squareBits;
   }
   __device__ std::uint64_t
-  SquaresOf(const VoxelSums & sums) const
+             SquaresOf(const VoxelSums & sums) const
   {
     return sums.packed & ((std::uint64_t{ 1 } << m_Layout.squareBits) - 1);
   }
@@ -1094,8 +1100,8 @@ private:
 
 __global__ void
 __launch_bounds__(maxColumnsPerTile, 2)
-RunsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
-           const __grid_constant__ SlidingBuffers buffers, int firstLength)
+  RunsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
+             const __grid_constant__ SlidingBuffers buffers, int firstLength)
 {
   extern __shared__ __align__(16) char shared[];
   __shared__ int                       longest;
@@ -1134,7 +1140,7 @@ RunsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ S
 
 /** Sums over the runs of a matrix of an output. */
 __device__ RunLengthSums<double>
-LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
+           LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
 {
   const double *        from = buffers.sums + std::int64_t{ matrix } * NumberOfSums * buffers.capacity + at;
   const auto            load = [&](SumOfMatrix i) { return from[i * buffers.capacity]; };
@@ -1325,7 +1331,7 @@ void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   // About a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 37;
+  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 36;
   constexpr std::int64_t maxBlocks = std::int64_t{ 1 } << 30;
 
   const SlidingLayout layout = MakeLayout(task);
