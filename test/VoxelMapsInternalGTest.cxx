@@ -355,12 +355,15 @@ TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
   const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
   // 69,648 bytes: averages of 512 voxels on their way to the output, and 1,024 levels.
   const RunLengthPlan boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
+  // 160,016 bytes: counts of 20,001 levels in 4 windows.
+  const RunLengthPlan sliding(MakeJob({ { 4, 4, 1 } }, fourDirections, 20000, Aggregation::Merge, true));
   for (const KnownDevice & device : knownDevices)
   {
     SCOPED_TRACE(device.capability);
     const CudaDeviceLimits limits{ device.sharedMemory, 1 };
     EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
     EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 160016, CudaSlidingWindowTakes(sliding.task, limits));
   }
 }
 
@@ -371,6 +374,8 @@ TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
   const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
   EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
   EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
+  const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
+  EXPECT_TRUE(CudaSlidingWindowTakes(sliding.task, smallest));
 }
 
 #endif

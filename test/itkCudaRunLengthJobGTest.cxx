@@ -326,6 +326,69 @@ TEST(CudaRunLengthJob, AMethodThatCannotTakeAJobSaysSo)
   }
 }
 
+TEST(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
+{
+  const auto methodOf = [](const Job & job) {
+    Report report;
+    ComputeOnDevice<float>(job, MakeOptions(Method::Automatic), report);
+    return report.method;
+  };
+  EXPECT_EQ(Method::SlidingWindow, methodOf(SceneJob({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
+  EXPECT_EQ(Method::SlidingWindow, methodOf(SceneJob({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
+  SceneJob merged({ { 12, 11, 10 } }, { { 5, 5, 5 } }, 32);
+  EXPECT_EQ(Method::BoxSums, methodOf(merged.job));
+  merged.job.aggregation = Job::Aggregation::Merge;
+  EXPECT_EQ(Method::SlidingWindow, methodOf(merged.job));
+  // Entropy needs the runs of each level and length.
+  merged.job.features = { Enums::Feature::RunEntropy };
+  EXPECT_FALSE(Takes(Method::SlidingWindow, merged.job));
+  EXPECT_EQ(Method::WindowWalk, methodOf(merged.job));
+}
+
+TEST(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
+{
+  struct WideCase
+  {
+    Triple        size;
+    Triple        windowSize;
+    std::uint32_t numberOfGrayLevels;
+  };
+  // Runs of up to 255 voxels, which are more than sums of all lengths fit for; many levels; windows that go beyond the
+  // image.
+  const std::vector<WideCase> cases{
+    { { { 70, 50, 1 } }, { { 31, 31, 1 } }, 256 },  { { { 300, 9, 1 } }, { { 255, 4, 1 } }, 2 },
+    { { { 9, 300, 1 } }, { { 4, 255, 1 } }, 2 },    { { { 40, 30, 1 } }, { { 90, 10, 1 } }, 5000 },
+    { { { 24, 20, 18 } }, { { 15, 15, 15 } }, 32 }, { { { 13, 12, 40 } }, { { 2, 3, 33 } }, 1000 }
+  };
+  for (const WideCase & wide : cases)
+  {
+    for (const double chanceOfHoles : { 0.0, 0.3 })
+    {
+      SceneJob scene(wide.size, wide.windowSize, wide.numberOfGrayLevels);
+      // One direction has the longest runs.
+      RandomNumbers random(11);
+      for (std::uint16_t & level : scene.levels)
+      {
+        level = random.Chance(chanceOfHoles) ? 0 : random.Chance(0.02) ? level : 1;
+      }
+      scene.job.offsets.push_back({ { 0, 1, 0 } });
+      scene.job.features = Enums::GetAllFeatures();
+      scene.job.features.pop_back(); // run entropy
+      for (const auto aggregation :
+           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      {
+        SCOPED_TRACE(::testing::Message() << wide.windowSize[0] << " x " << wide.windowSize[1] << " x "
+                                          << wide.windowSize[2] << ", " << chanceOfHoles << ", " << aggregation);
+        scene.job.aggregation = aggregation;
+        const auto expected = ComputeOnCpu<double>(scene.job);
+        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, MakeOptions(Method::SlidingWindow))));
+        ASSERT_TRUE(HasSameBits(
+          expected, ComputeOnDevice<double>(scene.job, MakeOptions(Method::SlidingWindow, std::uint64_t{ 1 } << 22))));
+      }
+    }
+  }
+}
+
 TEST(CudaRunLengthJob, NothingToComputeIsNoError)
 {
   SceneJob scene = MakeSmallScene();

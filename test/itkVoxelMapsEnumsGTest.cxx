@@ -145,7 +145,8 @@ TEST(RunLengthFeatureMapEnums, CudaMethodsArePrinted)
   EXPECT_EQ("WindowWalk", Print(RunLengthEnums::CudaMethod::WindowWalk));
   EXPECT_EQ("WindowWord", Print(RunLengthEnums::CudaMethod::WindowWord));
   EXPECT_EQ("BoxSums", Print(RunLengthEnums::CudaMethod::BoxSums));
-  EXPECT_NE(std::string::npos, Print(static_cast<RunLengthEnums::CudaMethod>(5)).find("invalid"));
+  EXPECT_EQ("SlidingWindow", Print(RunLengthEnums::CudaMethod::SlidingWindow));
+  EXPECT_NE(std::string::npos, Print(static_cast<RunLengthEnums::CudaMethod>(6)).find("invalid"));
 }
 
 TEST(RunLengthFeatureMapEnums, InvalidValuesAreNamedInvalid)

@@ -1345,7 +1345,7 @@ void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   // About a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 37;
+  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 36;
   constexpr std::int64_t maxBlocks = std::int64_t{ 1 } << 30;
 
   const SlidingLayout layout = MakeLayout(task);
