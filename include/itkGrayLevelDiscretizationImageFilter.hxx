@@ -91,6 +91,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
   double                 maximum = -minimum;
   std::mutex             mutex;
 
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
   this->GetMultiThreader()->template ParallelizeImageRegion<ImageDimension>(
     input->GetLargestPossibleRegion(),
     [&](const OutputRegionType & region) {

@@ -265,7 +265,10 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels(
     mask->Graft(this->GetMaskImage());
     discretization->SetMaskImage(mask);
   }
-  discretization->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  // Fewer pixels take less time than it takes to start a thread.
+  constexpr SizeValueType minPixelsPerWorkUnit = 65536;
+  discretization->SetNumberOfWorkUnits(static_cast<ThreadIdType>(std::min<SizeValueType>(
+    this->GetNumberOfWorkUnits(), 1 + input->GetRequestedRegion().GetNumberOfPixels() / minPixelsPerWorkUnit)));
   discretization->GetOutput()->SetRequestedRegion(this->GetPaddedRegion());
   discretization->Update();
   m_UsedNumberOfGrayLevels = discretization->GetUsedNumberOfGrayLevels();
