@@ -29,6 +29,18 @@ namespace voxelmaps
 int
 CeilLog2(std::uint64_t n);
 
+/** Bits of the binary number n. */
+constexpr int
+BitsOf(std::uint64_t n)
+{
+  int bits = 0;
+  for (; n != 0; n >>= 1)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
 /** 2^exponent, exact. */
 double
 PowerOfTwo(int exponent);

@@ -23,6 +23,7 @@
 #include "CudaBoxSumsWords.cuh"
 #include "CudaRunLengthMethods.h"
 #include "common/FixedPoint.h"
+#include "common/FixedPoint.h"
 
 #include <algorithm>
 
@@ -32,18 +33,6 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Bits of the binary number n. */
-constexpr int
-BitsOf(std::uint64_t n)
-{
-  int bits = 0;
-  while (n >> bits)
-  {
-    ++bits;
-  }
-  return bits;
-}
-
 /** Most that a sum of i^2 over a window can be. */
 inline std::uint64_t
 MaxSquares(const RunLengthTask & task)
