@@ -28,6 +28,7 @@
 #include "CudaFeatureComponents.h"
 #include "CudaRunLengthMethods.h"
 #include "common/Division.h"
+#include "common/FixedPoint.h"
 #include "common/WideProduct.h"
 
 #include <algorithm>
@@ -171,15 +172,11 @@ IsMerged(const RunLengthTask & task)
   return task.aggregation == RunLengthJob::Aggregation::Merge;
 }
 
+/** Bits that hold every number of runs. */
 int
-BitsOf(std::uint64_t n)
+BitsOfCounts(const RunLengthTask & task)
 {
-  int bits = 0;
-  for (; n != 0; n >>= 1)
-  {
-    ++bits;
-  }
-  return bits;
+  return CeilLog2(task.maxVoxels + 1);
 }
 
 /** Bits that hold every sum of i^2. */
@@ -187,7 +184,7 @@ int
 BitsOfSquares(const RunLengthTask & task)
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
-  return task.needsSquares ? BitsOf(levels * levels) + BitsOf(task.maxVoxels) : 0;
+  return task.needsSquares ? CeilLog2(levels * levels + 1) + BitsOfCounts(task) : 0;
 }
 
 bool
@@ -1312,8 +1309,9 @@ bool
 CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   return !task.needsEntropy && !(task.needsInverses && task.wideInverses) &&
-         BitsOfSquares(task) + BitsOf(task.maxVoxels) <= 64 &&
-         static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
+         BitsOfSquares(task) + BitsOfCounts(task) <= 64 &&
+         static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels <
+           9007199254740992.0 && // 2^53
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
          WindowsPerBlock(task, limits) > 0;
 }
