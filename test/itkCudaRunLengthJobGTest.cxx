@@ -293,6 +293,41 @@ TEST(CudaRunLengthJob, SmallCases)
   ExpectBitsOfTheCpu<float>(MakeSmallScene().job);
 }
 
+TEST(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
+{
+  // Several tiles; up to 32 levels (5 x 5 x 5) or 63 (3 x 3 x 3) share a 64-bit word with 1 / i^2, and greatest sums
+  // come from scenes of one level.
+  for (const std::int64_t side : { 3, 5 })
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 1u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 255u })
+    {
+      SceneJob scene({ { 67, 35, 7 } }, { { side, side, side } }, numberOfGrayLevels);
+      scene.job.aggregation = Job::Aggregation::Average;
+      scene.job.offsets.clear();
+      for (std::int64_t i = 14; i < 27; ++i)
+      {
+        scene.job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+      }
+      for (const std::uint32_t onlyLevel : { 0u, 1u, numberOfGrayLevels })
+      {
+        SCOPED_TRACE(::testing::Message()
+                     << "side " << side << ", " << numberOfGrayLevels << " levels, only " << onlyLevel);
+        if (onlyLevel > 0)
+        {
+          std::fill(scene.levels.begin(), scene.levels.end(), static_cast<std::uint16_t>(onlyLevel));
+        }
+        scene.job.features = Enums::GetElevenFeatures();
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job),
+                                ComputeOnDevice<double>(scene.job, MakeOptions(Method::BoxSums))));
+        // Without 1 / i^2 and without sums over levels.
+        scene.job.features = { Enums::Feature::RunPercentage, Enums::Feature::LongRunHighGrayLevelEmphasis };
+        ASSERT_TRUE(
+          HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, MakeOptions(Method::BoxSums))));
+      }
+    }
+  }
+}
+
 TEST(CudaRunLengthJob, TellsWhatItDid)
 {
   const SceneJob scene = MakeSmallScene();

@@ -120,8 +120,10 @@ public:
     : m_Task(task)
     , m_Tiling(tiling)
     , m_Position(position)
+    , m_Ranks(task, shared)
     , m_Shared(shared + LevelRanks::bytes)
   {
+    std::uint32_t levels[2][planes];
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
@@ -130,26 +132,11 @@ public:
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        std::uint32_t links = 0;
-        for (int d = 0; d < task.directions.number; ++d)
-        {
-          links |= (StartsEqual<VWindow>(LengthOf(runLengthWords[j], d), 2) ? 1u : 0u) << d;
-        }
-        m_Voxels[r][j] = links | static_cast<std::uint32_t>(LevelOf(runLengthWords[j])) << levelBit;
+        m_Voxels[r][j] = LinksOf(runLengthWords[j]);
+        levels[r][j] = static_cast<std::uint32_t>(LevelOf(runLengthWords[j]));
       }
     }
-    LevelRanks ranks(task, shared);
-    m_NumberOfLevels = ranks.Make(2 * planes, [this](int i) { return m_Voxels[i / planes][i % planes] >> levelBit; });
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-    {
-#pragma unroll
-      for (int j = 0; j < planes; ++j)
-      {
-        const std::uint32_t rank = ranks.Of(m_Voxels[r][j] >> levelBit);
-        m_Voxels[r][j] = (m_Voxels[r][j] & ((1u << levelBit) - 1)) | rank << levelBit;
-      }
-    }
+    m_NumberOfLevels = m_Ranks.Make(2 * planes, [&levels](int i) { return levels[i / planes][i % planes]; });
   }
 
   /** Levels that occur in the tile, in chunks. */
@@ -167,13 +154,18 @@ public:
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
+      // Read again, as registers are few.
+      std::uint64_t runLengthWords[planes];
+      m_Position.Load(m_Task, m_Tiling, r, runLengthWords);
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        const std::uint32_t rank =
-          (m_Voxels[r][j] >> levelBit) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
-        const bool isIn = rank < static_cast<std::uint32_t>(levelsPerChunk);
-        m_Voxels[r][j] = (m_Voxels[r][j] & ~(3u << groupBit)) | (isIn ? rank / 8 : 0) << groupBit;
+        const auto          level = static_cast<std::uint32_t>(LevelOf(runLengthWords[j]));
+        const std::uint32_t rank = m_Ranks.Of(level) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
+        const bool          isIn = rank < static_cast<std::uint32_t>(levelsPerChunk);
+        const std::uint32_t group = isIn ? rank / 8 : 0;
+        m_Voxels[r][j] = (m_Voxels[r][j] & ~(oddGroup | upperGroup | lastGroup)) | ((group & 1u) != 0 ? oddGroup : 0) |
+                         (group >= 2 ? upperGroup : 0) | (group == 3 ? lastGroup : 0);
         m_Ones[r][j] = isIn ? 1u << (4 * (rank % 8)) : 0;
       }
     }
@@ -229,8 +221,31 @@ public:
   }
 
 private:
-  static constexpr int groupBit = Directions::maxNumber;
-  static constexpr int levelBit = 16;
+  // Bit 4 d of a word of links is that of direction d, bit 4 d + 1 that of direction 8 + d; bits between them tell the
+  // group of a level.
+  static constexpr std::uint32_t oddGroup = 1u << 2;
+  static constexpr std::uint32_t upperGroup = 1u << 3;
+  static constexpr std::uint32_t lastGroup = 1u << 6;
+
+  static __device__ std::uint32_t
+                    LinkBit(int direction)
+  {
+    return 1u << (lengthBits * (direction % 8) + direction / 8);
+  }
+  /** The directions in which two or more equal voxels start. */
+  static __device__ std::uint32_t
+                    LinksOf(std::uint64_t word)
+  {
+    auto low = static_cast<std::uint32_t>(word);
+    auto high = static_cast<std::uint32_t>(word >> 32);
+    if (VWindow > maxLengthOfBits)
+    {
+      low = low >> 1 | low >> 2 | low >> 3;
+      high = high >> 1 | high >> 2 | high >> 3;
+    }
+    return (low & 0x11111111u) | (high & 0x11111u) << 1;
+  }
+
   using Group = std::conditional_t<wordsPerGroup == 2, uint2, uint4>;
 
   template <bool VStepZ, typename TAdd>
@@ -261,24 +276,44 @@ private:
     for (int r = 0; r < 2; ++r)
     {
       std::uint32_t nibbles[groups] = {};
-#pragma unroll
-      for (int j = 0; j < planes; ++j)
+      const auto    oneOf = [&](int j) {
+        return j < widthZ && (VAll || (m_Voxels[r][j] & LinkBit(direction)) != 0) ? m_Ones[r][j] : 0;
+      };
+      if (m_Groups == 1)
       {
-        const bool          isIn = j < widthZ && (VAll || ((m_Voxels[r][j] >> direction) & 1u));
-        const std::uint32_t one = isIn ? m_Ones[r][j] : 0;
-        const std::uint32_t group = (m_Voxels[r][j] >> groupBit) & 3u;
-        if (m_Groups == 1)
-        {
-          nibbles[0] += one;
-        }
-        else
-        {
 #pragma unroll
-          for (int g = 0; g < groups; ++g)
-          {
-            nibbles[g] += group == static_cast<std::uint32_t>(g) ? one : 0;
-          }
+        for (int j = 0; j < planes; ++j)
+        {
+          nibbles[0] += oneOf(j);
         }
+      }
+      else if (groups == 2 || m_Groups == 2)
+      {
+#pragma unroll
+        for (int j = 0; j < planes; ++j)
+        {
+          const std::uint32_t one = oneOf(j);
+          nibbles[0] += one;
+          nibbles[1] += (m_Voxels[r][j] & oddGroup) != 0 ? one : 0;
+        }
+        nibbles[0] -= nibbles[1];
+      }
+      else if constexpr (groups == 4)
+      {
+        std::uint32_t all = 0;
+#pragma unroll
+        for (int j = 0; j < planes; ++j)
+        {
+          const std::uint32_t one = oneOf(j);
+          all += one;
+          nibbles[1] += (m_Voxels[r][j] & oddGroup) != 0 ? one : 0;
+          nibbles[2] += (m_Voxels[r][j] & upperGroup) != 0 ? one : 0;
+          nibbles[3] += (m_Voxels[r][j] & lastGroup) != 0 ? one : 0;
+        }
+        // 1 and 2 hold what 3 has, too.
+        nibbles[0] = all - nibbles[1] - nibbles[2] + nibbles[3];
+        nibbles[1] -= nibbles[3];
+        nibbles[2] -= nibbles[3];
       }
 #pragma unroll
       for (int g = 0; g < groups; ++g)
@@ -409,14 +444,13 @@ private:
   const RunLengthTask &   m_Task;
   const BoxSumsTiling &   m_Tiling;
   const BoxSumsPosition & m_Position;
+  LevelRanks              m_Ranks;
   char *                  m_Shared;
   int                     m_Buffer{ 0 };
   int                     m_NumberOfLevels;
   /** Groups of the chunk that have levels. */
   int m_Groups{ 0 };
-  /** Directions in which a voxel equals the next one, in which group of this chunk it counts, and the rank of its
-   * level.
-   */
+  /** Directions in which a voxel equals the next one, and in which group of this chunk it counts. */
   std::uint32_t m_Voxels[2][planes];
   /** And as what it counts there. */
   std::uint32_t m_Ones[2][planes];

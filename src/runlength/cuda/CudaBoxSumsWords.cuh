@@ -32,12 +32,14 @@ constexpr int wordSquareBits = 64 - wordInverseBits - wordCountBits;
 /** Bits of a level whose squares, of a window of 8 voxels or more, fit the word; five levels share 32 bits. */
 constexpr int wordLevelBits = 6;
 
-/** A number below 2^32 or, with the bits above it, 2^52: two operations, where a conversion would take four times as
- * long. */
+/** A number below 2^40 from its lower half and the lowest byte of its upper one: the mantissa of 2^52, where a
+ * conversion would take four times as long. */
 inline __device__ double
 RealOf(std::uint32_t low, std::uint32_t high = 0)
 {
-  return __hiloint2double(static_cast<int>(high | 0x43300000u), static_cast<int>(low)) - 4503599627370496.0;
+  static_assert(wordInverseBits == 40, "one byte of the upper half");
+  return __hiloint2double(static_cast<int>(__byte_perm(high, 0x43300000u, 0x7640)), static_cast<int>(low)) -
+         4503599627370496.0;
 }
 
 template <int VWindow>
@@ -201,7 +203,7 @@ private:
   static __device__ double
   InversesOf(std::uint64_t word)
   {
-    return RealOf(static_cast<std::uint32_t>(word), HighOf(word) & ((1u << (wordInverseBits - 32)) - 1));
+    return RealOf(static_cast<std::uint32_t>(word), HighOf(word));
   }
 
   __device__ std::uint64_t *
