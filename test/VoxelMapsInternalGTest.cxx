@@ -258,9 +258,42 @@ TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)
       }
     }
   }
+  // Memory that is populated keeps its content.
+  for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 5000 }, mebibyte + 16 })
+  {
+    const std::size_t bytes = memory.size() - offset - 3;
+    for (std::size_t begin = 0; begin < bytes + 8 * mebibyte; begin += mebibyte + 77)
+    {
+      PopulateHugePages(memory.data() + offset, bytes, begin, begin + mebibyte + 77);
+    }
+    EXPECT_EQ(memory.size(), static_cast<std::size_t>(std::count(memory.begin(), memory.end(), before)));
+  }
   UseHugePages(nullptr, 100 * mebibyte);
   UseHugePages(nullptr, 0);
   TouchMemory(nullptr, 0, execution);
+}
+
+TEST(HostMemory, CopiesPastCachesAreCopies)
+{
+  std::vector<char> from(5000);
+  for (std::size_t i = 0; i < from.size(); ++i)
+  {
+    from[i] = static_cast<char>(i * 7 + i / 256);
+  }
+  for (const std::size_t source : { 0, 1, 16, 37 })
+  {
+    for (std::size_t target = 0; target < 20; ++target)
+    {
+      for (const std::size_t bytes : { 0, 1, 3, 15, 16, 17, 63, 64, 65, 127, 128, 129, 4096, 4801 })
+      {
+        std::vector<char> to(6000, 'x');
+        std::vector<char> expected = to;
+        std::copy(from.begin() + source, from.begin() + source + bytes, expected.begin() + target);
+        CopyPastCaches(to.data() + target, from.data() + source, bytes);
+        ASSERT_EQ(expected, to) << bytes << " bytes from " << source << " to " << target;
+      }
+    }
+  }
 }
 
 TEST(WideProduct, AgreesWithLongMultiplication)

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "cuda/CudaStaging.h"
 
+#include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "cuda/CudaDevice.h"
 
@@ -42,6 +43,16 @@ constexpr std::size_t maxChunkBytes = std::size_t{ 8 } << 20;
 constexpr std::size_t minBytesPerWorker = std::size_t{ 512 } << 10;
 // Waiting for longer than this, threads sleep.
 constexpr auto maxSpinning = std::chrono::microseconds(200);
+// What is larger than this has left the caches by the time that somebody reads it.
+constexpr std::size_t minBytesPastCaches = std::size_t{ 32 } << 20;
+// CUDA copies fewer bytes to the device before workers are awake.
+constexpr std::size_t minBytesToDevice = std::size_t{ 4 } << 20;
+
+void
+CopyThroughCaches(void * to, const void * from, std::size_t bytes)
+{
+  std::memcpy(to, from, bytes);
+}
 } // namespace
 
 /** A copy in progress. Slices of chunks are the tasks of the workers, in order; any worker can wait for any chunk, so
@@ -92,7 +103,8 @@ public:
       const std::size_t size = std::min(m_ChunkBytes, m_Bytes - first);
       const std::size_t begin = size * slice / m_Slices;
       const std::size_t end = size * (slice + 1) / m_Slices;
-      std::memcpy(m_Host + first + begin, m_Buffers[chunk % numberOfBuffers].data() + begin, end - begin);
+      const auto        copy = m_Bytes < minBytesPastCaches ? CopyThroughCaches : CopyPastCaches;
+      copy(m_Host + first + begin, m_Buffers[chunk % numberOfBuffers].data() + begin, end - begin);
       if (state.remainingSlices.fetch_sub(1) == 1)
       {
         if (chunk + numberOfBuffers < this->GetNumberOfChunks())
@@ -101,6 +113,8 @@ public:
         }
         afterChunk(size);
       }
+      const std::size_t ahead = first + numberOfBuffers * m_ChunkBytes;
+      PopulateHugePages(m_Host, m_Bytes, ahead + begin, ahead + end);
     }
     catch (...)
     {
@@ -188,9 +202,8 @@ CudaStaging::CudaStaging(const JobExecution & execution)
   CheckCuda(cudaGetDevice(&m_Device), "asking for the current device");
 }
 
-void
-CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-                    const std::function<void(std::size_t)> & afterChunk)
+std::size_t
+CudaStaging::PrepareBuffers(std::size_t bytes)
 {
   const std::size_t chunkBytes =
     std::min(std::max((bytes + numberOfBuffers - 1) / numberOfBuffers, minChunkBytes), maxChunkBytes);
@@ -202,7 +215,15 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
   {
     m_Buffers.emplace_back(chunkBytes);
   }
-  JobExecution execution = m_Execution;
+  return chunkBytes;
+}
+
+void
+CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
+                    const std::function<void(std::size_t)> & afterChunk)
+{
+  const std::size_t chunkBytes = this->PrepareBuffers(bytes);
+  JobExecution      execution = m_Execution;
   execution.numberOfWorkers = static_cast<unsigned int>(
     std::min<std::size_t>(m_Execution.numberOfWorkers, std::max<std::size_t>(bytes / minBytesPerWorker, 1)));
   const std::size_t slices = std::min<std::size_t>(execution.numberOfWorkers, chunkBytes / minBytesPerWorker);
@@ -210,6 +231,12 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
   {
     Transfer transfer(
       m_Buffers, static_cast<char *>(host), static_cast<const char *>(device), bytes, chunkBytes, slices, stream);
+    if (bytes > numberOfBuffers * chunkBytes)
+    {
+      // While the first chunks are on their way; those of later chunks while chunks before them are copied.
+      UseHugePages(host, bytes);
+      TouchMemory(host, numberOfBuffers * chunkBytes, execution);
+    }
     ForEachTask(static_cast<std::int64_t>(transfer.GetNumberOfTasks()), execution, [&](unsigned int) {
       const auto current = std::make_shared<CurrentDevice>(m_Device);
       return [&, current](std::int64_t task) { transfer.Compute(static_cast<std::size_t>(task), afterChunk); };
@@ -218,6 +245,53 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
   catch (...)
   {
     // The device may still be writing to the buffers, which go back to the next user.
+    cudaStreamSynchronize(stream);
+    throw;
+  }
+}
+
+void
+CudaStaging::ToDevice(void * device, const void * host, std::size_t bytes, cudaStream_t stream)
+{
+  if (bytes < minBytesToDevice)
+  {
+    CheckCuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copying to the device");
+    return;
+  }
+  const std::size_t chunkBytes = this->PrepareBuffers(bytes);
+  const CudaEvent   sent[numberOfBuffers];
+  try
+  {
+    std::size_t number = 0;
+    for (std::size_t first = 0; first < bytes; first += chunkBytes, ++number)
+    {
+      const std::size_t buffer = number % numberOfBuffers;
+      const std::size_t size = std::min(chunkBytes, bytes - first);
+      char * const      chunk = m_Buffers[buffer].data();
+      const auto *      source = static_cast<const char *>(host) + first;
+      if (number >= numberOfBuffers)
+      {
+        sent[buffer].Synchronize();
+      }
+      ForEachRange(static_cast<std::int64_t>(size),
+                   static_cast<std::int64_t>(minBytesPerWorker),
+                   m_Execution,
+                   [=](std::int64_t begin, std::int64_t end) {
+                     std::memcpy(chunk + begin, source + begin, static_cast<std::size_t>(end - begin));
+                   });
+      CheckCuda(cudaMemcpyAsync(static_cast<char *>(device) + first, chunk, size, cudaMemcpyHostToDevice, stream),
+                "copying to the device");
+      sent[buffer].Record(stream);
+      m_Execution.CheckAbort();
+    }
+    for (std::size_t buffer = 0; buffer < std::min(number, numberOfBuffers); ++buffer)
+    {
+      sent[buffer].Synchronize();
+    }
+  }
+  catch (...)
+  {
+    // The device may still be reading the buffers, which go back to the next user.
     cudaStreamSynchronize(stream);
     throw;
   }

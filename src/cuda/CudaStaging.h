@@ -28,21 +28,31 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Copies from the device to ordinary host memory through page-locked memory: while the device copies some chunks, host
- * threads copy others. CUDA itself would copy at a fraction of that speed. */
+/** Copies between the device and ordinary host memory through page-locked memory: while the device copies some chunks,
+ * host threads copy others. CUDA itself would copy at a fraction of that speed. */
 class CudaStaging
 {
 public:
   explicit CudaStaging(const JobExecution & execution);
 
   /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunk is called with the
-   * number of bytes that have arrived, from any thread. Returns when everything has arrived. */
+   * number of bytes that have arrived, from any thread. Returns when everything has arrived. If host memory is fresh,
+   * its pages are provided ahead of the copies. */
   void
   ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
          const std::function<void(std::size_t)> & afterChunk);
 
+  /** Copy to device memory, after the work so far in the stream. Host memory must not change until the stream has done
+   * the copy. */
+  void
+  ToDevice(void * device, const void * host, std::size_t bytes, cudaStream_t stream);
+
 private:
   class Transfer;
+
+  /** Have page-locked memory for the chunks of so many bytes. Returns the size of a chunk. */
+  std::size_t
+  PrepareBuffers(std::size_t bytes);
 
   const JobExecution &      m_Execution;
   int                       m_Device{ 0 };

@@ -183,7 +183,7 @@ public:
    * stream of a slot may be that of the kernels. */
   void
   Start(const TextureFeatureMapJob & job, const TextureTask & whole, const ComputeFunction & compute,
-        const Triple & start, const Triple & size, cudaStream_t kernels)
+        const Triple & start, const Triple & size, CudaStaging & staging, cudaStream_t kernels)
   {
     TextureTask    task = whole;
     const LevelBox box(whole, start, size);
@@ -195,13 +195,11 @@ public:
       task.outputSize[d] = size[d];
       task.outputToLevels[d] = start[d] + whole.outputToLevels[d] - box.start[d];
     }
-    this->CopyLevels(job, box);
+    this->CopyLevels(job, box, staging);
     if (whole.selection != nullptr)
     {
       const std::int64_t first = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
-      CheckCuda(
-        cudaMemcpyAsync(m_Selection, whole.selection + first, NumberOfVoxels(size), cudaMemcpyHostToDevice, stream),
-        "copying the selection to the device");
+      staging.ToDevice(m_Selection, whole.selection + first, NumberOfVoxels(size), stream);
       task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
     }
     Order(stream, m_Copied, kernels);
@@ -245,13 +243,21 @@ private:
   }
 
   void
-  CopyLevels(const TextureFeatureMapJob & job, const LevelBox & box)
+  CopyLevels(const TextureFeatureMapJob & job, const LevelBox & box, CudaStaging & staging)
   {
     if (NumberOfVoxels(box.size) == 0)
     {
       return;
     }
     const auto row = [](std::int64_t voxels) { return static_cast<std::size_t>(voxels) * sizeof(std::uint16_t); };
+    if (box.size[0] == job.levelsSize[0] && (box.size[1] == job.levelsSize[1] || box.size[2] == 1))
+    {
+      // Contiguous, as the levels of images that are computed as a whole.
+      const std::uint16_t * const first =
+        job.levels + (box.start[2] * job.levelsSize[1] + box.start[1]) * job.levelsSize[0];
+      staging.ToDevice(m_Levels, first, row(box.size[0] * box.size[1] * box.size[2]), stream);
+      return;
+    }
     cudaMemcpy3DParms copy{};
     copy.srcPtr = make_cudaPitchedPtr(const_cast<std::uint16_t *>(job.levels),
                                       row(job.levelsSize[0]),
@@ -388,7 +394,7 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
   Triple     size;
   const auto startSlab = [&](std::int64_t slab) {
     slabs.Get(slab, start, size);
-    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, m_Layout->kernels);
+    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, staging, m_Layout->kernels);
   };
   startSlab(0);
   for (std::int64_t slab = 0; slab < number; ++slab)
@@ -403,9 +409,9 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     char * const             output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
     const std::size_t        outputBytes = NumberOfVoxels(size) * voxelBytes;
     std::atomic<std::size_t> arrived{ 0 };
-    // While the kernels run.
-    if (outputBytes >= minBytesToTouch)
+    if (outputBytes >= minBytesToTouch && (slab == 0 || !PopulatesHugePages()))
     {
+      // While the kernels run. Pages of later slabs are provided while those before them are copied.
       TouchMemory(output, outputBytes, m_Job.execution);
     }
     staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {

@@ -276,14 +276,13 @@ CudaConnectednessSlab::LoadImageOf(const TPixel * image)
   const auto         count = static_cast<std::size_t>(voxels);
   const unsigned int blocks = BlocksForGridStride(count / Pack<TPixel>::size, threadsPerBlock);
   m_Image.Allocate(count * sizeof(TPixel), stream);
-  CheckCuda(cudaMemcpyAsync(m_Image.data(), image, count * sizeof(TPixel), cudaMemcpyHostToDevice, stream),
-            "copying to the device");
+  CudaStaging staging(m_Context.job.execution);
+  staging.ToDevice(m_Image.data(), image, count * sizeof(TPixel), stream);
   DeviceBuffer<std::uint8_t> mask;
   if (m_Context.job.mask != nullptr)
   {
     mask.Allocate(count, stream);
-    CheckCuda(cudaMemcpyAsync(mask.data(), m_Context.job.mask + m_First, count, cudaMemcpyHostToDevice, stream),
-              "copying to the device");
+    staging.ToDevice(mask.data(), m_Context.job.mask + m_First, count, stream);
   }
 
   const auto * const onDevice = reinterpret_cast<const TPixel *>(m_Image.data());
