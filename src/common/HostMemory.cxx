@@ -99,6 +99,7 @@ TouchMemory(void * data, std::size_t bytes, const JobExecution & execution)
     }
   });
 }
+
 void
 PopulateHugePages(void * data, std::size_t bytes, std::size_t begin, std::size_t end)
 {
