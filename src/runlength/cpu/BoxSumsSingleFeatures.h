@@ -197,12 +197,12 @@ private:
           return k <= longest ? Load<Bits64>(this->SumOf<std::uint64_t>(InverseWeight, k, at + shift, atSums + shift))
                               : Bits64() * std::uint64_t{ 0 };
         };
-        Bits64 starts = sum(1);
-        Bits64 next = sum(2);
-        Real   all = Real() * 0.0;
+        Bits64 starts = sum(2);
+        Bits64 next = sum(3);
+        Real   all = ToReal(sum(1) - starts - starts + next);
         Real   longRuns = all;
-        Real   shortRuns = all;
-        for (int l = 1; l <= longest; ++l)
+        Real   shortRuns = all * m_Task.shortRunWeights[1];
+        for (int l = 2; l <= longest; ++l)
         {
           const Bits64 afterNext = sum(l + 2);
           const Real   ofLength = ToReal(starts - next - next + afterNext);
