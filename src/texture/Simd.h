@@ -213,6 +213,125 @@ inline void
 TransposeToFloat(const Real[], const int[], float[][simdWidth])
 {}
 #endif
+
+#if defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX512F__)
+// Vectors of floats, one voxel per element.
+#  define VOXELMAPS_SINGLES
+constexpr int singlesWidth = 2 * simdWidth;
+using Singles = float __attribute__((vector_size(4 * singlesWidth)));
+using SinglesSigned32 = std::int32_t __attribute__((vector_size(4 * singlesWidth)));
+using SinglesBits16 = std::uint16_t __attribute__((vector_size(2 * singlesWidth)));
+
+inline Singles
+ToSingles(SinglesSigned32 value)
+{
+  return __builtin_convertvector(value, Singles);
+}
+inline Singles
+ToSingles(SinglesBits16 value)
+{
+  return ToSingles(__builtin_convertvector(value, SinglesSigned32));
+}
+inline bool
+HasZero(SinglesBits16 value)
+{
+  return _mm256_cmpeq_epi16_mask(reinterpret_cast<__m256i>(value), _mm256_setzero_si256()) != 0;
+}
+
+inline Floats
+HalfOf(Singles value, int half)
+{
+  return half == 0 ? __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7)
+                   : __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+inline Singles
+Join(const Floats halves[2])
+{
+  return __builtin_shufflevector(halves[0], halves[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+inline Real
+ToReal(Floats value)
+{
+  return __builtin_convertvector(value, Real);
+}
+
+struct SingleArithmetic
+{
+  static inline Singles
+  Reciprocal(Singles value)
+  {
+    return 1.0f / value;
+  }
+  static inline Singles
+  MultiplyAdd(Singles a, Singles b, Singles c)
+  {
+    return reinterpret_cast<Singles>(
+      _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+  }
+};
+using SingleDivision = FusedDivision<Singles, SingleArithmetic>;
+
+/** 1 / value to within 2^-47.9, relative, from the same rounded to float. */
+inline Real
+RefineReciprocal(Real value, Real rough)
+{
+  const Real error = VectorArithmetic::MultiplyAdd(-rough, value, Real() * 0.0 + 1.0);
+  return VectorArithmetic::MultiplyAdd(rough, error, rough);
+}
+
+/** Elements from[order[0]], from[order[1]] ... of so many voxels, at most singlesWidth, voxel by voxel; the first
+ * elements of voxels are stride apart. Takes 1 to 12 of them. */
+inline void
+StoreInterleaved(const Singles from[], const int order[], int number, float * to, std::ptrdiff_t stride, int voxels)
+{
+  // By fours, elements of one voxel become neighbors: quads[q][i] has those of voxels i, i + 4, i + 8 and i + 12.
+  Singles quads[3][4];
+  for (int q = 0; q < 3; ++q)
+  {
+    Singles m[4];
+    for (int i = 0; i < 4; ++i)
+    {
+      m[i] = from[order[4 * q + i]];
+    }
+    const auto low = [](Singles a, Singles b) {
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    };
+    const auto high = [](Singles a, Singles b) {
+      return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    };
+    const Singles pairs[4] = { low(m[0], m[1]), high(m[0], m[1]), low(m[2], m[3]), high(m[2], m[3]) };
+    for (int i = 0; i < 2; ++i)
+    {
+      quads[q][2 * i] =
+        __builtin_shufflevector(pairs[i], pairs[i + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+      quads[q][2 * i + 1] =
+        __builtin_shufflevector(pairs[i], pairs[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+    }
+  }
+  const auto selected = static_cast<__mmask16>((1u << number) - 1u);
+  for (int i = 0; i < 4; ++i)
+  {
+    const Singles a = quads[0][i];
+    const Singles b = quads[1][i];
+    const Singles c = quads[2][i];
+    const Singles even = __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+    const Singles odd = __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+    const Singles rows[4] = {
+      __builtin_shufflevector(even, c, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 12, 13, 14, 15),
+      __builtin_shufflevector(odd, c, 0, 1, 2, 3, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15),
+      __builtin_shufflevector(even, c, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 12, 13, 14, 15),
+      __builtin_shufflevector(odd, c, 8, 9, 10, 11, 12, 13, 14, 15, 28, 29, 30, 31, 12, 13, 14, 15),
+    };
+    for (int j = 0; j < 4; ++j)
+    {
+      if (i + 4 * j < voxels)
+      {
+        _mm512_mask_storeu_ps(to + (i + 4 * j) * stride, selected, reinterpret_cast<__m512>(rows[j]));
+      }
+    }
+  }
+}
+#endif
 } // namespace
 } // namespace VOXELMAPS_INSTRUCTION_SET
 } // namespace voxelmaps

@@ -20,6 +20,7 @@
 
 // Part of BoxSumsTileKernel.h: features from sums, and their way into the output.
 #include "texture/Simd.h"
+#include "BoxSumsSingleFeatures.h"
 #include "BoxSumsTileContext.h"
 
 namespace itk
@@ -45,6 +46,12 @@ public:
   void
   FinishPlane(int d, int longest, int z) const
   {
+#if defined(VOXELMAPS_SINGLES)
+    if (m_Task.singleQuotients)
+    {
+      return SingleFeatureWriter(m_Context).FinishPlane(d, longest, z);
+    }
+#endif
     switch (longest)
     {
       case 1:
@@ -101,7 +108,7 @@ public:
       for (int y = 0; y < m_Shape.ny; ++y)
       {
         const std::ptrdiff_t n = m_Context.tile.size[0] * this->Components();
-        const std::ptrdiff_t at = this->OutputVoxel(y, z) * this->Components();
+        const std::ptrdiff_t at = m_Context.OutputVoxel(y, z) * this->Components();
         for (std::ptrdiff_t i = 0; i < n; ++i)
         {
           StoreComponent(m_Task, at + i, m_Task.backgroundValue);
@@ -355,14 +362,6 @@ private:
     return m_Task.numberOfComponents;
   }
 
-  /** Number of the first output voxel of a row of the tile. */
-  std::int64_t
-  OutputVoxel(int y, int z) const
-  {
-    return ((m_Context.tile.start[2] + z) * m_Task.outputSize[1] + m_Context.tile.start[1] + y) * m_Task.outputSize[0] +
-           m_Context.tile.start[0];
-  }
-
   /** Interleave values[order[f]], f = 0, 1 ..., of simdWidth voxels into the output, from component `first` on. */
   void
   WriteBlock(const Real values[], const int order[], int first, int x, int y, int z) const
@@ -385,7 +384,7 @@ private:
     const int             features = m_Task.numberOfFeatures;
     const int             voxels = m_Context.tile.size[0] - x < simdWidth ? m_Context.tile.size[0] - x : simdWidth;
     const std::uint16_t * centers = m_Context.CenterRow(y, z) + x;
-    const std::int64_t    voxel = this->OutputVoxel(y, z) + x;
+    const std::int64_t    voxel = m_Context.OutputVoxel(y, z) + x;
     TOutput *             out = static_cast<TOutput *>(m_Task.output) + voxel * components + first;
     const auto            background = static_cast<TOutput>(m_Task.backgroundValue);
 

@@ -201,10 +201,23 @@ private:
   CountBlock(const std::uint8_t * const firsts[], std::ptrdiff_t at, std::uint16_t * squares) const
   {
     constexpr int width = sizeof(TBytes);
-    std::uint16_t pairs[VDirections][width] = {};
+    std::uint16_t widePairs[VDirections][width] = {};
+    TBytes        pairs[VDirections] = {};
     TBytes        runs[VDirections] = {};
+    int           maxPairs = 0;
     for (int i = 0; i < m_Voxels; ++i)
     {
+      const int maxPairsOfVoxel = m_Voxels - 1 - i;
+      if (maxPairs + maxPairsOfVoxel > 255)
+      {
+        for (int n = 0; n < VDirections; ++n)
+        {
+          AddBytes(pairs[n], widePairs[n]);
+          pairs[n] = TBytes{};
+        }
+        maxPairs = 0;
+      }
+      maxPairs += maxPairsOfVoxel;
       const std::uint8_t * const * equals = m_Equals + i * maxVoxelsForPairs;
       TBytes                       pairsOfVoxel[VDirections] = {};
       for (int j = i + 1; j < m_Voxels; ++j)
@@ -218,25 +231,32 @@ private:
       for (int n = 0; n < VDirections; ++n)
       {
         // All bits of the counts of a first voxel, none of another.
-        const auto   first = Load<TBytes>(firsts[i * VDirections + n] + at);
-        const TBytes counted = pairsOfVoxel[n] & (TBytes() - first);
+        const auto first = Load<TBytes>(firsts[i * VDirections + n] + at);
+        pairs[n] += pairsOfVoxel[n] & (TBytes() - first);
         runs[n] += first;
-        std::uint8_t counts[width];
-        std::memcpy(counts, &counted, sizeof(counts));
-        for (int x = 0; x < width; ++x)
-        {
-          pairs[n][x] = static_cast<std::uint16_t>(pairs[n][x] + counts[x]);
-        }
       }
     }
     for (int n = 0; n < VDirections; ++n)
     {
+      AddBytes(pairs[n], widePairs[n]);
       std::uint8_t counts[width];
       std::memcpy(counts, &runs[n], sizeof(counts));
       for (int x = 0; x < width; ++x)
       {
-        squares[n * m_Shape.outputVoxels + x] = static_cast<std::uint16_t>(counts[x] + 2 * pairs[n][x]);
+        squares[n * m_Shape.outputVoxels + x] = static_cast<std::uint16_t>(counts[x] + 2 * widePairs[n][x]);
       }
+    }
+  }
+
+  template <typename TBytes>
+  static void
+  AddBytes(const TBytes & bytes, std::uint16_t sums[])
+  {
+    std::uint8_t values[sizeof(TBytes)];
+    std::memcpy(values, &bytes, sizeof(values));
+    for (std::size_t x = 0; x < sizeof(TBytes); ++x)
+    {
+      sums[x] = static_cast<std::uint16_t>(sums[x] + values[x]);
     }
   }
 

@@ -87,6 +87,13 @@ struct TileContext
     return memory.runStarts + before * inputVoxels;
   }
 
+  /** Number of the first output voxel of a row of the tile. */
+  std::int64_t
+  OutputVoxel(int y, int z) const
+  {
+    return ((tile.start[2] + z) * task.outputSize[1] + tile.start[1] + y) * task.outputSize[0] + tile.start[0];
+  }
+
   std::ptrdiff_t
   PlaneOutputs() const
   {
@@ -128,8 +135,7 @@ struct TileContext
       for (int y = 0; y < shape.ny; ++y)
       {
         const std::uint16_t * row = this->CenterRow(y, z);
-        const std::int64_t    voxel =
-          ((tile.start[2] + z) * task.outputSize[1] + tile.start[1] + y) * task.outputSize[0] + tile.start[0];
+        const std::int64_t    voxel = this->OutputVoxel(y, z);
         for (int x = 0; x < tile.size[0]; ++x)
         {
           if (row[x] != 0 && task.IsSelected(voxel + x))
