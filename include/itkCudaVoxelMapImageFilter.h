@@ -31,16 +31,16 @@ namespace itk
  *
  * A Cuda class has the parameters and the pipeline of its parent, the CPU filter, and its results are bit-identical.
  * Images may be larger than the memory of the device: they are computed in slabs that fit. The class also exists in
- * builds without CUDA and on machines without a device, where Update() throws. Up to 256 MB
- * of device memory and 128 MB of page-locked host memory are kept for later calls of Update() in the same program,
- * until CudaDevices::ReleaseResources().
+ * builds without CUDA and on machines without a device, where Update() throws. Up to 256 MB of device memory and 128 MB
+ * of page-locked host memory are kept for later calls of Update() in the same program, until
+ * CudaDevices::ReleaseResources().
  *
  * - DeviceID (0): number of the device, in CUDA's order.
  * - CudaMethod (Automatic): method of computation; see the enumeration of the class. It affects run time, not the
  *   result.
  * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all that is free.
- * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU what is expected to take less time there:
- * tiny images, and small ones as long as the device has not been started, which takes a quarter of a second.
+ * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU what is expected to take less time there,
+ * such as tiny images. The estimate depends on the size of the job, the number of threads and the kind of device.
  *
  * \par Errors
  * In addition to those of the parent, throws an itk::ExceptionObject if there is no device, if the device DeviceID does

@@ -194,10 +194,11 @@ private:
   std::mutex            m_Mutex;
   std::optional<double> m_InvalidLevel;
 
-  // Images of fewer pixels are not worth a table for intensities of 16 bits.
-  static constexpr SizeValueType minPixelsForLargeTable = SizeValueType{ 1 } << 20;
-  // Level of every intensity; empty for types that have too many.
+  // With fewer pixels, a table takes longer to make than it saves.
+  static constexpr SizeValueType minPixelsPerTableEntry = 8;
+  // Levels of all intensities from the first one on; empty where there are too many for the image.
   std::vector<OutputPixelType> m_Table;
+  int                          m_FirstOfTable{ 0 };
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

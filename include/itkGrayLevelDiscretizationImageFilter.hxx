@@ -189,13 +189,17 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Befor
   m_Table.clear();
   if constexpr (sizeof(InputPixelType) <= 2)
   {
-    // Smaller images have fewer pixels than a table of 16 bits has entries, or not many more.
-    const OutputImageType * output = this->GetOutput();
-    if (sizeof(InputPixelType) == 1 || output->GetRequestedRegion().GetNumberOfPixels() >= minPixelsForLargeTable)
+    // Of all values that the image can have.
+    const bool isRangeOfImage = m_Parameters.UsesRange() && m_Parameters.rangeSource == RangeSourceEnum::Image;
+    m_FirstOfTable =
+      isRangeOfImage ? static_cast<int>(m_UsedRangeMinimum) : std::numeric_limits<InputPixelType>::lowest();
+    const int last = isRangeOfImage ? static_cast<int>(m_UsedRangeMaximum) : std::numeric_limits<InputPixelType>::max();
+    const auto entries = static_cast<SizeValueType>(last - m_FirstOfTable + 1);
+    if (sizeof(InputPixelType) == 1 ||
+        entries * minPixelsPerTableEntry <= this->GetOutput()->GetRequestedRegion().GetNumberOfPixels())
     {
-      for (int value = std::numeric_limits<InputPixelType>::lowest();
-           value <= std::numeric_limits<InputPixelType>::max();
-           ++value)
+      m_Table.reserve(entries);
+      for (int value = m_FirstOfTable; value <= last; ++value)
       {
         m_Table.push_back(this->Discretize(static_cast<InputPixelType>(value)));
       }
@@ -347,11 +351,11 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Discr
     if (!m_Table.empty())
     {
       // The same function, evaluated once per value instead of once per voxel.
-      const OutputPixelType * const ofZero =
-        m_Table.data() - static_cast<int>(std::numeric_limits<InputPixelType>::lowest());
+      const OutputPixelType * const table = m_Table.data();
+      const int                     first = m_FirstOfTable;
       for (std::int64_t i = 0; i < count; ++i)
       {
-        levels[i] = ofZero[static_cast<int>(values[i])];
+        levels[i] = table[static_cast<int>(values[i]) - first];
       }
       return;
     }

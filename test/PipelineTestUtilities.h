@@ -271,7 +271,7 @@ MakeImageForProgress(const itk::Size<3> & size)
   return MakeImage<itk::Image<short, 3>>(size, pixels);
 }
 
-constexpr double maxSecondsToAbort = 0.2;
+constexpr double maxSecondsToAbort = 0.5;
 
 struct AbortSeconds
 {

@@ -41,6 +41,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 // Parts that the library does not export.
@@ -148,38 +149,20 @@ TEST(ProcessorChoice, TimesFollowWorkersSpeedAndCopies)
 {
   JobExecution execution;
   DeviceSpeed  speed;
-  speed.isStarted = true;
-  const auto one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
+  const auto   one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
   EXPECT_EQ(8.0, one.cpu);
   EXPECT_GT(one.device, 1.0);
-  EXPECT_FALSE(IsCpuFaster(one, speed));
-  execution.numberOfWorkers = 4;
-  const auto four = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
-  EXPECT_GT(four.cpu, 2.0);
-  EXPECT_LT(four.cpu, 3.0);
-  EXPECT_EQ(four.cpu, ExpectTimes(8.0, 1.0, 0, 4, execution, speed).cpu);
+  EXPECT_LT(one.device, 1.2);
+  // More work units than threads are of no use.
+  const double threads = std::max(1u, std::thread::hardware_concurrency());
+  execution.numberOfWorkers = 1000000;
+  const auto all = ExpectTimes(8.0, 1.0, 0, 1000000, execution, speed);
+  EXPECT_GE(all.cpu, 8.0 / threads);
+  EXPECT_LT(all.cpu, 8.0 / threads + 0.2);
   EXPECT_EQ(8.0, ExpectTimes(8.0, 1.0, 0, 1, execution, speed).cpu);
-  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, four.device + 2.0);
+  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, all.device + 2.0);
   speed.arithmetic = 0.1;
   EXPECT_GT(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed).device, 10.0);
-  EXPECT_TRUE(IsCpuFaster(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed), speed));
-}
-
-TEST(ProcessorChoice, ADeviceIsStartedForLargeJobsAndAfterManySmallOnes)
-{
-  const DeviceSpeed notStarted{};
-  DeviceSpeed       started;
-  started.isStarted = true;
-  EXPECT_TRUE(IsCpuFaster({ 1.0, 2.0 }, started));
-  EXPECT_FALSE(IsCpuFaster({ 2.0, 1.0 }, started));
-  int jobs = 0;
-  while (IsCpuFaster({ 2.0, 1.0 }, notStarted))
-  {
-    ASSERT_LT(++jobs, 100000);
-  }
-  EXPECT_GT(jobs, 50);
-  EXPECT_TRUE(IsCpuFaster({ 1.0, 2.0 }, notStarted));
-  EXPECT_FALSE(IsCpuFaster({ 10000.0, 1.0 }, notStarted));
 }
 
 TEST(ParallelFor, RangesCoverEverythingOnce)
@@ -478,11 +461,11 @@ TEST(CudaContext, GivesThePoolBackBeforeItRunsOutOfMemory)
     const DeviceBuffer<char> buffer(kept, stream);
   }
   stream.Synchronize();
-  // No kernel has been loaded here, so that the pool is all that is not free.
-  EXPECT_EQ(kept, CudaContext::Current().GetUnusedBytes());
+  const auto unused = static_cast<std::size_t>(CudaContext::Current().GetUnusedBytes());
+  EXPECT_GE(unused, kept);
   const auto         free = static_cast<std::size_t>(itk::CudaDevices::GetFreeMemory(0));
   DeviceBuffer<char> large;
-  EXPECT_TRUE(large.TryAllocate(free + kept / 2, stream));
+  EXPECT_TRUE(large.TryAllocate(free + unused / 2, stream));
   EXPECT_FALSE(DeviceBuffer<char>().TryAllocate(free, stream));
   EXPECT_THROW(DeviceBuffer<char>().Allocate(free, stream), CudaOutOfMemory);
 }

@@ -457,8 +457,8 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   seedImage->SetPixel({ { 255, 255, 255 } }, 1);
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
-    // CUDA may have finished after 400 ms.
-    for (const int milliseconds : { 50, VoxelMapsTest::isCudaTest ? 25 : 400 })
+    // CUDA may have finished after 20 ms.
+    for (const int milliseconds : { VoxelMapsTest::isCudaTest ? 4 : 50, VoxelMapsTest::isCudaTest ? 8 : 400 })
     {
       SCOPED_TRACE(::testing::Message() << method << " after " << milliseconds << " ms");
       const auto filter = MakeLargeFilter(image, method);

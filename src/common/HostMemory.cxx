@@ -63,7 +63,7 @@ UseHugePages(void * data, std::size_t bytes)
   const std::uintptr_t end = (address + bytes) / hugePageBytes * hugePageBytes;
   if (address + offset < end)
   {
-    // An advice: without huge pages, only time is lost.
+    // A hint: without huge pages, only time is lost.
     static_cast<void>(madvise(static_cast<char *>(data) + offset, end - address - offset, MADV_HUGEPAGE));
   }
 #else
@@ -115,7 +115,7 @@ PopulateHugePages(void * data, std::size_t bytes, std::size_t begin, std::size_t
        at < std::min(endOfPart, endOfPages);
        at += hugePageBytes)
   {
-    // An advice: otherwise, the first write takes longer.
+    // A hint: otherwise, the first write takes longer.
     static_cast<void>(
       madvise(static_cast<char *>(data) + (at - address), std::min(hugePageBytes, endOfPages - at), adviceToPopulate));
   }
@@ -131,7 +131,7 @@ bool
 PopulatesHugePages()
 {
 #if defined(__linux__)
-  // Systems refuse an advice that they do not know, even about nothing.
+  // Systems refuse a hint that they do not know, even about nothing.
   static const bool populates =
     sysconf(_SC_PAGESIZE) == static_cast<long>(pageBytes) && madvise(nullptr, 0, adviceToPopulate) == 0;
   return populates;

@@ -18,7 +18,7 @@
 #include "common/ProcessorChoice.h"
 
 #include <algorithm>
-#include <mutex>
+#include <thread>
 
 namespace itk
 {
@@ -27,8 +27,7 @@ namespace voxelmaps
 namespace
 {
 // Milliseconds, measured with an H100 and 16 cores: see doc/performance.md.
-constexpr double startOfDevice = 250.0;
-constexpr double callOfDevice = 0.05;
+constexpr double callOfDevice = 0.03;
 constexpr double wakingOfThreads = 0.06;
 // A bus of half the speed of PCI Express 5.0, through page-locked memory, and one thread that copies to the output.
 constexpr double busBytesPerMillisecond = 25e6;
@@ -39,30 +38,13 @@ ExpectedTimes
 ExpectTimes(double cpuWork, double deviceWork, std::uint64_t outputBytes, std::uint64_t numberOfTasks,
             const JobExecution & execution, const DeviceSpeed & speed)
 {
-  const double workers = std::max(execution.numberOfWorkers, 1u);
+  // Filters have more work units than there are threads.
+  const double workers = std::max(1u, std::min(execution.numberOfWorkers, std::thread::hardware_concurrency()));
   const double cpuWorkers = std::min(workers, static_cast<double>(std::max<std::uint64_t>(numberOfTasks, 1)));
   const auto   bytes = static_cast<double>(outputBytes);
   const double copy = bytes / std::min(busBytesPerMillisecond, workers * threadBytesPerMillisecond);
   return { cpuWork / cpuWorkers + (cpuWorkers > 1.0 ? wakingOfThreads : 0.0),
            callOfDevice + deviceWork / speed.arithmetic + copy };
-}
-
-bool
-IsCpuFaster(const ExpectedTimes & times, const DeviceSpeed & speed)
-{
-  if (times.cpu <= times.device)
-  {
-    return true;
-  }
-  if (speed.isStarted)
-  {
-    return false;
-  }
-  static std::mutex                 mutex;
-  static double                     lost = 0.0;
-  const std::lock_guard<std::mutex> lock(mutex);
-  lost += times.cpu - times.device;
-  return lost < startOfDevice;
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -31,8 +31,6 @@ namespace voxelmaps
 /** What is known of a device without starting it. */
 struct DeviceSpeed
 {
-  /** Whether this process has used it before. */
-  bool isStarted{ false };
   /** Arithmetic operations per second as a multiple of those of an H100. */
   double arithmetic{ 1.0 };
 };
@@ -49,11 +47,6 @@ struct ExpectedTimes
 ExpectedTimes
 ExpectTimes(double cpuWork, double deviceWork, std::uint64_t outputBytes, std::uint64_t numberOfTasks,
             const JobExecution & execution, const DeviceSpeed & speed);
-
-/** Whether the CPU is expected to be faster. To start a device takes as long as many small jobs: jobs are computed on
- * the CPU until, all together, they have lost as much time by that. */
-bool
-IsCpuFaster(const ExpectedTimes & times, const DeviceSpeed & speed);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -21,6 +21,7 @@
 #include "cuda/CudaStream.h"
 
 #include <algorithm>
+#include <atomic>
 
 #if defined(__unix__) || defined(__APPLE__)
 #  include <unistd.h>
@@ -58,12 +59,29 @@ GetAttribute(cudaDeviceAttr attribute, int device)
 }
 } // namespace
 
+namespace
+{
+#if defined(__unix__) || defined(__APPLE__)
+/** The process that called CUDA first; 0 if none has. */
+std::atomic<pid_t> userOfCuda{ 0 };
+#endif
+} // namespace
+
+void
+SetUserOfCuda()
+{
+#if defined(__unix__) || defined(__APPLE__)
+  pid_t none = 0;
+  userOfCuda.compare_exchange_strong(none, getpid());
+#endif
+}
+
 bool
 IsForkedFromUserOfCuda()
 {
 #if defined(__unix__) || defined(__APPLE__)
-  static const pid_t process = getpid();
-  return getpid() != process;
+  const pid_t user = userOfCuda;
+  return user != 0 && user != getpid();
 #else
   return false;
 #endif
@@ -82,29 +100,26 @@ CudaContext::Current()
   CheckCuda(cudaGetDevice(&device), "asking for the current device");
   Contexts &                        contexts = GetContexts();
   const std::lock_guard<std::mutex> lock(contexts.mutex);
-  CudaContext *&                    context = contexts.ofDevice[device];
-  if (context == nullptr)
+  const auto                        found = contexts.ofDevice.find(device);
+  if (found != contexts.ofDevice.end())
   {
-    context = new CudaContext(device);
+    return *found->second;
   }
-  return *context;
-}
-
-bool
-CudaContext::Exists(int device)
-{
-  Contexts &                        contexts = GetContexts();
-  const std::lock_guard<std::mutex> lock(contexts.mutex);
-  return contexts.ofDevice.count(device) > 0;
+  return *contexts.ofDevice.emplace(device, new CudaContext(device)).first->second;
 }
 
 void
 CudaContext::ReleaseAll()
 {
-  Contexts &                        contexts = GetContexts();
+  Contexts & contexts = GetContexts();
+  // Before the lock, which a thread that is not in this process may hold.
+  if (IsForkedFromUserOfCuda())
+  {
+    return;
+  }
   const std::lock_guard<std::mutex> lock(contexts.mutex);
   int                               former = 0;
-  if (contexts.ofDevice.empty() || IsForkedFromUserOfCuda() || cudaGetDevice(&former) != cudaSuccess)
+  if (contexts.ofDevice.empty() || cudaGetDevice(&former) != cudaSuccess)
   {
     return;
   }
@@ -121,6 +136,7 @@ CudaContext::CudaContext(int device)
   m_Limits.maxSharedMemoryPerBlock =
     static_cast<std::size_t>(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   m_Limits.numberOfMultiprocessors = GetAttribute(cudaDevAttrMultiProcessorCount, device);
+  CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "making a stream");
   if (GetAttribute(cudaDevAttrMemoryPoolsSupported, device) != 0)
   {
     cudaMemPoolProps properties{};
@@ -128,11 +144,10 @@ CudaContext::CudaContext(int device)
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     CheckCuda(cudaMemPoolCreate(&m_Pool, &properties), "making a pool of device memory");
+    // Without this, only time is lost.
     std::uint64_t kept = keptBytesOfPool;
-    CheckCuda(cudaMemPoolSetAttribute(m_Pool, cudaMemPoolAttrReleaseThreshold, &kept),
-              "setting how much device memory is kept");
+    cudaMemPoolSetAttribute(m_Pool, cudaMemPoolAttrReleaseThreshold, &kept);
   }
-  CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "making a stream");
 }
 
 void
@@ -140,6 +155,8 @@ CudaContext::Release() noexcept
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_Tables.clear();
+  // What is freed on the way there counts as used.
+  cudaStreamSynchronize(m_TableStream);
   for (const cudaEvent_t event : m_Events)
   {
     cudaEventDestroy(event);

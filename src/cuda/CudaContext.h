@@ -55,10 +55,6 @@ public:
   static CudaContext &
   Current();
 
-  /** Whether a device has a context. */
-  static bool
-  Exists(int device);
-
   /** Free everything of all devices that no job uses at the moment. */
   static void
   ReleaseAll();
@@ -117,6 +113,10 @@ private:
   std::set<const void *>              m_Kernels;
   std::vector<std::shared_ptr<Table>> m_Tables;
 };
+
+/** To be called before the first call of CUDA. */
+void
+SetUserOfCuda();
 
 /** Whether this process was forked from one that had called CUDA, which does not work in it then. */
 bool

@@ -40,13 +40,14 @@ constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
 void
 VerifyOnce(int deviceID)
 {
-  static std::mutex                 mutex;
-  static std::set<int>              verified;
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (verified.count(deviceID) == 0 || IsForkedFromUserOfCuda())
+  // Not destroyed: filters may run until the process ends.
+  static auto *                     mutex = new std::mutex;
+  static auto *                     verified = new std::set<int>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  if (verified->count(deviceID) == 0 || IsForkedFromUserOfCuda())
   {
     CudaDevices::Verify(deviceID);
-    verified.insert(deviceID);
+    verified->insert(deviceID);
   }
 }
 } // namespace
@@ -91,9 +92,9 @@ UsableDeviceMemory(std::uint64_t budget)
 DeviceSpeed
 GetDeviceSpeed(int deviceID)
 {
-  static std::mutex                 mutex;
-  static std::map<int, double>      arithmetic;
-  const std::lock_guard<std::mutex> lock(mutex);
+  static auto *                     mutex = new std::mutex;
+  static auto &                     arithmetic = *new std::map<int, double>;
+  const std::lock_guard<std::mutex> lock(*mutex);
   if (arithmetic.count(deviceID) == 0)
   {
     const auto ask = [deviceID](cudaDeviceAttr attribute) {
@@ -107,7 +108,7 @@ GetDeviceSpeed(int deviceID)
     arithmetic[deviceID] =
       std::max(ofDoubles * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / ofH100, 1e-3);
   }
-  return { CudaContext::Exists(deviceID), arithmetic[deviceID] };
+  return { arithmetic[deviceID] };
 }
 
 namespace
@@ -116,6 +117,7 @@ namespace
 int
 CountDevices(cudaError_t & result)
 {
+  SetUserOfCuda();
   int number = 0;
   result = IsForkedFromUserOfCuda() ? cudaErrorInitializationError : cudaGetDeviceCount(&number);
   cudaGetLastError();
@@ -220,9 +222,9 @@ std::string
 CudaDevices::GetName(int deviceID)
 {
   // Asking CUDA takes longer than computing a small image.
-  static std::mutex                 mutex;
-  static std::map<int, std::string> names;
-  const std::lock_guard<std::mutex> lock(mutex);
+  static auto *                     mutex = new std::mutex;
+  static auto &                     names = *new std::map<int, std::string>;
+  const std::lock_guard<std::mutex> lock(*mutex);
   const auto                        known = names.find(deviceID);
   if (known != names.end())
   {

@@ -19,6 +19,7 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace itk
 {
@@ -43,9 +44,9 @@ GetKept()
   return *kept;
 }
 
-/** A power of two, so that later buffers of about the same size fit. */
+/** So that later buffers of about the same size fit. */
 std::size_t
-RoundUp(std::size_t bytes)
+RoundUpToPowerOfTwo(std::size_t bytes)
 {
   std::size_t size = minPinnedBytes;
   while (size < bytes)
@@ -57,14 +58,15 @@ RoundUp(std::size_t bytes)
 } // namespace
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes)
-  : m_Size(RoundUp(bytes))
+  : m_Size(RoundUpToPowerOfTwo(bytes))
 {
   KeptPinnedMemory & kept = GetKept();
   {
     const std::lock_guard<std::mutex> lock(kept.mutex);
-    const auto                        found = kept.bySize.find(m_Size);
+    const auto                        found = kept.bySize.lower_bound(m_Size);
     if (found != kept.bySize.end())
     {
+      m_Size = found->first;
       m_Data = found->second;
       kept.bySize.erase(found);
       kept.bytes -= m_Size;
@@ -94,17 +96,25 @@ PinnedBuffer::~PinnedBuffer()
   {
     return;
   }
-  KeptPinnedMemory & kept = GetKept();
+  std::vector<void *> tooMany;
+  KeptPinnedMemory &  kept = GetKept();
   {
     const std::lock_guard<std::mutex> lock(kept.mutex);
-    if (kept.bytes + m_Size <= maxKeptBytes)
+    kept.bySize.emplace(m_Size, m_Data);
+    kept.bytes += m_Size;
+    // The smallest first: page-locking takes time in proportion to the size.
+    while (kept.bytes > maxKeptBytes)
     {
-      kept.bySize.emplace(m_Size, m_Data);
-      kept.bytes += m_Size;
-      return;
+      const auto smallest = kept.bySize.begin();
+      kept.bytes -= smallest->first;
+      tooMany.push_back(smallest->second);
+      kept.bySize.erase(smallest);
     }
   }
-  cudaFreeHost(m_Data);
+  for (void * const memory : tooMany)
+  {
+    cudaFreeHost(memory);
+  }
 }
 
 void

@@ -21,6 +21,7 @@
 #include "cuda/CudaContext.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,14 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** Bytes of a part of a buffer, so that the next part begins where every type can. */
+inline std::uint64_t
+RoundUpToAlignment(std::uint64_t bytes)
+{
+  constexpr std::uint64_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /** Elements in device memory, uninitialized, for work in one stream; freed at the end, after the work so far in the
  * stream. */
 template <typename T>

@@ -225,7 +225,7 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
   const std::size_t chunkBytes = this->PrepareBuffers(bytes);
   JobExecution      execution = m_Execution;
   execution.numberOfWorkers = static_cast<unsigned int>(
-    std::min<std::size_t>(m_Execution.numberOfWorkers, std::max<std::size_t>(bytes / minBytesPerWorker, 1)));
+    std::max<std::size_t>(std::min<std::size_t>(m_Execution.numberOfWorkers, bytes / minBytesPerWorker), 1));
   const std::size_t slices = std::min<std::size_t>(execution.numberOfWorkers, chunkBytes / minBytesPerWorker);
   try
   {

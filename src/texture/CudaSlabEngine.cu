@@ -53,12 +53,6 @@ constexpr unsigned int threadsPerBlock = 256;
 // A grid that every device takes along x; its threads take several voxels.
 constexpr std::uint64_t maxBackgroundBlocks = 65535;
 
-std::uint64_t
-RoundUpBytes(std::uint64_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 /** Write the background value where nothing is to be computed: methods take no notice of a selection, and convert NaN
  * in their own way. */
 __global__ void
@@ -156,7 +150,7 @@ public:
     std::uint64_t
     Sum() const
     {
-      return RoundUpBytes(output) + RoundUpBytes(scratch) + RoundUpBytes(selection) + levels;
+      return RoundUpToAlignment(output) + RoundUpToAlignment(scratch) + RoundUpToAlignment(selection) + levels;
     }
   };
 
@@ -172,10 +166,10 @@ public:
     {
       return false;
     }
-    m_Scratch = m_Buffer.data() + RoundUpBytes(bytes.output);
+    m_Scratch = m_Buffer.data() + RoundUpToAlignment(bytes.output);
     m_ScratchBytes = bytes.scratch;
-    m_Selection = m_Scratch + RoundUpBytes(bytes.scratch);
-    m_Levels = m_Selection + RoundUpBytes(bytes.selection);
+    m_Selection = m_Scratch + RoundUpToAlignment(bytes.scratch);
+    m_Levels = m_Selection + RoundUpToAlignment(bytes.selection);
     return true;
   }
 
@@ -317,13 +311,13 @@ CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTa
   std::int64_t rows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
   rows = std::max(rows, preferredPlanes * job.outputSize[1]);
   rows = std::min(rows, job.outputSize[1] * job.outputSize[2]);
-  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking))
+  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking, true))
   {
     return;
   }
   const std::uint64_t memory = UsableDeviceMemory(budget);
   if (!HalveUntilItFits(
-        rows, 1, [&](std::int64_t size) { return this->TryLayout(size, scratchBytes, otherBytes, memory); }))
+        rows, 1, [&](std::int64_t size) { return this->TryLayout(size, scratchBytes, otherBytes, memory, false); }))
   {
     throw CudaOutOfMemory("The smallest slab needs " + std::to_string(m_NeededBytes) + " bytes of device memory, but " +
                           std::to_string(memory) +
@@ -335,7 +329,7 @@ CudaSlabEngine::~CudaSlabEngine() = default;
 
 bool
 CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
-                          std::uint64_t memory)
+                          std::uint64_t memory, bool withMaximum)
 {
   const Slabs         slabs(m_Job.outputSize, rows);
   const Triple &      size = slabs.GetMaxSize();
@@ -360,6 +354,10 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
     return false;
   }
   const std::uint64_t free = (memory - m_NeededBytes) / slots;
+  if (withMaximum && scratch.minimum + free < std::min(scratch.maximum, preferredScratchBytes))
+  {
+    return false;
+  }
   bytes.scratch =
     std::max(scratch.minimum, std::min({ scratch.maximum, scratch.minimum + free, preferredScratchBytes }));
   // Rounding up must not exceed the budget.
@@ -411,7 +409,7 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     std::atomic<std::size_t> arrived{ 0 };
     if (outputBytes >= minBytesToTouch && (slab == 0 || !PopulatesHugePages()))
     {
-      // While the kernels run. Pages of later slabs are provided while those before them are copied.
+      // While the kernels run. Copies provide the pages of later slabs themselves.
       TouchMemory(output, outputBytes, m_Job.execution);
     }
     staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {

@@ -71,9 +71,10 @@ private:
   class Slot;
   struct Layout;
 
+  /** False if so many rows do not fit; withMaximum, if they do not fit with all scratch memory that is of use. */
   bool
   TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
-            std::uint64_t memory);
+            std::uint64_t memory, bool withMaximum);
 
   const TextureFeatureMapJob & m_Job;
   const TextureTask &          m_Whole;

@@ -23,7 +23,6 @@
 #include "CudaBoxSumsWords.cuh"
 #include "CudaRunLengthMethods.h"
 #include "common/FixedPoint.h"
-#include "common/FixedPoint.h"
 
 #include <algorithm>
 

@@ -218,29 +218,38 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
 bool
 IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
 {
-  // Nanoseconds per voxel, direction, and voxel along an edge of the window, or voxel of the window.
-  constexpr double cpuNanoseconds = 2.5;
-  constexpr double cpuNanosecondsOfEntropy = 6.0;
+  // Nanoseconds per direction and voxel that windows reach, times the edge of the window, and of the device those per
+  // direction and output voxel, times the edge or the voxels of the window.
+  constexpr double cpuNanoseconds = 8.0;
+  constexpr double cpuNanosecondsOfEntropy = 16.0;
   constexpr double deviceNanoseconds = 0.02;
   constexpr double deviceNanosecondsOfEntropy = 0.06;
 
-  const auto   product = [](const Triple & size) { return static_cast<double>(NumberOfVoxels(size)); };
-  const double steps = 1e-6 * product(job.outputSize) * static_cast<double>(job.offsets.size());
-  const double windowVoxels = product(job.windowSize);
+  const double directions = 1e-6 * static_cast<double>(job.offsets.size());
+  const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double edge = std::pow(windowVoxels, job.windowSize[2] > 1 ? 1.0 / 3.0 : 0.5);
-  const bool   hasEntropy =
+  double       reached = 1.0;
+  for (int d = 0; d < 3; ++d)
+  {
+    reached *= static_cast<double>(job.outputSize[d] + job.windowSize[d] - 1);
+  }
+  const bool hasEntropy =
     std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
-  const double cpu = steps * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
+  const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
   const double device =
-    steps * (edge * deviceNanoseconds + (hasEntropy ? windowVoxels * deviceNanosecondsOfEntropy : 0.0));
+    directions * voxels * (edge * deviceNanoseconds + (hasEntropy ? windowVoxels * deviceNanosecondsOfEntropy : 0.0));
   const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
                                     (job.outputIsDouble ? sizeof(double) : sizeof(float));
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 4096;
-  const DeviceSpeed       speed = GetDeviceSpeed(options.deviceID);
-  return IsCpuFaster(
-    ExpectTimes(cpu, device, outputBytes, NumberOfVoxels(job.outputSize) / voxelsOfTile + 1, job.execution, speed),
-    speed);
+  const ExpectedTimes     times = ExpectTimes(cpu,
+                                          device,
+                                          outputBytes,
+                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
+                                          job.execution,
+                                          GetDeviceSpeed(options.deviceID));
+  return times.cpu < times.device;
 }
 } // namespace voxelmaps
 } // namespace itk

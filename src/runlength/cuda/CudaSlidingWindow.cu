@@ -156,7 +156,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
     voxels = sums.voxels;
     if (isAverage)
     {
-      const double reciprocal = Division::Reciprocal(sums.runs);
+      const double reciprocal = CudaDivision::Reciprocal(sums.runs);
 #pragma unroll
       for (int f = 0; f < numberOfFeatures; ++f)
       {
@@ -168,7 +168,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
     }
     else
     {
-      const RunLengthDivisors<double, Division> divisors(sums, Division::By(task.scales.shortRunScale));
+      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
 #pragma unroll
       for (int f = 0; f < numberOfFeatures; ++f)
       {
@@ -191,7 +191,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
       {
         StoreComponent(task,
                        out + components.of[f],
-                       RunLengthAverage<double, Division>(
+                       RunLengthAverage<double, CudaDivision>(
                          static_cast<RunLengthJob::Feature>(f), averages[f], voxels, numberOfDirections, task.scales));
       }
     }

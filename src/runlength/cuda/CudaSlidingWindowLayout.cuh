@@ -22,6 +22,7 @@
 #include "CudaRunLengthMethods.h"
 #include "common/Division.h"
 #include "common/FixedPoint.h"
+#include "cuda/CudaMemory.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -33,8 +34,6 @@ namespace voxelmaps
 {
 namespace slidingwindow
 {
-using Division = FusedDivision<double, DoubleArithmetic>;
-
 // A column of outputs starts with all rows of its window, which long columns do less often.
 constexpr int minRowsOfSegment = 8;
 constexpr int maxRowsOfSegment = 64;
@@ -264,13 +263,6 @@ MakeLayout(const RunLengthTask & task)
   return layout;
 }
 
-inline std::uint64_t
-RoundUp(std::uint64_t bytes)
-{
-  constexpr std::uint64_t alignment = 256;
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 /** Bytes of the buffers. */
 struct SlidingBytes
 {
@@ -283,10 +275,10 @@ struct SlidingBytes
   SlidingBytes(const RunLengthTask & task, const SlidingLayout & layout)
   {
     const auto voxels = static_cast<std::uint64_t>(layout.voxels);
-    links = RoundUp(voxels * sizeof(std::uint32_t));
-    lengths = RoundUp(voxels * static_cast<std::uint64_t>(task.directions.number));
-    weights = RoundUp(voxels * sizeof(VoxelSums));
-    longestRun = RoundUp(sizeof(int));
+    links = RoundUpToAlignment(voxels * sizeof(std::uint32_t));
+    lengths = RoundUpToAlignment(voxels * static_cast<std::uint64_t>(task.directions.number));
+    weights = RoundUpToAlignment(voxels * sizeof(VoxelSums));
+    longestRun = RoundUpToAlignment(sizeof(int));
     ofSegment = static_cast<std::uint64_t>(layout.OutputsOfSegment(task)) *
                 (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * NumberOfSums * sizeof(double));
   }
