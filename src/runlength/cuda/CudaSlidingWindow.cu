@@ -25,6 +25,7 @@
 // RunsKernel sums over the starts of k equal voxels in a row (S_k). A thread owns one column of voxels; sums over x
 // follow for each output. The starts in a window are those that end in a row that entered, less those that began in a
 // row that left.
+#include "CudaRunAccumulator.cuh"
 #include "CudaSlidingWindowLevels.cuh"
 #include "CudaSlidingWindowRuns.cuh"
 #include "common/WideProduct.h"
