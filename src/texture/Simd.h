@@ -279,6 +279,16 @@ RefineReciprocal(Real value, Real rough)
   return VectorArithmetic::MultiplyAdd(rough, error, rough);
 }
 
+/** Addresses may lie behind the end of a buffer. */
+inline void
+PrefetchForWriting(std::uintptr_t address, std::size_t bytes)
+{
+  for (std::size_t i = 0; i < bytes; i += 64)
+  {
+    __builtin_prefetch(reinterpret_cast<const void *>(address + i), 1, 2);
+  }
+}
+
 /** Elements from[order[0]], from[order[1]] ... of so many voxels, at most singlesWidth, voxel by voxel; the first
  * elements of voxels are stride apart. Takes 1 to 12 of them. */
 inline void
