@@ -500,7 +500,7 @@ TEST(RunLengthJob, WorkersDoNotChangeBits)
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
   const auto one = Compute<float>(noise.job);
   noise.job.execution.parallelFor = RunThreads;
-  for (const unsigned int workers : { 1u, 2u, 3u, 8u, 64u, 500u })
+  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u, 500u })
   {
     noise.job.execution.numberOfWorkers = workers;
     EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
