@@ -159,10 +159,12 @@ TEST(CudaRunLengthFeatureMapImageFilter, TinyImagesAreComputedOnTheCpu)
   const auto image = VoxelMapsTest::MakeImage<ImageType>({ { 2, 2, 2 } }, { 1, 2, 3, 4, 4, 3, 2, 1 });
   const auto onDevice = NewOnDevice<FilterType>();
   onDevice->SetInput(image);
+  onDevice->SetNeighborhoodRadius(1);
   onDevice->Update();
   EXPECT_EQ(itk::CudaDevices::GetName(0), onDevice->GetUsedDeviceName());
   const auto filter = FilterType::New();
   filter->SetInput(image);
+  filter->SetNeighborhoodRadius(1);
   filter->Update();
   EXPECT_STREQ("CPU", filter->GetUsedDeviceName());
   EXPECT_EQ(Method::Automatic, filter->GetUsedCudaMethod());

@@ -35,26 +35,11 @@ namespace
 {
 // Kernels are loaded at their first launch and need device memory, for their local variables too.
 constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
-
-/** CudaDevices::Verify, unless the device has passed it before: devices do not come and go while a program runs. */
-void
-VerifyOnce(int deviceID)
-{
-  // Not destroyed: filters may run until the process ends.
-  static auto *                     mutex = new std::mutex;
-  static auto *                     verified = new std::set<int>;
-  const std::lock_guard<std::mutex> lock(*mutex);
-  if (verified->count(deviceID) == 0 || IsForkedFromUserOfCuda())
-  {
-    CudaDevices::Verify(deviceID);
-    verified->insert(deviceID);
-  }
-}
 } // namespace
 
 CurrentDevice::CurrentDevice(int deviceID)
 {
-  VerifyOnce(deviceID);
+  CudaDevices::Verify(deviceID);
   int former = deviceID;
   CheckCuda(cudaGetDevice(&former), "asking for the current device");
   if (former != deviceID)
@@ -185,6 +170,17 @@ CudaDevices::GetReasonForNoDevice()
 void
 CudaDevices::Verify(int deviceID)
 {
+  // Devices do not come and go while a program runs. Not destroyed: filters may run until the process ends.
+  static auto & mutex = *new std::mutex;
+  static auto & verified = *new std::set<int>;
+  if (!voxelmaps::IsForkedFromUserOfCuda())
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (verified.count(deviceID) > 0)
+    {
+      return;
+    }
+  }
   cudaError_t result = cudaSuccess;
   const int   number = voxelmaps::CountDevices(result);
   if (number == 0)
@@ -202,6 +198,8 @@ CudaDevices::Verify(int deviceID)
   {
     throw voxelmaps::CudaError(reason);
   }
+  const std::lock_guard<std::mutex> lock(mutex);
+  verified.insert(deviceID);
 }
 
 bool

@@ -88,7 +88,7 @@ public:
   }
 
   void
-  Compute(std::size_t task, const std::function<void(std::size_t)> & afterChunk)
+  Compute(std::size_t task)
   {
     try
     {
@@ -111,7 +111,7 @@ public:
         {
           this->Request(chunk + numberOfBuffers);
         }
-        afterChunk(size);
+        m_Arrived += size;
       }
       const std::size_t ahead = first + numberOfBuffers * m_ChunkBytes;
       PopulateHugePages(m_Host, m_Bytes, ahead + begin, ahead + end);
@@ -121,6 +121,13 @@ public:
       m_HasFailed = true;
       throw;
     }
+  }
+
+  /** The number of bytes that have arrived since the last call. */
+  std::size_t
+  TakeArrived()
+  {
+    return m_Arrived.exchange(0);
   }
 
 private:
@@ -193,6 +200,7 @@ private:
   const std::size_t           m_Slices;
   const cudaStream_t          m_Stream;
   std::atomic<bool>           m_HasFailed{ false };
+  std::atomic<std::size_t>    m_Arrived{ 0 };
   mutable Buffer              m_States[numberOfBuffers];
 };
 
@@ -220,7 +228,7 @@ CudaStaging::PrepareBuffers(std::size_t bytes)
 
 void
 CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-                    const std::function<void(std::size_t)> & afterChunk)
+                    const std::function<void(std::size_t)> & afterChunks)
 {
   const std::size_t chunkBytes = this->PrepareBuffers(bytes);
   JobExecution      execution = m_Execution;
@@ -237,10 +245,18 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
       UseHugePages(host, bytes);
       TouchMemory(host, numberOfBuffers * chunkBytes, execution);
     }
+    const auto caller = std::this_thread::get_id();
     ForEachTask(static_cast<std::int64_t>(transfer.GetNumberOfTasks()), execution, [&](unsigned int) {
       const auto current = std::make_shared<CurrentDevice>(m_Device);
-      return [&, current](std::int64_t task) { transfer.Compute(static_cast<std::size_t>(task), afterChunk); };
+      return [&, current](std::int64_t task) {
+        transfer.Compute(static_cast<std::size_t>(task));
+        if (std::this_thread::get_id() == caller)
+        {
+          afterChunks(transfer.TakeArrived());
+        }
+      };
     });
+    afterChunks(transfer.TakeArrived());
   }
   catch (...)
   {

@@ -27,7 +27,6 @@
 #include "texture/WindowBox.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -403,18 +402,18 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     }
     const Slot & slot = slotOf(slab);
     slabs.Get(slab, start, size);
-    const std::int64_t       first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
-    char * const             output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
-    const std::size_t        outputBytes = NumberOfVoxels(size) * voxelBytes;
-    std::atomic<std::size_t> arrived{ 0 };
+    const std::int64_t first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
+    char * const       output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
+    const std::size_t  outputBytes = NumberOfVoxels(size) * voxelBytes;
+    std::size_t        arrived = 0;
     if (outputBytes >= minBytesToTouch && (slab == 0 || !PopulatesHugePages()))
     {
       // While the kernels run. Copies provide the pages of later slabs themselves.
       TouchMemory(output, outputBytes, m_Job.execution);
     }
     staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {
-      const std::size_t before = arrived.fetch_add(bytes);
-      m_Job.execution.ReportProgress((before + bytes) / voxelBytes - before / voxelBytes);
+      m_Job.execution.ReportProgress((arrived + bytes) / voxelBytes - arrived / voxelBytes);
+      arrived += bytes;
     });
     report.kernelMilliseconds += slot.KernelMilliseconds();
   }

@@ -247,7 +247,7 @@ bool
 IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
 {
   // Of a scene of which the seeds reach everything, and per link to a neighbor of lesser number.
-  constexpr double cpuNanoseconds = 30.0;
+  constexpr double cpuNanoseconds = 15.0;
   constexpr double deviceNanoseconds = 0.1;
   constexpr double deviceRounds = 0.1; // milliseconds that a small image takes, too
 
