@@ -123,11 +123,15 @@ public:
     }
   }
 
-  /** The number of bytes that have arrived since the last call. */
-  std::size_t
-  TakeArrived()
+  /** Report what has arrived since the last call, a chunk at a time; by one thread only. */
+  void
+  ReportArrived(const std::function<void(std::size_t)> & afterChunk)
   {
-    return m_Arrived.exchange(0);
+    while (const std::size_t size = std::min<std::size_t>(m_Arrived, m_ChunkBytes))
+    {
+      m_Arrived -= size;
+      afterChunk(size);
+    }
   }
 
 private:
@@ -228,7 +232,7 @@ CudaStaging::PrepareBuffers(std::size_t bytes)
 
 void
 CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-                    const std::function<void(std::size_t)> & afterChunks)
+                    const std::function<void(std::size_t)> & afterChunk)
 {
   const std::size_t chunkBytes = this->PrepareBuffers(bytes);
   JobExecution      execution = m_Execution;
@@ -252,11 +256,11 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
         transfer.Compute(static_cast<std::size_t>(task));
         if (std::this_thread::get_id() == caller)
         {
-          afterChunks(transfer.TakeArrived());
+          transfer.ReportArrived(afterChunk);
         }
       };
     });
-    afterChunks(transfer.TakeArrived());
+    transfer.ReportArrived(afterChunk);
   }
   catch (...)
   {

@@ -35,13 +35,12 @@ class CudaStaging
 public:
   explicit CudaStaging(const JobExecution & execution);
 
-  /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunks is called now
-   * and then with the number of bytes that have arrived since its last call, from the calling thread: ITK lets no other
-   * thread of a filter report progress. Returns when everything has arrived. If host memory is fresh, its pages are
-   * provided ahead of the copies. */
+  /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunk is called with the
+   * number of bytes that have arrived, from the calling thread: ITK lets no other thread of a filter report progress.
+   * Returns when everything has arrived. If host memory is fresh, its pages are provided ahead of the copies. */
   void
   ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
-         const std::function<void(std::size_t)> & afterChunks);
+         const std::function<void(std::size_t)> & afterChunk);
 
   /** Copy to device memory, after the work so far in the stream. Host memory must not change until the stream has done
    * the copy. */
