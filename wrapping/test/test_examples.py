@@ -182,7 +182,8 @@ def test_pyradiomics(run, head, tmp_path):
         values = [float(v) for v in re.findall(r" (\S+?)(?:,|$)", differences)]
         assert len(values) == 16
         if title == "solid mask":
-            assert float(equal) == 100
+            # Fixed point 1/i^2 makes a few of LGRE, SRLGE and LRLGE neighboring floats.
+            assert float(equal) > 99.9
         if title == "scattered mask":
             # The two rules give different results.
             assert int(nans) > 0 and max(values) > 0.1
