@@ -57,10 +57,7 @@ GetAttribute(cudaDeviceAttr attribute, int device)
   CheckCuda(cudaDeviceGetAttribute(&value, attribute, device), "asking for an attribute of the device");
   return value;
 }
-} // namespace
 
-namespace
-{
 #if defined(__unix__) || defined(__APPLE__)
 /** The process that called CUDA first; 0 if none has. */
 std::atomic<pid_t> userOfCuda{ 0 };
