@@ -19,10 +19,11 @@
 // Computes the strength of connectedness of every voxel of an image file or DICOM directory to seeds from the command
 // line.
 
-#include "ExampleIO.h"
-#include "ExampleMain.h"
-#include "ExampleModule.h"
-#include "ExampleProgress.h"
+#include "io/ImageReading.h"
+#include "io/ImageWriting.h"
+#include "io/CommandLine.h"
+#include "io/SlicerModule.h"
+#include "io/Progress.h"
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 

@@ -18,8 +18,9 @@
 
 // A picture of an image and its feature maps, each with a name and a color bar, as Figure 10 of Zhang et al. (2019).
 
-#include "ExampleIO.h"
-#include "ExampleMain.h"
+#include "io/ImageReading.h"
+#include "io/ImageWriting.h"
+#include "io/CommandLine.h"
 #include "Rendering.h"
 #include "itkMetaDataObject.h"
 #include "itkRegionOfInterestImageFilter.h"

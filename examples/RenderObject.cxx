@@ -19,8 +19,9 @@
 // A picture of an object in an image: its surface before three slices of the image, and its outline in an axial and a
 // coronal slice.
 
-#include "ExampleIO.h"
-#include "ExampleMain.h"
+#include "io/ImageReading.h"
+#include "io/ImageWriting.h"
+#include "io/CommandLine.h"
 #include "Rendering.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 

@@ -18,11 +18,12 @@
 
 // Computes run length feature maps of an image file or DICOM directory from the command line.
 
-#include "ExampleCrop.h"
-#include "ExampleIO.h"
-#include "ExampleMain.h"
-#include "ExampleModule.h"
-#include "ExampleProgress.h"
+#include "io/Crop.h"
+#include "io/ImageReading.h"
+#include "io/ImageWriting.h"
+#include "io/CommandLine.h"
+#include "io/SlicerModule.h"
+#include "io/Progress.h"
 #include "itkMinimumMaximumImageCalculator.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkVectorIndexSelectionCastImageFilter.h"

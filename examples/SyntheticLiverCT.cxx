@@ -18,9 +18,10 @@
 
 // A synthetic CT of an abdomen with vessels in the liver, as an image file or as a DICOM series.
 
-#include "ExampleIO.h"
-#include "ExampleMain.h"
+#include "io/ImageWriting.h"
+#include "io/CommandLine.h"
 #include "SyntheticLiverCTSource.h"
+#include "itkGDCMImageIO.h"
 #include "itkImageSeriesWriter.h"
 #include "itkMetaDataObject.h"
 

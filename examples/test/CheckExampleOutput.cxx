@@ -29,7 +29,7 @@
 //   inside OBJECT IMAGE LO HI SHARE  at least this fraction of the voxels of OBJECT has LO to HI in IMAGE
 // An image can be a folder with a DICOM series.
 
-#include "ExampleIO.h"
+#include "io/ImageReading.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionConstIteratorWithIndex.h"

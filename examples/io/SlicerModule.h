@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ExampleModule_h
-#define ExampleModule_h
+#ifndef SlicerModule_h
+#define SlicerModule_h
 
 // Programs as modules of 3D Slicer and other applications with the Slicer Execution Model.
 
@@ -214,4 +214,4 @@ private:
 };
 } // namespace ExampleIO
 
-#endif // ExampleModule_h
+#endif // SlicerModule_h

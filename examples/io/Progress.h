@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ExampleProgress_h
-#define ExampleProgress_h
+#ifndef Progress_h
+#define Progress_h
 
 // The progress of the example programs.
 
@@ -137,4 +137,4 @@ UpdateWithProgress(itk::ProcessObject * process, bool isQuiet, bool isXML)
 }
 } // namespace ExampleIO
 
-#endif // ExampleProgress_h
+#endif // Progress_h

@@ -15,12 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ExampleMain_h
-#define ExampleMain_h
+#ifndef CommandLine_h
+#define CommandLine_h
 
 // The command line and the main function of the example programs.
 
-#include "ExampleIO.h"
+#include "Text.h"
 #include "itkMultiThreaderBase.h"
 #include "itkObject.h"
 
@@ -189,4 +189,4 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
 }
 } // namespace ExampleIO
 
-#endif // ExampleMain_h
+#endif // CommandLine_h

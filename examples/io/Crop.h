@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ExampleCrop_h
-#define ExampleCrop_h
+#ifndef Crop_h
+#define Crop_h
 
 // Maps of only the part of an image that a mask needs.
 
@@ -96,4 +96,4 @@ ShrinkToBuffer(TImage * image)
 }
 } // namespace ExampleIO
 
-#endif // ExampleCrop_h
+#endif // Crop_h
