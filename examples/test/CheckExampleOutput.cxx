@@ -36,6 +36,7 @@
 #include "itkVectorImage.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <set>
 #include <stdexcept>
