@@ -66,8 +66,8 @@ class CudaFuzzyConnectednessImageFilter;
  *   is required.
  * - MaskImage (none), InsidePixelValue (1): paths stay inside the mask.
  * - AffinityFunction (GeometricMean): see above.
- * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object. Means must be from -1e307
- *   to 1e307, and variances from 1e-299 to 1e307, estimates included.
+ * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object. Means must be from -8.9e307
+ *   to 8.9e307, and variances from 1e-299 to 1e307, estimates included.
  * - DifferenceMean (0), DifferenceVariance (1): mean and variance of the differences in the object.
  * - Weight (0.5): in [0, 1]; for WeightedSum.
  * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
@@ -243,8 +243,9 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  // Sums of two intensities and factors of costs are then finite.
-  static constexpr double maxMean = 1e307;
+  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
+  // finite.
+  static constexpr double maxMean = 8.9e307;
   static constexpr double minVariance = 1e-299;
   static constexpr double maxVariance = 1e307;
 
