@@ -396,7 +396,7 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeStrengths(
   const voxelmaps::FuzzyConnectednessJob & job)
 {
-  m_UsedMethod = voxelmaps::ComputeFuzzyConnectedness(job).method;
+  m_UsedMethod = voxelmaps::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
 }
 } // namespace itk
 
