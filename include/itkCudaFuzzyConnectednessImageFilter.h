@@ -67,6 +67,14 @@ protected:
     os << indent << "CorrectionPasses: " << m_CorrectionPasses << std::endl;
   }
   void
+  VerifyPreconditions() const override
+  {
+    // Before the device is looked for.
+    voxelmaps::VerifyEnumerator(
+      *this, "CudaMethod", this->GetCudaMethod(), FuzzyConnectednessEnums::CudaMethod::Hierarchy);
+    Superclass::VerifyPreconditions();
+  }
+  void
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
   {
     if (this->ChoosesCPU(job))

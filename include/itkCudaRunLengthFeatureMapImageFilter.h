@@ -56,6 +56,14 @@ protected:
   ~CudaRunLengthFeatureMapImageFilter() override = default;
 
   void
+  VerifyPreconditions() const override
+  {
+    // Before the device is looked for.
+    voxelmaps::VerifyEnumerator(
+      *this, "CudaMethod", this->GetCudaMethod(), RunLengthFeatureMapEnums::CudaMethod::SlidingWindow);
+    Superclass::VerifyPreconditions();
+  }
+  void
   ComputeFeatureMaps(const voxelmaps::RunLengthJob & job) override
   {
     if (this->ChoosesCPU(job))

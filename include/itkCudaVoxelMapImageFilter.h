@@ -44,9 +44,9 @@ namespace itk
  *
  * \par Errors
  * In addition to those of the parent, throws an itk::ExceptionObject if there is no device, if the device DeviceID does
- * not exist or this build has no code for it, if the method does not support the parameters, if the device has too
- * little memory for the smallest slab (the message says how much is needed), and for every error of CUDA, with the text
- * of CUDA and advice.
+ * not exist or this build has no code for it, if the method does not exist or support the parameters, if the device has
+ * too little memory for the smallest slab (the message says how much is needed), and for every error of CUDA, with the
+ * text of CUDA and advice.
  *
  * \tparam TParentFilter the CPU filter, whose CudaMethodEnum is the enumeration of CUDA methods.
  *

@@ -58,8 +58,8 @@ struct AffinityEstimate
   std::int64_t numberOfVoxels{ 0 };
 };
 
-/** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. Uses execution only
- * to check for an abort. */
+/** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. The number of workers
+ * does not change the result. */
 VoxelMaps_EXPORT AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution);

@@ -66,14 +66,15 @@ class CudaFuzzyConnectednessImageFilter;
  *   is required.
  * - MaskImage (none), InsidePixelValue (1): paths stay inside the mask.
  * - AffinityFunction (GeometricMean): see above.
- * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object.
+ * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object. Means must be from -8.9e307
+ *   to 8.9e307, and variances from 1e-299 to 1e307, estimates included.
  * - DifferenceMean (0), DifferenceVariance (1): mean and variance of the differences in the object.
  * - Weight (0.5): in [0, 1]; for WeightedSum.
  * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
  *   intensities in boxes around the seeds, and the radius of the boxes in voxels.
  * - MinimumStrength (0): in [0, 1]; strengths below it become 0 and are not searched for.
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
- * - DistanceWeighting (off): see above.
+ * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
  * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
  *
  * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels along each axis
@@ -82,9 +83,10 @@ class CudaFuzzyConnectednessImageFilter;
  * for the other functions.
  *
  * \par Pipeline
- * Requires its whole input and produces its whole output. Memory in addition to input and output: 1 byte per voxel if
- * there is a mask; Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store the
- * linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
+ * Requires its whole input and produces its whole output, which has no voxels if the input has none. Memory in
+ * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
+ * as itk::ImageAdaptor; Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store
+ * the linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
@@ -134,8 +136,10 @@ public:
   static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
                   (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
                 "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
-  static_assert(std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value,
-                "The output must be an image of float or double");
+  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
+  static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
+                  voxelmaps::hasPixelsInBuffer<OutputImageType>,
+                "The output must be an itk::Image of float or double");
 
   /** Indices of the seeds. */
   virtual void
@@ -239,10 +243,30 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
+  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
+  // finite.
+  static constexpr double maxMean = 8.9e307;
+  static constexpr double minVariance = 1e-299;
+  static constexpr double maxVariance = 1e307;
+
+  static bool
+  IsMean(double mean)
+  {
+    return mean >= -maxMean && mean <= maxMean;
+  }
+  static bool
+  IsVariance(double variance)
+  {
+    return variance >= minVariance && variance <= maxVariance;
+  }
+
+  void
+  ComputeOutput();
+
   /** Linear indices of all seeds of a job with its mask. Throws an itk::ExceptionObject if a seed is outside the mask
    * or if the seed image has no seed. */
   std::vector<std::int64_t>
-  FindSeeds(const voxelmaps::FuzzyConnectednessJob & job) const;
+  FindSeeds(const voxelmaps::BufferedImage<InputImageType> & input, const voxelmaps::FuzzyConnectednessJob & job) const;
 
   /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
   std::vector<std::int64_t>

@@ -118,16 +118,22 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPrec
   {
     itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
   }
+  voxelmaps::VerifyEnumerator(*this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::Homogeneity);
+  voxelmaps::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
+  voxelmaps::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
+  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
   const auto verifyVariance = [this](const char * name, double variance) {
-    if (!(variance > 0.0) || !std::isfinite(variance) || variance < 1e-299)
+    if (!IsVariance(variance))
     {
-      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, and at least 1e-299.");
+      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, from " << minVariance
+                        << " to " << maxVariance << '.');
     }
   };
   const auto verifyMean = [this](const char * name, double mean) {
-    if (!std::isfinite(mean))
+    if (!IsMean(mean))
     {
-      itkExceptionMacro(<< name << " is " << mean << ", but must be finite.");
+      itkExceptionMacro(<< name << " is " << mean << ", but must be finite, from " << -maxMean << " to " << maxMean
+                        << '.');
     }
   };
   const auto verifyFraction = [this](const char * name, double fraction) {
@@ -250,13 +256,12 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeedsO
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::int64_t>
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
-  const voxelmaps::FuzzyConnectednessJob & job) const
+  const voxelmaps::BufferedImage<InputImageType> & input, const voxelmaps::FuzzyConnectednessJob & job) const
 {
-  const InputImageType *    input = this->GetInput();
   std::vector<std::int64_t> seeds;
   for (const IndexType & seed : m_Seeds)
   {
-    seeds.push_back(input->ComputeOffset(seed));
+    seeds.push_back(input.ComputeOffset(seed));
   }
   if (this->GetSeedImage() != nullptr)
   {
@@ -272,7 +277,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeeds(
   {
     if (job.mask != nullptr && job.mask[seed] == 0)
     {
-      itkExceptionMacro("The seed " << input->ComputeIndex(seed) << " is outside the mask, where the mask is not "
+      itkExceptionMacro("The seed " << input.ComputeIndex(seed) << " is outside the mask, where the mask is not "
                                     << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
                                     << '.');
     }
@@ -297,15 +302,17 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetAffinit
     m_UsedObjectVariance = estimate.variance;
     m_UsedDifferenceMean = estimate.differenceMean;
     m_UsedDifferenceVariance = estimate.differenceVariance;
-    const auto isPositive = [](double variance) { return variance > 0.0 && std::isfinite(variance); };
-    if (!isPositive(estimate.variance) || !isPositive(estimate.differenceVariance) || !std::isfinite(estimate.mean))
+    if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
+        !IsMean(estimate.differenceMean))
     {
       itkExceptionMacro(
         "The " << estimate.numberOfVoxels << " voxels around the seeds (EstimationRadius " << m_EstimationRadius
-               << ") have the variance " << estimate.variance << " and the difference variance "
-               << estimate.differenceVariance
-               << ", but both must be positive and finite: increase EstimationRadius, or set ObjectMean, "
-                  "ObjectVariance and DifferenceVariance and turn EstimateAffinityFromSeeds off.");
+               << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
+               << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
+               << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance
+               << " to " << maxVariance
+               << ": increase EstimationRadius, or set ObjectMean, ObjectVariance and DifferenceVariance and turn "
+                  "EstimateAffinityFromSeeds off.");
     }
   }
   job.affinityFunction = m_AffinityFunction;
@@ -319,10 +326,23 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
+  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
+{
   this->UpdateProgress(0.0f);
+  m_UsedMethod = MethodEnum::Automatic;
   const InputImageType * input = this->GetInput();
   const auto             region = input->GetLargestPossibleRegion();
   const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  if (numberOfVoxels == 0)
+  {
+    this->AllocateOutputs();
+    return;
+  }
 
   voxelmaps::FuzzyConnectednessJob job;
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessJob::PixelType;
@@ -338,7 +358,6 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
                     : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
                                  : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
   }
-  job.image = input->GetBufferPointer();
   job.size[2] = 1;
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
@@ -352,9 +371,11 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   job.execution.numberOfWorkers =
     std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
 
+  const auto bufferedInput = voxelmaps::MakeBufferedImage(input, job.execution);
+  job.image = bufferedInput->GetBufferPointer();
   const auto mask = voxelmaps::MakeBytes(this->GetMaskImage(), region, m_InsidePixelValue, job.execution);
   job.mask = mask.get();
-  job.seeds = this->FindSeeds(job);
+  job.seeds = this->FindSeeds(*bufferedInput, job);
   job.weight = m_Weight;
   job.minimumStrength = m_MinimumStrength;
   job.adjacency = m_Adjacency;
@@ -366,7 +387,6 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateDa
   job.output = this->GetOutput()->GetBufferPointer();
   voxelmaps::UseHugePages(job.output, static_cast<std::size_t>(numberOfVoxels) * sizeof(OutputPixelType));
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
-  m_UsedMethod = MethodEnum::Automatic;
   this->ComputeStrengths(job);
   this->UpdateProgress(1.0f);
 }
@@ -376,7 +396,7 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeStrengths(
   const voxelmaps::FuzzyConnectednessJob & job)
 {
-  m_UsedMethod = voxelmaps::ComputeFuzzyConnectedness(job).method;
+  m_UsedMethod = voxelmaps::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
 }
 } // namespace itk
 

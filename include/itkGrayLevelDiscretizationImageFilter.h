@@ -38,7 +38,7 @@ namespace itk
  * sources of the range of intensities (RangeSource). The range includes its maximum. Intensities outside a given range
  * are clamped to it, infinities included. An automatic range ignores NaN and infinities, and makes the filter request
  * its whole input; with a given range, and with Identity, Levels and Edges, the filter streams. If all intensities of
- * an automatic range are equal, all levels are 1.
+ * an automatic range are equal, all levels are 1. An image without voxels has an output without voxels.
  *
  * Intensities are converted to double precision, so 64-bit integers beyond 2^53 are rounded.
  *
@@ -52,7 +52,8 @@ namespace itk
  * - MaskImage (none), InsidePixelValue (1): voxels whose mask value differs from InsidePixelValue get level 0.
  *
  * \par Errors
- * Throws an itk::ExceptionObject that names the value if the number of levels is outside 1..65535, if the bin width or
+ * Throws an itk::ExceptionObject that names the value if the method or the source of the range does not exist, if the
+ * number of levels is outside 1..65535, if InsidePixelValue is NaN, if the bin width or
  * the extent of a given range is not positive and finite, if the bin width leads to more than 65535 levels, if there
  * are no edges or more than 65535, if edges are not finite or not in ascending order, if the pixel type of the output
  * cannot represent all levels, if the geometry of the mask differs from that of the input, if the range has to be found
@@ -92,8 +93,13 @@ public:
   using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
 
   static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters take 2D and 3D images");
+  static_assert(std::is_arithmetic<InputPixelType>::value,
+                "The input must be a scalar image: select a component, for example with "
+                "itk::VectorIndexSelectionCastImageFilter");
+  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
   static_assert(std::is_integral<OutputPixelType>::value && sizeof(OutputPixelType) >= 2,
                 "Gray levels need an integer type of at least 16 bits");
+  static_assert(voxelmaps::hasPixelsInBuffer<OutputImageType>, "The output must be an itk::Image");
 
   static constexpr unsigned int MaximumNumberOfGrayLevels =
     GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels;
@@ -161,6 +167,8 @@ protected:
   void
   GenerateInputRequestedRegion() override;
   void
+  GenerateData() override;
+  void
   BeforeThreadedGenerateData() override;
   void
   DynamicThreadedGenerateData(const OutputRegionType & region) override;
@@ -174,6 +182,7 @@ private:
 
   void
   ComputeNumberOfGrayLevels();
+
 
   /** Level of an intensity; 0 for NaN, and for intensities that are not valid levels (Identity, Levels). */
   OutputPixelType
@@ -199,6 +208,9 @@ private:
   // Levels of all intensities from the first one on; empty where there are too many for the image.
   std::vector<OutputPixelType> m_Table;
   int                          m_FirstOfTable{ 0 };
+
+  // Factor of intensities and widths with which products with the range are finite; a power of two changes no level.
+  double m_Scale{ 1.0 };
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

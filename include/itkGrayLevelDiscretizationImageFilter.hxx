@@ -56,6 +56,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Verif
 {
   Superclass::VerifyPreconditions();
   m_Parameters.Verify(*this);
+  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -137,9 +138,9 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
 
   if (minimum > maximum)
   {
-    if (mask != nullptr)
+    if (mask != nullptr || input->GetLargestPossibleRegion().GetNumberOfPixels() == 0)
     {
-      // With an empty mask there is no level to compute, so any range works.
+      // With an empty mask or image there is no level to compute, so any range works.
       minimum = 0.0;
       maximum = 0.0;
     }
@@ -151,6 +152,13 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
   }
   m_UsedRangeMinimum = minimum;
   m_UsedRangeMaximum = maximum;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
+{
+  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -213,15 +221,20 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeNumberOfGrayLevels()
 {
+  m_Scale = std::isfinite((m_UsedRangeMaximum - m_UsedRangeMinimum) * MaximumNumberOfGrayLevels) ? 1.0 : 0x1p-20;
+  const double scale = m_Scale;
   const double width = m_Parameters.binWidth;
   double       numberOfLevels = m_Parameters.numberOfGrayLevels;
   if (m_Parameters.method == MethodEnum::FixedBinSize)
   {
-    numberOfLevels = std::floor((m_UsedRangeMaximum - m_UsedRangeMinimum) / width) + 1.0;
+    numberOfLevels = std::floor((scale * m_UsedRangeMaximum - scale * m_UsedRangeMinimum) / (scale * width)) + 1.0;
   }
   else if (m_Parameters.method == MethodEnum::FixedBinSizeAtMultiples)
   {
-    numberOfLevels = std::floor(m_UsedRangeMaximum / width) - std::floor(m_UsedRangeMinimum / width) + 1.0;
+    // Quotients of a single intensity may be infinite.
+    numberOfLevels = m_UsedRangeMaximum > m_UsedRangeMinimum
+                       ? std::floor(m_UsedRangeMaximum / width) - std::floor(m_UsedRangeMinimum / width) + 1.0
+                       : 1.0;
   }
   else if (m_Parameters.method == MethodEnum::Edges)
   {
@@ -258,6 +271,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Discr
   const double maximum = m_UsedRangeMaximum;
   const double width = m_Parameters.binWidth;
   const double number = m_Parameters.numberOfGrayLevels;
+  const double scale = m_Scale;
   const auto   intensity = static_cast<double>(value);
   const double x = std::min(std::max(intensity, minimum), maximum);
   double       level = 0.0;
@@ -265,13 +279,16 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Discr
   {
     case MethodEnum::FixedBinNumber:
       level =
-        maximum > minimum ? std::min(std::floor(number * (x - minimum) / (maximum - minimum)) + 1.0, number) : 1.0;
+        maximum > minimum
+          ? std::min(std::floor(number * (scale * x - scale * minimum) / (scale * maximum - scale * minimum)) + 1.0,
+                     number)
+          : 1.0;
       break;
     case MethodEnum::FixedBinSize:
-      level = std::floor((x - minimum) / width) + 1.0;
+      level = std::floor((scale * x - scale * minimum) / (scale * width)) + 1.0;
       break;
     case MethodEnum::FixedBinSizeAtMultiples:
-      level = std::floor(x / width) - std::floor(minimum / width) + 1.0;
+      level = maximum > minimum ? std::floor(x / width) - std::floor(minimum / width) + 1.0 : 1.0;
       break;
     case MethodEnum::Identity:
       level = x == intensity && x == std::floor(x) ? x + 1.0 : 0.0;

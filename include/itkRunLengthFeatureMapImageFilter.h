@@ -80,7 +80,7 @@ class CudaRunLengthFeatureMapImageFilter;
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no offset, if
  * an offset is zero, has a component other than -1, 0 and 1, or is given twice, as itself or as its opposite, if there
- * is no feature, or if a feature does not exist or is repeated.
+ * is no feature, if a feature does not exist or is repeated, or if the aggregation does not exist.
  *
  * Sources: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci Rep 9:10883 (2019);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.7.

@@ -100,6 +100,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPre
   Superclass::VerifyPreconditions();
   TextureOffsets<ImageDimension>::Verify(*this, m_Offsets);
   this->VerifyFeatures(m_Features, RunLengthFeatureMapEnums::NumberOfFeatures);
+  voxelmaps::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

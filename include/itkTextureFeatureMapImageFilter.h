@@ -58,12 +58,14 @@ namespace itk
  * The filter streams if it does not have to find the range of intensities (RangeSource Given, or DiscretizationMethod
  * Identity, Levels or Edges): it requests the requested region of its output, padded by the window. An automatic range
  * depends on the whole image, so the filter then requests its whole input. Memory in addition to input and output: 2
- * bytes per voxel for the levels, 1 byte per voxel for a selection, and about 1 MB per thread.
+ * bytes per voxel for the levels, 1 byte per voxel for a selection, about 1 MB per thread, and copies of images that
+ * compute their pixels, such as itk::ImageAdaptor. An image without voxels has an output without voxels.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the window has no voxels, more than 255 voxels along an axis
  * or more than 65535 voxels in total, if the anchor is outside the window, if the input is not a scalar image, if the
- * geometry of the mask or selection differs from that of the input, and for the errors of
+ * geometry of the mask or selection differs from that of the input, if a finite BackgroundValue is too large for the
+ * output type, if there is not enough memory (itk::MemoryAllocationError), and for the errors of
  * GrayLevelDiscretizationImageFilter.
  *
  * \ingroup VoxelMaps
@@ -102,6 +104,8 @@ public:
                   std::is_same<OutputImageType, VectorImage<double, ImageDimension>>::value,
                 "The output is a VectorImage of float or double");
 
+  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
+
   static constexpr unsigned int MaximumWindowSize = 255;
   static constexpr unsigned int MaximumNumberOfVoxelsInWindow = 65535;
 
@@ -118,8 +122,7 @@ public:
   itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
   /** Value of all components of voxels for which no features are computed. Default: 0. */
-  itkSetMacro(BackgroundValue, double);
-  itkGetConstMacro(BackgroundValue, double);
+  VoxelMapsSetGetMacro(BackgroundValue, double, m_BackgroundValue);
 
   /** Parameters of the gray levels; see GrayLevelDiscretizationImageFilter for their meaning and defaults. */
   VoxelMapsSetGetMacro(NumberOfGrayLevels, unsigned int, m_Discretization.numberOfGrayLevels);
@@ -189,7 +192,9 @@ protected:
 
 private:
   using LevelImageType = Image<unsigned short, ImageDimension>;
-  using DiscretizationType = GrayLevelDiscretizationImageFilter<InputImageType, LevelImageType, MaskImageType>;
+  using DiscretizationType =
+    GrayLevelDiscretizationImageFilter<voxelmaps::BufferedImage<InputImageType>, LevelImageType,
+                                       voxelmaps::BufferedImage<MaskImageType>>;
 
   /** The requested region padded by the window, cropped to the image. */
   InputRegionType
@@ -197,6 +202,9 @@ private:
 
   typename LevelImageType::Pointer
   MakeLevels();
+
+  void
+  ComputeOutput();
 
   void
   SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);

@@ -23,6 +23,7 @@
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace itk
 {
@@ -165,6 +166,13 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
                                        << MaximumNumberOfVoxelsInWindow << " are possible.");
   }
   m_Discretization.Verify(*this);
+  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  if (std::isfinite(m_BackgroundValue) && std::abs(m_BackgroundValue) > NumericTraits<OutputValueType>::max())
+  {
+    itkExceptionMacro("BackgroundValue is " << m_BackgroundValue
+                                            << ", but the output's pixel type holds finite values up to "
+                                            << NumericTraits<OutputValueType>::max() << '.');
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -253,17 +261,16 @@ auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
 {
   // The discretization runs on grafts, so that its requests do not travel up the pipeline of this filter.
-  const auto input = InputImageType::New();
-  input->Graft(this->GetInput());
-  const auto discretization = DiscretizationType::New();
+  voxelmaps::JobProgress        progress(this, 0);
+  const voxelmaps::JobExecution execution = voxelmaps::MakeJobExecution(this, progress);
+  const auto                    input = voxelmaps::MakeBufferedImage(this->GetInput(), execution);
+  const auto                    discretization = DiscretizationType::New();
   discretization->SetParameters(m_Discretization);
   discretization->SetInsidePixelValue(m_InsidePixelValue);
   discretization->SetInput(input);
   if (this->GetMaskImage() != nullptr)
   {
-    const auto mask = MaskImageType::New();
-    mask->Graft(this->GetMaskImage());
-    discretization->SetMaskImage(mask);
+    discretization->SetMaskImage(voxelmaps::MakeBufferedImage(this->GetMaskImage(), execution));
   }
   // Fewer pixels take less time than it takes to start a thread.
   constexpr SizeValueType minPixelsPerWorkUnit = 65536;
@@ -302,13 +309,25 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
+  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
+{
   if constexpr (std::is_arithmetic<InputPixelType>::value)
   {
     this->UpdateProgress(0.0f);
+    const OutputRegionType region = this->GetOutput()->GetRequestedRegion();
+    if (region.GetNumberOfPixels() == 0)
+    {
+      this->AllocateOutputs();
+      return;
+    }
     const typename LevelImageType::Pointer levels = this->MakeLevels();
 
     this->AllocateOutputs();
-    const OutputRegionType          region = this->GetOutput()->GetBufferedRegion();
     voxelmaps::JobProgress          progress(this, region.GetNumberOfPixels());
     voxelmaps::TextureFeatureMapJob job;
     job.execution = voxelmaps::MakeJobExecution(this, progress);

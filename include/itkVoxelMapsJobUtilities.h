@@ -20,6 +20,7 @@
 
 #include "itkImage.h"
 #include "itkMultiThreaderBase.h"
+#include "itkNumericTraits.h"
 #include "itkProcessObject.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsHostMemory.h"
@@ -27,11 +28,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <new>
+#include <sstream>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace itk
 {
@@ -50,6 +54,33 @@ VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const T
     itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfOther << " has index " << region.GetIndex()
                              << " and size " << region.GetSize() << ", but the image has index " << expected.GetIndex()
                              << " and size " << expected.GetSize() << ": both must be the same.");
+  }
+}
+
+/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
+template <typename TEnum>
+void
+VerifyEnumerator(const Object & filter, const char * nameOfParameter, TEnum value, TEnum last)
+{
+  static_assert(std::is_unsigned<std::underlying_type_t<TEnum>>::value, "there are no negative enumerators");
+  if (value > last)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfParameter << " is "
+                             << static_cast<unsigned int>(value) << ", which does not exist; it must be 0 ("
+                             << static_cast<TEnum>(0) << ") to " << static_cast<unsigned int>(last) << " (" << last
+                             << ").");
+  }
+}
+
+/** Throw an itk::ExceptionObject if a value is NaN, which no voxel equals. */
+template <typename TValue>
+void
+VerifyInsidePixelValue(const Object & filter, const TValue & value)
+{
+  if (value != value)
+  {
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": InsidePixelValue is " << value
+                             << ", which no voxel equals; it must be a number.");
   }
 }
 
@@ -88,6 +119,58 @@ CallDevice(const ProcessObject & filter, const TCompute & compute)
   return CallEngine(filter, compute, ", which needs a CUDA device");
 }
 
+/** "1.8 GB": a number of bytes in a text. */
+inline std::string
+BytesToText(double bytes)
+{
+  const char * const   units[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
+  const char * const * unit = units;
+  for (; bytes >= 1000.0 && unit + 1 != std::end(units); ++unit)
+  {
+    bytes /= 1000.0;
+  }
+  std::ostringstream text;
+  text.precision(3);
+  text << bytes << ' ' << *unit;
+  return text.str();
+}
+
+/** Compute the output of a filter. If there is not enough memory, the itk::MemoryAllocationError says for what. */
+template <typename TOutputImage, typename TCompute>
+void
+ComputeOutput(const ProcessObject & filter, const TOutputImage & output, const TCompute & compute)
+{
+  const auto & size = output.GetRequestedRegion().GetSize();
+  // Not an integer, which may overflow.
+  double bytes = static_cast<double>(output.GetNumberOfComponentsPerPixel()) *
+                 static_cast<double>(sizeof(typename TOutputImage::InternalPixelType));
+  for (unsigned int d = 0; d < TOutputImage::ImageDimension; ++d)
+  {
+    bytes *= static_cast<double>(size[d]);
+  }
+  try
+  {
+    if (bytes > static_cast<double>(NumericTraits<std::ptrdiff_t>::max()))
+    {
+      throw std::bad_alloc();
+    }
+    compute();
+    return;
+  }
+  catch (const std::bad_alloc &)
+  {}
+  catch (const MemoryAllocationError &)
+  {}
+  std::ostringstream message;
+  message << filter.GetNameOfClass() << ": Not enough memory: the output of " << size << " voxels";
+  if (output.GetNumberOfComponentsPerPixel() > 1)
+  {
+    message << " with " << output.GetNumberOfComponentsPerPixel() << " components";
+  }
+  message << " needs " << BytesToText(bytes) << ", in addition to the input and to what the computation needs.";
+  throw MemoryAllocationError(__FILE__, __LINE__, message.str(), ITK_LOCATION);
+}
+
 /** \class JobProgress
  * \brief Turns the progress that an engine reports, from any thread, into progress events of its filter.
  *
@@ -98,7 +181,7 @@ class JobProgress
 public:
   JobProgress(ProcessObject * filter, std::uint64_t numberOfVoxels)
     : m_Filter(filter)
-    , m_NumberOfVoxels(numberOfVoxels)
+    , m_NumberOfVoxels(std::max<std::uint64_t>(numberOfVoxels, 1))
   {}
 
   /** Count finished voxels. Throws itk::ProcessAborted if the filter is to be aborted. */
@@ -164,6 +247,11 @@ ForEachRow(const TRegion & region, std::int64_t begin, std::int64_t end, const T
   }
 }
 
+/** Whether the pixels of an image are in its buffer. Others compute them, such as itk::ImageAdaptor. */
+template <typename TImage>
+constexpr bool hasPixelsInBuffer =
+  std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value;
+
 /** \class RowReader
  * \brief Pointers to the pixels of rows, which loops read faster than iterators.
  *
@@ -185,27 +273,70 @@ public:
   const PixelType *
   Read(const typename TImage::IndexType & index, std::int64_t count)
   {
-    if constexpr (std::is_base_of<Image<PixelType, TImage::ImageDimension>, TImage>::value)
+    if constexpr (hasPixelsInBuffer<TImage>)
     {
       static_cast<void>(count);
       return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index);
     }
     else
     {
-      m_Row.clear();
+      if (count > m_Capacity)
+      {
+        // Not a vector: that of bool has no pointers to its elements. Compilers warn that other counts may be negative.
+        m_Capacity = std::max<std::int64_t>(count, 1);
+        m_Row.reset(new PixelType[static_cast<std::size_t>(m_Capacity)]);
+      }
       auto at = index;
       for (std::int64_t i = 0; i < count; ++i, ++at[0])
       {
-        m_Row.push_back(m_Image->GetPixel(at));
+        m_Row[static_cast<std::size_t>(i)] = m_Image->GetPixel(at);
       }
-      return m_Row.data();
+      return m_Row.get();
     }
   }
 
 private:
-  const TImage *         m_Image;
-  std::vector<PixelType> m_Row;
+  const TImage *               m_Image;
+  std::unique_ptr<PixelType[]> m_Row;
+  std::int64_t                 m_Capacity{ 0 };
 };
+
+/** The type of an image with these pixels in its buffer. */
+template <typename TImage>
+using BufferedImage =
+  std::conditional_t<hasPixelsInBuffer<TImage>, TImage, Image<typename TImage::PixelType, TImage::ImageDimension>>;
+
+/** The requested region of an image, apart from its pipeline: a graft, or a copy if the image computes its pixels. */
+template <typename TImage>
+typename BufferedImage<TImage>::Pointer
+MakeBufferedImage(const TImage * image, const JobExecution & execution)
+{
+  const auto buffered = BufferedImage<TImage>::New();
+  if constexpr (hasPixelsInBuffer<TImage>)
+  {
+    static_cast<void>(execution);
+    buffered->Graft(image);
+  }
+  else
+  {
+    // Not a graft: that of an adaptor would lose its accessor.
+    const auto region = image->GetRequestedRegion();
+    buffered->CopyInformation(image);
+    buffered->SetBufferedRegion(region);
+    buffered->SetRequestedRegion(region);
+    buffered->Allocate();
+    auto * const pixels = buffered->GetBufferPointer();
+    ForEachRangeOfVoxels(
+      static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
+        RowReader<TImage> reader(image);
+        ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+          const auto * const row = reader.Read(index, count);
+          std::copy(row, row + count, pixels + voxel);
+        });
+      });
+  }
+  return buffered;
+}
 
 /** One byte per voxel of a region, 1 where the image has this value and 0 elsewhere; null without an image. */
 template <typename TImage>
@@ -237,12 +368,12 @@ MakeBytes(const TImage * image, const typename TImage::RegionType & region, type
 } // namespace voxelmaps
 } // namespace itk
 
-/** Set and get a parameter that is a field of a struct. */
+/** Set and get a parameter that is a field of a struct. NaN is the same value as NaN. */
 #define VoxelMapsSetGetMacro(name, type, field)                                                                        \
   virtual void Set##name(const type & value)                                                                           \
   {                                                                                                                    \
     itkDebugMacro("setting " #name);                                                                                   \
-    if (field != value)                                                                                                \
+    if (field != value && !(field != field && value != value))                                                         \
     {                                                                                                                  \
       field = value;                                                                                                   \
       this->Modified();                                                                                                \

@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "itkGrayLevelDiscretizationParameters.h"
 
+#include "itkVoxelMapsJobUtilities.h"
+
 #include <cmath>
 
 namespace itk
@@ -59,6 +61,8 @@ GrayLevelDiscretizationParameters::NeedsWholeInput() const
 void
 GrayLevelDiscretizationParameters::Verify(const Object & filter) const
 {
+  voxelmaps::VerifyEnumerator(filter, "The discretization method", method, MethodEnum::Edges);
+  voxelmaps::VerifyEnumerator(filter, "RangeSource", rangeSource, RangeSourceEnum::Mask);
   switch (method)
   {
     case MethodEnum::FixedBinNumber:
@@ -81,9 +85,6 @@ GrayLevelDiscretizationParameters::Verify(const Object & filter) const
     case MethodEnum::Edges:
       VerifyBinEdges(filter, binEdges);
       break;
-    default:
-      itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The discretization method number "
-                               << static_cast<int>(method) << " does not exist.");
   }
   if (this->UsesRange() && rangeSource == RangeSourceEnum::Given &&
       (!(rangeMinimum < rangeMaximum) || !std::isfinite(rangeMaximum - rangeMinimum)))

@@ -17,10 +17,13 @@
  *=========================================================================*/
 #include "itkFuzzyConnectednessAffinityEstimate.h"
 
+#include "common/ParallelFor.h"
 #include "connectedness/ImageOfInput.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace itk
@@ -50,28 +53,36 @@ private:
   std::uint64_t        m_Steps{ 0 };
 };
 
-/** Mean and variance, each in one pass in the order of the values. */
+/** Mean and variance of values that forEach(f) passes to f, each in one pass in their order. */
 struct Moments
 {
   double mean{ 0.0 };
   double variance{ 0.0 };
 
-  explicit Moments(const std::vector<double> & values)
+  template <typename TForEach>
+  Moments(std::int64_t count, const TForEach & forEach)
   {
+    if (count == 0)
+    {
+      return;
+    }
     double sum = 0.0;
-    for (const double value : values)
-    {
-      sum += value;
-    }
-    mean = values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+    forEach([&sum](double value) { sum += value; });
+    mean = sum / static_cast<double>(count);
     double squares = 0.0;
-    for (const double value : values)
-    {
-      squares += (value - mean) * (value - mean);
-    }
-    variance = values.empty() ? 0.0 : squares / static_cast<double>(values.size());
+    forEach([&squares, this](double value) { squares += (value - mean) * (value - mean); });
+    variance = squares / static_cast<double>(count);
   }
 };
+
+/** The size of an image without its axes of one voxel, which come last instead. The voxels keep their numbers. */
+Triple
+WithoutFlatAxes(const Triple & size)
+{
+  Triple result{ { 1, 1, 1 } };
+  std::copy_if(size.begin(), size.end(), result.begin(), [](std::int64_t voxels) { return voxels != 1; });
+  return result;
+}
 
 /** Voxels begin ... end - 1 of one row of the image. */
 struct Interval
@@ -81,28 +92,31 @@ struct Interval
 };
 
 /** The voxels in any of the boxes around the seeds: intervals in ascending order that do not overlap. Boxes grow axis
- * by axis, so that those that overlap are united early. */
+ * by axis, so that those that overlap are united early, and to twice their extent in each step. */
 class Boxes
 {
 public:
-  Boxes(const FuzzyConnectednessInput & input, unsigned int radius, AbortChecker & abort)
-    : m_Size(input.size)
+  Boxes(const Triple & size, std::vector<std::int64_t> seeds, unsigned int radius, AbortChecker & abort)
+    : m_Size(size)
     , m_Abort(abort)
   {
-    for (int d = 0; d < 3; ++d)
-    {
-      m_Radius[d] = std::max<std::int64_t>(std::min(std::int64_t{ radius }, m_Size[d] - 1), 0);
-    }
-    std::vector<std::int64_t> seeds = input.seeds;
+    const auto radiusAlong = [&](int axis) { return std::min(std::int64_t{ radius }, m_Size[axis] - 1); };
     std::sort(seeds.begin(), seeds.end());
     for (const std::int64_t seed : seeds)
     {
       const std::int64_t row = seed - seed % m_Size[0];
-      this->Append(intervals, { std::max(seed - m_Radius[0], row), std::min(seed + m_Radius[0] + 1, row + m_Size[0]) });
+      this->Append(intervals,
+                   { std::max(seed - radiusAlong(0), row), std::min(seed + radiusAlong(0) + 1, row + m_Size[0]) });
     }
-    for (int d = 1; d < 3; ++d)
+    for (int axis = 1; axis < 3; ++axis)
     {
-      intervals = this->UniteShifted(intervals, d, -m_Radius[d], m_Radius[d]);
+      if (radiusAlong(axis) > 0)
+      {
+        intervals = this->Unite(this->Grow(intervals, axis, 1, radiusAlong(axis)),
+                                this->Grow(intervals, axis, -1, radiusAlong(axis)),
+                                axis,
+                                0);
+      }
     }
   }
 
@@ -127,40 +141,57 @@ private:
     m_Abort.Step();
   }
 
-  /** The union of the intervals shifted by first ... last along an axis, clipped to the image. */
+  /** The union of intervals shifted by 0 ... radius along an axis, in direction 1 or -1. */
   Intervals
-  UniteShifted(const Intervals & from, int axis, std::int64_t first, std::int64_t last) const
+  Grow(Intervals grown, int axis, std::int64_t direction, std::int64_t radius) const
   {
-    Intervals result;
-    if (first == last)
+    for (std::int64_t reached = 0; reached < radius;)
     {
-      const std::int64_t stride = axis == 1 ? m_Size[0] : m_Size[0] * m_Size[1];
-      for (const Interval & interval : from)
-      {
-        const std::int64_t at = interval.begin / stride % m_Size[axis] + first;
-        if (at >= 0 && at < m_Size[axis])
-        {
-          this->Append(result, { interval.begin + first * stride, interval.end + first * stride });
-        }
-      }
-      return result;
+      const std::int64_t step = std::min(reached + 1, radius - reached);
+      grown = this->Unite(grown, grown, axis, direction * step);
+      reached += step;
     }
-    const std::int64_t middle = first + (last - first) / 2;
-    const Intervals    a = this->UniteShifted(from, axis, first, middle);
-    const Intervals    b = this->UniteShifted(from, axis, middle + 1, last);
+    return grown;
+  }
+
+  /** The union of a with b shifted along an axis, clipped to the image. */
+  Intervals
+  Unite(const Intervals & a, const Intervals & b, int axis, std::int64_t shift) const
+  {
+    const std::int64_t stride = axis == 1 ? m_Size[0] : m_Size[0] * m_Size[1];
     auto               nextA = a.begin();
     auto               nextB = b.begin();
-    while (nextA != a.end() || nextB != b.end())
+    Intervals          result;
+    result.reserve(std::max(a.size(), b.size()));
+    // Of b, only what stays in the image.
+    const auto skip = [&] {
+      for (; nextB != b.end(); ++nextB)
+      {
+        const std::int64_t at = nextB->begin / stride % m_Size[axis] + shift;
+        if (at >= 0 && at < m_Size[axis])
+        {
+          return;
+        }
+      }
+    };
+    for (skip(); nextA != a.end() || nextB != b.end();)
     {
-      const bool takesA = nextB == b.end() || (nextA != a.end() && nextA->begin < nextB->begin);
-      this->Append(result, takesA ? *nextA++ : *nextB++);
+      if (nextB == b.end() || (nextA != a.end() && nextA->begin < nextB->begin + shift * stride))
+      {
+        this->Append(result, *nextA++);
+      }
+      else
+      {
+        this->Append(result, { nextB->begin + shift * stride, nextB->end + shift * stride });
+        ++nextB;
+        skip();
+      }
     }
     return result;
   }
 
   const Triple   m_Size;
   AbortChecker & m_Abort;
-  Triple         m_Radius;
 };
 
 /** Answers whether intervals contain voxels, which must be asked about in ascending order. */
@@ -185,67 +216,218 @@ private:
   std::vector<Interval>::const_iterator       m_Next;
   const std::vector<Interval>::const_iterator m_End;
 };
+
+/** The intensities in boxes, and their differences between face neighbors. */
+template <typename TPixel>
+class Surroundings
+{
+public:
+  Surroundings(const TPixel * image, const std::uint8_t * mask, const Triple & size,
+               const std::vector<Interval> & intervals, AbortChecker & abort)
+    : m_Image(image)
+    , m_Mask(mask)
+    , m_Size(size)
+    , m_Intervals(intervals)
+    , m_Abort(abort)
+  {}
+
+  /** Call f(intensity) for all voxels in ascending order. */
+  template <typename TFunction>
+  void
+  ForEachIntensity(const TFunction & f) const
+  {
+    for (const Interval & interval : m_Intervals)
+    {
+      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
+      {
+        m_Abort.Step();
+        if (this->IsUsed(voxel))
+        {
+          f(static_cast<double>(m_Image[voxel]));
+        }
+      }
+    }
+  }
+
+  /** Call f(difference) for all pairs of neighbors. */
+  template <typename TFunction>
+  void
+  ForEachDifference(const TFunction & f) const
+  {
+    const std::int64_t strides[3] = { 1, m_Size[0], m_Size[0] * m_Size[1] };
+    Membership         neighbors[3] = { Membership(m_Intervals), Membership(m_Intervals), Membership(m_Intervals) };
+    for (const Interval & interval : m_Intervals)
+    {
+      const std::int64_t row = interval.begin / m_Size[0];
+      // The neighbors of voxels before these are in the image.
+      const std::int64_t ends[3] = { (row + 1) * m_Size[0] - 1,
+                                     row % m_Size[1] + 1 < m_Size[1] ? interval.end : interval.begin,
+                                     row / m_Size[1] + 1 < m_Size[2] ? interval.end : interval.begin };
+      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
+      {
+        m_Abort.Step();
+        if (!this->IsUsed(voxel))
+        {
+          continue;
+        }
+        for (int d = 0; d < 3; ++d)
+        {
+          const std::int64_t neighbor = voxel + strides[d];
+          if (voxel < ends[d] && neighbors[d].Contains(neighbor) && this->IsUsed(neighbor))
+          {
+            f(std::abs(static_cast<double>(m_Image[voxel]) - static_cast<double>(m_Image[neighbor])));
+          }
+        }
+      }
+    }
+  }
+
+private:
+  bool
+  IsUsed(std::int64_t voxel) const
+  {
+    return (m_Mask == nullptr || m_Mask[voxel] != 0) && std::isfinite(static_cast<double>(m_Image[voxel]));
+  }
+
+  const TPixel *                m_Image;
+  const std::uint8_t *          m_Mask;
+  const Triple                  m_Size;
+  const std::vector<Interval> & m_Intervals;
+  AbortChecker &                m_Abort;
+};
+
+/** How many of so many differences are used. */
+std::int64_t
+SmallestNinetyPercent(std::int64_t count)
+{
+  return count - count / 10;
+}
+
+/** Moments of the smallest 90 % of the differences of small integers, which are counted. */
+template <typename TPixel>
+Moments
+CountDifferences(const Surroundings<TPixel> & surroundings, AbortChecker & abort)
+{
+  std::vector<std::int64_t> counts(std::size_t{ 1 } << (8 * sizeof(TPixel)), 0);
+  std::int64_t              all = 0;
+  surroundings.ForEachDifference([&](double difference) {
+    ++counts[static_cast<std::size_t>(difference)];
+    ++all;
+  });
+  const std::int64_t used = SmallestNinetyPercent(all);
+  return Moments(used, [&](const auto & f) {
+    std::int64_t rest = used;
+    for (std::size_t difference = 0; rest > 0; ++difference)
+    {
+      const std::int64_t count = std::min(counts[difference], rest);
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        abort.Step();
+        f(static_cast<double>(difference));
+      }
+      rest -= count;
+    }
+  });
+}
+
+/** Moments of the smallest 90 % of the differences, which are put into bins of equal width, and sorted there. */
+template <typename TPixel>
+Moments
+SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & execution, AbortChecker & abort)
+{
+  // Bins of about so many differences fit in the first-level cache; more bins would not fit in the second one.
+  constexpr std::int64_t differencesOfBin = 1024;
+  constexpr std::int64_t maxBins = 16384;
+
+  std::int64_t all = 0;
+  double       maximum = 0.0;
+  surroundings.ForEachDifference([&](double difference) {
+    ++all;
+    maximum = std::max(maximum, difference);
+  });
+  std::int64_t bins = std::min(all / differencesOfBin + 1, maxBins);
+  double       binsPerUnit = static_cast<double>(bins - 1) / maximum;
+  if (!(maximum >= std::numeric_limits<double>::min() && std::isfinite(maximum) && std::isfinite(binsPerUnit)))
+  {
+    bins = 1;
+    binsPerUnit = 0.0;
+  }
+  const auto binOf = [&](double difference) {
+    return bins == 1 ? 0 : std::min(static_cast<std::int64_t>(difference * binsPerUnit), bins - 1);
+  };
+  std::vector<std::int64_t> ends(static_cast<std::size_t>(bins), 0);
+  surroundings.ForEachDifference([&](double difference) { ++ends[static_cast<std::size_t>(binOf(difference))]; });
+  std::int64_t before = 0;
+  for (std::int64_t & end : ends)
+  {
+    const std::int64_t count = end;
+    end = before;
+    before += count;
+  }
+  std::vector<double> differences(static_cast<std::size_t>(all));
+  surroundings.ForEachDifference([&](double difference) {
+    differences[static_cast<std::size_t>(ends[static_cast<std::size_t>(binOf(difference))]++)] = difference;
+  });
+  ForEachTask(bins, execution, [&](unsigned int) {
+    return [&](std::int64_t bin) {
+      execution.CheckAbort();
+      std::sort(differences.begin() + (bin == 0 ? 0 : ends[static_cast<std::size_t>(bin - 1)]),
+                differences.begin() + ends[static_cast<std::size_t>(bin)]);
+    };
+  });
+  differences.resize(static_cast<std::size_t>(SmallestNinetyPercent(all)));
+  return Moments(static_cast<std::int64_t>(differences.size()), [&](const auto & f) {
+    for (const double difference : differences)
+    {
+      abort.Step();
+      f(difference);
+    }
+  });
+}
 } // namespace
 
 AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution)
 {
-  AbortChecker        abort(execution);
-  const Boxes         boxes(input, parameters.radius, abort);
-  std::vector<double> intensities;
-  std::vector<double> differences;
+  AffinityEstimate estimate;
+  AbortChecker     abort(execution);
+  const Triple     size = WithoutFlatAxes(input.size);
+  if (input.GetNumberOfVoxels() == 0)
+  {
+    return estimate;
+  }
+  const Boxes boxes(size, input.seeds, parameters.radius, abort);
   WithImage(input, [&](const auto * image) {
-    const auto isUsed = [&](std::int64_t voxel) {
-      return (input.mask == nullptr || input.mask[voxel] != 0) && std::isfinite(static_cast<double>(image[voxel]));
-    };
-    const std::int64_t strides[3] = { 1, input.size[0], input.size[0] * input.size[1] };
-    Membership neighbors[3] = { Membership(boxes.intervals), Membership(boxes.intervals), Membership(boxes.intervals) };
-    for (const Interval & interval : boxes.intervals)
-    {
-      const std::int64_t row = interval.begin / input.size[0];
-      // The neighbors of voxels before these are in the image.
-      const std::int64_t ends[3] = { (row + 1) * input.size[0] - 1,
-                                     row % input.size[1] + 1 < input.size[1] ? interval.end : interval.begin,
-                                     row / input.size[1] + 1 < input.size[2] ? interval.end : interval.begin };
-      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
+    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
+    const Surroundings<Pixel> surroundings(image, input.mask, size, boxes.intervals, abort);
+    surroundings.ForEachIntensity([&estimate](double) { ++estimate.numberOfVoxels; });
+    const Moments ofIntensities(estimate.numberOfVoxels, [&](const auto & f) { surroundings.ForEachIntensity(f); });
+    estimate.mean = ofIntensities.mean;
+    estimate.variance = ofIntensities.variance;
+
+    constexpr bool isSmallInteger = std::is_integral<Pixel>::value && sizeof(Pixel) <= 2;
+    const Moments  ofDifferences = [&] {
+      if constexpr (isSmallInteger)
       {
-        abort.Step();
-        if (!isUsed(voxel))
-        {
-          continue;
-        }
-        intensities.push_back(static_cast<double>(image[voxel]));
-        for (int d = 0; d < 3; ++d)
-        {
-          const std::int64_t neighbor = voxel + strides[d];
-          if (voxel < ends[d] && neighbors[d].Contains(neighbor) && isUsed(neighbor))
-          {
-            differences.push_back(std::abs(intensities.back() - static_cast<double>(image[neighbor])));
-          }
-        }
+        return CountDifferences(surroundings, abort);
       }
+      else
+      {
+        return SortDifferences(surroundings, execution, abort);
+      }
+    }();
+    if (parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum)
+    {
+      estimate.differenceMean = ofDifferences.mean;
+      estimate.differenceVariance = ofDifferences.variance;
+    }
+    else
+    {
+      // The mean square of half the difference, from E[d^2] = variance + mean^2.
+      estimate.differenceVariance = 0.25 * (ofDifferences.variance + ofDifferences.mean * ofDifferences.mean);
     }
   });
-  std::sort(differences.begin(), differences.end());
-  differences.resize(differences.size() - differences.size() / 10);
-
-  const Moments    ofIntensities(intensities);
-  const Moments    ofDifferences(differences);
-  AffinityEstimate estimate;
-  estimate.mean = ofIntensities.mean;
-  estimate.variance = ofIntensities.variance;
-  estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
-  if (parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum)
-  {
-    estimate.differenceMean = ofDifferences.mean;
-    estimate.differenceVariance = ofDifferences.variance;
-  }
-  else
-  {
-    // The mean square of half the difference, from E[d^2] = variance + mean^2.
-    estimate.differenceVariance = 0.25 * (ofDifferences.variance + ofDifferences.mean * ofDifferences.mean);
-  }
   return estimate;
 }
 } // namespace voxelmaps

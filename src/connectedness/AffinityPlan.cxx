@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "connectedness/AffinityPlan.h"
 
+#include <sstream>
+
 namespace itk
 {
 namespace voxelmaps
@@ -53,6 +55,19 @@ MakeLinks(const FuzzyConnectednessJob & job)
   const int    depth = job.size[2] > 1 ? 1 : 0;
   const double minSpacing = job.size[2] > 1 ? std::min({ job.spacing[0], job.spacing[1], job.spacing[2] })
                                             : std::min(job.spacing[0], job.spacing[1]);
+
+  // Squares of other spacings would underflow or overflow.
+  constexpr double minAllowed = 1e-140;
+  constexpr double maxAllowed = 1e140;
+  const auto       isAllowed = [](double spacing) { return spacing >= minAllowed && spacing <= maxAllowed; };
+  if (job.distanceWeighting && !std::all_of(job.spacing.begin(), job.spacing.end(), isAllowed))
+  {
+    std::ostringstream message;
+    message << "With DistanceWeighting, the spacing must be from " << minAllowed << " to " << maxAllowed
+            << " along every axis, but is [" << job.spacing[0] << ", " << job.spacing[1] << ", " << job.spacing[2]
+            << "].";
+    throw EngineError(message.str());
+  }
 
   std::vector<Link> links;
   for (int z = -depth; z <= depth; ++z)

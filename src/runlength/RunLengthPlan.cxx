@@ -42,6 +42,11 @@ constexpr int bitsOfLongSum = 62;
 
 RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
 {
+  if (job.aggregation > RunLengthJob::Aggregation::Merge)
+  {
+    throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +
+                      ", but must have one of RunLengthFeatureMapEnums::Aggregation.");
+  }
   SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
   task.directions = MakeDirections(job.offsets, job.windowSize);
   task.aggregation = job.aggregation;

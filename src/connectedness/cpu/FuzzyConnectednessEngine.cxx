@@ -107,6 +107,10 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
 FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
 {
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return {};
+  }
   std::uint32_t * const          keys = GetKeysInOutput(job);
   const FuzzyConnectednessReport report = ComputeFuzzyConnectednessKeys(job, keys);
   ConvertKeysToStrengths(job, keys);

@@ -237,6 +237,10 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return {};
+  }
   std::uint32_t * const keys = GetKeysInOutput(job);
   auto                  report = ComputeFuzzyConnectednessKeysCuda(job, options, keys);
   ConvertKeysToStrengths(job, keys);
