@@ -34,6 +34,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -184,6 +185,11 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
         return app.exit(error);
       }
       std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << " (--help shows the usage)\n";
+      return EXIT_FAILURE;
+    }
+    catch (const std::bad_alloc &)
+    {
+      std::cerr << app.get_name() << ": there is not enough memory\n";
       return EXIT_FAILURE;
     }
     catch (const std::exception & error)
