@@ -555,13 +555,21 @@ std::string
 FindReaderError(const std::string & printed)
 {
   std::istringstream lines(printed);
+  bool               isInWarning = false;
   for (std::string line; std::getline(lines, line);)
   {
+    const auto start = line.find_first_not_of(" \t\r");
+    if (start == std::string::npos)
+    {
+      isInWarning = false;
+      continue;
+    }
     std::string lower = line;
     std::transform(
       lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const auto start = line.find_first_not_of(" \t\r");
-    if (start != std::string::npos && lower.find("warning") == std::string::npos)
+    // "WARNING: In file, line 3", as ITK and GDCM begin theirs, goes on until an empty line.
+    isInWarning = isInWarning || lower.find("warning: in ") != std::string::npos;
+    if (!isInWarning && lower.find("warning") == std::string::npos)
     {
       return line.substr(start, line.find_last_not_of(" \t\r") + 1 - start);
     }

@@ -19,7 +19,7 @@
 #include "io/Supervisor.h"
 #include "io/Text.h"
 
-#include "itkMacro.h"
+#include "itkObject.h"
 
 #include <csignal>
 #include <cstdio>
@@ -219,6 +219,15 @@ TEST_F(SupervisorTest, WhatAReaderPrintsIsAnErrorUnlessItIsAWarning)
             "cannot read 'x': on standard output");
   EXPECT_EQ(GetMessage([] { CallReader("x", [] { std::fputs("** WARNING: odd\n\n", stderr); }); }), "");
   EXPECT_EQ(GetMessage([] { CallReader("x", [] {}); }), "");
+}
+
+TEST_F(SupervisorTest, WarningsOfITKAreWarnings)
+{
+  ExampleIO::SetReadersVerbose(true);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(GetMessage([] { CallReader("x", [] { itkGenericOutputMacro("a remark"); }); }), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("a remark"), std::string::npos);
+  EXPECT_EQ(ExampleIO::FindReaderError("WARNING: In a.cxx, line 3\nX (0x1): odd\n\nno data\n"), "no data");
 }
 
 TEST_F(SupervisorTest, ExceptionsOfReadersNameTheFile)
