@@ -421,10 +421,10 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::CallWithMemory(
-    "compute the strengths",
-    image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(typename StrengthType::PixelType),
-    [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
+  ExampleIO::CallWithMemory("compute the strengths",
+                            image->GetLargestPossibleRegion().GetNumberOfPixels() *
+                              sizeof(typename StrengthType::PixelType),
+                            [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const auto *                 strength = filter->GetOutput();

@@ -405,13 +405,13 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
     ExampleIO::CallWithMemory("read '" + options.input + "'",
                               input.imageIO->GetImageSizeInPixels() * sizeof(typename TImage::PixelType),
                               [&input] { return ExampleIO::ReadScalarImage<TImage>(input); });
-  auto       filter = itk::RunLengthFeatureMapImageFilter<TImage>::New();
+  auto filter = itk::RunLengthFeatureMapImageFilter<TImage>::New();
   SetParameters(filter.GetPointer(), image.GetPointer(), options);
   filter->SetFeatures(features);
   filter->SetInput(image);
 
-  const auto componentNames = filter->GetFeatureNames();
-  const auto fileNames = GetOutputNames(options, features, componentNames);
+  const auto             componentNames = filter->GetFeatureNames();
+  const auto             fileNames = GetOutputNames(options, features, componentNames);
   ExampleIO::OutputFiles outputs({ options.input, options.mask });
   AddOutputs(outputs, image.GetPointer(), fileNames, componentNames.size());
 
@@ -419,8 +419,8 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
   if (!options.mask.empty())
   {
     const auto mask = ExampleIO::ReadMaskFor<dimension>("mask", options.mask);
-    const auto remark =
-      ExampleIO::MatchGeometry(mask.GetPointer(), "the mask '" + options.mask + "'", image.GetPointer(), options.maskGeometry);
+    const auto remark = ExampleIO::MatchGeometry(
+      mask.GetPointer(), "the mask '" + options.mask + "'", image.GetPointer(), options.maskGeometry);
     if (!options.quiet && !remark.empty())
     {
       std::cout << remark << "; ignored\n";
@@ -435,10 +435,10 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::CallWithMemory(
-    "compute the maps",
-    filter->GetOutput()->GetRequestedRegion().GetNumberOfPixels() * componentNames.size() * sizeof(float),
-    [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
+  ExampleIO::CallWithMemory("compute the maps",
+                            filter->GetOutput()->GetRequestedRegion().GetNumberOfPixels() * componentNames.size() *
+                              sizeof(float),
+                            [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const typename itk::RunLengthFeatureMapImageFilter<TImage>::OutputImageType::Pointer maps = filter->GetOutput();

@@ -20,8 +20,37 @@
 
 // The command line and the main function of the example programs.
 
-#include "Geometry.h"
-#include "Memory.h"
+// The order that CLI11 wants.
+const std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+return RunSupervised(app.get_name(), [&]() -> int {
+  const auto fail = [&app](const std::string & message) {
+    std::cerr << app.get_name() << ": " << message << '\n';
+    return EXIT_FAILURE;
+  };
+  try
+  {
+    RefuseEmptyValues(app, arguments);
+    app.parse(reversed);
+    run();
+  }
+  catch (const CLI::ParseError & error)
+  {
+    if (error.get_exit_code() != 0)
+    {
+      return fail(GetOneLineMessage(error) + " (--help shows the usage)");
+    }
+    app.exit(error);
+  }
+  catch (const std::bad_alloc &)
+  {
+    return fail("not enough memory");
+  }
+  catch (const std::exception & error)
+  {
+    return fail(GetOneLineMessage(error));
+  }
+  return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
+});
 #include "Text.h"
 #include "itkMultiThreaderBase.h"
 #include "itkObject.h"
@@ -138,7 +167,7 @@ CopyNumbers(const std::string & option, const std::vector<T> & values, TArray & 
   std::copy(values.begin(), values.end(), array.begin());
 }
 
-/** Add the option --threads, which sets the number of threads of all filters, and the flag --quiet. */
+/** Add the option --threads, which sets the number of threads of all filters, and the flags --quiet and --verbose. */
 inline void
 AddRunOptions(CLI::App & app, bool & isQuiet)
 {
@@ -152,7 +181,11 @@ AddRunOptions(CLI::App & app, bool & isQuiet)
       "number of threads (default: one per processor)")
     ->type_name("N")
     ->transform(DecimalNumber<unsigned int>(1, itk::ITK_MAX_THREADS));
-  app.add_flag("--quiet", isQuiet, "print nothing but errors");
+  auto * quiet = app.add_flag("--quiet", isQuiet, "print nothing but errors");
+  app
+    .add_flag_callback(
+      "--verbose", [] { SetReadersVerbose(true); }, "print all messages and warnings of the readers of image files")
+    ->excludes(quiet);
 }
 
 /** Add the options for masks whose geometry differs from that of the image. */
@@ -180,8 +213,8 @@ AddMaskGeometryOptions(CLI::App & app, MaskGeometryRules & rules)
   return { mode, number };
 }
 
-/** Throw if an option or a file has an empty value, such as an empty variable of a shell script, which must not mean that
- * there is no mask; or if an entry of a list is empty. */
+/** Throw if an option or a file has an empty value, such as an empty variable of a shell script, which must not mean
+ * that there is no mask; or if an entry of a list is empty. */
 inline void
 RefuseEmptyValues(CLI::App & app, const std::vector<std::string> & arguments)
 {
@@ -248,35 +281,37 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
       std::replace(argument.begin(), std::find(argument.begin(), argument.end(), '='), '_', '-');
     }
   });
-  const auto fail = [&app](const std::string & message) {
-    std::cerr << app.get_name() << ": " << message << '\n';
-    return EXIT_FAILURE;
-  };
-  try
-  {
-    RefuseEmptyValues(app, arguments);
-    // The order that CLI11 wants.
-    std::reverse(arguments.begin(), arguments.end());
-    app.parse(std::move(arguments));
-    run();
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() != 0)
+  // The order that CLI11 wants.
+  const std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  return RunSupervised(app.get_name(), [&]() -> int {
+    const auto fail = [&app](const std::string & message) {
+      std::cerr << app.get_name() << ": " << message << '\n';
+      return EXIT_FAILURE;
+    };
+    try
     {
-      return fail(GetOneLineMessage(error) + " (--help shows the usage)");
+      RefuseEmptyValues(app, arguments);
+      app.parse(reversed);
+      run();
     }
-    app.exit(error);
-  }
-  catch (const std::bad_alloc &)
-  {
-    return fail("not enough memory");
-  }
-  catch (const std::exception & error)
-  {
-    return fail(GetOneLineMessage(error));
-  }
-  return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
+    catch (const CLI::ParseError & error)
+    {
+      if (error.get_exit_code() != 0)
+      {
+        return fail(GetOneLineMessage(error) + " (--help shows the usage)");
+      }
+      app.exit(error);
+    }
+    catch (const std::bad_alloc &)
+    {
+      return fail("not enough memory");
+    }
+    catch (const std::exception & error)
+    {
+      return fail(GetOneLineMessage(error));
+    }
+    return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
+  });
 }
 } // namespace ExampleIO
 

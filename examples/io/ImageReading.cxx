@@ -84,14 +84,7 @@ FindInput(const std::string & name)
     }
   }
   input.imageIO->SetFileName(input.fileNames.front());
-  try
-  {
-    input.imageIO->ReadImageInformation();
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw std::runtime_error("cannot read '" + name + "': " + GetOneLineMessage(error));
-  }
+  CallReader(name, [&input] { input.imageIO->ReadImageInformation(); });
 
   // Some programs store a single volume with a fourth axis of size 1.
   input.dimension = input.imageIO->GetNumberOfDimensions();

@@ -20,6 +20,7 @@
 
 // Reading all formats that ITK reads.
 
+#include "Supervisor.h"
 #include "Text.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
@@ -108,14 +109,8 @@ ReadFiles(const Input & input)
 {
   const auto update = [&input](auto reader) {
     reader->SetImageIO(input.imageIO);
-    try
-    {
-      reader->Update();
-    }
-    catch (const itk::ExceptionObject & error)
-    {
-      throw std::runtime_error("cannot read '" + input.name + "': " + GetOneLineMessage(error));
-    }
+    const auto bytes = static_cast<double>(input.imageIO->GetImageSizeInBytes()) * input.fileNames.size();
+    CallReader(input.name, [&reader] { reader->Update(); }, GetReadingTimeLimit(bytes));
     typename TImage::Pointer image = reader->GetOutput();
     image->DisconnectPipeline();
     return image;

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ImageWriting.h"
 
+#include "Supervisor.h"
 #include "Text.h"
-#include "itkGDCMImageIO.h"
 // This registers all formats.
 #include "itkImageFileReader.h"
 #include "itkImageIOFactory.h"
@@ -31,6 +31,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 namespace ExampleIO
 {
@@ -62,6 +63,14 @@ IsPair(const fs::path & a, const fs::path & b)
   };
   return fs::path(a).replace_extension() == fs::path(b).replace_extension() &&
          ((IsHeader(a) && isData(b)) || (IsHeader(b) && isData(a)));
+}
+
+bool
+IsDicomFile(const fs::path & file)
+{
+  std::array<char, 132> start{};
+  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+  return std::memcmp(start.data() + 128, "DICM", 4) == 0;
 }
 
 /** Write an image with its ImageIO, as itk::ImageFileWriter does. */
@@ -103,9 +112,14 @@ WriteToFile(const std::string & file, const ImageProperties & properties, const 
 }
 
 std::size_t
-GetNumberOfBytes(const itk::ImageIOBase * imageIO)
+GetNumberOfBytes(const ImageProperties & properties)
 {
-  return static_cast<std::size_t>(imageIO->GetImageSizeInBytes());
+  std::size_t count = properties.numberOfComponents * sizeof(double);
+  for (const auto size : properties.geometry.size)
+  {
+    count *= size;
+  }
+  return count;
 }
 
 /** The geometry in a header that was read, with the number of dimensions of the image that was written. */
@@ -203,7 +217,7 @@ CheckVoxels(itk::ImageIOBase * imageIO, const void * voxels)
     region.SetSize(d, imageIO->GetDimensions(d));
   }
   imageIO->SetIORegion(region);
-  std::vector<char> stored(GetNumberOfBytes(imageIO));
+  std::vector<char> stored(static_cast<std::size_t>(imageIO->GetImageSizeInBytes()));
   imageIO->Read(stored.data());
   if (std::memcmp(stored.data(), voxels, stored.size()) != 0)
   {
@@ -293,20 +307,21 @@ GetFileNames(const fs::path & folder)
   return names;
 }
 
-/** Call a function that writes or reads a file under a temporary name; tell the user what is wrong under the final name,
- * first of all that the disk is full, which most writers do not notice. */
-template <typename TFunction>
+/** Call a function that writes or reads a file under a temporary name; tell the user what is wrong under the final
+ * name, first of all that the disk is full, which most writers do not notice. */
 void
-CallForFile(const std::string & name, const fs::path & temporary, TFunction && function)
+CallForFile(const std::string & name, const fs::path & temporary, const std::function<void()> & function,
+            std::size_t numberOfBytes = 0)
 {
+  const std::string prefix = "cannot read '" + name + "': ";
   try
   {
-    function();
+    // What libraries print is an error, and must not be printed.
+    CallReader(name, function, GetReadingTimeLimit(static_cast<double>(numberOfBytes)));
   }
-  catch (const std::exception & error)
+  catch (const std::runtime_error & error)
   {
     std::string reason;
-    std::error_code ignored;
     for (const auto & file : GetFileNames(temporary.parent_path()))
     {
       reason = reason.empty() ? GetReasonWhyFull(temporary.parent_path() / file) : reason;
@@ -314,6 +329,7 @@ CallForFile(const std::string & name, const fs::path & temporary, TFunction && f
     if (reason.empty())
     {
       reason = GetOneLineMessage(error);
+      reason.erase(0, reason.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0);
       const std::string hidden = temporary.string();
       for (auto at = reason.find(hidden); at != std::string::npos; at = reason.find(hidden, at))
       {
@@ -426,7 +442,7 @@ OutputFiles::CheckFiles(const Output & output) const
         throw MakeError(output.name, describe() + " may belong to the input '" + input + "'");
       }
       if (fs::is_directory(inputFile, error) && inputFile == target.parent_path() && fs::exists(target, error) &&
-          itk::GDCMImageIO::New()->CanReadFile(target.string().c_str()))
+          IsDicomFile(target))
       {
         throw MakeError(output.name, describe() + " is a file of the input '" + input + "'");
       }
@@ -468,14 +484,22 @@ OutputFiles::WriteVoxels(const std::string & name, const ImageProperties & prope
                          const itk::MetaDataDictionary & dictionary) const
 {
   const auto & output = this->Find(name);
-  CallForFile(name, output.temporary, [&] { WriteToFile(output.temporary.string(), properties, voxels, dictionary); });
+  CallForFile(
+    name,
+    output.temporary,
+    [&] { WriteToFile(output.temporary.string(), properties, voxels, dictionary); },
+    GetNumberOfBytes(properties));
 }
 
 void
 OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties, const void * voxels)
 {
   const auto & output = this->Find(name);
-  CallForFile(name, output.temporary, [&] { CheckFile(output.temporary.string(), properties, voxels, false); });
+  CallForFile(
+    name,
+    output.temporary,
+    [&] { CheckFile(output.temporary.string(), properties, voxels, false); },
+    GetNumberOfBytes(properties));
   this->FinishFile(name);
 }
 

@@ -20,7 +20,7 @@
 
 // What a program does when memory runs out.
 
-#include "itkExceptionObject.h"
+#include "itkMacro.h"
 
 #include <cstdint>
 #include <iomanip>

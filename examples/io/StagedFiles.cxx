@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "StagedFiles.h"
 
+#include "Supervisor.h"
+
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -172,6 +174,7 @@ StagedFiles::~StagedFiles()
   for (const auto & [place, folder] : m_Folders)
   {
     fs::remove_all(folder, error);
+    KeepFolderIfKilled(folder);
   }
 }
 
@@ -213,6 +216,7 @@ StagedFiles::MakeFolder(const fs::path & finalFolder, const std::string & name)
       }
     }
     m_Folders.emplace_back(place, hidden);
+    RemoveFolderIfKilled(hidden);
     fs::permissions(hidden, fs::perms::owner_all, error);
   }
   const fs::path folder = hidden / std::to_string(m_NumberOfFolders++);
@@ -247,7 +251,12 @@ StagedFiles::Replace(std::vector<fs::path> & formers)
   for (const auto & file : m_Files)
   {
     fs::path former;
-    if (fs::exists(file.target, error))
+    const auto status = fs::status(file.target, error);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+    {
+      throw MakeError(file.name, "it is no longer a regular file");
+    }
+    if (fs::exists(status))
     {
       former = this->MakeFolder(file.target.parent_path(), file.name) / "former";
       fs::create_hard_link(file.target, former, error);
@@ -273,7 +282,12 @@ StagedFiles::Replace(std::vector<fs::path> & formers)
 void
 StagedFiles::Commit()
 {
-  const SignalsIgnored  signalsIgnored;
+  const SignalsIgnored signalsIgnored;
+  // From here on, the hidden folders have the former files.
+  for (const auto & [place, folder] : m_Folders)
+  {
+    KeepFolderIfKilled(folder);
+  }
   std::vector<fs::path> formers;
   try
   {

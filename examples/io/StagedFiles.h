@@ -62,8 +62,8 @@ private:
   };
   /** A hidden folder by the folder that it is in. */
   std::vector<std::pair<std::filesystem::path, std::filesystem::path>> m_Folders;
-  std::vector<File>                                                   m_Files;
-  unsigned int                                                        m_NumberOfFolders{ 0 };
+  std::vector<File>                                                    m_Files;
+  unsigned int                                                         m_NumberOfFolders{ 0 };
 
   void
   Replace(std::vector<std::filesystem::path> & formers);
