@@ -22,6 +22,7 @@
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
+#include "io/Memory.h"
 #include "io/SlicerModule.h"
 #include "io/Progress.h"
 #include "itkBinaryThresholdImageFilter.h"
@@ -421,10 +422,7 @@ Run(const ExampleIO::Input & input, const Options & options)
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::CallWithMemory("compute the strengths",
-                            image->GetLargestPossibleRegion().GetNumberOfPixels() *
-                              sizeof(typename StrengthType::PixelType),
-                            [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
+  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const auto *                 strength = filter->GetOutput();

@@ -22,6 +22,7 @@
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
+#include "io/Memory.h"
 #include "io/SlicerModule.h"
 #include "io/Progress.h"
 #include "itkMinimumMaximumImageCalculator.h"
@@ -435,10 +436,7 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::CallWithMemory("compute the maps",
-                            filter->GetOutput()->GetRequestedRegion().GetNumberOfPixels() * componentNames.size() *
-                              sizeof(float),
-                            [&] { ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML); });
+  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const typename itk::RunLengthFeatureMapImageFilter<TImage>::OutputImageType::Pointer maps = filter->GetOutput();

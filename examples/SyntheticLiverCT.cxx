@@ -20,6 +20,7 @@
 
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
+#include "io/Memory.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkGDCMImageIO.h"
 #include "itkImageSeriesWriter.h"
@@ -204,16 +205,11 @@ WriteDicom(const ImageType * image, ExampleIO::StagedFiles & files, const Option
   writer->SetImageIO(imageIO);
   writer->SetFileNames(fileNames);
   writer->SetMetaDataDictionaryArray(&headerPointers);
-  try
-  {
-    writer->Update();
-  }
-  catch (const itk::ExceptionObject & exception)
-  {
-    const auto reason = ExampleIO::GetReasonWhyFull(folder / names.front());
-    throw std::runtime_error("cannot write '" + options.output +
-                             "': " + (reason.empty() ? ExampleIO::GetOneLineMessage(exception) : reason));
-  }
+  ExampleIO::CallWriter(
+    options.output,
+    fileNames.front(),
+    [&writer] { writer->Update(); },
+    image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short));
   for (std::size_t k = 0; k < names.size(); ++k)
   {
     files.Add(fileNames[k], std::filesystem::path(options.output) / names[k], options.output);
@@ -243,7 +239,9 @@ Run(const Options & options)
     outputs.AddImage(options.output, ExampleIO::GetProperties<ImageType>(small.GetPointer()));
   }
 
-  const auto result = SyntheticLiverCT::Make(settings);
+  const auto result = ExampleIO::CallWithMemory("make the image",
+                                                settings.size[0] * settings.size[1] * settings.size[2] * sizeof(short),
+                                                [&settings] { return SyntheticLiverCT::Make(settings); });
   if (options.dicom)
   {
     MakeSliceFolder(options);

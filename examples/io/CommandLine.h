@@ -20,37 +20,8 @@
 
 // The command line and the main function of the example programs.
 
-// The order that CLI11 wants.
-const std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-return RunSupervised(app.get_name(), [&]() -> int {
-  const auto fail = [&app](const std::string & message) {
-    std::cerr << app.get_name() << ": " << message << '\n';
-    return EXIT_FAILURE;
-  };
-  try
-  {
-    RefuseEmptyValues(app, arguments);
-    app.parse(reversed);
-    run();
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() != 0)
-    {
-      return fail(GetOneLineMessage(error) + " (--help shows the usage)");
-    }
-    app.exit(error);
-  }
-  catch (const std::bad_alloc &)
-  {
-    return fail("not enough memory");
-  }
-  catch (const std::exception & error)
-  {
-    return fail(GetOneLineMessage(error));
-  }
-  return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
-});
+#include "Geometry.h"
+#include "Supervisor.h"
 #include "Text.h"
 #include "itkMultiThreaderBase.h"
 #include "itkObject.h"
@@ -224,7 +195,8 @@ RefuseEmptyValues(CLI::App & app, const std::vector<std::string> & arguments)
     {
       throw std::runtime_error(option->get_name() + ": the value is empty");
     }
-    if (delimiter != '\0' && (value.front() == delimiter || value.find({ delimiter, delimiter }) != std::string::npos))
+    if (delimiter != '\0' && (value.front() == delimiter || value.back() == delimiter ||
+                              value.find({ delimiter, delimiter }) != std::string::npos))
     {
       throw std::runtime_error(option->get_name() + ": '" + value + "' has an empty entry");
     }
@@ -282,7 +254,7 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
     }
   });
   // The order that CLI11 wants.
-  const std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   return RunSupervised(app.get_name(), [&]() -> int {
     const auto fail = [&app](const std::string & message) {
       std::cerr << app.get_name() << ": " << message << '\n';

@@ -111,10 +111,10 @@ WriteToFile(const std::string & file, const ImageProperties & properties, const 
   imageIO->Write(voxels);
 }
 
-std::size_t
+std::uint64_t
 GetNumberOfBytes(const ImageProperties & properties)
 {
-  std::size_t count = properties.numberOfComponents * sizeof(double);
+  std::uint64_t count = properties.numberOfComponents * sizeof(double);
   for (const auto size : properties.geometry.size)
   {
     count *= size;
@@ -306,12 +306,11 @@ GetFileNames(const fs::path & folder)
   std::sort(names.begin(), names.end());
   return names;
 }
+} // namespace
 
-/** Call a function that writes or reads a file under a temporary name; tell the user what is wrong under the final
- * name, first of all that the disk is full, which most writers do not notice. */
 void
-CallForFile(const std::string & name, const fs::path & temporary, const std::function<void()> & function,
-            std::size_t numberOfBytes = 0)
+CallWriter(const std::string & name, const fs::path & temporary, const std::function<void()> & function,
+           std::uint64_t numberOfBytes)
 {
   const std::string prefix = "cannot read '" + name + "': ";
   try
@@ -322,7 +321,12 @@ CallForFile(const std::string & name, const fs::path & temporary, const std::fun
   catch (const std::runtime_error & error)
   {
     std::string reason;
-    for (const auto & file : GetFileNames(temporary.parent_path()))
+    auto        files = GetFileNames(temporary.parent_path());
+    if (files.empty())
+    {
+      files.push_back(temporary.filename());
+    }
+    for (const auto & file : files)
     {
       reason = reason.empty() ? GetReasonWhyFull(temporary.parent_path() / file) : reason;
     }
@@ -340,7 +344,6 @@ CallForFile(const std::string & name, const fs::path & temporary, const std::fun
     throw MakeError(name, reason);
   }
 }
-} // namespace
 
 const OutputFiles::Output &
 OutputFiles::Find(const std::string & name) const
@@ -462,7 +465,7 @@ OutputFiles::AddImage(const std::string & name, const ImageProperties & properti
   {
     throw std::runtime_error("no writer of ITK can write the file '" + name + "'");
   }
-  CallForFile(name, output.temporary, [&] { TryToWrite(output.temporary.string(), properties); });
+  CallWriter(name, output.temporary, [&] { TryToWrite(output.temporary.string(), properties); });
   const fs::path folder = output.temporary.parent_path();
   output.fileNames = GetFileNames(folder);
   for (const auto & fileName : output.fileNames)
@@ -484,7 +487,7 @@ OutputFiles::WriteVoxels(const std::string & name, const ImageProperties & prope
                          const itk::MetaDataDictionary & dictionary) const
 {
   const auto & output = this->Find(name);
-  CallForFile(
+  CallWriter(
     name,
     output.temporary,
     [&] { WriteToFile(output.temporary.string(), properties, voxels, dictionary); },
@@ -495,7 +498,7 @@ void
 OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties, const void * voxels)
 {
   const auto & output = this->Find(name);
-  CallForFile(
+  CallWriter(
     name,
     output.temporary,
     [&] { CheckFile(output.temporary.string(), properties, voxels, false); },
@@ -507,7 +510,7 @@ void
 OutputFiles::FinishFile(const std::string & name)
 {
   const auto & output = this->Find(name);
-  CallForFile(name, output.temporary, [&] {
+  CallWriter(name, output.temporary, [&] {
     if (GetFileNames(output.temporary.parent_path()) != output.fileNames)
     {
       throw std::runtime_error("it was not written");

@@ -25,7 +25,9 @@
 #include "itkImageIOBase.h"
 #include "itkVectorImage.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -54,6 +56,13 @@ GetProperties(const TGeometry * image, unsigned int numberOfComponents = 1)
            numberOfComponents,
            GetGeometry(image) };
 }
+
+/** Call a function that writes or reads this number of bytes in a file under a temporary name, alone in its folder;
+ * tell the user what is wrong under the final name, first of all that the disk is full, which most writers do not
+ * notice. */
+void
+CallWriter(const std::string & name, const std::filesystem::path & temporary, const std::function<void()> & function,
+           std::uint64_t numberOfBytes = 0);
 
 /** All files that a run writes. Before the computation, Add() checks each; after it, each is written under a temporary
  * name and verified; at last, Commit() moves all of them to their places. */

@@ -31,13 +31,21 @@
 
 namespace ExampleIO
 {
-/** "not enough memory to read 'head.nii': it takes at least 275 MiB". */
+/** "not enough memory to read 'head.nii': it takes at least 275.0 MiB". */
 inline std::runtime_error
 MakeMemoryError(const std::string & purpose, std::uint64_t numberOfBytes)
 {
+  const double       mebibytes = static_cast<double>(numberOfBytes) / 1048576.0;
   std::ostringstream text;
-  text << "not enough memory to " << purpose << ": it takes at least " << std::setprecision(3)
-       << static_cast<double>(numberOfBytes) / (1024.0 * 1024.0) << " MiB";
+  text << std::fixed << std::setprecision(1) << "not enough memory to " << purpose << ": it takes at least ";
+  if (mebibytes < 1024.0)
+  {
+    text << mebibytes << " MiB";
+  }
+  else
+  {
+    text << mebibytes / 1024.0 << " GiB";
+  }
   return std::runtime_error(text.str());
 }
 

@@ -143,10 +143,10 @@ std::string
 GetReasonWhyFull(const fs::path & file)
 {
 #ifndef _WIN32
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0)
   {
-    return errno == ENOENT ? "" : GetMessage({ errno, std::generic_category() });
+    return GetMessage({ errno, std::generic_category() });
   }
   // As much as a file system may have left in its last blocks.
   const std::vector<char> block(65536, 0);
@@ -250,7 +250,7 @@ StagedFiles::Replace(std::vector<fs::path> & formers)
   std::error_code error;
   for (const auto & file : m_Files)
   {
-    fs::path former;
+    fs::path   former;
     const auto status = fs::status(file.target, error);
     if (fs::exists(status) && !fs::is_regular_file(status))
     {

@@ -77,7 +77,8 @@ ResolveFile(const std::filesystem::path & name);
 bool
 IsSameFile(const std::filesystem::path & a, const std::filesystem::path & b);
 
-/** Why nothing can be written at the end of a file, such as "no space left on the device"; empty if it can be. */
+/** Why nothing can be written at the end of a file, or the file cannot be made, such as "no space left on the device";
+ * empty if it can be. */
 std::string
 GetReasonWhyFull(const std::filesystem::path & file);
 
