@@ -37,6 +37,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>

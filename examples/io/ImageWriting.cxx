@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ImageWriting.h"
 
+#include "FileChecks.h"
 #include "Supervisor.h"
 #include "Text.h"
 // This registers all formats.
@@ -230,6 +231,8 @@ CheckVoxels(itk::ImageIOBase * imageIO, const void * voxels)
 void
 CheckFile(const std::string & file, const ImageProperties & properties, const void * voxels, bool isAnyFormat)
 {
+  // First the length and checksums, which readers do not check.
+  CheckImageFile(file);
   const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
   if (imageIO.IsNull())
   {
@@ -333,12 +336,15 @@ CallWriter(const std::string & name, const fs::path & temporary, const std::func
     if (reason.empty())
     {
       reason = GetOneLineMessage(error);
-      reason.erase(0, reason.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0);
       const std::string hidden = temporary.string();
       for (auto at = reason.find(hidden); at != std::string::npos; at = reason.find(hidden, at))
       {
         reason.replace(at, hidden.size(), name);
         at += name.size();
+      }
+      while (reason.compare(0, prefix.size(), prefix) == 0)
+      {
+        reason.erase(0, prefix.size());
       }
     }
     throw MakeError(name, reason);
