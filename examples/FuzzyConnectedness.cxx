@@ -22,7 +22,6 @@
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
-#include "io/Memory.h"
 #include "io/SlicerModule.h"
 #include "io/Progress.h"
 #include "itkBinaryThresholdImageFilter.h"
@@ -398,10 +397,7 @@ Run(const ExampleIO::Input & input, const Options & options)
   filter->SetDistanceWeighting(options.distanceWeighting);
   filter->SetMinimumStrength(options.minimumStrength);
 
-  const auto image =
-    ExampleIO::CallWithMemory("read '" + options.input + "'",
-                              input.imageIO->GetImageSizeInPixels() * sizeof(typename TImage::PixelType),
-                              [&input] { return ExampleIO::ReadScalarImage<TImage>(input); });
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
   filter->SetInput(image);
   filter->SetSeeds(GetSeeds(image.GetPointer(), options));
   if (!options.seedImage.empty())

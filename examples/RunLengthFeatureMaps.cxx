@@ -22,7 +22,6 @@
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
-#include "io/Memory.h"
 #include "io/SlicerModule.h"
 #include "io/Progress.h"
 #include "itkMinimumMaximumImageCalculator.h"
@@ -402,11 +401,8 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
 
-  const auto image =
-    ExampleIO::CallWithMemory("read '" + options.input + "'",
-                              input.imageIO->GetImageSizeInPixels() * sizeof(typename TImage::PixelType),
-                              [&input] { return ExampleIO::ReadScalarImage<TImage>(input); });
-  auto filter = itk::RunLengthFeatureMapImageFilter<TImage>::New();
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  auto       filter = itk::RunLengthFeatureMapImageFilter<TImage>::New();
   SetParameters(filter.GetPointer(), image.GetPointer(), options);
   filter->SetFeatures(features);
   filter->SetInput(image);

@@ -20,7 +20,6 @@
 
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
-#include "io/Memory.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkGDCMImageIO.h"
 #include "itkImageSeriesWriter.h"
@@ -217,6 +216,24 @@ WriteDicom(const ImageType * image, ExampleIO::StagedFiles & files, const Option
   files.Commit();
 }
 
+/** Make the image; if there is not enough memory, say how much it takes. */
+SyntheticLiverCT::Result
+MakeImage(const SyntheticLiverCT::Settings & settings)
+{
+  try
+  {
+    return SyntheticLiverCT::Make(settings);
+  }
+  catch (const itk::MemoryAllocationError &)
+  {
+    const double       voxels = static_cast<double>(settings.size[0]) * settings.size[1] * settings.size[2];
+    std::ostringstream message;
+    message << "not enough memory: an image of " << ExampleIO::Join(settings.size, "x") << " voxels takes "
+            << voxels * sizeof(ImageType::PixelType) / 1e9 << " GB";
+    throw std::runtime_error(message.str());
+  }
+}
+
 void
 Run(const Options & options)
 {
@@ -239,9 +256,7 @@ Run(const Options & options)
     outputs.AddImage(options.output, ExampleIO::GetProperties<ImageType>(small.GetPointer()));
   }
 
-  const auto result = ExampleIO::CallWithMemory("make the image",
-                                                settings.size[0] * settings.size[1] * settings.size[2] * sizeof(short),
-                                                [&settings] { return SyntheticLiverCT::Make(settings); });
+  const auto result = MakeImage(settings);
   if (options.dicom)
   {
     MakeSliceFolder(options);

@@ -226,7 +226,7 @@ def series(programs):
 def memory(programs):
     limits = [(resource.RLIMIT_AS, 4 << 30)]
     programs.refuse(
-        "not enough memory to make the image: it takes at least 119.2 GiB",
+        "not enough memory: an image of 4000x4000x4000 voxels takes 128 GB",
         *["SyntheticLiverCT", "ct.nii", "--size", "4000,4000,4000"],
         limits=limits,
     )
