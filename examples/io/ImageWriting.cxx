@@ -315,11 +315,10 @@ void
 CallWriter(const std::string & name, const fs::path & temporary, const std::function<void()> & function,
            std::uint64_t numberOfBytes)
 {
-  const std::string prefix = "cannot read '" + name + "': ";
   try
   {
     // What libraries print is an error, and must not be printed.
-    CallReader(name, function, GetReadingTimeLimit(static_cast<double>(numberOfBytes)));
+    CallReader(name, function, GetReadingTimeLimit(static_cast<double>(numberOfBytes)), FileAction::Write);
   }
   catch (const std::runtime_error & error)
   {
@@ -342,9 +341,10 @@ CallWriter(const std::string & name, const fs::path & temporary, const std::func
         reason.replace(at, hidden.size(), name);
         at += name.size();
       }
-      while (reason.compare(0, prefix.size(), prefix) == 0)
+      // The checks of the written file are those of inputs.
+      for (const auto & prefix : { "cannot write '" + name + "': ", "cannot read '" + name + "': " })
       {
-        reason.erase(0, prefix.size());
+        reason.erase(0, reason.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0);
       }
     }
     throw MakeError(name, reason);
@@ -381,7 +381,11 @@ OutputFiles::MakeOutput(const std::string & name)
   output.target = ResolveFile(name);
 
   std::error_code error;
-  const auto      status = fs::status(output.target, error);
+  if (fs::is_symlink(output.target, error))
+  {
+    throw MakeError(name, "its symbolic links lead to each other");
+  }
+  const auto status = fs::status(output.target, error);
   if (fs::is_directory(status))
   {
     throw MakeError(name, "it is a folder");

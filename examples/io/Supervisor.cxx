@@ -55,6 +55,12 @@ namespace
 {
 bool areReadersVerbose = false;
 
+const char *
+GetVerb(FileAction action)
+{
+  return action == FileAction::Read ? "read" : "write";
+}
+
 #ifndef _WIN32
 /** What the child tells its parent, in memory that both share. */
 struct SharedState
@@ -64,6 +70,7 @@ struct SharedState
 
   std::atomic<bool> isReading;
   std::atomic<bool> isVerbose;
+  FileAction        action;
   double            seconds;
   char              file[1024];
   char              folders[maxFolders][maxLength];
@@ -209,7 +216,7 @@ FlushStandardStreams()
 class ReadingScope
 {
 public:
-  ReadingScope(const std::string & name, double seconds)
+  ReadingScope(const std::string & name, double seconds, FileAction action)
   {
     if (captureFile == -1)
     {
@@ -217,6 +224,7 @@ public:
       captureFile = OpenCaptureFile();
     }
     FlushStandardStreams();
+    m_OutputState = std::cout.rdstate();
     if (captureFile != -1)
     {
       lseek(captureFile, 0, SEEK_SET);
@@ -231,6 +239,7 @@ public:
       std::copy_n(name.begin(), length, shared->file);
       shared->file[length] = '\0';
       shared->seconds = seconds;
+      shared->action = action;
       shared->isReading = true;
       SetTimer(seconds);
     }
@@ -248,6 +257,9 @@ public:
       shared->isReading = false;
     }
     FlushStandardStreams();
+    // Where files have a limit of size, what libraries printed may not have been written.
+    std::cout.clear(m_OutputState);
+    std::cerr.clear();
     for (const auto & [saved, standard] : { std::pair{ m_Output, STDOUT_FILENO }, std::pair{ m_Error, STDERR_FILENO } })
     {
       if (saved != -1)
@@ -270,8 +282,9 @@ private:
     setitimer(ITIMER_PROF, &timer, nullptr);
   }
 
-  int m_Output{ -1 };
-  int m_Error{ -1 };
+  int               m_Output{ -1 };
+  int               m_Error{ -1 };
+  std::ios::iostate m_OutputState{};
 };
 
 /** The last line that is not empty. */
@@ -307,17 +320,18 @@ ExplainEnd(const std::string & program, int status)
     {
       std::cerr << printed;
     }
-    text = std::string("cannot read '") + shared->file + "': ";
+    const std::string agent = std::string(GetVerb(shared->action)) + (shared->action == FileAction::Read ? "er" : "r");
+    text = std::string("cannot ") + GetVerb(shared->action) + " '" + shared->file + "': ";
     if (signalNumber == SIGPROF)
     {
       std::ostringstream seconds;
       seconds << shared->seconds;
-      text += "the reader did not end within " + seconds.str() + " s";
+      text += "the " + agent + " did not end within " + seconds.str() + " s";
     }
     else
     {
-      text += isSignaled ? std::string("ITK's reader failed (") + strsignal(signalNumber) + ")"
-                         : std::string("ITK's reader ended the program");
+      text += isSignaled ? "ITK's " + agent + " failed (" + strsignal(signalNumber) + ")"
+                         : "ITK's " + agent + " ended the program";
     }
     const std::string last = GetLastLine(printed);
     text += last.empty() ? "" : ": " + last;
@@ -441,7 +455,7 @@ GetReadingTimeLimit(double numberOfBytes)
 }
 
 void
-CallReader(const std::string & name, const std::function<void()> & read, double seconds)
+CallReader(const std::string & name, const std::function<void()> & read, double seconds, FileAction action)
 {
   std::string printed;
   std::string failure;
@@ -449,8 +463,9 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
   {
 #ifdef _WIN32
     (void)seconds;
+    (void)action;
 #else
-    const ReadingScope scope(name, seconds);
+    const ReadingScope scope(name, seconds, action);
 #endif
     try
     {
@@ -484,7 +499,7 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
   }
   if (!failure.empty())
   {
-    throw std::runtime_error("cannot read '" + name + "': " + failure);
+    throw std::runtime_error(std::string("cannot ") + GetVerb(action) + " '" + name + "': " + failure);
   }
 }
 

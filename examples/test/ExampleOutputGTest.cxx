@@ -338,6 +338,8 @@ TEST_F(ExampleOutput, RefusesWhatIsNoFile)
   const auto image = MakeImage<FloatImage>();
   fs::create_directory("folder.nii");
   this->ExpectRefusal("cannot write 'folder.nii': it is a folder", "folder.nii", image);
+  fs::create_symlink("loop.nii", "loop.nii");
+  this->ExpectRefusal("cannot write 'loop.nii': its symbolic links lead to each other", "loop.nii", image);
 #ifndef _WIN32
   ASSERT_EQ(0, mkfifo("pipe.nii", 0600));
   this->ExpectRefusal("cannot write 'pipe.nii': it is not a regular file", "pipe.nii", image);

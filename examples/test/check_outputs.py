@@ -115,9 +115,9 @@ def full_file_system(programs):
     if subprocess.run([*namespace, "sh", "-c", f"cd small && {mount}"], capture_output=True, check=False).returncode:
         print("skipped: there is no namespace with a file system of its own")
         return
-    # 20 x 18 x 12 voxels of 11 components are 190 kB; three of them and a former file of 700 kB are too much.
+    # 20 x 18 x 12 voxels of 16 components are 276 kB.
     script = f"""
-        cd small && {mount} && cd "$PWD" && head -c 700000 /dev/zero > ballast && echo former > map_RP.nii
+        cd small && {mount} && cd "$PWD" && head -c 900000 /dev/zero > ballast && echo former > map_RP.nii
         "$0" "$1" map_%s.nii --features all --quiet
         echo "exit $?" map_* .v* $(cat map_RP.nii)
         "$0" "$1" maps.nii.gz --features all --quiet
@@ -126,7 +126,7 @@ def full_file_system(programs):
     result = subprocess.run(
         [*namespace, "sh", "-c", script, programs.get_command("RunLengthFeatureMaps")[0], programs.head],
         capture_output=True,
-        text=True,
+        encoding="latin-1",
         check=False,
     )
     expected = "exit 1 map_RP.nii .v* former\nexit 1 maps* .v*\n"
