@@ -61,6 +61,7 @@ struct Options
   std::string                                   seedPointFrame{ "lps" };
   std::string                                   seedImage;
   std::string                                   mask;
+  ExampleIO::MaskGeometryRules                  maskGeometry;
   std::string                                   affinity{ "geometric-mean" };
   std::optional<double>                         mean;
   std::optional<double>                         variance;
@@ -126,6 +127,9 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddPoints(seedPoint, "Seed points", frame, frames);
   module.AddImage(seedImage, "Seed label map", "label", "input");
   module.AddImage(mask, "Mask", "label", "input");
+  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
+  module.AddEnumeration(maskGeometry, "Geometry of mask and seeds", { "check", "ignore" });
+  module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
 
   auto * affinity = app.add_option("--affinity", options.affinity, "affinity function")
                       ->type_name("HOW")
@@ -362,6 +366,21 @@ PrintAffinity(const TFilter * filter, const Options & options)
             << (isEstimated ? ", estimated from the seeds\n" : "\n");
 }
 
+/** A mask or seed image with the geometry of the image. */
+template <typename TImage>
+auto
+ReadMatchingMask(const std::string & what, const std::string & name, const TImage * image, const Options & options)
+{
+  const auto mask = ExampleIO::ReadMaskFor<TImage::ImageDimension>(what, name);
+  const auto remark =
+    ExampleIO::MatchGeometry(mask.GetPointer(), "the " + what + " '" + name + "'", image, options.maskGeometry);
+  if (!options.quiet && !remark.empty())
+  {
+    std::cout << remark << "; ignored\n";
+  }
+  return mask;
+}
+
 template <typename TImage>
 void
 Run(const ExampleIO::Input & input, const Options & options)
@@ -383,42 +402,44 @@ Run(const ExampleIO::Input & input, const Options & options)
   filter->SetSeeds(GetSeeds(image.GetPointer(), options));
   if (!options.seedImage.empty())
   {
-    filter->SetSeedImage(ExampleIO::ReadMaskFor<dimension>("seed image", options.seedImage));
+    filter->SetSeedImage(ReadMatchingMask("seed image", options.seedImage, image.GetPointer(), options));
   }
   if (!options.mask.empty())
   {
-    filter->SetMaskImage(ExampleIO::ReadMaskFor<dimension>("mask", options.mask));
+    filter->SetMaskImage(ReadMatchingMask("mask", options.mask, image.GetPointer(), options));
   }
-  std::vector<std::string> outputs{ options.output };
+  using StrengthType = typename itk::FuzzyConnectednessImageFilter<TImage>::OutputImageType;
+  using ObjectType = itk::Image<unsigned char, dimension>;
+  ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
+  outputs.AddImage(options.output, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
   if (!options.object.empty())
   {
-    outputs.push_back(options.object);
+    outputs.AddImage(options.object, ExampleIO::GetProperties<ObjectType>(image.GetPointer()));
   }
-  ExampleIO::CheckOutputs(outputs);
 
   const auto start = std::chrono::steady_clock::now();
   ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  const auto * strength = filter->GetOutput();
-  ExampleIO::WriteFile(strength, options.output);
+  const auto *                 strength = filter->GetOutput();
+  typename ObjectType::Pointer object;
+  outputs.WriteImage(strength, options.output);
+  if (!options.object.empty())
+  {
+    object = GetObject(strength, options.threshold);
+    outputs.WriteImage(object.GetPointer(), options.object);
+  }
+  outputs.Commit();
+
   if (!options.quiet)
   {
     PrintAffinity(filter.GetPointer(), options);
     std::cout << options.output << ": strength > 0 in " << DescribeSize(strength) << '\n';
-  }
-  if (!options.object.empty())
-  {
-    const auto object = GetObject(strength, options.threshold);
-    ExampleIO::WriteFile(object.GetPointer(), options.object);
-    if (!options.quiet)
+    if (object)
     {
       std::cout << options.object << ": strength >= " << options.threshold << " in "
                 << DescribeSize(object.GetPointer()) << '\n';
     }
-  }
-  if (!options.quiet)
-  {
     std::cout << std::setprecision(3) << seconds.count() << " s for "
               << image->GetLargestPossibleRegion().GetNumberOfPixels() << " voxels\n";
   }

@@ -89,7 +89,7 @@ IsLogarithmic(const std::string & component, const Options & options)
 }
 
 void
-DrawPicture(const std::vector<Panel> & panels, const Options & options)
+DrawPicture(const std::vector<Panel> & panels, const std::string & fileName, const Options & options)
 {
   constexpr double barSpace = 100.0;
   constexpr double longestSide = 400.0;
@@ -122,7 +122,7 @@ DrawPicture(const std::vector<Panel> & panels, const Options & options)
     canvas.AddSlice({ panel.pixels, 2, 0, place }, panel.table, largest < 1.0);
     canvas.AddColorBar({ place.x + place.width + 10.0, place.y, 18.0, place.height }, panel.table);
   }
-  canvas.Write(options.output);
+  canvas.Write(fileName);
 }
 
 void
@@ -134,7 +134,9 @@ Run(const Options & options)
   {
     throw std::runtime_error("'" + options.input + "' and '" + options.maps + "' differ in dimension");
   }
-  ExampleIO::CheckOutput(options.output);
+  Rendering::CheckPictureName(options.output);
+  ExampleIO::OutputFiles outputs({ options.input, options.maps });
+  outputs.AddFile(options.output);
 
   // A 2D image is read as one slice.
   const auto maps = ExampleIO::ReadFiles<MapsType>(mapsInput);
@@ -188,7 +190,9 @@ Run(const Options & options)
       Rendering::MakeColorTable(Rendering::GetPercentileRange(panel.pixels, 99.0, isLogarithmic), isLogarithmic);
     panels.push_back(panel);
   }
-  DrawPicture(panels, options);
+  DrawPicture(panels, outputs.GetTemporaryName(options.output), options);
+  outputs.FinishFile(options.output);
+  outputs.Commit();
 }
 } // namespace
 

@@ -242,7 +242,7 @@ struct Panel
 /** A volume is shown as a 3D scene with the panels on its right, a 2D image as one panel. */
 void
 DrawPicture(const Scene & scene, const std::vector<Panel> & panels, const Rendering::Range & camera,
-            const Options & options)
+            const std::string & fileName, const Options & options)
 {
   constexpr int nameHeight = Rendering::Canvas::NameHeight;
   constexpr int sceneWidth = 1000;
@@ -301,7 +301,7 @@ DrawPicture(const Scene & scene, const std::vector<Panel> & panels, const Render
       canvas.AddText("L", place.x + place.width - 22.0, place.y + 0.5 * place.height, 20, true, 0.9);
     }
   }
-  canvas.Write(options.output);
+  canvas.Write(fileName);
 }
 
 void
@@ -313,7 +313,9 @@ Run(const Options & options)
   {
     throw std::runtime_error("'" + options.input + "' and '" + options.object + "' differ in dimension");
   }
-  ExampleIO::CheckOutput(options.output);
+  Rendering::CheckPictureName(options.output);
+  ExampleIO::OutputFiles outputs({ options.input, options.object });
+  outputs.AddFile(options.output);
 
   // A 2D image is read as one slice.
   const bool isVolume = input.dimension == 3;
@@ -377,7 +379,10 @@ Run(const Options & options)
               isVolume ? std::vector<Panel>{ { getName("Axial slice ", 2), 2 }, { getName("Coronal slice ", 1), 1 } }
                        : std::vector<Panel>{ { DescribeSize(scene, false), 2 } },
               camera,
+              outputs.GetTemporaryName(options.output),
               options);
+  outputs.FinishFile(options.output);
+  outputs.Commit();
 }
 } // namespace
 

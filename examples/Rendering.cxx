@@ -85,6 +85,16 @@ GetTicks(const Range & range, bool isLogarithmic)
 }
 } // namespace
 
+void
+CheckPictureName(const std::string & fileName)
+{
+  const auto length = fileName.size();
+  if (length < 4 || fileName.compare(length - 4, 4, ".png") != 0)
+  {
+    throw std::runtime_error("cannot write '" + fileName + "': the name of a picture ends with .png");
+  }
+}
+
 double
 GetLength(vtkImageData * image, unsigned int axis)
 {
@@ -346,7 +356,7 @@ Canvas::Write(const std::string & fileName)
   writer->Write();
   if (writer->GetErrorCode() != 0)
   {
-    throw std::runtime_error("the file '" + fileName + "' was not written");
+    throw std::runtime_error("VTK cannot write the picture");
   }
 }
 } // namespace Rendering

@@ -79,6 +79,10 @@ ShareWithVTK(TImage * image)
   return result;
 }
 
+/** Throw if a name is not that of a PNG file. */
+void
+CheckPictureName(const std::string & fileName);
+
 /** The size of an image along an axis, in mm. */
 double
 GetLength(vtkImageData * image, unsigned int axis);

@@ -50,6 +50,7 @@ struct Options
   std::string                       input;
   std::string                       output;
   std::string                       mask;
+  ExampleIO::MaskGeometryRules      maskGeometry;
   std::optional<itk::SizeValueType> radius;
   std::vector<itk::SizeValueType>   window;
   std::vector<itk::OffsetValueType> anchor;
@@ -99,6 +100,9 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddGroup("Input", "The image, and the part of it to compute");
   module.AddImage(input, "Image", "scalar", "input");
   module.AddImage(mask, "Mask", "label", "input");
+  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
+  module.AddEnumeration(maskGeometry, "Geometry of the mask", { "check", "ignore" });
+  module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
   module.AddFlag(crop, "Crop to the mask");
 
   auto * radius = AddNumbers(app,
@@ -315,21 +319,43 @@ GetOutputNames(const Options & options, const std::vector<Enums::Feature> & feat
     }
     return names;
   }
-  const auto position = options.output.find("%s");
-  if (position == std::string::npos)
+  if (options.output.find("%s") == std::string::npos)
   {
     return { options.output };
   }
   for (const auto & component : componentNames)
   {
-    names.push_back(std::string(options.output).replace(position, 2, component));
+    std::string name = options.output;
+    for (auto at = name.find("%s"); at != std::string::npos; at = name.find("%s", at + component.size()))
+    {
+      name.replace(at, 2, component);
+    }
+    names.push_back(name);
   }
   return names;
 }
 
+/** The files for maps with the geometry of an image, after a check that they can be written. */
+template <typename TImage>
+void
+AddOutputs(ExampleIO::OutputFiles & outputs, const TImage * image, const std::vector<std::string> & fileNames,
+           std::size_t numberOfComponents)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  const bool             isVector = fileNames.size() == 1 && numberOfComponents > 1;
+  for (const auto & name : fileNames)
+  {
+    outputs.AddImage(name,
+                     isVector ? ExampleIO::GetProperties<itk::VectorImage<float, dimension>>(
+                                  image, static_cast<unsigned int>(numberOfComponents))
+                              : ExampleIO::GetProperties<itk::Image<float, dimension>>(image));
+  }
+}
+
 template <typename TMaps>
 void
-WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::vector<std::string> & componentNames)
+WriteMaps(TMaps * maps, ExampleIO::OutputFiles & outputs, const std::vector<std::string> & fileNames,
+          const std::vector<std::string> & componentNames)
 {
   constexpr unsigned int dimension = TMaps::ImageDimension;
   if (fileNames.size() == 1 && componentNames.size() > 1)
@@ -337,7 +363,8 @@ WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::v
     // Formats that can store metadata keep the names of the components.
     itk::EncapsulateMetaData<std::string>(
       maps->GetMetaDataDictionary(), "FeatureNames", ExampleIO::Join(componentNames));
-    ExampleIO::WriteFile(maps, fileNames.front());
+    outputs.WriteImage(maps, fileNames.front());
+    outputs.Commit();
     return;
   }
   using ComponentImageType = itk::Image<float, dimension>;
@@ -347,8 +374,9 @@ WriteMaps(TMaps * maps, const std::vector<std::string> & fileNames, const std::v
   {
     component->SetIndex(i);
     component->Update();
-    ExampleIO::WriteFile(component->GetOutput(), fileNames[i]);
+    outputs.WriteImage(component->GetOutput(), fileNames[i]);
   }
+  outputs.Commit();
 }
 
 /** Request only the part of the maps that the mask needs. */
@@ -356,7 +384,6 @@ template <typename TFilter, typename TMask>
 void
 RequestMask(TFilter * filter, const TMask * mask, const Options & options)
 {
-  // This compares the geometry of the mask with that of the image.
   filter->UpdateOutputInformation();
   const auto box = ExampleIO::GetBoundingBox(mask);
   if (box.GetNumberOfPixels() == 0)
@@ -380,14 +407,21 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
   filter->SetFeatures(features);
   filter->SetInput(image);
 
-  const auto componentNames = filter->GetFeatureNames();
-  const auto fileNames = GetOutputNames(options, features, componentNames);
-  ExampleIO::CheckOutputs(fileNames);
+  const auto             componentNames = filter->GetFeatureNames();
+  const auto             fileNames = GetOutputNames(options, features, componentNames);
+  ExampleIO::OutputFiles outputs({ options.input, options.mask });
+  AddOutputs(outputs, image.GetPointer(), fileNames, componentNames.size());
 
   auto numberOfVoxels = image->GetLargestPossibleRegion().GetNumberOfPixels();
   if (!options.mask.empty())
   {
     const auto mask = ExampleIO::ReadMaskFor<dimension>("mask", options.mask);
+    const auto remark = ExampleIO::MatchGeometry(
+      mask.GetPointer(), "the mask '" + options.mask + "'", image.GetPointer(), options.maskGeometry);
+    if (!options.quiet && !remark.empty())
+    {
+      std::cout << remark << "; ignored\n";
+    }
     filter->SetMaskImage(mask);
     const unsigned char * inside = mask->GetBufferPointer();
     numberOfVoxels = std::count(inside, inside + mask->GetLargestPossibleRegion().GetNumberOfPixels(), 1);
@@ -404,7 +438,7 @@ Run(const ExampleIO::Input & input, const Options & options, const std::vector<E
   const typename itk::RunLengthFeatureMapImageFilter<TImage>::OutputImageType::Pointer maps = filter->GetOutput();
   maps->DisconnectPipeline();
   ExampleIO::ShrinkToBuffer(maps.GetPointer());
-  WriteMaps(maps.GetPointer(), fileNames, componentNames);
+  WriteMaps(maps.GetPointer(), outputs, fileNames, componentNames);
 
   if (!options.quiet)
   {

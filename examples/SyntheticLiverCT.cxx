@@ -143,28 +143,58 @@ MakeHeaders(const ImageType * image, const Options & options)
   return headers;
 }
 
-void
-WriteDicom(const ImageType * image, const Options & options)
+/** The names of the slices, in their folder. */
+std::vector<std::string>
+GetSliceNames(itk::SizeValueType numberOfSlices)
 {
-  using SliceType = itk::Image<short, 2>;
-  using WriterType = itk::ImageSeriesWriter<ImageType, SliceType>;
+  std::vector<std::string> names;
+  for (itk::SizeValueType k = 1; k <= numberOfSlices; ++k)
+  {
+    std::ostringstream name;
+    name << "slice" << std::setw(4) << std::setfill('0') << k << ".dcm";
+    names.push_back(name.str());
+  }
+  return names;
+}
 
+/** Make the folder of the slices. Throws if it has other files, which would look like a part of the series. */
+void
+MakeSliceFolder(const Options & options)
+{
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   if (error)
   {
-    throw std::runtime_error("cannot make the folder '" + options.output + "': " + error.message());
+    throw std::runtime_error("cannot make the folder '" + options.output + "': " + ExampleIO::GetMessage(error));
   }
+  const auto names = GetSliceNames(options.size.back());
+  for (const auto & entry : std::filesystem::directory_iterator(options.output))
+  {
+    const auto name = entry.path().filename().string();
+    const bool isHidden = name.compare(0, 1, ".") == 0;
+    if (!isHidden && std::find(names.begin(), names.end(), name) == names.end())
+    {
+      throw std::runtime_error("the folder '" + options.output + "' has the file '" + name +
+                               "', which is not one of the slices to write");
+    }
+  }
+}
 
+void
+WriteDicom(const ImageType * image, ExampleIO::StagedFiles & files, const Options & options)
+{
+  using SliceType = itk::Image<short, 2>;
+  using WriterType = itk::ImageSeriesWriter<ImageType, SliceType>;
+
+  const auto                      folder = files.MakeFolder(options.output, options.output);
   const auto                      headers = MakeHeaders(image, options);
+  const auto                      names = GetSliceNames(headers.size());
   WriterType::DictionaryArrayType headerPointers;
   std::vector<std::string>        fileNames;
   for (std::size_t k = 0; k < headers.size(); ++k)
   {
     headerPointers.push_back(headers[k].get());
-    std::ostringstream name;
-    name << options.output << "/slice" << std::setw(4) << std::setfill('0') << k + 1 << ".dcm";
-    fileNames.push_back(name.str());
+    fileNames.push_back((folder / names[k]).string());
   }
 
   auto imageIO = itk::GDCMImageIO::New();
@@ -174,13 +204,33 @@ WriteDicom(const ImageType * image, const Options & options)
   writer->SetImageIO(imageIO);
   writer->SetFileNames(fileNames);
   writer->SetMetaDataDictionaryArray(&headerPointers);
+  ExampleIO::CallWriter(
+    options.output,
+    fileNames.front(),
+    [&writer] { writer->Update(); },
+    image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short));
+  for (std::size_t k = 0; k < names.size(); ++k)
+  {
+    files.Add(fileNames[k], std::filesystem::path(options.output) / names[k], options.output);
+  }
+  files.Commit();
+}
+
+/** Make the image; if there is not enough memory, say how much it takes. */
+SyntheticLiverCT::Result
+MakeImage(const SyntheticLiverCT::Settings & settings)
+{
   try
   {
-    writer->Update();
+    return SyntheticLiverCT::Make(settings);
   }
-  catch (const itk::ExceptionObject & exception)
+  catch (const itk::MemoryAllocationError &)
   {
-    throw std::runtime_error("cannot write '" + options.output + "': " + ExampleIO::GetOneLineMessage(exception));
+    const double       voxels = static_cast<double>(settings.size[0]) * settings.size[1] * settings.size[2];
+    std::ostringstream message;
+    message << "not enough memory: an image of " << ExampleIO::Join(settings.size, "x") << " voxels takes "
+            << voxels * sizeof(ImageType::PixelType) / 1e9 << " GB";
+    throw std::runtime_error(message.str());
   }
 }
 
@@ -196,19 +246,26 @@ Run(const Options & options)
   }
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
+  ExampleIO::OutputFiles outputs({});
+  ExampleIO::StagedFiles slices;
   if (!options.dicom)
   {
-    ExampleIO::CheckOutput(options.output);
+    // The geometry of the result is not known yet.
+    const auto small = ImageType::New();
+    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
+    outputs.AddImage(options.output, ExampleIO::GetProperties<ImageType>(small.GetPointer()));
   }
 
-  const auto result = SyntheticLiverCT::Make(settings);
+  const auto result = MakeImage(settings);
   if (options.dicom)
   {
-    WriteDicom(result.image, options);
+    MakeSliceFolder(options);
+    WriteDicom(result.image, slices, options);
   }
   else
   {
-    ExampleIO::WriteFile(result.image.GetPointer(), options.output);
+    outputs.WriteImage(result.image.GetPointer(), options.output);
+    outputs.Commit();
   }
 
   if (!options.quiet)

@@ -20,6 +20,7 @@
 
 // The command line and the main function of the example programs.
 
+#include "Geometry.h"
 #include "Supervisor.h"
 #include "Text.h"
 #include "itkMultiThreaderBase.h"
@@ -29,6 +30,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -66,6 +69,13 @@ DecimalNumber(T low, T high)
                               ? "a number"
                               : (std::is_signed<T>::value ? "a whole number" : "a whole number >= 0");
         return "'" + text + "' is not " + kind;
+      }
+      if constexpr (std::is_floating_point<T>::value)
+      {
+        if (!std::isfinite(value))
+        {
+          return "'" + text + "' is not a finite number";
+        }
       }
       if (!(value >= low && value <= high))
       {
@@ -113,11 +123,7 @@ AddNumbers(CLI::App & app, const std::string & name, T & value, const std::strin
 inline CLI::Option *
 AddFile(CLI::App & app, const std::string & name, std::string & value, const std::string & description)
 {
-  // An empty variable of a shell script must not mean that there is no mask.
-  return app.add_option(name, value, description)
-    ->type_name("FILE")
-    ->check(CLI::Validator(
-      [](const std::string & text) { return text.empty() ? std::string("the name of the file is empty") : ""; }, ""));
+  return app.add_option(name, value, description)->type_name("FILE");
 }
 
 /** Copy the numbers of an option to an array of the same size. */
@@ -154,11 +160,89 @@ AddRunOptions(CLI::App & app, bool & isQuiet)
     ->excludes(quiet);
 }
 
+/** Add the options for masks whose geometry differs from that of the image. */
+inline std::pair<CLI::Option *, CLI::Option *>
+AddMaskGeometryOptions(CLI::App & app, MaskGeometryRules & rules)
+{
+  auto * mode = app
+                  .add_option("--mask-geometry",
+                              rules.mode,
+                              "a mask or seed image of another geometry is an error (check), or takes the geometry of "
+                              "the image if it has the same size (ignore)")
+                  ->type_name("HOW")
+                  ->capture_default_str()
+                  ->check(CLI::IsMember({ "check", "ignore" }));
+  std::ostringstream tolerance;
+  tolerance << rules.tolerance;
+  auto * number = AddNumbers(app,
+                             "--geometry-tolerance",
+                             rules.tolerance,
+                             "T",
+                             "largest difference of such geometries: a fraction of the spacing for spacing and origin, "
+                             "absolute for direction cosines (default " +
+                               tolerance.str() + ")",
+                             0.0);
+  return { mode, number };
+}
+
+/** Throw if an option or a file has an empty value, such as an empty variable of a shell script, which must not mean
+ * that there is no mask; or if an entry of a list is empty. */
+inline void
+RefuseEmptyValues(CLI::App & app, const std::vector<std::string> & arguments)
+{
+  const auto check = [](const CLI::Option * option, const std::string & value) {
+    const char delimiter = option->get_delimiter();
+    if (value.empty())
+    {
+      throw std::runtime_error(option->get_name() + ": the value is empty");
+    }
+    if (delimiter != '\0' && (value.front() == delimiter || value.back() == delimiter ||
+                              value.find({ delimiter, delimiter }) != std::string::npos))
+    {
+      throw std::runtime_error(option->get_name() + ": '" + value + "' has an empty entry");
+    }
+  };
+  auto       positionals = app.get_options([](const CLI::Option * option) { return option->get_positional(); });
+  auto       positional = positionals.begin();
+  bool       areOptionsOver = false;
+  const auto end = arguments.end();
+  for (auto argument = arguments.begin(); argument != end; ++argument)
+  {
+    if (!areOptionsOver && argument->compare(0, 2, "--") == 0)
+    {
+      areOptionsOver = *argument == "--";
+      const auto   equal = argument->find('=');
+      const auto * option = app.get_option_no_throw(argument->substr(0, equal));
+      if (option == nullptr || option->get_items_expected_max() == 0)
+      {
+        continue;
+      }
+      if (equal != std::string::npos)
+      {
+        check(option, argument->substr(equal + 1));
+      }
+      else if (argument + 1 != end)
+      {
+        check(option, *++argument);
+      }
+    }
+    else if (positional != positionals.end())
+    {
+      check(*positional++, *argument);
+    }
+  }
+}
+
 /** Parse the command line and run the program; print an error as one line that begins with the name of the program.
  * Returns the exit code. */
 inline int
 RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> & run)
 {
+#ifndef _WIN32
+  // A file that becomes too large and a closed pipe are errors of a write, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+#endif
   // Warnings of readers would add lines to the one-line error message.
   itk::Object::SetGlobalWarningDisplay(false);
   app.set_version_flag("--version", app.get_name() + " " + VOXELMAPS_VERSION);
@@ -171,33 +255,35 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
     }
   });
   // The order that CLI11 wants.
-  std::reverse(arguments.begin(), arguments.end());
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   return RunSupervised(app.get_name(), [&]() -> int {
+    const auto fail = [&app](const std::string & message) {
+      std::cerr << app.get_name() << ": " << message << '\n';
+      return EXIT_FAILURE;
+    };
     try
     {
-      app.parse(arguments);
+      RefuseEmptyValues(app, arguments);
+      app.parse(reversed);
       run();
     }
     catch (const CLI::ParseError & error)
     {
-      if (error.get_exit_code() == 0)
+      if (error.get_exit_code() != 0)
       {
-        return app.exit(error);
+        return fail(GetOneLineMessage(error) + " (--help shows the usage)");
       }
-      std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << " (--help shows the usage)\n";
-      return EXIT_FAILURE;
+      app.exit(error);
     }
     catch (const std::bad_alloc &)
     {
-      std::cerr << app.get_name() << ": there is not enough memory\n";
-      return EXIT_FAILURE;
+      return fail("not enough memory");
     }
     catch (const std::exception & error)
     {
-      std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << '\n';
-      return EXIT_FAILURE;
+      return fail(GetOneLineMessage(error));
     }
-    return EXIT_SUCCESS;
+    return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
   });
 }
 } // namespace ExampleIO

@@ -18,6 +18,7 @@
 #include "Supervisor.h"
 #include "Text.h"
 
+#include "itkMacro.h"
 #include "itkObject.h"
 
 #include <algorithm>
@@ -54,6 +55,12 @@ namespace
 {
 bool areReadersVerbose = false;
 
+const char *
+GetVerb(FileAction action)
+{
+  return action == FileAction::Read ? "read" : "write";
+}
+
 #ifndef _WIN32
 /** What the child tells its parent, in memory that both share. */
 struct SharedState
@@ -63,6 +70,7 @@ struct SharedState
 
   std::atomic<bool> isReading;
   std::atomic<bool> isVerbose;
+  FileAction        action;
   double            seconds;
   char              file[1024];
   char              folders[maxFolders][maxLength];
@@ -242,7 +250,7 @@ FlushStandardStreams()
 class ReadingScope
 {
 public:
-  ReadingScope(const std::string & name, double seconds)
+  ReadingScope(const std::string & name, double seconds, FileAction action)
   {
     if (captureFile == -1)
     {
@@ -250,6 +258,7 @@ public:
       captureFile = OpenCaptureFile();
     }
     FlushStandardStreams();
+    m_OutputState = std::cout.rdstate();
     if (captureFile != -1)
     {
       lseek(captureFile, 0, SEEK_SET);
@@ -264,6 +273,7 @@ public:
       std::copy_n(name.begin(), length, shared->file);
       shared->file[length] = '\0';
       shared->seconds = seconds;
+      shared->action = action;
       shared->isReading = true;
       SetTimer(seconds);
     }
@@ -281,6 +291,9 @@ public:
       shared->isReading = false;
     }
     FlushStandardStreams();
+    // Where files have a limit of size, what libraries printed may not have been written.
+    std::cout.clear(m_OutputState);
+    std::cerr.clear();
     for (const auto & [saved, standard] : { std::pair{ m_Output, STDOUT_FILENO }, std::pair{ m_Error, STDERR_FILENO } })
     {
       if (saved != -1)
@@ -303,8 +316,9 @@ private:
     setitimer(ITIMER_PROF, &timer, nullptr);
   }
 
-  int m_Output{ -1 };
-  int m_Error{ -1 };
+  int               m_Output{ -1 };
+  int               m_Error{ -1 };
+  std::ios::iostate m_OutputState{};
 };
 
 /** The last line that is not empty. */
@@ -340,17 +354,18 @@ ExplainEnd(const std::string & program, int status)
     {
       std::cerr << printed;
     }
-    text = std::string("cannot read '") + shared->file + "': ";
+    const std::string agent = std::string(GetVerb(shared->action)) + (shared->action == FileAction::Read ? "er" : "r");
+    text = std::string("cannot ") + GetVerb(shared->action) + " '" + shared->file + "': ";
     if (signalNumber == SIGPROF)
     {
       std::ostringstream seconds;
       seconds << shared->seconds;
-      text += "the reader did not end within " + seconds.str() + " s";
+      text += "the " + agent + " did not end within " + seconds.str() + " s";
     }
     else
     {
-      text += isSignaled ? std::string("ITK's reader failed (") + strsignal(signalNumber) + ")"
-                         : std::string("ITK's reader ended the program");
+      text += isSignaled ? "ITK's " + agent + " failed (" + strsignal(signalNumber) + ")"
+                         : "ITK's " + agent + " ended the program";
     }
     const std::string last = GetLastLine(printed);
     text += last.empty() ? "" : ": " + last;
@@ -467,7 +482,7 @@ GetReadingTimeLimit(double numberOfBytes)
 }
 
 void
-CallReader(const std::string & name, const std::function<void()> & read, double seconds)
+CallReader(const std::string & name, const std::function<void()> & read, double seconds, FileAction action)
 {
   std::string printed;
   std::string failure;
@@ -475,12 +490,21 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
   {
 #ifdef _WIN32
     (void)seconds;
+    (void)action;
 #else
-    const ReadingScope scope(name, seconds);
+    const ReadingScope scope(name, seconds, action);
 #endif
     try
     {
       read();
+    }
+    catch (const std::bad_alloc &)
+    {
+      throw;
+    }
+    catch (const itk::MemoryAllocationError &)
+    {
+      throw;
     }
     catch (const std::exception & error)
     {
@@ -502,7 +526,7 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
   }
   if (!failure.empty())
   {
-    throw std::runtime_error("cannot read '" + name + "': " + failure);
+    throw std::runtime_error(std::string("cannot ") + GetVerb(action) + " '" + name + "': " + failure);
   }
 }
 

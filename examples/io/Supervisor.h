@@ -40,11 +40,19 @@ RunSupervised(const std::string & program, const std::function<int()> & run);
 double
 GetReadingTimeLimit(double numberOfBytes = 0.0);
 
-/** Call a function that reads a file through a library. Throws std::runtime_error, "cannot read 'name': ...", if it
- * throws an exception, or if the library prints anything but warnings. If the library aborts, exits, or takes more
- * processor time than the limit, RunSupervised says so. */
+/** What a library does with a file. */
+enum class FileAction
+{
+  Read,
+  Write
+};
+
+/** Call a function that reads or writes a file through a library. Throws std::runtime_error, "cannot read 'name': ...",
+ * if it throws an exception, or if the library prints anything but warnings. If the library aborts, exits, or takes
+ * more processor time than the limit, RunSupervised says so. */
 void
-CallReader(const std::string & name, const std::function<void()> & read, double seconds = GetReadingTimeLimit());
+CallReader(const std::string & name, const std::function<void()> & read, double seconds = GetReadingTimeLimit(),
+           FileAction action = FileAction::Read);
 
 /** Print what libraries print while they read, on standard error. */
 void

@@ -176,6 +176,15 @@ WriteVolumes(const std::string & folder)
   });
   lesion->SetDirection(direction);
   Write(lesion.GetPointer(), folder + "/lesion.nii.gz");
+  auto spacing = labels->GetSpacing();
+  spacing[2] = 2.0;
+  labels->SetSpacing(spacing);
+  Write(labels.GetPointer(), folder + "/labels_spacing.nii.gz");
+  labels->SetSpacing(head->GetSpacing());
+  auto origin = labels->GetOrigin();
+  origin[0] += 0.001;
+  labels->SetOrigin(origin);
+  Write(labels.GetPointer(), folder + "/labels_origin.nii.gz");
   const auto nothing = MakeImage<MaskImage>(size, [](const auto &) { return static_cast<unsigned char>(0); });
   nothing->SetDirection(direction);
   Write(nothing.GetPointer(), folder + "/empty_mask.nii.gz");

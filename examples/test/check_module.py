@@ -187,21 +187,16 @@ def check_slicer_run(program, parameters, values):
 
 
 def check_empty_names(program, parameters, values):
-    """An option with an empty name is an error, so that no mask is ignored; a feature with an empty name is left out."""
+    """An option with an empty name is an error, so that no mask is ignored."""
     shell = get_shell_arguments(parameters, {name: value for name, value in values.items() if name != "mask"})
     for parameter in parameters:
         name = parameter.findtext("name")
-        if (
-            parameter.tag == "image"
-            and parameter.find("longflag") is not None
-            and name not in VALUES["RunLengthFeatureMaps"]
-        ):
+        if parameter.tag != "boolean" and parameter.find("longflag") is not None:
             result = start(program, *shell, f"--{name}", "")
-            if name.startswith("output"):
-                require(result.returncode == 0, f"--{name} can be empty")
-            else:
-                require(result.returncode == 1, f"--{name} cannot be empty")
-                require("is empty" in result.stderr and result.stderr.count("\n") == 1, f"a message: {result.stderr}")
+            option = "--" + name.replace("_", "-")
+            require(result.returncode == 1, f"--{name} cannot be empty")
+            require(f": {option}: the value is empty\n" in result.stderr, f"a message for {option}: {result.stderr}")
+            require(result.stderr.count("\n") == 1, f"one line: {result.stderr}")
 
 
 def main(program, xml, image, mask):

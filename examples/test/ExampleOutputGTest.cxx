@@ -1,0 +1,432 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "io/Geometry.h"
+#include "io/ImageWriting.h"
+#include "io/Text.h"
+#include "TemporaryFolder.h"
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+#include "itkMetaDataObject.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#ifndef _WIN32
+#  include <sys/resource.h>
+#  include <sys/stat.h>
+#endif
+
+namespace
+{
+namespace fs = std::filesystem;
+using ExampleIO::GetProperties;
+using ExampleIO::OutputFiles;
+using FloatImage = itk::Image<float, 3>;
+using ByteImage = itk::Image<unsigned char, 3>;
+using ByteSlice = itk::Image<unsigned char, 2>;
+using VectorImage = itk::VectorImage<float, 3>;
+
+/** The message of the exception that a function throws, or an empty text. */
+std::string
+GetMessageOf(const std::function<void()> & function)
+{
+  try
+  {
+    function();
+  }
+  catch (const std::exception & error)
+  {
+    return ExampleIO::GetOneLineMessage(error);
+  }
+  return "";
+}
+
+void
+ExpectPart(const std::string & part, const std::string & text)
+{
+  EXPECT_TRUE(part.empty() ? text.empty() : text.find(part) != std::string::npos) << "'" << text << "' has no " << part;
+}
+
+std::string
+ReadText(const fs::path & file)
+{
+  std::ifstream stream(file, std::ios::binary);
+  return { std::istreambuf_iterator<char>(stream), {} };
+}
+
+/** An image that hardly can be compressed, with ITK's default geometry or with another. */
+template <typename TImage>
+typename TImage::Pointer
+MakeImage(bool hasDefaultGeometry = false, itk::SizeValueType size = 7)
+{
+  constexpr unsigned int     dimension = TImage::ImageDimension;
+  auto                       image = TImage::New();
+  typename TImage::SizeType  sizes;
+  typename TImage::PointType origin;
+  auto                       spacing = image->GetSpacing();
+  auto                       direction = image->GetDirection();
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    sizes[d] = size + d;
+    origin[d] = hasDefaultGeometry ? 0.0 : -101.23456789 + 30.0 * d;
+    spacing[d] = hasDefaultGeometry ? 1.0 : 0.7 + 0.31 * d;
+  }
+  if (!hasDefaultGeometry)
+  {
+    direction[0][0] = direction[1][1] = 0.6;
+    direction[0][1] = -0.8;
+    direction[1][0] = 0.8;
+  }
+  image->SetRegions(sizes);
+  image->SetSpacing(spacing);
+  image->SetOrigin(origin);
+  image->SetDirection(direction);
+  if constexpr (std::is_same_v<TImage, VectorImage>)
+  {
+    image->SetNumberOfComponentsPerPixel(11);
+  }
+  image->Allocate();
+  auto *        values = image->GetBufferPointer();
+  const auto    count = image->GetLargestPossibleRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
+  std::uint64_t random = 1;
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    values[i] = static_cast<typename TImage::InternalPixelType>(random >> 40U);
+  }
+  return image;
+}
+
+template <typename TImage>
+ExampleIO::ImageProperties
+GetPropertiesOf(const TImage & image)
+{
+  return GetProperties<typename TImage::ObjectType>(image.GetPointer(), image->GetNumberOfComponentsPerPixel());
+}
+
+/** Add, write and commit one image. */
+template <typename TImage>
+void
+WriteOne(const TImage & image, const std::string & name, const std::vector<std::string> & inputs = {})
+{
+  OutputFiles outputs(inputs);
+  outputs.AddImage(name, GetPropertiesOf(image));
+  outputs.WriteImage(image.GetPointer(), name);
+  outputs.Commit();
+}
+
+/** Runs in an empty folder. */
+class ExampleOutput : public ::testing::Test
+{
+protected:
+  ExampleOutput() { fs::current_path(m_Folder.Get("")); }
+  ~ExampleOutput() override { fs::current_path(m_Former); }
+
+  /** The names of all files, with those in hidden folders, separated by spaces. */
+  std::string
+  GetNames() const
+  {
+    std::vector<std::string> names;
+    for (const auto & entry : fs::recursive_directory_iterator(m_Folder.Get("")))
+    {
+      names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return ExampleIO::Join(names, " ");
+  }
+
+  /** Check the message for an output, which changes no file. */
+  template <typename TImage>
+  void
+  ExpectRefusal(const std::string & part, const std::string & name, const TImage & image,
+                const std::vector<std::string> & inputs = {})
+  {
+    const auto  before = this->GetNames();
+    std::string message;
+    {
+      OutputFiles outputs(inputs);
+      message = GetMessageOf([&] { outputs.AddImage(name, GetPropertiesOf(image)); });
+    }
+    SCOPED_TRACE(name);
+    ExpectPart(part, message);
+    EXPECT_EQ(before, this->GetNames());
+  }
+
+  fs::path              m_Former{ fs::current_path() };
+  const TemporaryFolder m_Folder;
+};
+
+TEST_F(ExampleOutput, EveryFormatKeepsEverythingOrIsRefused)
+{
+  const auto scalars = MakeImage<FloatImage>();
+  const auto vectors = MakeImage<VectorImage>();
+  const auto bytes = MakeImage<ByteImage>();
+  const auto plain = MakeImage<ByteImage>(true);
+  const auto slice = MakeImage<ByteSlice>(true);
+  for (const std::string name :
+       { "x.nii", "x.nii.gz", "x.mha", "x.mhd", "x.nrrd", "x.nhdr", "x.hdr", "x.img.gz", "x%d.mhd" })
+  {
+    this->ExpectRefusal("", name, scalars);
+    this->ExpectRefusal("", name, vectors);
+    this->ExpectRefusal("", name, bytes);
+    this->ExpectRefusal("", name, slice);
+  }
+  this->ExpectRefusal(
+    "stores the direction [1, 0, 0; 0, 1, 0; 0, 0, 1] instead of [0.6, -0.8, 0; 0.8, 0.6, 0; 0, 0, 1]",
+    "x.gipl",
+    scalars);
+  this->ExpectRefusal(
+    "cannot write 'x.gipl': its format stores the number of components 1 instead of 11", "x.gipl", vectors);
+  this->ExpectRefusal("", "x.gipl", plain);
+  this->ExpectRefusal("the direction", "x.vtk", bytes);
+  this->ExpectRefusal("", "x.vtk", plain);
+  this->ExpectRefusal("cannot write 'x.png': PNG supports unsigned char", "x.png", scalars);
+  this->ExpectRefusal(
+    "cannot write 'x.png': its format stores the number of dimensions 2 instead of 3", "x.png", plain);
+  this->ExpectRefusal("", "x.png", slice);
+  this->ExpectRefusal("the spacing", "x.tif", bytes);
+  this->ExpectRefusal("", "x.tif", slice);
+  this->ExpectRefusal("cannot write 'x.jpg': its format changes the values of voxels", "x.jpg", slice);
+  this->ExpectRefusal("no writer of ITK can write the file 'x.xyz'", "x.xyz", plain);
+  this->ExpectRefusal("the name of an output is empty", "", plain);
+  this->ExpectRefusal("cannot write 'no/x.nii': there is no folder", "no/x.nii", plain);
+}
+
+/** Check that a file has the voxels of an image. */
+template <typename TImage>
+void
+ExpectVoxels(const TImage & image, const std::string & name)
+{
+  const auto stored = itk::ReadImage<typename TImage::ObjectType>(name);
+  const auto count = image->GetLargestPossibleRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
+  ASSERT_EQ(image->GetLargestPossibleRegion(), stored->GetLargestPossibleRegion());
+  EXPECT_TRUE(std::equal(image->GetBufferPointer(), image->GetBufferPointer() + count, stored->GetBufferPointer()))
+    << name;
+}
+
+TEST_F(ExampleOutput, WritesWhatIsRead)
+{
+  const auto                     scalars = MakeImage<FloatImage>();
+  const auto                     vectors = MakeImage<VectorImage>();
+  OutputFiles                    outputs({});
+  const std::vector<std::string> names{ "a.nii", "b.nii.gz", "c.mha", "d.mhd", "e.nrrd", "f.nhdr", "g.hdr" };
+  for (const auto & name : names)
+  {
+    outputs.AddImage(name, GetPropertiesOf(scalars));
+    outputs.AddImage("v" + name, GetPropertiesOf(vectors));
+  }
+  for (const auto & name : names)
+  {
+    outputs.WriteImage(scalars.GetPointer(), name);
+    outputs.WriteImage(vectors.GetPointer(), "v" + name);
+    EXPECT_FALSE(fs::exists(name));
+  }
+  outputs.Commit();
+  for (const auto & name : names)
+  {
+    ExpectVoxels(scalars, name);
+    ExpectVoxels(vectors, "v" + name);
+  }
+}
+
+TEST_F(ExampleOutput, LeavesNothingButTheOutputs)
+{
+  const auto image = MakeImage<FloatImage>();
+  WriteOne(image, "x.mhd");
+  EXPECT_EQ("x.mhd x.raw", this->GetNames());
+  {
+    OutputFiles outputs({});
+    outputs.AddImage("x.mhd", GetPropertiesOf(image));
+    outputs.AddImage("y.nii", GetPropertiesOf(image));
+    outputs.WriteImage(image.GetPointer(), "x.mhd");
+    // The second one was not written.
+    EXPECT_THROW(outputs.Commit(), std::logic_error);
+  }
+  EXPECT_EQ("x.mhd x.raw", this->GetNames());
+}
+
+TEST_F(ExampleOutput, RefusesTheSameFileTwice)
+{
+  const auto image = MakeImage<FloatImage>();
+  m_Folder.Write("old.nii", "old");
+  fs::create_hard_link("old.nii", "hard.nii");
+  fs::create_symlink("old.nii", "soft.nii");
+  fs::create_symlink("missing.nii", "dangling.nii");
+  const auto expect = [&](const std::string & part, const std::string & first, const std::string & second) {
+    OutputFiles outputs({});
+    outputs.AddImage(first, GetPropertiesOf(image));
+    ExpectPart(part, GetMessageOf([&] { outputs.AddImage(second, GetPropertiesOf(image)); }));
+  };
+  expect("the file './new.nii' is given for two outputs", "new.nii", "./new.nii");
+  expect("the file 'hard.nii' is given for two outputs", "old.nii", "hard.nii");
+  expect("the file 'soft.nii' is given for two outputs", "hard.nii", "soft.nii");
+  expect("the file 'missing.nii' is given for two outputs", "dangling.nii", "missing.nii");
+  expect("'q.mhd' and 'q.nhdr' would both write the file 'q.raw'", "q.mhd", "q.nhdr");
+  expect("'w.hdr' and 'w.img' would both write the file 'w.", "w.hdr", "w.img");
+  expect("", "q.mhd", "p.nhdr");
+}
+
+TEST_F(ExampleOutput, RefusesInputs)
+{
+  const auto image = MakeImage<FloatImage>();
+  WriteOne(image, "in.nii");
+  WriteOne(image, "pair.mhd");
+  fs::create_hard_link("in.nii", "hard.nii");
+  fs::create_symlink("in.nii", "soft.nii");
+  this->ExpectRefusal("'in.nii' is the input 'in.nii'", "in.nii", image, { "", "in.nii" });
+  this->ExpectRefusal("'./in.nii' is the input", "./in.nii", image, { "in.nii" });
+  this->ExpectRefusal("'hard.nii' is the input", "hard.nii", image, { "in.nii" });
+  this->ExpectRefusal("'soft.nii' is the input", "soft.nii", image, { "in.nii" });
+  this->ExpectRefusal("'in.nii' is the input 'soft.nii'", "in.nii", image, { "soft.nii" });
+  this->ExpectRefusal(
+    "'pair.raw', which belongs to 'pair.nhdr', may belong to the input 'pair.mhd'", "pair.nhdr", image, { "pair.mhd" });
+  // The file of voxels of another image.
+  this->ExpectRefusal("'pair.raw', which belongs to 'pair.nhdr', is there already", "pair.nhdr", image);
+  this->ExpectRefusal("", "in.nrrd", image, { "in.nii", "pair.mhd" });
+
+  const auto slice = MakeImage<ByteSlice>(true);
+  fs::create_directory("series");
+  itk::EncapsulateMetaData<std::string>(slice->GetMetaDataDictionary(), "0008|0060", "CT");
+  itk::WriteImage(slice.GetPointer(), "series/1.dcm");
+  this->ExpectRefusal("'series/1.dcm' is a file of the input 'series'", "series/1.dcm", slice, { "series" });
+  this->ExpectRefusal("", "series/2.nii", slice, { "series" });
+}
+
+TEST_F(ExampleOutput, KeepsLinksAndModes)
+{
+  const auto image = MakeImage<FloatImage>();
+  fs::create_directory("data");
+  m_Folder.Write("data/old.nii", "old");
+  fs::permissions("data/old.nii", fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+  const auto mode = fs::status("data/old.nii").permissions();
+  fs::create_symlink("data/old.nii", "soft.nii");
+  fs::create_symlink("data/new.nii", "dangling.nii");
+  fs::create_symlink("data/new.mhd", "pair.mhd");
+  WriteOne(image, "soft.nii");
+  WriteOne(image, "dangling.nii");
+  EXPECT_TRUE(fs::is_symlink("soft.nii"));
+  EXPECT_TRUE(fs::is_symlink("dangling.nii"));
+  EXPECT_EQ(mode, fs::status("data/old.nii").permissions());
+  ExpectVoxels(image, "data/old.nii");
+  ExpectVoxels(image, "data/new.nii");
+  this->ExpectRefusal("it is a symbolic link, but its format needs more than one file", "pair.mhd", image);
+}
+
+TEST_F(ExampleOutput, RefusesWhatIsNoFile)
+{
+  const auto image = MakeImage<FloatImage>();
+  fs::create_directory("folder.nii");
+  this->ExpectRefusal("cannot write 'folder.nii': it is a folder", "folder.nii", image);
+  fs::create_symlink("loop.nii", "loop.nii");
+  this->ExpectRefusal("cannot write 'loop.nii': its symbolic links lead to each other", "loop.nii", image);
+#ifndef _WIN32
+  ASSERT_EQ(0, mkfifo("pipe.nii", 0600));
+  this->ExpectRefusal("cannot write 'pipe.nii': it is not a regular file", "pipe.nii", image);
+  fs::create_symlink("/dev/null", "null.nii");
+  this->ExpectRefusal("cannot write 'null.nii': it is not a regular file", "null.nii", image);
+#endif
+}
+
+TEST_F(ExampleOutput, PutsBackTheFormerFiles)
+{
+  const auto image = MakeImage<FloatImage>();
+  m_Folder.Write("a.nii", "old");
+  {
+    OutputFiles outputs({});
+    for (const std::string name : { "a.nii", "b.nii", "c.nii" })
+    {
+      outputs.AddImage(name, GetPropertiesOf(image));
+      outputs.WriteImage(image.GetPointer(), name);
+    }
+    // Nothing can be moved there.
+    fs::create_directory("c.nii");
+    m_Folder.Write("c.nii/file", "");
+    ExpectPart("cannot write 'c.nii': ", GetMessageOf([&] { outputs.Commit(); }));
+  }
+  EXPECT_TRUE(ReadText("a.nii") == "old");
+  EXPECT_EQ("a.nii c.nii file", this->GetNames());
+}
+
+TEST_F(ExampleOutput, ComparesWhatWasWritten)
+{
+  const auto  image = MakeImage<FloatImage>();
+  const auto  other = MakeImage<FloatImage>(true);
+  const auto  smaller = MakeImage<FloatImage>(false, 6);
+  const auto  slice = MakeImage<ByteSlice>(true);
+  OutputFiles outputs({});
+  outputs.AddImage("x.nii", GetPropertiesOf(image));
+  outputs.AddImage("x.png", GetPropertiesOf(slice));
+  const auto finish = [&](const FloatImage * written) {
+    itk::WriteImage(written, outputs.GetTemporaryName("x.nii"));
+    return GetMessageOf([&] { outputs.FinishImage("x.nii", GetPropertiesOf(image)); });
+  };
+  ExpectPart("cannot write 'x.nii': its format stores the spacing [1, 1, 1] instead of [0.7, ", finish(other));
+  ExpectPart("cannot write 'x.nii': its format stores the size [6, 7, 8] instead of [7, 8, 9]", finish(smaller));
+  ExpectPart("", finish(image));
+
+  itk::WriteImage(slice.GetPointer(), outputs.GetTemporaryName("x.png"));
+  slice->GetBufferPointer()[5] ^= 1U;
+  ExpectPart("changes the values of voxels",
+             GetMessageOf([&] { outputs.FinishImage("x.png", GetPropertiesOf(slice), slice->GetBufferPointer()); }));
+}
+
+TEST(ExampleGeometry, DifferencesHaveBothValues)
+{
+  const auto image = ExampleIO::GetGeometry(MakeImage<ByteImage>(true).GetPointer());
+  const auto find = [&image](const std::function<void(ExampleIO::Geometry &)> & change, double tolerance = 1e-6) {
+    auto mask = image;
+    change(mask);
+    return ExampleIO::FindDifference("the mask 'm.nii'", mask, image, tolerance);
+  };
+  EXPECT_EQ("", find([](auto &) {}));
+  EXPECT_EQ("the mask 'm.nii' has spacing [1, 1, 2.5], the image [1, 1, 1]",
+            find([](auto & mask) { mask.spacing[2] = 2.5; }));
+  EXPECT_EQ("the mask 'm.nii' has size [7, 8, 10], the image [7, 8, 9]", find([](auto & mask) { mask.size[2] = 10; }));
+  EXPECT_EQ("the mask 'm.nii' has origin [0, 1e-05, 0], the image [0, 0, 0]",
+            find([](auto & mask) { mask.origin[1] = 1e-5; }));
+  EXPECT_EQ("", find([](auto & mask) { mask.origin[1] = 1e-5; }, 1e-4));
+  EXPECT_EQ("the mask 'm.nii' has direction [1, 0, 0; 0, 1, 0; 0, 0, -1], the image [1, 0, 0; 0, 1, 0; 0, 0, 1]",
+            find([](auto & mask) { mask.direction[2][2] = -1.0; }));
+  EXPECT_EQ("the mask 'm.nii' has origin [nan, 0, 0], the image [0, 0, 0]",
+            find([](auto & mask) { mask.origin[0] = std::nan(""); }));
+}
+
+TEST(ExampleGeometry, IgnoredUnlessTheSizeDiffers)
+{
+  const auto                   image = MakeImage<FloatImage>();
+  const auto                   mask = MakeImage<ByteImage>(true);
+  const auto                   smaller = MakeImage<ByteImage>(true, 6);
+  ExampleIO::MaskGeometryRules rules;
+  EXPECT_THROW(ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules), std::runtime_error);
+  rules.mode = "ignore";
+  EXPECT_THROW(ExampleIO::MatchGeometry(smaller.GetPointer(), "the mask", image.GetPointer(), rules),
+               std::runtime_error);
+  ExpectPart("the mask has spacing [1, 1, 1], the image [0.7, ",
+             ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
+  EXPECT_EQ(image->GetOrigin(), mask->GetOrigin());
+  EXPECT_EQ(image->GetSpacing(), mask->GetSpacing());
+  EXPECT_EQ(image->GetDirection(), mask->GetDirection());
+  EXPECT_EQ("", ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
+}
+} // namespace
