@@ -30,6 +30,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <type_traits>
 
 namespace ExampleIO
 {
@@ -81,7 +82,8 @@ MakePrintable(const std::string & text)
   return printable;
 }
 
-/** The finite numbers of a decimal string, such as 1.5\-2\3; nothing if there are not VCount. */
+/** The numbers of a decimal string, such as 1.5\-2\3; nothing if there are not VCount, or one is no number up to 10^9.
+ */
 template <unsigned int VCount>
 std::optional<std::array<double, VCount>>
 ParseNumbers(const std::string & text)
@@ -97,7 +99,7 @@ ParseNumbers(const std::string & text)
     const char * last = part.data() + part.size();
     double       value = 0.0;
     const auto   result = std::from_chars(first, last, value);
-    if (count == VCount || result.ec != std::errc{} || result.ptr != last || !std::isfinite(value))
+    if (count == VCount || result.ec != std::errc{} || result.ptr != last || !(std::abs(value) <= 1e9))
     {
       return {};
     }
@@ -238,7 +240,8 @@ public:
         this->SkipValue(element, 0);
       }
     }
-    if (file.rows > 0 || IsImageClass(file.classUID))
+    const bool isStandardClass = file.classUID.compare(0, 14, "1.2.840.10008.") == 0;
+    if (IsImageClass(file.classUID) || (file.rows > 0 && !isStandardClass))
     {
       throw std::runtime_error("it has no pixel data");
     }
@@ -262,9 +265,9 @@ private:
   static bool
   IsNeeded(Tag tag)
   {
-    static const std::set<Tag> needed{ 0x00080016, 0x00080018, 0x00080060, 0x0008103e, 0x0020000e,
-                                       0x00200032, 0x00200037, 0x00200052, 0x00280002, 0x00280004,
-                                       0x00280008, 0x00280010, 0x00280011, 0x00280030, 0x00280100 };
+    static const std::set<Tag> needed{ 0x00080016, 0x00080018, 0x00080060, 0x0008103e, 0x0020000e, 0x00200032,
+                                       0x00200037, 0x00200052, 0x00280002, 0x00280004, 0x00280008, 0x00280010,
+                                       0x00280011, 0x00280030, 0x00280100, 0x00281052, 0x00281053 };
     return needed.count(tag) > 0;
   }
 
@@ -299,21 +302,38 @@ private:
     file.rows = number(0x00280010, 0);
     file.columns = number(0x00280011, 0);
     file.bitsAllocated = number(0x00280100, 0);
-    if (const auto frames = ParseNumbers<1>(text(0x00280008)))
+    const auto numbers = [&text, &file](Tag tag, const char * name, auto & target, auto count) {
+      const std::string value = text(tag);
+      if (value.empty())
+      {
+        return;
+      }
+      const auto parsed = ParseNumbers<decltype(count)::value>(value);
+      if (!parsed)
+      {
+        file.problem = "its " + std::string(name) + " is '" + MakePrintable(value.substr(0, 80)) + "', not " +
+                       std::to_string(count) + (count == 1 ? " number" : " numbers") + " up to 10^9";
+        return;
+      }
+      target.emplace(parsed->data());
+    };
+    using One = itk::Vector<double, 1>;
+    std::optional<One> frames;
+    std::optional<One> intercept;
+    std::optional<One> slope;
+    numbers(0x00200032, "ImagePositionPatient", file.position, std::integral_constant<unsigned int, 3>{});
+    numbers(0x00200037, "ImageOrientationPatient", file.orientation, std::integral_constant<unsigned int, 6>{});
+    numbers(0x00280030, "PixelSpacing", file.pixelSpacing, std::integral_constant<unsigned int, 2>{});
+    numbers(0x00280008, "NumberOfFrames", frames, std::integral_constant<unsigned int, 1>{});
+    numbers(0x00281052, "RescaleIntercept", intercept, std::integral_constant<unsigned int, 1>{});
+    numbers(0x00281053, "RescaleSlope", slope, std::integral_constant<unsigned int, 1>{});
+    if (frames)
     {
-      file.frames = static_cast<unsigned int>(std::clamp((*frames)[0], 1.0, 4e9));
+      file.frames = static_cast<unsigned int>(std::max((*frames)[0], 1.0));
     }
-    if (const auto position = ParseNumbers<3>(text(0x00200032)))
+    if (slope && (*slope)[0] == 0.0)
     {
-      file.position.emplace(position->data());
-    }
-    if (const auto orientation = ParseNumbers<6>(text(0x00200037)))
-    {
-      file.orientation.emplace(orientation->data());
-    }
-    if (const auto spacing = ParseNumbers<2>(text(0x00280030)))
-    {
-      file.pixelSpacing.emplace(spacing->data());
+      file.problem = "its RescaleSlope is 0";
     }
   }
 
@@ -339,7 +359,8 @@ private:
     const double samples = isHalved ? 2.0 : file.samplesPerPixel;
     const double needed =
       std::ceil(samples * file.rows * file.columns * file.frames * static_cast<double>(file.bitsAllocated) / 8.0);
-    if (static_cast<double>(element.length) < needed)
+    // One more byte makes the length even.
+    if (static_cast<double>(element.length) < needed || static_cast<double>(element.length) > needed + 1.0)
     {
       std::ostringstream message;
       message.precision(17);
@@ -655,6 +676,30 @@ Describe(const std::optional<TVector> & vector)
   return vector ? '[' + Join(values, ", ") + ']' : "none";
 }
 
+/** Check what the header of a file tells about its plane. */
+void
+CheckPlane(const std::string & folder, const DicomFile & file)
+{
+  if (file.orientation)
+  {
+    const auto & o = *file.orientation;
+    const double row = std::sqrt(o[0] * o[0] + o[1] * o[1] + o[2] * o[2]);
+    const double column = std::sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5]);
+    const double dot = o[0] * o[3] + o[1] * o[4] + o[2] * o[5];
+    if (!(std::abs(row - 1.0) < 1e-3 && std::abs(column - 1.0) < 1e-3 && std::abs(dot) < 1e-3))
+    {
+      Refuse(folder,
+             "ImageOrientationPatient must be two perpendicular unit vectors, but is " + Describe(file.orientation) +
+               " in " + Quote(GetBaseName(file)));
+    }
+  }
+  if (file.pixelSpacing && !((*file.pixelSpacing)[0] > 0.0 && (*file.pixelSpacing)[1] > 0.0))
+  {
+    Refuse(folder,
+           "PixelSpacing must be positive, but is " + Describe(file.pixelSpacing) + " in " + Quote(GetBaseName(file)));
+  }
+}
+
 /** Check what all slices must share. */
 void
 CheckSlices(const std::string & folder, const std::vector<const DicomFile *> & files)
@@ -703,6 +748,8 @@ CheckSlices(const std::string & folder, const std::vector<const DicomFile *> & f
   });
   RequireSame(
     folder, files, "SamplesPerPixel", [](const DicomFile & file) { return std::to_string(file.samplesPerPixel); });
+  RequireSame(
+    folder, files, "BitsAllocated", [](const DicomFile & file) { return std::to_string(file.bitsAllocated); });
   RequireSame(folder, files, "FrameOfReferenceUID", [](const DicomFile & file) {
     return file.frameOfReferenceUID.empty() ? std::string("none") : MakePrintable(file.frameOfReferenceUID);
   });
@@ -715,23 +762,6 @@ CheckSlices(const std::string & folder, const std::vector<const DicomFile *> & f
   RequireSame(folder, files, "ImageOrientationPatient", [&first](const DicomFile & file) {
     return Describe(AreClose(*first.orientation, *file.orientation, 1e-4) ? first.orientation : file.orientation);
   });
-
-  const auto & o = *first.orientation;
-  const double row = std::sqrt(o[0] * o[0] + o[1] * o[1] + o[2] * o[2]);
-  const double column = std::sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5]);
-  const double dot = o[0] * o[3] + o[1] * o[4] + o[2] * o[5];
-  if (!(std::abs(row - 1.0) < 1e-3 && std::abs(column - 1.0) < 1e-3 && std::abs(dot) < 1e-3))
-  {
-    Refuse(folder,
-           "ImageOrientationPatient must be two perpendicular unit vectors, but is " + Describe(first.orientation) +
-             " in " + Quote(GetBaseName(first)));
-  }
-  if (first.pixelSpacing && !((*first.pixelSpacing)[0] > 0.0 && (*first.pixelSpacing)[1] > 0.0))
-  {
-    Refuse(folder,
-           "PixelSpacing must be positive, but is " + Describe(first.pixelSpacing) + " in " +
-             Quote(GetBaseName(first)));
-  }
 }
 
 /** Order the slices along their normal, and check the steps between them. Returns a warning. */
@@ -946,6 +976,7 @@ CheckSeries(const std::string & folder, const DicomSeries & series, const DicomO
   {
     Refuse(folder, "all files of a series must be readable, but not " + DescribeProblems(broken));
   }
+  CheckPlane(folder, *files.front());
   if (files.size() > 1)
   {
     CheckSlices(folder, files);
@@ -1063,7 +1094,11 @@ ScanDicomFolder(const std::string & folder)
 std::string
 DescribeDicomSeries(const std::string & name)
 {
-  const auto         folder = ScanDicomFolder(name);
+  const auto folder = ScanDicomFolder(name);
+  if (folder.series.empty() && folder.unreadable.empty())
+  {
+    throw std::runtime_error("the directory '" + name + "' holds no DICOM series with images");
+  }
   std::ostringstream text;
   for (const auto & series : folder.series)
   {

@@ -57,6 +57,7 @@ struct Slice
   std::string frames;
   int         columns{ 5 };
   int         rows{ 4 };
+  int         bits{ 16 };
   bool        hasPixels{ true };
   Syntax      syntax{ Syntax::ExplicitLittleEndian };
 };
@@ -190,7 +191,7 @@ GetBytes(const Slice & slice)
   writer.AddNumber(0x28, 0x10, static_cast<unsigned int>(slice.rows));
   writer.AddNumber(0x28, 0x11, static_cast<unsigned int>(slice.columns));
   writer.AddText(0x28, 0x30, "DS", slice.spacing);
-  writer.AddNumber(0x28, 0x100, 16);
+  writer.AddNumber(0x28, 0x100, static_cast<unsigned int>(slice.bits));
   writer.AddNumber(0x28, 0x101, 16);
   writer.AddNumber(0x28, 0x102, 15);
   writer.AddNumber(0x28, 0x103, 1);
@@ -354,9 +355,13 @@ TEST_F(DicomSeriesTest, IgnoresWhatIsNoImage)
   report.instance = "1.2.3.9";
   report.classUID = "1.2.840.10008.5.1.4.1.1.11.1";
   this->Write("presentation.dcm", GetBytes(report));
-  report.series = "";
-  report.classUID = "1.2.840.10008.1.3.10";
-  this->Write("DICOMDIR", GetBytes(report));
+  // A DICOMDIR has its class only in the meta information.
+  std::string dicomdir = GetBytes(report);
+  dicomdir.resize(dicomdir.find(std::string("\x08\0\x16\0UI", 6)));
+  const std::string reportClass = report.classUID;
+  dicomdir.replace(
+    dicomdir.find(reportClass), reportClass.size(), "1.2.840.10008.1.3.10\0\0\0\0\0\0\0\0", reportClass.size());
+  this->Write("DICOMDIR", dicomdir);
   report.series = "1.2.5";
   report.classUID = "1.2.840.10008.5.1.4.1.1.4";
   this->Write("other.dcm", GetBytes(report));
@@ -503,8 +508,15 @@ TEST_F(DicomSeriesTest, RefusesDifferentSlices)
   refuse("[1, 0, 0, 0, 0, -1]", [](Slice & slice) { slice.orientation = "1\\0\\0\\0\\0\\-1"; });
   refuse("no valid ImagePositionPatient", [](Slice & slice) { slice.orientation = ""; });
   refuse("no valid ImagePositionPatient", [](Slice & slice) { slice.position = ""; });
-  refuse("no valid ImagePositionPatient", [](Slice & slice) { slice.position = "1\\nan\\3"; });
-  refuse("no valid ImagePositionPatient", [](Slice & slice) { slice.position = "1\\2"; });
+  for (const std::string position : { "1\\nan\\3", "1\\2", "1\\2\\3\\4", "1\\2\\1e308", "1\\2\\here" })
+  {
+    refuse("its ImagePositionPatient is '" + position + "'", [&position](Slice & slice) { slice.position = position; });
+  }
+  refuse("its PixelSpacing is 'abc'", [](Slice & slice) { slice.spacing = "abc"; });
+  refuse("its RescaleSlope is 'nan'", [](Slice & slice) { slice.slope = "nan"; });
+  refuse("its RescaleSlope is 0", [](Slice & slice) { slice.slope = "0.0"; });
+  refuse("its RescaleIntercept is 'x'", [](Slice & slice) { slice.intercept = "x"; });
+  refuse("its pixel data has 40 bytes, but the header needs 20", [](Slice & slice) { slice.bits = 8; });
   refuse("FrameOfReferenceUID", [](Slice & slice) { slice.frameOfReference = "1.2.8"; });
   refuse("more than one frame", [](Slice & slice) { slice.frames = "2"; });
   refuse("no pixel data", [](Slice & slice) { slice.hasPixels = false; });
@@ -587,6 +599,13 @@ TEST_F(DicomSeriesTest, ReadsOneFile)
   slice.position = "1\\2\\3";
   this->Write("slice.dcm", GetBytes(slice));
   EXPECT_EQ(this->Read()->GetLargestPossibleRegion().GetSize(2), 1U);
+  for (const std::string position : { "1\\2\\1e308", "1\\nan\\3" })
+  {
+    Slice other = slice;
+    other.position = position;
+    this->Write("slice.dcm", GetBytes(other));
+    this->ExpectAlwaysRefused({ "its ImagePositionPatient is '" + position + "', not 3 numbers" });
+  }
   slice.frames = "3";
   this->Write("slice.dcm", GetBytes(slice));
   EXPECT_EQ(this->Read()->GetLargestPossibleRegion().GetSize(2), 3U);
@@ -595,6 +614,7 @@ TEST_F(DicomSeriesTest, ReadsOneFile)
 TEST_F(DicomSeriesTest, RefusesFoldersWithoutImages)
 {
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
+  EXPECT_THROW(ExampleIO::DescribeDicomSeries(this->GetFolder()), std::runtime_error);
   this->Write("note.txt", "no image");
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
   Slice report;

@@ -62,6 +62,7 @@ def dicom(
     frames="",
     columns=5,
     rows=4,
+    bits=16,
     has_pixels=True,
     syntax=EXPLICIT,
 ):
@@ -97,7 +98,7 @@ def dicom(
             (0x28, 0x10, "US", rows),
             (0x28, 0x11, "US", columns),
             (0x28, 0x30, "DS", spacing),
-            (0x28, 0x100, "US", 16),
+            (0x28, 0x100, "US", bits),
             (0x28, 0x101, "US", 16),
             (0x28, 0x102, "US", 15),
             (0x28, 0x103, "US", 1),
@@ -170,7 +171,9 @@ def test_other_files_are_ignored(write):
     (folder / "more.dcm").mkdir()
     (folder / "report.dcm").write_bytes(dicom(series="1.2.4", class_uid=REPORT, has_pixels=False))
     (folder / "state.dcm").write_bytes(dicom(instance="1.2.3.9", class_uid=PRESENTATION, has_pixels=False))
-    (folder / "DICOMDIR").write_bytes(dicom(series="", class_uid="1.2.840.10008.1.3.10", has_pixels=False))
+    directory = dicom(class_uid="1.2.840.10008.1.3.10", has_pixels=False)
+    # It has its class only in the meta information.
+    (folder / "DICOMDIR").write_bytes(directory[: directory.index(b"\x08\0\x16\0UI")])
     (folder / "other.dcm").write_bytes(dicom(series="1.2.5", has_pixels=False))
     expect_volume(folder)
     assert len(voxelmaps.list_dicom_series(folder)) == 1
@@ -269,8 +272,15 @@ def test_too_few_pixels(write):
         ("[1, 0, 0, 0, 0, -1]", {"orientation": "1\\0\\0\\0\\0\\-1"}),
         ("no valid ImagePositionPatient", {"orientation": ""}),
         ("no valid ImagePositionPatient", {"position": ""}),
-        ("no valid ImagePositionPatient", {"position": "1\\nan\\3"}),
-        ("no valid ImagePositionPatient", {"position": "1\\2"}),
+        *(
+            (f"its ImagePositionPatient is '{position}', not 3 numbers", {"position": position})
+            for position in ("1\\nan\\3", "1\\2", "1\\2\\3\\4", "1\\2\\1e308", "1\\2\\here", "1\\2\\1_0")
+        ),
+        ("its PixelSpacing is 'abc'", {"spacing": "abc"}),
+        ("its RescaleSlope is 'nan'", {"slope": "nan"}),
+        ("its RescaleSlope is 0", {"slope": "0.0"}),
+        ("its RescaleIntercept is 'x'", {"intercept": "x"}),
+        ("its pixel data has 40 bytes, but the header needs 20", {"bits": 8}),
         ("FrameOfReferenceUID", {"frame_of_reference": "1.2.8"}),
         ("more than one frame", {"frames": "2"}),
         ("no pixel data", {"has_pixels": False}),
@@ -340,6 +350,9 @@ def test_one_file(tmp_path):
     assert itk.size(voxelmaps.read_dicom_series(tmp_path)) == [5, 4, 1]
     (tmp_path / "slice.dcm").write_bytes(dicom(position="1\\2\\3", frames="3"))
     assert itk.size(voxelmaps.read_dicom_series(tmp_path)) == [5, 4, 3]
+    for position in ("1\\2\\1e308", "1\\nan\\3"):
+        (tmp_path / "slice.dcm").write_bytes(dicom(position=position))
+        expect_refused(tmp_path, f"its ImagePositionPatient is '{position}', not 3 numbers")
 
 
 def test_no_images(tmp_path):

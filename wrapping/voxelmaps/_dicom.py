@@ -21,6 +21,7 @@ import collections
 import math
 import os
 import pathlib
+import re
 import statistics
 import struct
 import warnings
@@ -78,12 +79,14 @@ class _File:
         0x00280011: "columns",
         0x00280100: "bits_allocated",
     }
-    # Attribute and number of numbers.
+    # Attribute, name and number of numbers.
     NUMBERS = {
-        0x00200032: ("position", 3),
-        0x00200037: ("orientation", 6),
-        0x00280008: ("frames", 1),
-        0x00280030: ("pixel_spacing", 2),
+        0x00200032: ("position", "ImagePositionPatient", 3),
+        0x00200037: ("orientation", "ImageOrientationPatient", 6),
+        0x00280008: ("frames", "NumberOfFrames", 1),
+        0x00280030: ("pixel_spacing", "PixelSpacing", 2),
+        0x00281052: ("intercept", "RescaleIntercept", 1),
+        0x00281053: ("slope", "RescaleSlope", 1),
     }
 
     def __init__(self, path):
@@ -94,7 +97,8 @@ class _File:
             setattr(self, name, "")
         self.rows = self.columns = self.bits_allocated = 0
         self.samples_per_pixel = 1
-        self.frames = self.position = self.orientation = self.pixel_spacing = None
+        for attribute, _, _ in self.NUMBERS.values():
+            setattr(self, attribute, None)
 
     @property
     def name(self):
@@ -111,9 +115,15 @@ class _File:
                 setattr(self, self.TEXTS[tag], text)
         elif tag in self.INTEGERS and len(value) >= 2:
             setattr(self, self.INTEGERS[tag], struct.unpack_from(order + "H", value)[0])
-        elif tag in self.NUMBERS:
-            attribute, count = self.NUMBERS[tag]
-            setattr(self, attribute, _numbers(value, count))
+        elif tag in self.NUMBERS and _text(value):
+            attribute, name, count = self.NUMBERS[tag]
+            numbers = _numbers(value, count)
+            setattr(self, attribute, numbers)
+            if numbers is None:
+                text = _printable(_text(value)[:80])
+                self.problem = f"its {name} is '{text}', not {count} number{'' if count == 1 else 's'} up to 10^9"
+            elif attribute == "slope" and numbers[0] == 0:
+                self.problem = "its RescaleSlope is 0"
 
     def is_needed(self, tag):
         return tag in self.TEXTS or tag in self.INTEGERS or tag in self.NUMBERS
@@ -130,12 +140,13 @@ def _printable(text):
 
 
 def _numbers(value, count):
-    """The finite numbers of a decimal string, such as 1.5\\-2\\3; None if there are not as many."""
-    try:
-        numbers = tuple(float(part) for part in _text(value).split("\\"))
-    except ValueError:
+    """The numbers of a decimal string, such as 1.5\\-2\\3; None if there are not as many, or one is no number up to 10^9."""
+    parts = [part.strip(" ") for part in _text(value).split("\\")]
+    # float() takes more, such as 1_000.
+    if len(parts) != count or not all(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", part) for part in parts):
         return None
-    return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
+    numbers = tuple(map(float, parts))
+    return numbers if all(abs(number) <= 1e9 for number in numbers) else None
 
 
 def _is_image_class(uid):
@@ -193,7 +204,8 @@ class _HeaderReader:
                 file.set(tag, self.bytes(length, tag), self.order)
             else:
                 self.skip(tag, length, is_unknown)
-        if file.rows or _is_image_class(file.class_uid):
+        is_standard_class = file.class_uid.startswith("1.2.840.10008.")
+        if _is_image_class(file.class_uid) or (file.rows and not is_standard_class):
             raise _Broken("it has no pixel data")
 
     def check_pixel_data(self, tag, length, is_unknown, file, is_native):
@@ -207,7 +219,8 @@ class _HeaderReader:
         samples = 2 if file.photometric_interpretation == "YBR_FULL_422" else file.samples_per_pixel
         bits = samples * file.rows * file.columns * file.number_of_frames * file.bits_allocated
         needed = -(-bits // 8)
-        if is_native and length < needed:
+        # One more byte makes the length even.
+        if is_native and not needed <= length <= needed + 1:
             raise _Broken(f"its pixel data has {length} bytes, but the header needs {needed}")
 
     def require(self, count, tag):
@@ -402,6 +415,21 @@ def _are_close(a, b, tolerance):
     return a is not None and b is not None and all(abs(x - y) <= tolerance for x, y in zip(a, b))
 
 
+def _check_plane(folder, file):
+    """Check what the header of a file tells about its plane."""
+    if file.orientation:
+        row, column = np.reshape(file.orientation, (2, 3))
+        lengths = np.linalg.norm(row), np.linalg.norm(column)
+        if not (all(abs(length - 1) < 1e-3 for length in lengths) and abs(row @ column) < 1e-3):
+            _refuse(
+                folder,
+                "ImageOrientationPatient must be two perpendicular unit vectors, but is "
+                f"{_vector(file.orientation)} in '{file.name}'",
+            )
+    if file.pixel_spacing and min(file.pixel_spacing) <= 0:
+        _refuse(folder, f"PixelSpacing must be positive, but is {_vector(file.pixel_spacing)} in '{file.name}'")
+
+
 def _check_slices(folder, files):
     """Check what all slices must share."""
     instances = {}
@@ -444,16 +472,6 @@ def _check_slices(folder, files):
 
     _require_same(folder, files, "PixelSpacing", describe_spacing)
     _require_same(folder, files, "ImageOrientationPatient", describe_orientation)
-    row, column = np.reshape(first.orientation, (2, 3))
-    lengths = np.linalg.norm(row), np.linalg.norm(column)
-    if not (all(abs(length - 1) < 1e-3 for length in lengths) and abs(row @ column) < 1e-3):
-        _refuse(
-            folder,
-            "ImageOrientationPatient must be two perpendicular unit vectors, but is "
-            f"{_vector(first.orientation)} in '{first.name}'",
-        )
-    if first.pixel_spacing and min(first.pixel_spacing) <= 0:
-        _refuse(folder, f"PixelSpacing must be positive, but is {_vector(first.pixel_spacing)} in '{first.name}'")
 
 
 class _Geometry(NamedTuple):
@@ -513,6 +531,7 @@ def _check_series(folder, files, allow_uneven_slices):
     broken = [file for file in files if file.problem]
     if broken:
         _refuse(folder, f"all files of a series must be readable, but not {_problems(broken)}")
+    _check_plane(folder, files[0])
     if len(files) == 1:
         return files, None, ""
     _check_slices(folder, files)
