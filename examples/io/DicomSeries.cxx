@@ -265,9 +265,10 @@ private:
   static bool
   IsNeeded(Tag tag)
   {
-    static const std::set<Tag> needed{ 0x00080016, 0x00080018, 0x00080060, 0x0008103e, 0x0020000e, 0x00200032,
-                                       0x00200037, 0x00200052, 0x00280002, 0x00280004, 0x00280008, 0x00280010,
-                                       0x00280011, 0x00280030, 0x00280100, 0x00281052, 0x00281053 };
+    static const std::set<Tag> needed{ 0x00080016, 0x00080018, 0x00080060, 0x0008103e, 0x00180050,
+                                       0x00180088, 0x0020000e, 0x00200032, 0x00200037, 0x00200052,
+                                       0x00280002, 0x00280004, 0x00280008, 0x00280010, 0x00280011,
+                                       0x00280030, 0x00280100, 0x00281052, 0x00281053 };
     return needed.count(tag) > 0;
   }
 
@@ -319,13 +320,15 @@ private:
     };
     using One = itk::Vector<double, 1>;
     std::optional<One> frames;
-    std::optional<One> intercept;
+    std::optional<One> other;
     std::optional<One> slope;
     numbers(0x00200032, "ImagePositionPatient", file.position, std::integral_constant<unsigned int, 3>{});
     numbers(0x00200037, "ImageOrientationPatient", file.orientation, std::integral_constant<unsigned int, 6>{});
     numbers(0x00280030, "PixelSpacing", file.pixelSpacing, std::integral_constant<unsigned int, 2>{});
     numbers(0x00280008, "NumberOfFrames", frames, std::integral_constant<unsigned int, 1>{});
-    numbers(0x00281052, "RescaleIntercept", intercept, std::integral_constant<unsigned int, 1>{});
+    numbers(0x00180050, "SliceThickness", other, std::integral_constant<unsigned int, 1>{});
+    numbers(0x00180088, "SpacingBetweenSlices", other, std::integral_constant<unsigned int, 1>{});
+    numbers(0x00281052, "RescaleIntercept", other, std::integral_constant<unsigned int, 1>{});
     numbers(0x00281053, "RescaleSlope", slope, std::integral_constant<unsigned int, 1>{});
     if (frames)
     {
@@ -343,6 +346,12 @@ private:
     if (file.rows == 0 || file.columns == 0 || file.bitsAllocated == 0)
     {
       throw std::runtime_error("it has pixel data, but no Rows, Columns or BitsAllocated");
+    }
+    static const std::set<unsigned int> sizes{ 1, 8, 12, 16, 32, 64 };
+    if (sizes.count(file.bitsAllocated) == 0)
+    {
+      throw std::runtime_error("its BitsAllocated is " + std::to_string(file.bitsAllocated) +
+                               ", not 1, 8, 12, 16, 32 or 64");
     }
     if (element.length == undefinedLength)
     {

@@ -52,6 +52,7 @@ struct Slice
   std::string orientation{ "1\\0\\0\\0\\1\\0" };
   std::string spacing{ "0.5\\0.75" };
   std::string description{ "A head" };
+  std::string thickness{ "2" };
   std::string slope;
   std::string intercept;
   std::string frames;
@@ -174,7 +175,7 @@ GetBytes(const Slice & slice)
   writer.AddText(8, 0x60, "CS", "MR");
   writer.AddText(8, 0x103e, "LO", slice.description);
   writer.AddText(0x10, 0x10, "PN", "Nobody");
-  writer.AddText(0x18, 0x50, "DS", "2");
+  writer.AddText(0x18, 0x50, "DS", slice.thickness);
   writer.AddText(0x20, 0xd, "UI", "1.2.9");
   writer.AddText(0x20, 0xe, "UI", slice.series);
   writer.AddText(0x20, 0x13, "IS", std::to_string(slice.number));
@@ -516,6 +517,8 @@ TEST_F(DicomSeriesTest, RefusesDifferentSlices)
   refuse("its RescaleSlope is 'nan'", [](Slice & slice) { slice.slope = "nan"; });
   refuse("its RescaleSlope is 0", [](Slice & slice) { slice.slope = "0.0"; });
   refuse("its RescaleIntercept is 'x'", [](Slice & slice) { slice.intercept = "x"; });
+  refuse("its BitsAllocated is 7, not", [](Slice & slice) { slice.bits = 7; });
+  refuse("its SliceThickness is 'inf'", [](Slice & slice) { slice.thickness = "inf"; });
   refuse("its pixel data has 40 bytes, but the header needs 20", [](Slice & slice) { slice.bits = 8; });
   refuse("FrameOfReferenceUID", [](Slice & slice) { slice.frameOfReference = "1.2.8"; });
   refuse("more than one frame", [](Slice & slice) { slice.frames = "2"; });

@@ -81,6 +81,8 @@ class _File:
     }
     # Attribute, name and number of numbers.
     NUMBERS = {
+        0x00180050: ("slice_thickness", "SliceThickness", 1),
+        0x00180088: ("spacing_between_slices", "SpacingBetweenSlices", 1),
         0x00200032: ("position", "ImagePositionPatient", 3),
         0x00200037: ("orientation", "ImageOrientationPatient", 6),
         0x00280008: ("frames", "NumberOfFrames", 1),
@@ -211,6 +213,8 @@ class _HeaderReader:
     def check_pixel_data(self, tag, length, is_unknown, file, is_native):
         if not (file.rows and file.columns and file.bits_allocated):
             raise _Broken("it has pixel data, but no Rows, Columns or BitsAllocated")
+        if file.bits_allocated not in (1, 8, 12, 16, 32, 64):
+            raise _Broken(f"its BitsAllocated is {file.bits_allocated}, not 1, 8, 12, 16, 32 or 64")
         if length == _UNDEFINED_LENGTH:
             self.skip_items(is_unknown, 0)
             return
