@@ -757,6 +757,9 @@ CheckSlices(const std::string & folder, const std::vector<const DicomFile *> & f
   });
   RequireSame(
     folder, files, "SamplesPerPixel", [](const DicomFile & file) { return std::to_string(file.samplesPerPixel); });
+  RequireSame(folder, files, "PhotometricInterpretation", [](const DicomFile & file) {
+    return file.photometricInterpretation.empty() ? std::string("none") : MakePrintable(file.photometricInterpretation);
+  });
   RequireSame(
     folder, files, "BitsAllocated", [](const DicomFile & file) { return std::to_string(file.bitsAllocated); });
   RequireSame(folder, files, "FrameOfReferenceUID", [](const DicomFile & file) {
@@ -842,9 +845,30 @@ OrderSlices(const std::string & folder, std::vector<const DicomFile *> & files, 
     }
   }
 
+  // Small differences of all steps must not add up.
   const std::size_t last = files.size() - 1;
-  const auto        whole = *files[last]->position - *files[0]->position;
-  const double      spacing = whole.GetNorm() / static_cast<double>(last);
+  const double      meanLength = (project(files[last]) - project(files[0])) / static_cast<double>(last);
+  for (std::size_t i = 1; i <= last; ++i)
+  {
+    const auto   fromFirst = *files[i]->position - *files[0]->position;
+    const double length = fromFirst * normal;
+    const double drift = (fromFirst - normal * length).GetNorm();
+    if (!(drift <= 0.1 * median))
+    {
+      Refuse(folder,
+             Quote(GetBaseName(*files[i])) + " is " + FormatNumber(drift) +
+               " mm off the normal of the slices through " + Quote(GetBaseName(*files[0])) +
+               ", as of a tilted gantry; at most 10 % of the step of " + FormatNumber(median) + " mm are allowed");
+    }
+    const double offset = std::abs(length - meanLength * static_cast<double>(i));
+    if (uneven.empty() && !(offset <= 0.1 * median))
+    {
+      uneven.push_back(Quote(GetBaseName(*files[i])) + ", which is " + FormatNumber(offset) + " mm beside its place,");
+    }
+  }
+
+  const auto   whole = *files[last]->position - *files[0]->position;
+  const double spacing = whole.GetNorm() / static_cast<double>(last);
   volume.hasGeometry = true;
   volume.origin = *files[0]->position;
   volume.spacing[2] = spacing;
@@ -852,8 +876,7 @@ OrderSlices(const std::string & folder, std::vector<const DicomFile *> & files, 
   {
     volume.direction[d][0] = row[d];
     volume.direction[d][1] = column[d];
-    // As in ITK, the last axis goes through the positions.
-    volume.direction[d][2] = whole[d] / whole.GetNorm();
+    volume.direction[d][2] = normal[d];
   }
 
   if (uneven.empty())

@@ -29,7 +29,8 @@
 // - no SOPInstanceUID occurs twice,
 // - all have an ImagePositionPatient, and no position occurs twice,
 // - the steps between neighboring positions, ordered along the normal of the slices, agree with their median and with
-//   the normal. The tolerance is 1 % of the median, or 0.01 mm if that is more but at most 10 % of the median.
+//   the normal. The tolerance is 1 % of the median, or 0.01 mm if that is more but at most 10 % of the median. No slice
+//   is further than 10 % of the median from its place in an even volume.
 //
 // Slices are ordered by the projection of their position onto the normal, as gdcm::IPPSorter, gdcm::SerieHelper (used
 // by ITK and SimpleITK), and dcm2niix do. Tolerances of others for the steps: 1 % in highdicom (spatial.py), 0.2 mm in
@@ -173,7 +174,8 @@ SetDicomGeometry(TImage * image, const DicomVolume & volume)
   {
     image->SetOrigin(volume.origin);
   }
-  if ((image->GetDirection() - volume.direction).GetVnlMatrix().absolute_value_max() > tolerance)
+  // Unit vectors may be rounded this much, and masks that other programs made have ITK's direction.
+  if ((image->GetDirection() - volume.direction).GetVnlMatrix().absolute_value_max() > 2e-3)
   {
     image->SetDirection(volume.direction);
   }

@@ -23,6 +23,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -420,6 +421,26 @@ TEST_F(DicomSeriesTest, RefusesTiltedGantry)
     slice.position = "-3\\" + std::to_string(4 + 0.3 * slice.number) + "\\" + std::to_string(10 + 2.5 * slice.number);
   });
   this->ExpectAlwaysRefused({ "0.3 mm in the plane of the slices", "gantry", "0.025 mm" });
+}
+
+TEST_F(DicomSeriesTest, RefusesDifferencesThatAddUp)
+{
+  // Steps of 2.5 mm may differ by 0.025 mm, and slices may be 0.25 mm beside their places.
+  const auto writeLong = [this](const std::function<std::string(int)> & getPosition) {
+    for (int i = 0; i < 48; ++i)
+    {
+      Slice slice;
+      slice.number = i;
+      slice.position = getPosition(i);
+      this->Write(std::to_string(100 + i) + ".dcm", GetBytes(slice));
+    }
+  };
+  writeLong([](int i) { return "0\\" + std::to_string(0.02 * i) + "\\" + std::to_string(2.5 * i); });
+  this->ExpectAlwaysRefused({ "'113.dcm' is 0.26 mm off the normal", "'100.dcm'", "10 % of the step of 2.5 mm" });
+  writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + 0.024 * std::max(i - 24, 0)); });
+  this->ExpectRefused({ "mm beside its place", "'1" });
+  writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + (i % 2 == 0 ? 0.0 : 0.012)); });
+  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).remark, "");
 }
 
 TEST_F(DicomSeriesTest, RefusesCopiedSlice)

@@ -211,6 +211,21 @@ def test_tilted_gantry(write):
     expect_refused(folder, "0.3 mm in the plane of the slices", "gantry", "0.025 mm")
 
 
+def test_differences_that_add_up(tmp_path):
+    """Steps of 2.5 mm may differ by 0.025 mm, and slices may be 0.25 mm beside their places."""
+
+    def write(position):
+        for i in range(48):
+            (tmp_path / f"{100 + i}.dcm").write_bytes(dicom(number=i, position=position(i)))
+
+    write(lambda i: f"0\\{0.02 * i:g}\\{2.5 * i}")
+    expect_refused(tmp_path, "'113.dcm' is 0.26 mm off the normal", "'100.dcm'", "10 % of the step of 2.5 mm")
+    write(lambda i: f"0\\0\\{2.5 * i + 0.024 * max(i - 24, 0):g}")
+    expect_refused(tmp_path, "mm beside its place", "'1", always=False)
+    write(lambda i: f"0\\0\\{2.5 * i + 0.012 * (i % 2):g}")
+    voxelmaps.read_dicom_series(tmp_path)
+
+
 def test_copied_slice(write):
     folder = write()
     (folder / "copy.dcm").write_bytes((folder / name_of(5)).read_bytes())

@@ -514,11 +514,27 @@ def _order_slices(folder, files, allow_uneven_slices):
 
     whole = positions[-1] - positions[0]
     length = np.linalg.norm(whole)
-    geometry = _Geometry(positions[0], length / (len(files) - 1), np.stack([row, column, whole / length], axis=1))
+    geometry = _Geometry(positions[0], length / (len(files) - 1), np.stack([row, column, normal], axis=1))
+    # Small differences of all steps must not add up.
+    from_first = positions - positions[0]
+    heights = from_first @ normal
+    drifts = np.linalg.norm(from_first - np.outer(heights, normal), axis=1)
+    for i in np.flatnonzero(~(drifts <= 0.1 * median)):
+        _refuse(
+            folder,
+            f"'{files[i].name}' is {drifts[i]:g} mm off the normal of the slices through '{files[0].name}', as of a tilted "
+            f"gantry; at most 10 % of the step of {median:g} mm are allowed",
+        )
+    offsets = abs(heights - np.linspace(0, heights[-1], len(files)))
     uneven = [
         f"{lengths[i]:g} mm from '{files[i].name}' to '{files[i + 1].name}'"
         for i in np.flatnonzero(~(abs(lengths - median) <= tolerance))
     ]
+    if not uneven:
+        uneven = [
+            f"'{files[i].name}', which is {offsets[i]:g} mm beside its place,"
+            for i in np.flatnonzero(~(offsets <= 0.1 * median))[:1]
+        ]
     if not uneven:
         return files, geometry, ""
     what = (
@@ -660,7 +676,8 @@ def _set_geometry(folder, image, files, geometry):
         image.SetSpacing([float(s) for s in spacing])
     if np.linalg.norm(np.subtract(itk.origin(image), geometry.origin)) > tolerance * geometry.spacing:
         image.SetOrigin([float(x) for x in geometry.origin])
-    if abs(itk.array_from_matrix(image.GetDirection()) - geometry.direction).max() > tolerance:
+    # Unit vectors may be rounded this much, and masks that other programs made have ITK's direction.
+    if abs(itk.array_from_matrix(image.GetDirection()) - geometry.direction).max() > 2e-3:
         image.SetDirection(itk.matrix_from_array(geometry.direction))
 
 
