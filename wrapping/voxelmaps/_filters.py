@@ -171,7 +171,7 @@ class _RunningFilters:
     the filter's code around it, that would abort the process. So the filters must have stopped before."""
 
     # Observers that wait for the main thread would otherwise keep the process alive.
-    LONGEST_WAIT = 10.0
+    LONGEST_WAIT = 30.0
 
     def __init__(self):
         self.filters = []
@@ -181,9 +181,10 @@ class _RunningFilters:
 
     @contextlib.contextmanager
     def entry(self, instance):
+        is_main = threading.current_thread() is threading.main_thread()
+        if self.is_exiting and not is_main:
+            self.wait_for_exit()
         with self.changed:
-            if self.is_exiting:
-                raise RuntimeError("The interpreter is about to exit")
             self.filters.append(instance)
         try:
             yield
@@ -191,13 +192,20 @@ class _RunningFilters:
             with self.changed:
                 self.filters[:] = [f for f in self.filters if f is not instance]
                 self.changed.notify_all()
+            if self.is_exiting and not is_main:
+                self.wait_for_exit()
+
+    @staticmethod
+    def wait_for_exit():
+        """A daemon thread has nothing to do any more; what it printed could mix with the end of the interpreter."""
+        threading.Event().wait()
 
     def stop(self):
         with self.changed:
             self.is_exiting = True
             end = time.monotonic() + self.LONGEST_WAIT
             while self.filters and time.monotonic() < end:
-                # Update() itself clears the flag when it starts.
+                # Again and again, since a filter clears the flag when it starts.
                 for instance in self.filters:
                     instance.AbortGenerateDataOn()
                 self.changed.wait(0.05)
