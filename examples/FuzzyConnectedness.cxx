@@ -77,6 +77,7 @@ struct Options
   std::string                                   method{ "automatic" };
   bool                                          quiet{ false };
   bool                                          progressXML{ false };
+  ExampleIO::DicomOptions                       dicom;
 };
 
 void
@@ -197,6 +198,7 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddOptionalNumbers(connectivity, "Connectivity", "integer");
   module.AddFlag(distanceWeighting, "Weight by distance");
   module.AddEnumeration(method, "Method", ExampleIO::GetKeys(methods));
+  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
   ExampleIO::AddRunOptions(app, options.quiet);
   module.AddProgressOption(options.progressXML);
 
@@ -453,7 +455,7 @@ Run(const Options & options)
     throw std::runtime_error("there is no seed: give --seed, --seed-point or --seed-image");
   }
 
-  const auto input = ExampleIO::FindScalarInput(options.input);
+  const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';

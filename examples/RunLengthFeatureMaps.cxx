@@ -64,6 +64,7 @@ struct Options
   bool                              crop{ false };
   bool                              quiet{ false };
   bool                              progressXML{ false };
+  ExampleIO::DicomOptions           dicom;
   /** The files of --output-sre and so on; empty if not given. */
   std::map<Enums::Feature, std::string> featureFiles;
 };
@@ -166,6 +167,7 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
       app.add_option(GetOutputOption(feature), options.featureFiles[feature], "map of " + name)->type_name("FILE");
     module.AddImage(file, name, "scalar", "output");
   }
+  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
   ExampleIO::AddRunOptions(app, options.quiet);
   module.AddProgressOption(options.progressXML);
 
@@ -464,7 +466,7 @@ void
 Run(const Options & options)
 {
   const auto features = GetFeatures(options);
-  const auto input = ExampleIO::FindScalarInput(options.input);
+  const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';

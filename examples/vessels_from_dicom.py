@@ -27,6 +27,7 @@ import os
 import pathlib
 
 import itk
+from itk import voxelmaps
 
 # Without a display, VTK renders through EGL.
 if "DISPLAY" not in os.environ:
@@ -100,7 +101,7 @@ def main():
     parser.add_argument("--threshold", type=float, default=0.4, help="strength of the weakest voxels of the vessels")
     options = parser.parse_args()
 
-    ct = itk.imread(options.series)
+    ct = voxelmaps.read_dicom_series(options.series) if os.path.isdir(options.series) else itk.imread(options.series)
     strength = itk.fuzzy_connectedness_image_filter(
         ct,
         seed=[int(i) for i in options.seed.split(",")],

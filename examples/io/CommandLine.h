@@ -20,6 +20,7 @@
 
 // The command line and the main function of the example programs.
 
+#include "DicomSeries.h"
 #include "Geometry.h"
 #include "Supervisor.h"
 #include "Text.h"
@@ -34,6 +35,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -231,6 +233,32 @@ RefuseEmptyValues(CLI::App & app, const std::vector<std::string> & arguments)
       check(*positional++, *argument);
     }
   }
+}
+
+/** Add the options --series, --allow-uneven-slices, and --list-series, which prints the series and ends the program.
+ * The input must be an option that was added before. */
+inline void
+AddDicomOptions(CLI::App & app, const std::string & input, DicomOptions & options)
+{
+  options.areCommandLineOptions = true;
+  app
+    .add_option("--series", options.series, "SeriesInstanceUID to read, of a directory with more than one DICOM series")
+    ->type_name("UID")
+    ->check(
+      CLI::Validator([](const std::string & text) { return text.empty() ? std::string("the UID is empty") : ""; }, ""));
+  app.add_flag("--allow-uneven-slices",
+               options.allowUnevenSlices,
+               "read a DICOM series with missing or uneven slices as if they were even, with a warning");
+  app.add_flag_callback(
+    "--list-series",
+    [&input] {
+      if (!std::filesystem::is_directory(input))
+      {
+        throw std::runtime_error("--list-series is for a folder with DICOM files, but '" + input + "' is none");
+      }
+      throw CLI::CallForVersion(DescribeDicomSeries(input), 0);
+    },
+    "print the series of a directory of DICOM files, and end");
 }
 
 /** Parse the command line and run the program; print an error as one line that begins with the name of the program.

@@ -18,7 +18,6 @@
 #include "ImageReading.h"
 
 #include "itkGDCMImageIO.h"
-#include "itkGDCMSeriesFileNames.h"
 #include "itkImageIOFactory.h"
 
 #include <algorithm>
@@ -36,38 +35,6 @@ namespace ExampleIO
 {
 namespace
 {
-/** Find the series with the most files in a DICOM directory. */
-void
-FindSeries(Input & input)
-{
-  auto names = itk::GDCMSeriesFileNames::New();
-  names->SetUseSeriesDetails(true);
-  names->SetDirectory(input.name);
-
-  const auto  uids = names->GetSeriesUIDs();
-  std::string largest;
-  for (const auto & uid : uids)
-  {
-    const auto files = names->GetFileNames(uid);
-    if (files.size() > input.fileNames.size())
-    {
-      input.fileNames = files;
-      largest = uid;
-    }
-  }
-  if (input.fileNames.empty())
-  {
-    throw std::runtime_error("the directory '" + input.name + "' holds no DICOM series");
-  }
-  input.isSeries = true;
-  if (uids.size() > 1)
-  {
-    input.remark = input.name + " holds " + std::to_string(uids.size()) + " series; reading the largest, " + largest +
-                   " (" + std::to_string(input.fileNames.size()) + " files)";
-  }
-}
-
-
 /** Throw if a name is not that of a file or directory that can be opened. Others, such as pipes, could block for ever.
  */
 void
@@ -175,18 +142,26 @@ TemporaryLink::GetName() const
 }
 
 Input
-FindInput(const std::string & name)
+FindInput(const std::string & name, const DicomOptions & options)
 {
   Input input;
   input.name = name;
   CheckIsReadable(name);
   if (std::filesystem::is_directory(name))
   {
-    FindSeries(input);
+    input.isSeries = true;
+    input.volume = FindDicomVolume(name, options);
+    input.fileNames = input.volume.fileNames;
+    input.remark = input.volume.remark;
     input.imageIO = itk::GDCMImageIO::New();
   }
   else
   {
+    if (!options.series.empty() || options.allowUnevenSlices)
+    {
+      throw std::runtime_error(std::string(options.series.empty() ? "--allow-uneven-slices" : "--series") +
+                               " is for a folder with DICOM files, but '" + name + "' is a file");
+    }
     input.fileNames = { name };
     input.compressedParts = CheckImageHeader(name);
     HideNeighbors(input);
@@ -232,14 +207,14 @@ FindInput(const std::string & name)
     throw std::runtime_error("'" + name + "' has " + std::to_string(input.dimension) +
                              " dimensions, but must have 2 or 3");
   }
-  input.componentType = input.imageIO->GetComponentType();
+  input.componentType = input.isSeries ? input.volume.componentType : input.imageIO->GetComponentType();
   return input;
 }
 
 Input
-FindScalarInput(const std::string & name)
+FindScalarInput(const std::string & name, const DicomOptions & options)
 {
-  Input      input = FindInput(name);
+  Input      input = FindInput(name, options);
   const auto components = input.imageIO->GetNumberOfComponents();
   const bool hasBytes =
     input.componentType == itk::IOComponentEnum::UCHAR || input.componentType == itk::IOComponentEnum::USHORT;

@@ -20,6 +20,7 @@
 
 // Reading all formats that ITK reads.
 
+#include "DicomSeries.h"
 #include "FileChecks.h"
 #include "Supervisor.h"
 #include "Text.h"
@@ -66,9 +67,11 @@ private:
 /** An image to read: a file, or the files of a DICOM series. */
 struct Input
 {
-  std::string               name;
-  std::vector<std::string>  fileNames;
-  bool                      isSeries{ false };
+  std::string              name;
+  std::vector<std::string> fileNames;
+  bool                     isSeries{ false };
+  /** Of a series. */
+  DicomVolume               volume;
   itk::ImageIOBase::Pointer imageIO;
   unsigned int              dimension{ 0 };
   itk::IOComponentEnum      componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
@@ -84,11 +87,11 @@ struct Input
 
 /** Read the header of a file or DICOM directory, but no voxels. */
 Input
-FindInput(const std::string & name);
+FindInput(const std::string & name, const DicomOptions & options = {});
 
 /** The same as FindInput, but require one value per voxel. */
 Input
-FindScalarInput(const std::string & name);
+FindScalarInput(const std::string & name, const DicomOptions & options = {});
 
 /** Passes an image type to a function. */
 template <typename TImage>
@@ -150,11 +153,16 @@ ReadFiles(const Input & input)
     image->DisconnectPipeline();
     return image;
   };
-  if (input.isSeries)
+  if constexpr (TImage::ImageDimension == 3)
   {
-    auto reader = itk::ImageSeriesReader<TImage>::New();
-    reader->SetFileNames(input.fileNames);
-    return update(reader);
+    if (input.isSeries)
+    {
+      auto reader = itk::ImageSeriesReader<TImage>::New();
+      reader->SetFileNames(input.fileNames);
+      const auto image = update(reader);
+      SetDicomGeometry(image.GetPointer(), input.volume);
+      return image;
+    }
   }
   auto reader = itk::ImageFileReader<TImage>::New();
   reader->SetFileName(input.fileNames.front());

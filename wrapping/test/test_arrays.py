@@ -186,6 +186,62 @@ def test_xarray_in_other_orders(image):
     np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(bare), expected)
 
 
+@pytest.mark.parametrize(
+    "axis, positions, message",
+    [
+        ("z", [0, 1, 2, 3, 4, 5, 7], "axis z must be evenly spaced within 1 %.* first step is 1, .* from 5 to 7 is 2"),
+        ("z", [0, 1, 2, 3, 3, 4, 5], "from 3 to 3 is 0"),
+        ("x", 1.005 * np.arange(10.0) - (np.arange(10) > 0) * 0.005, None),
+        ("y", np.concatenate([[0.0], 1 + 1.009 * np.arange(11)]), None),
+        ("x", np.arange(10)[::-1], "axis x must increase, but begin with 9, 8"),
+        ("x", [0, 1, 2, 3, np.nan, 5, 6, 7, 8, 9], "axis x must be finite"),
+        ("x", list("abcdefghij"), "axis x must be numbers, but are <U1"),
+        ("x", (np.float32(0.3) * np.arange(10, dtype=np.float32) + np.float32(300)).astype(np.float32), None),
+    ],
+)
+def test_xarray_coordinates(image, axis, positions, message):
+    """An image has one spacing along each axis; ITK takes the first step, whatever the others are."""
+    given = itk.xarray_from_image(image).assign_coords({axis: positions})
+    mask = given.copy(data=np.ones(given.shape, np.uint8))
+    if message is None:
+        itk.run_length_feature_map_image_filter(given)
+        return
+    with pytest.raises(ValueError, match=message):
+        itk.run_length_feature_map_image_filter(given)
+    with pytest.raises(ValueError, match=message):
+        itk.run_length_feature_map_image_filter(image, mask_image=mask)
+
+
+def test_xarray_coordinates_that_drift():
+    positions = np.concatenate([[0.0], 1 + 1.009 * np.arange(39)])
+    given = xarray.DataArray(np.zeros((4, 40), np.uint8), dims=("y", "x"), coords={"x": positions})
+    with pytest.raises(ValueError, match="the first step, 1, the last one would be 39 instead of 39.342"):
+        itk.run_length_feature_map_image_filter(given)
+
+
+def test_xarray_dims(image):
+    array = itk.array_from_image(image)
+    for dims in (("t", "y", "x"), ("k", "j", "i")):
+        with pytest.raises(ValueError, match="dims x and y, or x, y and z is needed, not " + ", ".join(dims)):
+            itk.run_length_feature_map_image_filter(xarray.DataArray(array, dims=dims))
+
+
+def test_arrays_as_masks_take_the_region_of_the_image(image):
+    region = image.GetLargestPossibleRegion()
+    region.SetIndex([2, -3, 1])
+    image.SetRegions(region)
+    mask = np.random.default_rng(1).random((7, 12, 10)) < 0.5
+    maps = itk.run_length_feature_map_image_filter(image, mask_image=mask)
+    assert same_geometry(maps, image)
+    array = itk.array_from_image(image)
+    expected = itk.run_length_feature_map_image_filter(array, mask_image=mask)
+    np.testing.assert_array_equal(itk.array_from_image(maps), expected)
+    seeds = np.zeros((7, 12, 10), np.uint8)
+    seeds[3, 2, 1] = 1
+    strength = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, mask_image=mask | (seeds > 0), **AFFINITY)
+    assert itk.array_from_image(strength)[3, 2, 1] == 1
+
+
 def test_arrays_as_masks_take_the_geometry_of_the_image(image):
     mask = np.random.default_rng(1).random((7, 12, 10)) < 0.5
     maps = itk.run_length_feature_map_image_filter(image, mask_image=mask)

@@ -30,13 +30,16 @@ PAGES = ["README.md", "doc/python.md", "doc/parameters.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_of_the_documentation(page, data, tmp_path, monkeypatch):
+def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
     pytest.importorskip("xarray")
     from itk import voxelmaps
 
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
     assert blocks
     shutil.copy(data / "KmeansTest_T1UCharRaw.nii.gz", tmp_path / "head.nii.gz")
+    if any("ct-series" in block for block in blocks):
+        folder, _ = request.getfixturevalue("ct_series")
+        shutil.copytree(folder, tmp_path / "ct-series")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": page}
     if page == "doc/parameters.md":

@@ -321,5 +321,55 @@ def test_errors_have_the_text_of_cpp():
     moved.SetOrigin([5, 5])
     with pytest.raises(RuntimeError, match="same physical space"):
         itk.run_length_feature_map_image_filter(itk.image_from_array(image), mask_image=moved)
-    with pytest.raises(Exception, match="not wrapped for input type"):
-        itk.run_length_feature_map_image_filter(np.zeros((3, 4, 5, 6), np.float32))
+
+
+def one_line(error):
+    return "\n" not in str(error.value) and len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize("function", ["run_length_feature_map_image_filter", "fuzzy_connectedness_image_filter"])
+def test_inputs_that_are_no_images(function):
+    function = getattr(itk, function)
+    image = itk.image_from_array(random_image((6, 7)))
+    vectors = itk.run_length_feature_map_image_filter(image)
+    colors = itk.image_from_array(np.zeros((4, 4, 3), np.uint8), is_vector=True)
+    deep = itk.image_from_array(np.zeros((2, 2, 2, 2), np.float32))
+    for wrong, message in (
+        ([[1, 2], [3, 4]], "needed, not list"),
+        ("head.nii.gz", "needed, not str; itk.imread reads files"),
+        (None, "needed, not NoneType"),
+        (3, "needed, not int"),
+        (vectors, "scalar itk.Image with 2 or 3 dimensions is needed, not itkVectorImageF2"),
+        (colors, "not itkImageRGBUC2"),
+        (deep, "not itkImageF4"),
+    ):
+        with pytest.raises(TypeError, match=message) as error:
+            function(wrong)
+        assert one_line(error)
+    for shape in ((), (5,), (3, 4, 5, 6)):
+        with pytest.raises(ValueError, match="2 or 3 dimensions is needed, but the shape is") as error:
+            function(np.zeros(shape, np.float32))
+        assert one_line(error)
+    for shape in ((0, 5), (4, 0, 3)):
+        with pytest.raises(ValueError, match="no voxels"):
+            function(np.zeros(shape, np.float32))
+    with pytest.raises(ValueError, match=r"size \(0, 0\) has no voxels"):
+        function(itk.Image[itk.F, 2].New())
+
+
+@pytest.mark.parametrize("name", ["mask_image", "seed_image"])
+def test_masks_that_are_no_images(name):
+    filter = itk.fuzzy_connectedness_image_filter
+    image = random_image((6, 7))
+    vectors = itk.run_length_feature_map_image_filter(itk.image_from_array(image))
+    for wrong, kind, message in (
+        ([[0, 1]], TypeError, "must be an itk.Image, a NumPy array or an xarray.DataArray, not list"),
+        ("mask.nii", TypeError, "not str"),
+        (vectors, TypeError, "must be a scalar itk.Image, not itkVectorImageF2"),
+        (np.ones((3, 6, 7)), ValueError, "Image has 3 dimensions, but the image has 2"),
+        (itk.image_from_array(np.ones((3, 6, 7), np.uint8)), ValueError, "Image has 3 dimensions, but the image has 2"),
+        (itk.image_from_array(np.ones((3, 6, 7), np.int32)), ValueError, "Image has 3 dimensions, but the image has 2"),
+    ):
+        with pytest.raises(kind, match=message) as error:
+            filter(image, seed=[1, 2], **{name: wrong})
+        assert one_line(error)

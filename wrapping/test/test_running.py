@@ -153,6 +153,27 @@ def test_threads_do_not_change_the_bits():
         np.testing.assert_array_equal(strength, results[0][1])
 
 
+@pytest.mark.parametrize("source", ["itk.image_from_array(array)", "itk.MedianImageFilter.New(array, Radius=1)"])
+def test_exit_while_a_daemon_thread_computes(source):
+    """The filter is aborted, and not the process."""
+    code = f"""
+import itk, numpy, threading
+array = itk.image_from_array(numpy.random.default_rng(0).integers(0, 200, (80, 120, 120)).astype(numpy.uint8))
+filter = itk.RunLengthFeatureMapImageFilter.New({source.replace("itk.image_from_array(array)", "array")}, neighborhood_radius=3)
+started = threading.Event()
+def see():
+    started.set()
+    filter.GetProgress()
+filter.AddObserver(itk.ProgressEvent(), see)
+threading.Thread(target=filter.Update, daemon=True).start()
+assert started.wait(60)
+print("end", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "end\n" and done.stderr == ""
+
+
 def test_streamed_writing(tmp_path):
     image = itk.image_from_array(big_image()[:12])
     filter = itk.RunLengthFeatureMapImageFilter.New(

@@ -15,13 +15,15 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps by name.
+"""Run length feature maps by name, and DICOM series.
 
-feature_maps       compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
-crop_slices        part of the input that feature_maps(..., crop="mask") returns
-feature_names      names of the components of a feature map image
-feature_dict       split a feature map image into a dict that maps feature names to images
-feature_xarray     convert a feature map image to an xarray.DataArray with a labeled axis of features
+feature_maps         compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
+crop_slices          part of the input that feature_maps(..., crop="mask") returns
+feature_names        names of the components of a feature map image
+feature_dict         split a feature map image into a dict that maps feature names to images
+feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
+read_dicom_series    read a DICOM series, and refuse what is not one even volume
+list_dicom_series    list the DICOM series in a folder
 
 The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
 """
@@ -37,8 +39,18 @@ if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
     )
 
 from . import _filters, _images  # noqa: E402
+from ._dicom import DicomSeries, list_dicom_series, read_dicom_series  # noqa: E402
 
-__all__ = ["crop_slices", "feature_dict", "feature_maps", "feature_names", "feature_xarray"]
+__all__ = [
+    "DicomSeries",
+    "crop_slices",
+    "feature_dict",
+    "feature_maps",
+    "feature_names",
+    "feature_xarray",
+    "list_dicom_series",
+    "read_dicom_series",
+]
 
 
 def _as_filter_keywords(kwargs, skip_single_voxel_directions):

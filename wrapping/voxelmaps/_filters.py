@@ -21,9 +21,13 @@ masks of any type, and arrays as input and output of the functional interface.
 FILTERS, at the end, lists the filters. A new filter needs a row there and a .wrap file.
 """
 
+import atexit
+import contextlib
 import functools
 import importlib
 import operator
+import threading
+import time
 from typing import Dict, NamedTuple, Optional, Tuple
 
 import itk
@@ -162,6 +166,54 @@ def _index_setter(original):
     return setter
 
 
+class _RunningFilters:
+    """The filters that compute now. Python ends a daemon thread when it next needs the interpreter lock; in an observer, with
+    the filter's code around it, that would abort the process. So the filters must have stopped before."""
+
+    # Observers that wait for the main thread would otherwise keep the process alive.
+    LONGEST_WAIT = 30.0
+
+    def __init__(self):
+        self.filters = []
+        self.changed = threading.Condition()
+        self.is_exiting = False
+        atexit.register(self.stop)
+
+    @contextlib.contextmanager
+    def entry(self, instance):
+        is_main = threading.current_thread() is threading.main_thread()
+        if self.is_exiting and not is_main:
+            self.wait_for_exit()
+        with self.changed:
+            self.filters.append(instance)
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.filters[:] = [f for f in self.filters if f is not instance]
+                self.changed.notify_all()
+            if self.is_exiting and not is_main:
+                self.wait_for_exit()
+
+    @staticmethod
+    def wait_for_exit():
+        """A daemon thread has nothing to do any more; what it printed could mix with the end of the interpreter."""
+        threading.Event().wait()
+
+    def stop(self):
+        with self.changed:
+            self.is_exiting = True
+            end = time.monotonic() + self.LONGEST_WAIT
+            while self.filters and time.monotonic() < end:
+                # Again and again, since a filter clears the flag when it starts.
+                for instance in self.filters:
+                    instance.AbortGenerateDataOn()
+                self.changed.wait(0.05)
+
+
+_running = _RunningFilters()
+
+
 def _update_method(original, releasing):
     """Release the interpreter lock, unless filters before this one may run: threads may share these, and only the lock keeps
     them from running twice at once."""
@@ -170,9 +222,10 @@ def _update_method(original, releasing):
     def method(self):
         getters = ("GetInput", "GetMaskImage", "GetSelectionImage", "GetSeedImage")
         inputs = [getattr(self, getter)() for getter in getters if hasattr(self, getter)]
-        if any(image is not None and image.GetSource() is not None for image in inputs):
-            return original(self)
-        return releasing(self)
+        with _running.entry(self):
+            if any(image is not None and image.GetSource() is not None for image in inputs):
+                return original(self)
+            return releasing(self)
 
     return method
 
@@ -192,7 +245,7 @@ def _image_setter(original, name, nonzero):
 
     @functools.wraps(original)
     def setter(self, value):
-        return original(self, _images.byte_image(value, self.GetInput(), name, nonzero))
+        return original(self, _images.byte_image(value, self.GetInput(), _dimension(self), name, nonzero))
 
     return setter
 

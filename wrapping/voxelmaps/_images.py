@@ -37,6 +37,10 @@ _MAX_EXACT_INTEGER = 2**53
 
 # Types that the module is wrapped for: itk.Image[itk.UC, ...], US, SS, F and D.
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
+_WRAPPED_PIXELS = (itk.UC, itk.US, itk.SS, itk.F, itk.D)
+
+# ITK has images of these, but filters are not wrapped for them.
+_OTHER_PIXELS = (itk.SC, itk.SI, itk.UI, itk.SL, itk.UL, itk.SLL, itk.ULL)
 
 
 def _real_array(value):
@@ -84,18 +88,85 @@ def _with_geometry_of(image, source):
     return image
 
 
+def _check_coordinates(value):
+    """Raise ValueError if a DataArray is no grid of even spacing along x, y and perhaps z, as an image is."""
+    if sorted(value.dims) not in (["x", "y"], ["x", "y", "z"]):
+        raise ValueError(
+            f"a DataArray with the dims x and y, or x, y and z is needed, not {', '.join(map(str, value.dims))}"
+        )
+    for dim in value.dims:
+        if dim not in value.coords:
+            continue
+        positions = np.asarray(value.coords[dim].values)
+        if positions.dtype.kind not in "iuf":
+            raise ValueError(f"the coordinates of axis {dim} must be numbers, but are {positions.dtype}")
+        positions = positions.astype(np.float64)
+        if not np.isfinite(positions).all():
+            raise ValueError(f"the coordinates of axis {dim} must be finite")
+        if len(positions) < 2:
+            continue
+        # ITK takes the first step, and coordinates of type float32 are rounded.
+        step = positions[1] - positions[0]
+        if step <= 0:
+            raise ValueError(
+                f"the coordinates of axis {dim} must increase, but begin with {positions[0]:g}, {positions[1]:g}"
+            )
+        differences = abs(np.diff(positions) - step)
+        worst = int(differences.argmax())
+        if differences[worst] > 0.01 * step:
+            raise ValueError(
+                f"the coordinates of axis {dim} must be evenly spaced within 1 %, but the first step is {step:g}, and the one "
+                f"from {positions[worst]:g} to {positions[worst + 1]:g} is {positions[worst + 1] - positions[worst]:g}"
+            )
+        end = positions[0] + step * (len(positions) - 1)
+        if abs(positions[-1] - end) > 0.1 * step:
+            raise ValueError(
+                f"the coordinates of axis {dim} must be evenly spaced, but with the first step, {step:g}, the last one would "
+                f"be {end:g} instead of {positions[-1]:g}"
+            )
+
+
+def _check_array(array):
+    if array.ndim not in (2, 3):
+        raise ValueError(f"an array with 2 or 3 dimensions is needed, but the shape is {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"an array of shape {array.shape} has no voxels")
+
+
+def _image_type(image):
+    """Template, pixel type and dimension of an image; None if it is none."""
+    try:
+        template, (pixel, dimension, *_) = itk.template(image)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return template, pixel, dimension
+
+
 def image_from(value):
-    """The input of a filter: an image of a type that the module is wrapped for, from an image or an array."""
+    """The input of a filter: an image of a type that the module is wrapped for, from an image or an array. Raises TypeError or
+    ValueError if it is no scalar image with voxels in 2 or 3 dimensions."""
     if is_xarray(value):
+        _check_coordinates(value)
+        _check_array(value)
         return itk.image_from_xarray(value.copy(data=_native(value.values)))
     if is_array(value):
+        array = np.asarray(value)
+        _check_array(array)
         return itk.image_view_from_array(_native(value))
-    if isinstance(value, itk.DataObject):
-        template, (pixel, *_) = itk.template(value)
-        # ITK has these images, but filters are not wrapped for them.
-        if template is itk.Image and pixel in (itk.SC, itk.SI, itk.UI, itk.SL, itk.UL, itk.SLL, itk.ULL):
-            value.Update()
-            return _with_geometry_of(itk.image_view_from_array(_native(itk.array_view_from_image(value))), value)
+    if not isinstance(value, (itk.DataObject, itk.ProcessObject)):
+        hint = "; itk.imread reads files" if isinstance(value, str) else ""
+        raise TypeError(
+            f"an itk.Image, a NumPy array or an xarray.DataArray is needed, not {type(value).__name__}{hint}"
+        )
+    image = itk.output(value)
+    template, pixel, dimension = _image_type(image) or (None, None, None)
+    if template is not itk.Image or dimension not in (2, 3) or pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS:
+        raise TypeError(f"a scalar itk.Image with 2 or 3 dimensions is needed, not {type(image).__name__}")
+    if image.GetSource() is None and image.GetLargestPossibleRegion().GetNumberOfPixels() == 0:
+        raise ValueError(f"an image of size {tuple(itk.size(image))} has no voxels")
+    if value is image and pixel in _OTHER_PIXELS:
+        value.Update()
+        return _with_geometry_of(itk.image_view_from_array(_native(itk.array_view_from_image(value))), value)
     return value
 
 
@@ -160,18 +231,28 @@ def split_components(image, names, given):
     return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
 
 
-def byte_image(value, image, name, nonzero):
+def byte_image(value, image, dimension, name, nonzero):
     """Convert an array or an image to an image of unsigned char.
 
-    image      The filter's input, whose geometry arrays get.
-    name       Name of the parameter, for errors.
-    nonzero    Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
+    image        The filter's input, whose geometry arrays get.
+    dimension    That of the filter's input.
+    name         Name of the parameter, for errors.
+    nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
     """
     if value is None:
         return value
+    if not is_array(value) and not isinstance(value, (itk.DataObject, itk.ProcessObject)):
+        raise TypeError(
+            f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {type(value).__name__}"
+        )
     if not is_array(value):
         value = itk.output(value)
-        if itk.template(value)[1][0] == itk.UC:
+        template, pixel, mask_dimension = _image_type(value) or (None, None, None)
+        if template is not itk.Image or pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS:
+            raise TypeError(f"{name} must be a scalar itk.Image, not {type(value).__name__}")
+        if mask_dimension != dimension:
+            raise ValueError(f"{name} has {mask_dimension} dimensions, but the image has {dimension}")
+        if pixel == itk.UC:
             return value
         value.UpdateOutputInformation()
         value.SetRequestedRegionToLargestPossibleRegion()
@@ -179,6 +260,8 @@ def byte_image(value, image, name, nonzero):
         source, array = value, itk.array_view_from_image(value)
     else:
         source, array = None, _real_array(value)
+        if array.ndim != dimension:
+            raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {dimension}")
     if nonzero:
         # NaN is not a seed.
         array = (array < 0) | (array > 0)
@@ -193,9 +276,12 @@ def byte_image(value, image, name, nonzero):
         view = image_from(value.copy(data=array))
         return _image_like(itk.array_view_from_image(view), view)
     result = itk.image_from_array(np.ascontiguousarray(array))
-    if image is not None and image.GetImageDimension() == array.ndim:
+    if image is not None:
         # An array has no geometry, so it gets the geometry of the input image.
         image.UpdateOutputInformation()
+        region = result.GetLargestPossibleRegion()
+        region.SetIndex(image.GetLargestPossibleRegion().GetIndex())
+        result.SetRegions(region)
         result.SetOrigin(image.GetOrigin())
         result.SetSpacing(image.GetSpacing())
         result.SetDirection(image.GetDirection())
