@@ -20,6 +20,7 @@
 
 // The command line and the main function of the example programs.
 
+#include "Supervisor.h"
 #include "Text.h"
 #include "itkMultiThreaderBase.h"
 #include "itkObject.h"
@@ -33,6 +34,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -131,7 +133,7 @@ CopyNumbers(const std::string & option, const std::vector<T> & values, TArray & 
   std::copy(values.begin(), values.end(), array.begin());
 }
 
-/** Add the option --threads, which sets the number of threads of all filters, and the flag --quiet. */
+/** Add the option --threads, which sets the number of threads of all filters, and the flags --quiet and --verbose. */
 inline void
 AddRunOptions(CLI::App & app, bool & isQuiet)
 {
@@ -145,7 +147,11 @@ AddRunOptions(CLI::App & app, bool & isQuiet)
       "number of threads (default: one per processor)")
     ->type_name("N")
     ->transform(DecimalNumber<unsigned int>(1, itk::ITK_MAX_THREADS));
-  app.add_flag("--quiet", isQuiet, "print nothing but errors");
+  auto * quiet = app.add_flag("--quiet", isQuiet, "print nothing but errors");
+  app
+    .add_flag_callback(
+      "--verbose", [] { SetReadersVerbose(true); }, "print all messages and warnings of the readers of image files")
+    ->excludes(quiet);
 }
 
 /** Parse the command line and run the program; print an error as one line that begins with the name of the program.
@@ -166,26 +172,33 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
   });
   // The order that CLI11 wants.
   std::reverse(arguments.begin(), arguments.end());
-  try
-  {
-    app.parse(std::move(arguments));
-    run();
-  }
-  catch (const CLI::ParseError & error)
-  {
-    if (error.get_exit_code() == 0)
+  return RunSupervised(app.get_name(), [&]() -> int {
+    try
     {
-      return app.exit(error);
+      app.parse(arguments);
+      run();
     }
-    std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << " (--help shows the usage)\n";
-    return EXIT_FAILURE;
-  }
-  catch (const std::exception & error)
-  {
-    std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+    catch (const CLI::ParseError & error)
+    {
+      if (error.get_exit_code() == 0)
+      {
+        return app.exit(error);
+      }
+      std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << " (--help shows the usage)\n";
+      return EXIT_FAILURE;
+    }
+    catch (const std::bad_alloc &)
+    {
+      std::cerr << app.get_name() << ": there is not enough memory\n";
+      return EXIT_FAILURE;
+    }
+    catch (const std::exception & error)
+    {
+      std::cerr << app.get_name() << ": " << GetOneLineMessage(error) << '\n';
+      return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+  });
 }
 } // namespace ExampleIO
 

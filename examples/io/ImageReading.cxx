@@ -21,8 +21,16 @@
 #include "itkGDCMSeriesFileNames.h"
 #include "itkImageIOFactory.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 namespace ExampleIO
 {
@@ -58,17 +66,120 @@ FindSeries(Input & input)
                    " (" + std::to_string(input.fileNames.size()) + " files)";
   }
 }
+
+
+/** Throw if a name is not that of a file or directory that can be opened. Others, such as pipes, could block for ever.
+ */
+void
+CheckIsReadable(const std::string & name)
+{
+  const auto fail = [&name](std::string reason) {
+    reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+    throw std::runtime_error("cannot read '" + name + "': " + reason);
+  };
+  std::error_code error;
+  const auto      status = std::filesystem::status(name, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+  {
+    throw std::runtime_error("there is no file '" + name + "'");
+  }
+  if (error)
+  {
+    fail(error.message());
+  }
+  if (std::filesystem::is_directory(status))
+  {
+    return;
+  }
+  if (!std::filesystem::is_regular_file(status))
+  {
+    fail("it is neither a file nor a directory");
+  }
+  errno = 0;
+  if (!std::ifstream(name, std::ios::binary))
+  {
+    fail(errno == 0 ? "it cannot be opened" : std::generic_category().message(errno));
+  }
+}
+
+/** The reader of NIfTI takes the voxels of head.nii if that is beside head.nii.gz. Let it see a link without neighbors.
+ */
+void
+HideNeighbors(Input & input)
+{
+  const std::string compressed = ".nii.gz";
+  const auto &      name = input.name;
+  const auto        start = name.size() - std::min(name.size(), compressed.size());
+  std::error_code   error;
+  if (name.substr(start) != compressed || !std::filesystem::exists(name.substr(0, name.size() - 3), error))
+  {
+    return;
+  }
+  input.link = std::make_shared<TemporaryLink>(name);
+  input.fileNames = { input.link->GetName() };
+}
+
+[[noreturn]] void
+ThrowNotEnoughMemory(const Input & input, std::size_t bytesPerComponent)
+{
+  std::vector<itk::SizeValueType> sizes;
+  double bytes = static_cast<double>(bytesPerComponent) * input.imageIO->GetNumberOfComponents();
+  for (unsigned int d = 0; d < input.dimension; ++d)
+  {
+    sizes.push_back(input.isSeries && d == 2 ? input.fileNames.size() : input.imageIO->GetDimensions(d));
+    bytes *= static_cast<double>(sizes.back());
+  }
+  std::ostringstream text;
+  text << "there is not enough memory for its " << Join(sizes, "x") << " voxels, " << bytes / 1e9 << " GB";
+  throw std::runtime_error(text.str());
+}
 } // namespace
+
+TemporaryLink::TemporaryLink(const std::string & name)
+{
+  // No other process makes a folder of this name.
+  const auto unique = std::chrono::steady_clock::now().time_since_epoch().count();
+  m_Folder = std::filesystem::temp_directory_path() /
+             ("voxelmaps-" + std::to_string(std::random_device{}()) + "-" + std::to_string(unique));
+  if (!std::filesystem::create_directory(m_Folder))
+  {
+    throw std::runtime_error("cannot make the folder '" + m_Folder.string() + "'");
+  }
+  RemoveFolderIfKilled(m_Folder);
+  std::error_code error;
+  std::filesystem::create_symlink(std::filesystem::absolute(name), this->GetName(), error);
+  if (error)
+  {
+    this->Remove();
+    throw std::runtime_error("cannot read '" + name + "': a file of the same name without .gz is beside it");
+  }
+}
+
+TemporaryLink::~TemporaryLink()
+{
+  this->Remove();
+}
+
+void
+TemporaryLink::Remove()
+{
+  std::error_code error;
+  std::filesystem::remove_all(m_Folder, error);
+  KeepFolderIfKilled(m_Folder);
+}
+
+std::string
+TemporaryLink::GetName() const
+{
+  return (m_Folder / "image.nii.gz").string();
+}
 
 Input
 FindInput(const std::string & name)
 {
   Input input;
   input.name = name;
-  if (!std::filesystem::exists(name))
-  {
-    throw std::runtime_error("there is no file '" + name + "'");
-  }
+  CheckIsReadable(name);
   if (std::filesystem::is_directory(name))
   {
     FindSeries(input);
@@ -77,24 +188,37 @@ FindInput(const std::string & name)
   else
   {
     input.fileNames = { name };
-    input.imageIO = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::ReadMode);
+    input.compressedParts = CheckImageHeader(name);
+    HideNeighbors(input);
+  }
+  bool isKnown = true;
+  CallReader(name, [&input, &isKnown] {
+    const std::string & file = input.fileNames.front();
     if (input.imageIO.IsNull())
     {
-      throw std::runtime_error("no reader of ITK can read the file '" + name + "'");
+      input.imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
     }
-  }
-  input.imageIO->SetFileName(input.fileNames.front());
-  try
+    isKnown = input.imageIO.IsNotNull();
+    if (isKnown)
+    {
+      input.imageIO->SetFileName(file);
+      input.imageIO->ReadImageInformation();
+    }
+  });
+  if (!isKnown)
   {
-    input.imageIO->ReadImageInformation();
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw std::runtime_error("cannot read '" + name + "': " + GetOneLineMessage(error));
+    throw std::runtime_error("no reader of ITK can read the file '" + name + "'");
   }
 
   // Some programs store a single volume with a fourth axis of size 1.
   input.dimension = input.imageIO->GetNumberOfDimensions();
+  for (unsigned int d = 0; d < input.dimension; ++d)
+  {
+    if (input.imageIO->GetDimensions(d) == 0)
+    {
+      throw std::runtime_error("'" + name + "' has no voxels");
+    }
+  }
   while (input.dimension > 3 && input.imageIO->GetDimensions(input.dimension - 1) == 1)
   {
     --input.dimension;
@@ -127,5 +251,42 @@ FindScalarInput(const std::string & name)
                              " components per voxel; an image of one is needed");
   }
   return input;
+}
+
+void
+ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::function<void()> & read)
+{
+  // At the same time, so that a user does not wait twice.
+  auto check = std::async(input.compressedParts.empty() ? std::launch::deferred : std::launch::async,
+                          [&input] { CheckCompressedParts(input.name, input.compressedParts); });
+  const double files = input.isSeries ? static_cast<double>(input.fileNames.size()) : 1.0;
+  const double bytesInFile = files * static_cast<double>(input.imageIO->GetImageSizeInBytes());
+  try
+  {
+    CallReader(
+      input.name,
+      [&] {
+        try
+        {
+          read();
+        }
+        catch (const std::bad_alloc &)
+        {
+          ThrowNotEnoughMemory(input, bytesPerComponent);
+        }
+        catch (const itk::MemoryAllocationError &)
+        {
+          ThrowNotEnoughMemory(input, bytesPerComponent);
+        }
+      },
+      GetReadingTimeLimit(bytesInFile));
+  }
+  catch (const std::runtime_error &)
+  {
+    // The check knows better what is wrong.
+    check.get();
+    throw;
+  }
+  check.get();
 }
 } // namespace ExampleIO

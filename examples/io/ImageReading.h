@@ -20,20 +20,49 @@
 
 // Reading all formats that ITK reads.
 
+#include "FileChecks.h"
+#include "Supervisor.h"
 #include "Text.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkImageSeriesReader.h"
-#include "itkUnaryGeneratorImageFilter.h"
 #include "itkVectorImage.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace ExampleIO
 {
+/** A link to a .nii.gz file in a temporary folder. */
+class TemporaryLink
+{
+public:
+  explicit TemporaryLink(const std::string & name);
+  ~TemporaryLink();
+  TemporaryLink(const TemporaryLink &) = delete;
+  TemporaryLink &
+  operator=(const TemporaryLink &) = delete;
+
+  std::string
+  GetName() const;
+
+private:
+  void
+  Remove();
+
+  std::filesystem::path m_Folder;
+};
+
 /** An image to read: a file, or the files of a DICOM series. */
 struct Input
 {
@@ -45,6 +74,10 @@ struct Input
   itk::IOComponentEnum      componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
   /** Red, green, and blue; read as a gray image if all three are equal everywhere. */
   bool isColor{ false };
+  /** What to check of the file while its voxels are read. */
+  std::vector<CompressedPart> compressedParts;
+  /** The file to read instead, if others beside it would confuse the reader. */
+  std::shared_ptr<TemporaryLink> link;
   /** A message about the choice of files for the user; may be empty. */
   std::string remark;
 };
@@ -68,7 +101,7 @@ template <unsigned int VDimension, typename TFunction>
 void
 RunForPixelType(const Input & input, TFunction && run)
 {
-  // A double can represent all values of the other integer types that are used in practice.
+  // A double can represent all values of the other types, as ReadScalarImage checks for integers of 64 bits.
   switch (input.componentType)
   {
     case itk::IOComponentEnum::UCHAR:
@@ -102,20 +135,17 @@ RunForImageType(const Input & input, TFunction && run)
   }
 }
 
+/** Call a function that reads the voxels of an input, and check what they were read from. */
+void
+ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::function<void()> & read);
+
 template <typename TImage>
 typename TImage::Pointer
 ReadFiles(const Input & input)
 {
   const auto update = [&input](auto reader) {
     reader->SetImageIO(input.imageIO);
-    try
-    {
-      reader->Update();
-    }
-    catch (const itk::ExceptionObject & error)
-    {
-      throw std::runtime_error("cannot read '" + input.name + "': " + GetOneLineMessage(error));
-    }
+    ReadVoxels(input, sizeof(typename TImage::InternalPixelType), [&reader] { reader->Update(); });
     typename TImage::Pointer image = reader->GetOutput();
     image->DisconnectPipeline();
     return image;
@@ -131,6 +161,39 @@ ReadFiles(const Input & input)
   return update(reader);
 }
 
+/** Read an image of 64-bit integers as double, or throw if a value is beyond 2^53. */
+template <typename TInteger, typename TImage>
+typename TImage::Pointer
+ReadLargeIntegers(const Input & input)
+{
+  using IntegerImageType = itk::Image<TInteger, TImage::ImageDimension>;
+  const auto integers = ReadFiles<IntegerImageType>(input);
+  auto       image = TImage::New();
+  image->CopyInformation(integers);
+  image->SetRegions(integers->GetLargestPossibleRegion());
+  image->Allocate();
+
+  constexpr auto   limit = static_cast<TInteger>(std::int64_t{ 1 } << std::numeric_limits<double>::digits);
+  const TInteger * in = integers->GetBufferPointer();
+  auto *           out = image->GetBufferPointer();
+  const auto       count = integers->GetLargestPossibleRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    bool isExact = in[i] <= limit;
+    if constexpr (std::is_signed<TInteger>::value)
+    {
+      isExact = isExact && in[i] >= -limit;
+    }
+    if (!isExact)
+    {
+      throw std::runtime_error("'" + input.name + "' has the value " + std::to_string(in[i]) +
+                               ", but integers beyond 2^53 are not exact as double");
+    }
+    out[i] = static_cast<typename TImage::PixelType>(in[i]);
+  }
+  return image;
+}
+
 /** Read an image with one value per voxel, or a gray image stored with equal red, green, and blue. */
 template <typename TImage>
 typename TImage::Pointer
@@ -138,6 +201,19 @@ ReadScalarImage(const Input & input)
 {
   if (!input.isColor)
   {
+    if constexpr (std::is_same<typename TImage::PixelType, double>::value)
+    {
+      using Component = itk::IOComponentEnum;
+      const auto type = input.componentType;
+      if (type == Component::LONGLONG || (type == Component::LONG && sizeof(long) == 8))
+      {
+        return ReadLargeIntegers<long long, TImage>(input);
+      }
+      if (type == Component::ULONGLONG || (type == Component::ULONG && sizeof(long) == 8))
+      {
+        return ReadLargeIntegers<unsigned long long, TImage>(input);
+      }
+    }
     return ReadFiles<TImage>(input);
   }
 
@@ -168,15 +244,19 @@ template <unsigned int VDimension>
 typename itk::Image<unsigned char, VDimension>::Pointer
 ReadMask(const Input & input)
 {
-  using ValueImageType = itk::Image<float, VDimension>;
-  using MaskImageType = itk::Image<unsigned char, VDimension>;
-
-  auto threshold = itk::UnaryGeneratorImageFilter<ValueImageType, MaskImageType>::New();
-  threshold->SetInput(ReadScalarImage<ValueImageType>(input));
-  threshold->SetFunctor([](const float & value) -> unsigned char { return value < 0.0F || value > 0.0F ? 1 : 0; });
-  threshold->Update();
-  typename MaskImageType::Pointer mask = threshold->GetOutput();
-  mask->DisconnectPipeline();
+  auto mask = itk::Image<unsigned char, VDimension>::New();
+  // In the type of its voxels: small numbers would be 0 in another one.
+  RunForPixelType<VDimension>(input, [&input, &mask](auto type) {
+    const auto values = ReadScalarImage<typename decltype(type)::Type>(input);
+    mask->CopyInformation(values);
+    mask->SetRegions(values->GetLargestPossibleRegion());
+    mask->Allocate();
+    const auto * in = values->GetBufferPointer();
+    std::transform(in,
+                   in + values->GetLargestPossibleRegion().GetNumberOfPixels(),
+                   mask->GetBufferPointer(),
+                   [](auto value) -> unsigned char { return value < 0 || value > 0 ? 1 : 0; });
+  });
   return mask;
 }
 

@@ -26,7 +26,8 @@
 
 namespace ExampleIO
 {
-/** The message of an exception on one line, without the class and address of the ITK object that threw it. */
+/** The message of an exception on one line of at most 300 characters, without the class and address of the ITK object
+ * that threw it. */
 std::string
 GetOneLineMessage(const std::exception & error);
 

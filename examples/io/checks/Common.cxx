@@ -1,0 +1,344 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "Formats.h"
+
+#include <itk_zlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+namespace ExampleIO
+{
+namespace FileChecks
+{
+namespace
+{
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, int (*)(gzFile)>;
+
+std::string
+Describe(std::uint64_t numberOfBytes)
+{
+  return numberOfBytes == largest ? "more than 2^64 bytes"
+                                  : std::to_string(numberOfBytes) + (numberOfBytes == 1 ? " byte" : " bytes");
+}
+} // namespace
+
+ByteFile::ByteFile(const std::string & name)
+  : m_Stream(name, std::ios::binary)
+  , m_Size(0)
+{
+  std::error_code error;
+  m_Size = std::filesystem::file_size(name, error);
+  if (!m_Stream || error)
+  {
+    throw std::runtime_error("cannot open '" + name + "'");
+  }
+}
+
+std::string
+ByteFile::Read(std::uint64_t offset, std::size_t count)
+{
+  std::string bytes(count, '\0');
+  if (offset >= m_Size)
+  {
+    return {};
+  }
+  m_Stream.clear();
+  m_Stream.seekg(static_cast<std::streamoff>(offset));
+  m_Stream.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(m_Stream.gcount()));
+  return bytes;
+}
+
+bool
+IsGzip(const std::string & name)
+{
+  return ByteFile(name).Read(0, 2) == "\x1F\x8B";
+}
+
+std::string
+ReadHead(const std::string & name, std::size_t count)
+{
+  const GzFile file(gzopen(name.c_str(), "rb"), gzclose_r);
+  if (!file)
+  {
+    throw std::runtime_error("cannot open '" + name + "'");
+  }
+  std::string bytes(count, '\0');
+  const int   length = gzread(file.get(), bytes.data(), static_cast<unsigned int>(count));
+  if (length < 0)
+  {
+    throw std::runtime_error("its gzip stream is damaged");
+  }
+  bytes.resize(static_cast<std::size_t>(length));
+  return bytes;
+}
+
+std::uint64_t
+Multiply(std::uint64_t a, std::uint64_t b)
+{
+  return a != 0 && b > largest / a ? largest : a * b;
+}
+
+std::uint64_t
+Add(std::uint64_t a, std::uint64_t b)
+{
+  return b > largest - a ? largest : a + b;
+}
+
+void
+CheckMemory(std::uint64_t numberOfBytes)
+{
+  // Processors of today address 2^47 bytes for a program.
+  constexpr std::uint64_t limit = sizeof(void *) < 8 ? std::uint64_t{ 1 } << 31 : std::uint64_t{ 1 } << 47;
+  if (numberOfBytes > limit)
+  {
+    throw std::runtime_error("its header promises " + Describe(numberOfBytes) +
+                             " of voxels, more than a program can address");
+  }
+}
+
+void
+CheckSize(const std::string & what, std::uint64_t size, std::uint64_t promised)
+{
+  if (size < promised)
+  {
+    throw std::runtime_error(what + " has " + Describe(size) + ", but the header promises " + Describe(promised));
+  }
+}
+
+CompressedParts
+CheckSizeOrCompressedPart(const std::string & what, const CompressedPart & part, bool isCompressed)
+{
+  const std::uint64_t fileSize = ByteFile(part.file).GetSize();
+  if (part.size != largest)
+  {
+    CheckSize(what, fileSize, Add(part.offset, part.size));
+  }
+  const std::uint64_t size = std::min(fileSize - std::min(part.offset, fileSize), part.size);
+  if (!isCompressed)
+  {
+    CheckSize(what, fileSize, Add(part.offset, part.promised));
+    return {};
+  }
+  // Deflate reaches 1032:1 at most, so this finds absurd sizes before their memory is allocated.
+  if (Multiply(size, 1032) < part.promised)
+  {
+    throw std::runtime_error(what + " has " + Describe(size) + " of compressed voxels, which cannot be the " +
+                             Describe(part.promised) + " that the header promises");
+  }
+  return { part };
+}
+
+void
+CheckCompressedPart(const CompressedPart & part)
+{
+  ByteFile file(part.file);
+  z_stream stream{};
+  // 32: gzip or zlib, as the stream says.
+  if (inflateInit2(&stream, MAX_WBITS + 32) != Z_OK)
+  {
+    throw std::runtime_error("there is not enough memory to decompress");
+  }
+  const std::unique_ptr<z_stream, int (*)(z_stream *)> end(&stream, inflateEnd);
+
+  constexpr std::size_t chunk = 1 << 18;
+  std::string           in;
+  std::string           out(chunk, '\0');
+  std::uint64_t         position = part.offset;
+  std::uint64_t         rest = std::min(part.size, file.GetSize() - std::min(part.offset, file.GetSize()));
+  std::uint64_t         total = 0;
+  bool                  isInside = false;
+  bool                  hasMember = false;
+
+  while (true)
+  {
+    if (stream.avail_in == 0)
+    {
+      in = file.Read(position, static_cast<std::size_t>(std::min<std::uint64_t>(chunk, rest)));
+      position += in.size();
+      rest -= in.size();
+      if (in.empty())
+      {
+        break;
+      }
+      stream.next_in = reinterpret_cast<Bytef *>(in.data());
+      stream.avail_in = static_cast<uInt>(in.size());
+    }
+    if (!isInside && hasMember && stream.next_in[0] != 0x1F)
+    {
+      // Bytes after the last member are ignored, as gzip does.
+      break;
+    }
+    isInside = true;
+    stream.next_out = reinterpret_cast<Bytef *>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    total += out.size() - stream.avail_out;
+    if (result == Z_STREAM_END)
+    {
+      isInside = false;
+      hasMember = true;
+      inflateReset(&stream);
+    }
+    else if (result != Z_OK && result != Z_BUF_ERROR)
+    {
+      throw std::runtime_error(std::string("its compressed voxels are damaged") +
+                               (stream.msg ? std::string(": ") + stream.msg : std::string()));
+    }
+  }
+  if (isInside || !hasMember)
+  {
+    throw std::runtime_error("its compressed voxels are cut: the stream has no end");
+  }
+  if (total < part.promised)
+  {
+    throw std::runtime_error("it has " + Describe(total) + " after decompression, but the header promises " +
+                             Describe(part.promised));
+  }
+}
+
+std::string
+GetDataFileName(const std::string & header, const std::string & dataFile)
+{
+  const std::filesystem::path path(dataFile);
+  const std::string           name =
+    path.is_absolute() ? dataFile : (std::filesystem::path(header).parent_path() / path).string();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(name, error))
+  {
+    throw std::runtime_error("there is no file '" + name + "' with its voxels");
+  }
+  return name;
+}
+
+std::vector<std::string>
+GetWords(const std::string & text)
+{
+  std::istringstream       stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;)
+  {
+    words.push_back(word);
+  }
+  return words;
+}
+
+std::int64_t
+GetInteger(const std::string & word, const std::string & field)
+{
+  std::int64_t number = 0;
+  const char * end = word.data() + word.size();
+  const auto   result = std::from_chars(word.data(), end, number);
+  if (result.ec != std::errc{} || result.ptr != end)
+  {
+    throw std::runtime_error(field + ": '" + word + "' is not a whole number");
+  }
+  return number;
+}
+
+std::uint64_t
+GetProduct(const std::vector<std::string> & sizes, const std::string & field)
+{
+  std::uint64_t product = 1;
+  for (const auto & word : sizes)
+  {
+    const std::int64_t size = GetInteger(word, field);
+    if (size == 0)
+    {
+      throw NoVoxels();
+    }
+    if (size < 0)
+    {
+      throw std::runtime_error(field + " has " + word + ", but sizes are positive");
+    }
+    product = Multiply(product, static_cast<std::uint64_t>(size));
+  }
+  return product;
+}
+
+void
+CheckFinite(const std::string & word, const std::string & field)
+{
+  char *       end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  if (word.empty() || *end != '\0' || !std::isfinite(value))
+  {
+    throw std::runtime_error(field + ": '" + word + "' is not a finite number");
+  }
+}
+
+void
+CheckNumberOfWords(const std::string & name, std::uint64_t offset, std::uint64_t promised)
+{
+  std::ifstream stream(name, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(offset));
+  std::uint64_t count = 0;
+  for (std::string word; count < promised && stream >> word;)
+  {
+    ++count;
+  }
+  if (count < promised)
+  {
+    throw std::runtime_error("it has " + std::to_string(count) + " numbers, but the header promises " +
+                             std::to_string(promised));
+  }
+}
+
+std::vector<std::string>
+GetNamesOfPattern(const std::string & pattern, std::int64_t first, std::int64_t last, std::int64_t step)
+{
+  // The readers pass the pattern to printf, so that nothing but one number may be in it.
+  const auto percent = pattern.find('%');
+  auto       end = percent + 1;
+  while (end < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[end])))
+  {
+    ++end;
+  }
+  if (end >= pattern.size() || pattern[end] != 'd' || end > percent + 3 || pattern.find('%', end) != std::string::npos)
+  {
+    throw std::runtime_error("the pattern '" + pattern + "' of its data files has to have one number, such as %03d");
+  }
+  if (step < 1 || first < 0 || last < first || (last - first) / step >= 1000000)
+  {
+    throw std::runtime_error("the numbers of its data files, " + std::to_string(first) + " to " + std::to_string(last) +
+                             " in steps of " + std::to_string(step) + ", make no sense");
+  }
+  const std::string        digits = pattern.substr(percent + 1, end - percent - 1);
+  const char               fill = !digits.empty() && digits[0] == '0' ? '0' : ' ';
+  const std::size_t        width = digits.empty() ? 0 : static_cast<std::size_t>(std::stoi(digits));
+  std::vector<std::string> names;
+  for (std::int64_t number = first; number <= last; number += step)
+  {
+    const std::string text = std::to_string(number);
+    names.push_back(pattern.substr(0, percent) + std::string(std::max(width, text.size()) - text.size(), fill) + text +
+                    pattern.substr(end + 1));
+  }
+  return names;
+}
+} // namespace FileChecks
+} // namespace ExampleIO

@@ -1,0 +1,283 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "Formats.h"
+
+#include <algorithm>
+
+// DICOM, part 10: https://dicom.nema.org/medical/dicom/current/output/html/part10.html
+
+namespace ExampleIO
+{
+namespace FileChecks
+{
+namespace
+{
+constexpr std::uint32_t undefined = 0xFFFFFFFF;
+constexpr std::uint32_t pixelData = 0x7FE00010;
+constexpr std::uint32_t item = 0xFFFEE000;
+constexpr std::uint32_t itemEnd = 0xFFFEE00D;
+constexpr std::uint32_t sequenceEnd = 0xFFFEE0DD;
+
+/** The head of a data element. */
+struct Element
+{
+  std::uint32_t tag{ 0 };
+  std::uint32_t length{ 0 };
+  std::uint64_t valueOffset{ 0 };
+  bool          isSequence{ false };
+};
+
+std::string
+Describe(std::uint32_t tag)
+{
+  if (tag == pixelData)
+  {
+    return "its pixel data";
+  }
+  constexpr const char * digits = "0123456789ABCDEF";
+  std::string            text = "the element (";
+  for (int i = 7; i >= 0; --i)
+  {
+    text += digits[(tag >> (4 * i)) & 15U];
+    text += i == 4 ? "," : "";
+  }
+  return text + ")";
+}
+
+/** Walks through the data elements of a file. */
+class Walker
+{
+public:
+  explicit Walker(ByteFile & file)
+    : m_File(file)
+  {}
+
+  /** Walk from an offset, in the encoding of a transfer syntax, to the end of the pixel data. */
+  void
+  Walk(std::uint64_t position)
+  {
+    while (position < m_File.GetSize() && !m_IsAtPixelData)
+    {
+      position = this->Skip(this->GetElement(position), 0);
+    }
+    if (!m_IsAtPixelData)
+    {
+      throw std::runtime_error("it has no pixel data");
+    }
+  }
+
+  Element
+  GetElement(std::uint64_t position)
+  {
+    const std::string bytes = m_File.Read(position, 12);
+    if (bytes.size() < 8)
+    {
+      throw this->GetCut("an element");
+    }
+    Element element;
+    element.tag = (static_cast<std::uint32_t>(GetNumber<std::uint16_t>(bytes, 0, m_IsBigEndian)) << 16) |
+                  GetNumber<std::uint16_t>(bytes, 2, m_IsBigEndian);
+    const bool        isDelimiter = element.tag == item || element.tag == itemEnd || element.tag == sequenceEnd;
+    const std::string type = bytes.substr(4, 2);
+    if (m_IsImplicit || isDelimiter)
+    {
+      element.length = GetNumber<std::uint32_t>(bytes, 4, m_IsBigEndian);
+      element.valueOffset = position + 8;
+      return element;
+    }
+    if (!(type[0] >= 'A' && type[0] <= 'Z' && type[1] >= 'A' && type[1] <= 'Z'))
+    {
+      // Not as the standard has it; the reader decides.
+      m_IsAtPixelData = true;
+      element.valueOffset = position;
+      return element;
+    }
+    element.isSequence = type == "SQ";
+    static const std::array<const char *, 13> longTypes{ "OB", "OD", "OF", "OL", "OV", "OW", "SQ",
+                                                         "UC", "UR", "UT", "UN", "SV", "UV" };
+    if (std::find(longTypes.begin(), longTypes.end(), type) != longTypes.end())
+    {
+      if (bytes.size() < 12)
+      {
+        throw this->GetCut(Describe(element.tag));
+      }
+      element.length = GetNumber<std::uint32_t>(bytes, 8, m_IsBigEndian);
+      element.valueOffset = position + 12;
+    }
+    else
+    {
+      element.length = GetNumber<std::uint16_t>(bytes, 6, m_IsBigEndian);
+      element.valueOffset = position + 8;
+    }
+    return element;
+  }
+
+  /** The position after an element. */
+  std::uint64_t
+  Skip(const Element & element, int depth)
+  {
+    if (depth > 64)
+    {
+      throw std::runtime_error("its sequences are nested more than 64 times");
+    }
+    if (m_IsAtPixelData)
+    {
+      return element.valueOffset;
+    }
+    if (depth == 0 && element.tag == pixelData)
+    {
+      m_IsAtPixelData = true;
+      return element.length == undefined ? this->SkipFragments(element.valueOffset) : this->SkipValue(element);
+    }
+    if (element.length != undefined)
+    {
+      return this->SkipValue(element);
+    }
+    // A sequence of items, which end with a delimiter or have a length.
+    std::uint64_t position = element.valueOffset;
+    while (true)
+    {
+      const Element next = this->GetElement(position);
+      if (next.tag == sequenceEnd)
+      {
+        return next.valueOffset;
+      }
+      if (next.tag != item)
+      {
+        throw std::runtime_error("in the sequence of " + Describe(element.tag) + " is " + Describe(next.tag) +
+                                 " instead of an item");
+      }
+      if (next.length != undefined)
+      {
+        position = this->SkipValue(next);
+        continue;
+      }
+      position = next.valueOffset;
+      while (true)
+      {
+        const Element inside = this->GetElement(position);
+        if (inside.tag == itemEnd)
+        {
+          position = inside.valueOffset;
+          break;
+        }
+        position = this->Skip(inside, depth + 1);
+        if (m_IsAtPixelData)
+        {
+          return position;
+        }
+      }
+    }
+  }
+
+  void
+  SetEncoding(bool isImplicit, bool isBigEndian)
+  {
+    m_IsImplicit = isImplicit;
+    m_IsBigEndian = isBigEndian;
+  }
+
+private:
+  std::runtime_error
+  GetCut(const std::string & where) const
+  {
+    return std::runtime_error("it is cut: it ends, after " + std::to_string(m_File.GetSize()) + " bytes, within " +
+                              where);
+  }
+
+  std::uint64_t
+  SkipValue(const Element & element) const
+  {
+    if (element.valueOffset + element.length > m_File.GetSize())
+    {
+      throw this->GetCut(Describe(element.tag) + " of " + std::to_string(element.length) + " bytes");
+    }
+    return element.valueOffset + element.length;
+  }
+
+  /** Compressed pixel data. */
+  std::uint64_t
+  SkipFragments(std::uint64_t position)
+  {
+    while (true)
+    {
+      const std::string bytes = m_File.Read(position, 8);
+      if (bytes.size() < 8)
+      {
+        throw this->GetCut(Describe(pixelData));
+      }
+      const std::uint32_t tag = (static_cast<std::uint32_t>(GetNumber<std::uint16_t>(bytes, 0, m_IsBigEndian)) << 16) |
+                                GetNumber<std::uint16_t>(bytes, 2, m_IsBigEndian);
+      Element fragment;
+      fragment.tag = pixelData;
+      fragment.length = GetNumber<std::uint32_t>(bytes, 4, m_IsBigEndian);
+      fragment.valueOffset = position + 8;
+      if (tag == sequenceEnd)
+      {
+        return fragment.valueOffset;
+      }
+      if (tag != item)
+      {
+        throw std::runtime_error("its pixel data are damaged: there is " + Describe(tag) + " instead of an item");
+      }
+      position = this->SkipValue(fragment);
+    }
+  }
+
+  ByteFile & m_File;
+  bool       m_IsImplicit{ false };
+  bool       m_IsBigEndian{ false };
+  bool       m_IsAtPixelData{ false };
+};
+} // namespace
+
+CompressedParts
+CheckDicom(const std::string & name)
+{
+  constexpr std::uint64_t start = 132;
+  ByteFile                file(name);
+  if (file.Read(start - 4, 4) != "DICM")
+  {
+    return {};
+  }
+  // The elements of group 2 are always explicit and little-endian.
+  Walker        walker(file);
+  std::string   syntax;
+  std::uint64_t position = start;
+  while (file.Read(position, 2) == std::string("\x02\0", 2))
+  {
+    const Element element = walker.GetElement(position);
+    position = walker.Skip(element, 0);
+    if (element.tag == 0x00020010)
+    {
+      syntax = file.Read(element.valueOffset, element.length);
+      syntax.erase(std::find_if(syntax.begin(), syntax.end(), [](char c) { return c == '\0' || c == ' '; }),
+                   syntax.end());
+    }
+  }
+  if (syntax == "1.2.840.10008.1.2.1.99")
+  {
+    // Deflated as a whole, which its reader has to check.
+    return {};
+  }
+  walker.SetEncoding(syntax == "1.2.840.10008.1.2", syntax == "1.2.840.10008.1.2.2");
+  walker.Walk(position);
+  return {};
+}
+} // namespace FileChecks
+} // namespace ExampleIO

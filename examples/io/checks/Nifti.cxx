@@ -1,0 +1,297 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "Formats.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+
+// NIfTI-1, NIfTI-2 and Analyze 7.5: https://nifti.nimh.nih.gov
+
+namespace ExampleIO
+{
+namespace FileChecks
+{
+namespace
+{
+/** What the checks need of a header. */
+struct Header
+{
+  std::array<std::int64_t, 8> sizes{};
+  std::array<double, 8>       spacing{};
+  int                         dataType{ 0 };
+  int                         bits{ 0 };
+  double                      offset{ 0.0 };
+  double                      slope{ 0.0 };
+  double                      intercept{ 0.0 };
+  int                         qformCode{ 0 };
+  int                         sformCode{ 0 };
+  std::array<double, 6>       qform{};
+  std::array<double, 12>      sform{};
+  bool                        isSingleFile{ false };
+  bool                        hasMagic{ false };
+  std::uint64_t               length{ 0 };
+};
+
+template <typename T, typename TArray>
+void
+GetNumbers(const std::string & bytes, std::size_t offset, bool isBigEndian, TArray & numbers)
+{
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+  {
+    numbers[i] = static_cast<typename TArray::value_type>(GetNumber<T>(bytes, offset + i * sizeof(T), isBigEndian));
+  }
+}
+
+Header
+ParseFirstVersion(const std::string & bytes, bool isBigEndian)
+{
+  Header header;
+  GetNumbers<std::int16_t>(bytes, 40, isBigEndian, header.sizes);
+  GetNumbers<float>(bytes, 76, isBigEndian, header.spacing);
+  GetNumbers<float>(bytes, 256, isBigEndian, header.qform);
+  GetNumbers<float>(bytes, 280, isBigEndian, header.sform);
+  header.dataType = GetNumber<std::int16_t>(bytes, 70, isBigEndian);
+  header.bits = GetNumber<std::int16_t>(bytes, 72, isBigEndian);
+  header.offset = static_cast<double>(GetNumber<float>(bytes, 108, isBigEndian));
+  header.slope = static_cast<double>(GetNumber<float>(bytes, 112, isBigEndian));
+  header.intercept = static_cast<double>(GetNumber<float>(bytes, 116, isBigEndian));
+  header.qformCode = GetNumber<std::int16_t>(bytes, 252, isBigEndian);
+  header.sformCode = GetNumber<std::int16_t>(bytes, 254, isBigEndian);
+  const std::string magic = bytes.substr(344, 3);
+  header.isSingleFile = magic == "n+1";
+  header.hasMagic = header.isSingleFile || magic == "ni1";
+  header.length = 348;
+  return header;
+}
+
+Header
+ParseSecondVersion(const std::string & bytes, bool isBigEndian)
+{
+  if (bytes.size() < 540)
+  {
+    throw std::runtime_error("the file ends within its header");
+  }
+  Header header;
+  GetNumbers<std::int64_t>(bytes, 16, isBigEndian, header.sizes);
+  GetNumbers<double>(bytes, 104, isBigEndian, header.spacing);
+  GetNumbers<double>(bytes, 352, isBigEndian, header.qform);
+  GetNumbers<double>(bytes, 400, isBigEndian, header.sform);
+  header.dataType = GetNumber<std::int16_t>(bytes, 12, isBigEndian);
+  header.bits = GetNumber<std::int16_t>(bytes, 14, isBigEndian);
+  header.offset = static_cast<double>(GetNumber<std::int64_t>(bytes, 168, isBigEndian));
+  header.slope = GetNumber<double>(bytes, 176, isBigEndian);
+  header.intercept = GetNumber<double>(bytes, 184, isBigEndian);
+  header.qformCode = GetNumber<std::int32_t>(bytes, 344, isBigEndian);
+  header.sformCode = GetNumber<std::int32_t>(bytes, 348, isBigEndian);
+  const std::string magic = bytes.substr(4, 3);
+  header.isSingleFile = magic == "n+2";
+  header.hasMagic = header.isSingleFile || magic == "ni2";
+  header.length = 540;
+  return header;
+}
+
+Header
+ParseHeader(const std::string & bytes)
+{
+  if (bytes.size() < 348)
+  {
+    throw std::runtime_error("it has " + std::to_string(bytes.size()) +
+                             " bytes, but the header of NIfTI and Analyze has 348");
+  }
+  for (const bool isBigEndian : { false, true })
+  {
+    const auto length = GetNumber<std::int32_t>(bytes, 0, isBigEndian);
+    if (length == 348)
+    {
+      return ParseFirstVersion(bytes, isBigEndian);
+    }
+    if (length == 540)
+    {
+      return ParseSecondVersion(bytes, isBigEndian);
+    }
+  }
+  throw std::runtime_error("its header is not one of NIfTI or Analyze: it does not begin with 348 or 540");
+}
+
+void
+RequireFinite(double value, const std::string & field)
+{
+  if (!std::isfinite(value))
+  {
+    throw std::runtime_error("the number in " + field + " of its header is not finite");
+  }
+}
+
+/** The number of bytes of the voxels. */
+std::uint64_t
+GetNumberOfBytes(const Header & header)
+{
+  // Complex numbers and colors are among them.
+  static const std::map<int, int> bits{ { 2, 8 },      { 4, 16 },     { 8, 32 },     { 16, 32 },
+                                        { 32, 64 },    { 64, 64 },    { 128, 24 },   { 256, 8 },
+                                        { 512, 16 },   { 768, 32 },   { 1024, 64 },  { 1280, 64 },
+                                        { 1536, 128 }, { 1792, 128 }, { 2048, 256 }, { 2304, 32 } };
+  const auto                      type = bits.find(header.dataType);
+  if (type == bits.end())
+  {
+    throw std::runtime_error("there is no data type " + std::to_string(header.dataType));
+  }
+  if (header.bits != type->second)
+  {
+    throw std::runtime_error("its header says " + std::to_string(header.bits) + " bits per voxel, but the data type " +
+                             std::to_string(header.dataType) + " has " + std::to_string(type->second));
+  }
+  const auto dimension = header.sizes[0];
+  if (dimension < 1 || dimension > 7)
+  {
+    throw std::runtime_error("dim[0] of its header is " + std::to_string(dimension) + ", but must be from 1 to 7");
+  }
+  auto numberOfBytes = static_cast<std::uint64_t>(type->second / 8);
+  for (std::size_t i = 1; i <= static_cast<std::size_t>(dimension); ++i)
+  {
+    // Some programs write 0 for axes without meaning.
+    const auto size = i > 2 && header.sizes[i] == 0 ? 1 : header.sizes[i];
+    if (size == 0)
+    {
+      throw NoVoxels();
+    }
+    if (size < 0)
+    {
+      throw std::runtime_error("dim[" + std::to_string(i) + "] of its header is " + std::to_string(size) +
+                               ", but sizes are positive");
+    }
+    numberOfBytes = Multiply(numberOfBytes, static_cast<std::uint64_t>(size));
+  }
+  CheckMemory(numberOfBytes);
+  return numberOfBytes;
+}
+
+void
+CheckGeometry(const Header & header)
+{
+  for (std::size_t i = 1; i <= 3; ++i)
+  {
+    RequireFinite(header.spacing[i], "pixdim[" + std::to_string(i) + "]");
+  }
+  if (!header.hasMagic)
+  {
+    return;
+  }
+  if (std::isinf(header.slope) || std::isinf(header.intercept))
+  {
+    throw std::runtime_error("the number in scl_slope or scl_inter of its header is not finite");
+  }
+  if (header.qformCode > 0)
+  {
+    std::for_each(header.qform.begin(), header.qform.end(), [](double value) { RequireFinite(value, "the qform"); });
+    RequireFinite(header.spacing[0], "pixdim[0]");
+  }
+  if (header.sformCode > 0)
+  {
+    std::for_each(header.sform.begin(), header.sform.end(), [](double value) { RequireFinite(value, "the sform"); });
+  }
+}
+
+/** The offset of the voxels in their file. */
+std::uint64_t
+GetOffset(const Header & header)
+{
+  // After the header of a single file come four bytes for extensions.
+  const double lowest = header.isSingleFile ? static_cast<double>(header.length) + 4.0 : 0.0;
+  if (!(header.offset >= lowest && header.offset < 9e18))
+  {
+    std::ostringstream text;
+    text << "vox_offset of its header is " << header.offset << ", but must be at least " << lowest;
+    throw std::runtime_error(text.str());
+  }
+  return static_cast<std::uint64_t>(header.offset);
+}
+
+bool
+IsFile(const std::string & name)
+{
+  std::error_code error;
+  return std::filesystem::is_regular_file(name, error);
+}
+
+/** The name with another ending instead of .img or .hdr, in the same case, with or without .gz. */
+std::string
+FindPartner(const std::string & name, const std::string & ending)
+{
+  const bool        isCompressed = name.size() > 3 && std::tolower(static_cast<unsigned char>(name.back())) == 'z';
+  const std::string base = isCompressed ? name.substr(0, name.size() - 3) : name;
+  std::string       partner = base.substr(0, base.size() - ending.size()) + ending;
+  if (std::isupper(static_cast<unsigned char>(base.back())))
+  {
+    std::transform(partner.end() - static_cast<std::ptrdiff_t>(ending.size()),
+                   partner.end(),
+                   partner.end() - static_cast<std::ptrdiff_t>(ending.size()),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  }
+  // The reader of ITK takes the file without compression first.
+  for (const std::string & candidate : { partner, partner + ".gz", partner + ".GZ" })
+  {
+    if (IsFile(candidate))
+    {
+      return candidate;
+    }
+  }
+  throw std::runtime_error("there is no file '" + partner + "', which belongs to it");
+}
+} // namespace
+
+CompressedParts
+CheckNifti(const std::string & name)
+{
+  std::string lower = name;
+  std::transform(
+    lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto hasEnding = [&lower](const std::string & ending) {
+    return lower.find(ending, lower.size() - std::min(lower.size(), ending.size() + 3)) != std::string::npos;
+  };
+  const bool        isVoxelFile = hasEnding(".img");
+  const std::string headerFile = isVoxelFile ? FindPartner(name, ".hdr") : name;
+  const bool        isNamedCompressed = lower.back() == 'z';
+  if (!isNamedCompressed && IsGzip(headerFile))
+  {
+    throw std::runtime_error("it is compressed with gzip, so that its name has to end with .gz");
+  }
+
+  const Header        header = ParseHeader(ReadHead(headerFile, 540));
+  const std::uint64_t numberOfBytes = GetNumberOfBytes(header);
+  CheckGeometry(header);
+  const bool isPair = isVoxelFile || hasEnding(".hdr");
+  if (header.hasMagic && header.isSingleFile == isPair)
+  {
+    throw std::runtime_error(isPair ? "its header says that header and voxels are in one file"
+                                    : "its header says that the voxels are in another file");
+  }
+
+  CompressedPart part;
+  part.file = isPair && !isVoxelFile ? FindPartner(name, ".img") : name;
+  part.promised = Add(GetOffset(header), numberOfBytes);
+  const std::string what = part.file == name ? "it" : "its data file '" + part.file + "'";
+  return CheckSizeOrCompressedPart(what, part, IsGzip(part.file));
+}
+} // namespace FileChecks
+} // namespace ExampleIO

@@ -1,0 +1,639 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "TemporaryFolder.h"
+#include "io/FileChecks.h"
+
+#include <itk_zlib.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace
+{
+using ExampleIO::CheckImageFile;
+
+/** The message of the check of a file; empty if it passes. */
+std::string
+Check(const std::string & name)
+{
+  try
+  {
+    CheckImageFile(name);
+  }
+  catch (const std::runtime_error & error)
+  {
+    return error.what();
+  }
+  return {};
+}
+
+/** Expect that the check of a file says this. */
+void
+ExpectMessage(const std::string & name, const std::string & part)
+{
+  const std::string message = Check(name);
+  EXPECT_EQ(message.find("cannot read '" + name + "': "), 0U) << message;
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+/** A number as bytes, with the least significant one first or last. */
+template <typename T>
+std::string
+Bytes(T number, bool isBigEndian = false)
+{
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &number, sizeof(T));
+  const std::uint16_t one = 1;
+  char                first = 0;
+  std::memcpy(&first, &one, 1);
+  return isBigEndian == (first == 1) ? std::string(bytes.rbegin(), bytes.rend()) : bytes;
+}
+
+template <typename T>
+void
+Put(std::string & bytes, std::size_t offset, T number, bool isBigEndian = false)
+{
+  bytes.replace(offset, sizeof(T), Bytes(number, isBigEndian));
+}
+
+/** A stream of gzip (31) or zlib (15). */
+std::string
+Compress(const std::string & bytes, int windowBits = 31, int level = 9)
+{
+  z_stream stream{};
+  deflateInit2(&stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY);
+  std::string input = bytes;
+  std::string out(bytes.size() + 1000, '\0');
+  stream.next_in = reinterpret_cast<Bytef *>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef *>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+/** Voxels that compress a little. */
+std::string
+MakeVoxels(std::size_t count)
+{
+  std::string voxels(count, '\0');
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    voxels[i] = static_cast<char>((i * i * 7) % 251);
+  }
+  return voxels;
+}
+
+/** 4 x 3 x 2 voxels of two bytes. */
+std::string
+MakeNiftiHeader(const std::string & magic = "n+1", bool isBigEndian = false)
+{
+  std::string header(magic == "n+1" ? 352 : 348, '\0');
+  Put<std::int32_t>(header, 0, 348, isBigEndian);
+  const std::int16_t sizes[]{ 3, 4, 3, 2, 1, 1, 1, 1 };
+  for (std::size_t i = 0; i < 8; ++i)
+  {
+    Put(header, 40 + 2 * i, sizes[i], isBigEndian);
+    Put(header, 76 + 4 * i, 1.0F, isBigEndian);
+  }
+  Put<std::int16_t>(header, 70, 4, isBigEndian);
+  Put<std::int16_t>(header, 72, 16, isBigEndian);
+  Put(header, 108, magic == "n+1" ? 352.0F : 0.0F, isBigEndian);
+  Put<std::int16_t>(header, 252, 1, isBigEndian);
+  Put<std::int16_t>(header, 254, 1, isBigEndian);
+  for (std::size_t i = 0; i < 3; ++i)
+  {
+    Put(header, 280 + 20 * i, 1.0F, isBigEndian);
+  }
+  header.replace(344, magic.size(), magic);
+  return header;
+}
+
+std::string
+MakeSecondNiftiHeader()
+{
+  std::string header(544, '\0');
+  Put<std::int32_t>(header, 0, 540);
+  header.replace(4, 8, std::string("n+2\0\r\n\x1A\n", 8));
+  Put<std::int16_t>(header, 12, 4);
+  Put<std::int16_t>(header, 14, 16);
+  const std::int64_t sizes[]{ 3, 4, 3, 2, 1, 1, 1, 1 };
+  for (std::size_t i = 0; i < 8; ++i)
+  {
+    Put(header, 16 + 8 * i, sizes[i]);
+    Put(header, 104 + 8 * i, 1.0);
+  }
+  Put<std::int64_t>(header, 168, 544);
+  return header;
+}
+
+std::string
+MakeMetaHeader(const std::string & more = "", const std::string & dataFile = "LOCAL")
+{
+  return "ObjectType = Image\nNDims = 3\n" + more +
+         "DimSize = 4 3 2\nElementType = MET_SHORT\nElementDataFile = " + dataFile + "\n";
+}
+
+std::string
+MakeNrrdHeader(const std::string & more = "encoding: raw\n", const std::string & end = "\n")
+{
+  return "NRRD0004\n# a comment: of no meaning\ntype: short\ndimension: 3\nsizes: 4 3 2\nendian: little\n"
+         "note:=a note\n" +
+         more + end;
+}
+
+std::string
+MakeChunk(const std::string & type, const std::string & data)
+{
+  const std::string body = type + data;
+  const auto        checksum =
+    crc32(crc32(0, nullptr, 0), reinterpret_cast<const Bytef *>(body.data()), static_cast<uInt>(body.size()));
+  return Bytes(static_cast<std::uint32_t>(data.size()), true) + body +
+         Bytes(static_cast<std::uint32_t>(checksum), true);
+}
+
+const std::string pngSignature = "\x89PNG\r\n\x1A\n";
+
+/** 4 x 3 voxels of one byte. */
+std::string
+MakePngHead()
+{
+  return MakeChunk("IHDR",
+                   Bytes<std::uint32_t>(4, true) + Bytes<std::uint32_t>(3, true) + std::string("\x08\0\0\0\0", 5));
+}
+
+std::string
+MakePng()
+{
+  // Each row begins with the number of its filter.
+  return pngSignature + MakePngHead() + MakeChunk("IDAT", Compress(std::string(3 * 5, '\0'), 15)) +
+         MakeChunk("IEND", "");
+}
+
+std::string
+MakeGipl()
+{
+  std::string         header(256, '\0');
+  const std::uint16_t sizes[]{ 4, 3, 2, 1 };
+  for (std::size_t i = 0; i < 4; ++i)
+  {
+    Put(header, 2 * i, sizes[i], true);
+  }
+  Put<std::uint16_t>(header, 8, 15, true);
+  Put<std::uint32_t>(header, 252, 719555000, true);
+  return header + MakeVoxels(48);
+}
+
+std::string
+MakeBmp()
+{
+  std::string header(54, '\0');
+  header.replace(0, 2, "BM");
+  Put<std::uint32_t>(header, 2, 54 + 24);
+  Put<std::uint32_t>(header, 10, 54);
+  Put<std::uint32_t>(header, 14, 40);
+  Put<std::int32_t>(header, 18, 5);
+  Put<std::int32_t>(header, 22, 3);
+  Put<std::uint16_t>(header, 26, 1);
+  Put<std::uint16_t>(header, 28, 8);
+  return header + MakeVoxels(24);
+}
+
+std::string
+MakeVtk(const std::string & encoding = "BINARY")
+{
+  return "# vtk DataFile Version 3.0\nan image\n" + encoding +
+         "\nDATASET STRUCTURED_POINTS\nDIMENSIONS 4 3 2\nSPACING 1 1 1\nORIGIN 0 0 0\nPOINT_DATA 24\n"
+         "SCALARS scalars short 1\nLOOKUP_TABLE default\n";
+}
+
+/** The markers of a JPEG file; the coded voxels have a marker that is none, and one within the scan. */
+std::string
+MakeJpeg()
+{
+  const std::string table(16, 'q');
+  return "\xFF\xD8\xFF\xDB" + Bytes<std::uint16_t>(18, true) + table + "\xFF\xDA" + Bytes<std::uint16_t>(4, true) +
+         "ss" +
+         std::string("ab\xFF\0cd\xFF\xD1"
+                     "ef",
+                     10) +
+         "\xFF\xD9";
+}
+
+/** A data element, explicit little-endian. */
+std::string
+MakeElement(std::uint32_t tag, const std::string & type, const std::string & value, bool isUndefined = false)
+{
+  const bool isLong = type == "OW" || type == "OB" || type == "SQ";
+  const auto length = static_cast<std::uint32_t>(value.size());
+  return Bytes(static_cast<std::uint16_t>(tag >> 16)) + Bytes(static_cast<std::uint16_t>(tag)) + type +
+         (isLong ? std::string(2, '\0') + Bytes(isUndefined ? 0xFFFFFFFFU : length)
+                 : Bytes(static_cast<std::uint16_t>(length))) +
+         value;
+}
+
+/** A tag of four bytes, and a length. */
+std::string
+MakeItem(std::uint16_t element, std::uint32_t length)
+{
+  return Bytes<std::uint16_t>(0xFFFE) + Bytes(element) + Bytes(length);
+}
+
+std::string
+MakeDicomStart(const std::string & syntax)
+{
+  return std::string(128, '\0') + "DICM" + MakeElement(0x00020010, "UI", syntax);
+}
+
+std::string
+MakeDicomHeader()
+{
+  // A sequence of an item with a sequence in it, both without lengths, and one with lengths.
+  const std::string inner = MakeElement(0x00081155, "UI", "1.2.3.4\0");
+  const std::string open =
+    MakeElement(0x00081140,
+                "SQ",
+                MakeItem(0xE000, 0xFFFFFFFF) + MakeElement(0x00081199, "SQ", MakeItem(0xE0DD, 0), true) + inner +
+                  MakeItem(0xE00D, 0) + MakeItem(0xE0DD, 0),
+                true);
+  const std::string closed =
+    MakeElement(0x00082112, "SQ", MakeItem(0xE000, static_cast<std::uint32_t>(inner.size())) + inner);
+  return MakeElement(0x00080060, "CS", "CT") + open + closed + MakeElement(0x00280010, "US", Bytes<std::uint16_t>(3)) +
+         MakeElement(0x00280011, "US", Bytes<std::uint16_t>(4));
+}
+
+const std::string explicitSyntax = "1.2.840.10008.1.2.1";
+
+std::string
+MakeDicom()
+{
+  return MakeDicomStart(explicitSyntax) + MakeDicomHeader() + MakeElement(0x7FE00010, "OW", MakeVoxels(24));
+}
+
+std::string
+MakeCompressedDicom()
+{
+  return MakeDicomStart("1.2.840.10008.1.2.4.70") + MakeDicomHeader() +
+         MakeElement(
+           0x7FE00010, "OB", MakeItem(0xE000, 0) + MakeItem(0xE000, 10) + MakeVoxels(10) + MakeItem(0xE0DD, 0), true);
+}
+
+/** The same without types, as implicit little-endian has it. */
+std::string
+MakeImplicitDicom()
+{
+  const auto makeElement = [](std::uint32_t tag, const std::string & value, std::uint32_t length) {
+    return Bytes(static_cast<std::uint16_t>(tag >> 16)) + Bytes(static_cast<std::uint16_t>(tag)) + Bytes(length) +
+           value;
+  };
+  const std::string sequence = makeElement(0x00081140, MakeItem(0xE000, 2) + "ab" + MakeItem(0xE0DD, 0), 0xFFFFFFFF);
+  return MakeDicomStart("1.2.840.10008.1.2") + sequence + makeElement(0x7FE00010, MakeVoxels(24), 24);
+}
+
+/** All valid files in one file each. */
+std::map<std::string, std::string>
+MakeValidFiles()
+{
+  const std::string voxels = MakeVoxels(48);
+  const std::string text = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24";
+  const std::string packed = Compress(voxels, 15);
+  return {
+    { "first.nii", MakeNiftiHeader() + voxels },
+    { "big.nii", MakeNiftiHeader("n+1", true) + voxels },
+    { "first.nii.gz", Compress(MakeNiftiHeader() + voxels) },
+    { "upper.NII.GZ", Compress(MakeNiftiHeader() + voxels) },
+    { "second.nii", MakeSecondNiftiHeader() + voxels },
+    { "raw.mha", MakeMetaHeader() + voxels },
+    { "end.mha", MakeMetaHeader("HeaderSize = -1\n") + voxels },
+    { "colon.mha", "NDims: 1\nDimSize: 6\nElementType: MET_DOUBLE\nElementDataFile: Local\n" + voxels },
+    { "text.mha", MakeMetaHeader("BinaryData = False\n") + text },
+    { "packed.mha",
+      MakeMetaHeader("CompressedData = True\nCompressedDataSize = " + std::to_string(packed.size()) + "\n") + packed },
+    { "packed_without_size.mha", MakeMetaHeader("CompressedData = True\n") + packed },
+    { "raw.nrrd", MakeNrrdHeader() + voxels },
+    { "packed.nrrd", MakeNrrdHeader("encoding: gzip\n") + Compress(voxels) },
+    { "skip.nrrd", MakeNrrdHeader("encoding: raw\nline skip: 2\nbyteskip: 3\n") + "one\ntwo\nabc" + voxels },
+    { "packed_skip.nrrd", MakeNrrdHeader("encoding: gz\nbyte skip: 3\n") + Compress("abc" + voxels) },
+    { "text.nrrd", MakeNrrdHeader("encoding: ascii\n") + text },
+    { "gray.png", MakePng() },
+    { "volume.gipl", MakeGipl() },
+    { "volume.gipl.gz", Compress(MakeGipl()) },
+    { "gray.bmp", MakeBmp() },
+    { "binary.vtk", MakeVtk() + voxels },
+    { "text.vtk", MakeVtk("ASCII") + text },
+    { "photo.jpg", MakeJpeg() },
+    { "explicit.dcm", MakeDicom() },
+    { "compressed.dcm", MakeCompressedDicom() },
+    { "implicit", MakeImplicitDicom() },
+  };
+}
+} // namespace
+
+TEST(FileChecksTest, ValidFilesPass)
+{
+  const TemporaryFolder folder;
+  for (const auto & [name, contents] : MakeValidFiles())
+  {
+    EXPECT_EQ(Check(folder.Write(name, contents)), "");
+    // Some programs append to files.
+    EXPECT_EQ(Check(folder.Write(name, contents + "more")), "");
+  }
+}
+
+TEST(FileChecksTest, EveryCutIsFound)
+{
+  const TemporaryFolder folder;
+  for (const auto & [name, contents] : MakeValidFiles())
+  {
+    // What is left of the first bytes belongs to no format, or to another one.
+    const std::size_t shortest = name.find("dcm") != std::string::npos || name == "implicit" ? 132
+                                 : name == "photo.jpg" || name == "gray.bmp"                 ? 2
+                                 : name == "gray.png"                                        ? 8
+                                 : name.find(".vtk") != std::string::npos ? MakeVtk("ASCII").find("\nLOOKUP") + 1
+                                                                          : 0;
+    // A number at the end can lose digits.
+    const std::size_t digits = name.compare(0, 4, "text") == 0 ? 1 : 0;
+    // All lengths near the end, and some of the others.
+    const std::size_t last = contents.size() - digits;
+    for (std::size_t size = shortest; size < last; size += size + 60 < last ? 7 : 1)
+    {
+      EXPECT_NE(Check(folder.Write(name, contents.substr(0, size))), "") << name << " of " << size << " bytes";
+    }
+  }
+}
+
+TEST(FileChecksTest, EveryChangedByteOfCompressedVoxelsIsFound)
+{
+  const TemporaryFolder folder;
+  // Without compression, as two compressed streams can mean the same.
+  const std::string contents = Compress(MakeNiftiHeader() + MakeVoxels(48), 31, 0);
+  // Bytes 4 to 9 of gzip tell the time and the system; no reader needs them.
+  for (std::size_t i = 10; i < contents.size(); ++i)
+  {
+    std::string changed = contents;
+    changed[i] = static_cast<char>(changed[i] ^ 0x01);
+    EXPECT_NE(Check(folder.Write("x.nii.gz", changed)), "") << "byte " << i;
+  }
+  const std::string png = MakePng();
+  for (std::size_t i = pngSignature.size(); i < png.size(); ++i)
+  {
+    std::string changed = png;
+    changed[i] = static_cast<char>(changed[i] ^ 0x01);
+    EXPECT_NE(Check(folder.Write("x.png", changed)), "") << "byte " << i;
+  }
+}
+
+TEST(FileChecksTest, GzipMayHaveSeveralMembersAndBytesAfterThem)
+{
+  const TemporaryFolder folder;
+  const std::string     contents = MakeNiftiHeader() + MakeVoxels(48);
+  const std::string     two = Compress(contents.substr(0, 100)) + Compress(contents.substr(100));
+  EXPECT_EQ(Check(folder.Write("x.nii.gz", two)), "");
+  EXPECT_EQ(Check(folder.Write("x.nii.gz", two + std::string(100, '\0'))), "");
+  ExpectMessage(folder.Write("x.nii.gz", two.substr(0, two.size() - 3)), "cut");
+  // The reader takes a file without compression, too.
+  EXPECT_EQ(Check(folder.Write("x.nii.gz", contents)), "");
+  ExpectMessage(folder.Write("x.nii.gz", contents.substr(0, 380)),
+                "it has 380 bytes, but the header promises 400 bytes");
+  ExpectMessage(folder.Write("x.nii", two), "its name has to end with .gz");
+}
+
+TEST(FileChecksTest, HeadersOfNifti)
+{
+  const TemporaryFolder folder;
+  const auto expect = [&folder](const std::string & part, const std::function<void(std::string &)> & change) {
+    std::string contents = MakeNiftiHeader() + MakeVoxels(48);
+    change(contents);
+    ExpectMessage(folder.Write("x.nii", contents), part);
+  };
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  expect("not one of NIfTI", [](auto & bytes) { Put<std::int32_t>(bytes, 0, 349); });
+  expect("dim[0] of its header is 8, but must be from 1 to 7", [](auto & bytes) { Put<std::int16_t>(bytes, 40, 8); });
+  expect("dim[2] of its header is -3", [](auto & bytes) { Put<std::int16_t>(bytes, 44, -3); });
+  expect("it has 400 bytes, but the header promises 424 bytes", [](auto & bytes) { Put<std::int16_t>(bytes, 46, 3); });
+  expect("there is no data type 3", [](auto & bytes) { Put<std::int16_t>(bytes, 70, 3); });
+  expect("8 bits per voxel, but the data type 4 has 16", [](auto & bytes) { Put<std::int16_t>(bytes, 72, 8); });
+  expect("vox_offset of its header is 0, but must be at least 352", [](auto & bytes) { Put(bytes, 108, 0.0F); });
+  expect("vox_offset of its header is nan", [](auto & bytes) { Put(bytes, 108, nan); });
+  expect("the header promises", [](auto & bytes) { Put(bytes, 108, 1e18F); });
+  expect("pixdim[1]", [](auto & bytes) { Put(bytes, 80, nan); });
+  expect("scl_slope", [](auto & bytes) { Put(bytes, 112, std::numeric_limits<float>::infinity()); });
+  expect("the qform", [](auto & bytes) { Put(bytes, 256, nan); });
+  expect("the sform", [](auto & bytes) { Put(bytes, 284, nan); });
+  expect("the voxels are in another file", [](auto & bytes) {
+    bytes.replace(344, 3, "ni1");
+    Put(bytes, 108, 352.0F);
+  });
+  expect("can address", [](auto & bytes) {
+    Put<std::int16_t>(bytes, 40, 7);
+    for (std::size_t i = 1; i < 8; ++i)
+    {
+      Put<std::int16_t>(bytes, 40 + 2 * i, 32000);
+    }
+  });
+
+  // What a header says and a reader does not use.
+  std::string unused = MakeNiftiHeader() + MakeVoxels(48);
+  Put<std::int16_t>(unused, 254, 0);
+  Put(unused, 284, nan);
+  Put(unused, 112, nan);
+  Put<std::int16_t>(unused, 48, -5);
+  EXPECT_EQ(Check(folder.Write("x.nii", unused)), "");
+
+  std::string empty = MakeNiftiHeader();
+  Put<std::int16_t>(empty, 44, 0);
+  const auto name = folder.Write("x.nii", empty);
+  EXPECT_EQ(Check(name), "'" + name + "' has no voxels");
+
+  std::string huge = MakeSecondNiftiHeader();
+  Put(huge, 24, std::numeric_limits<std::int64_t>::max());
+  ExpectMessage(folder.Write("x.nii", huge), "more than 2^64 bytes of voxels");
+}
+
+TEST(FileChecksTest, PairsOfNifti)
+{
+  const TemporaryFolder folder;
+  const std::string     voxels = MakeVoxels(48);
+  for (const std::string magic : { "ni1", "" })
+  {
+    const auto header = folder.Write("x.hdr", MakeNiftiHeader(magic));
+    ExpectMessage(header, "there is no file");
+    const auto image = folder.Write("x.img", voxels);
+    EXPECT_EQ(Check(header), "");
+    EXPECT_EQ(Check(image), "");
+    folder.Write("x.img", voxels.substr(1));
+    ExpectMessage(header, "x.img' has 47 bytes, but the header promises 48 bytes");
+    ExpectMessage(image, "it has 47 bytes");
+    std::filesystem::remove(image);
+    const auto packed = folder.Write("x.img.gz", Compress(voxels));
+    EXPECT_EQ(Check(header), "");
+    EXPECT_EQ(Check(packed), "");
+    folder.Write("x.img.gz", Compress(voxels.substr(1)));
+    ExpectMessage(header, "it has 47 bytes after decompression");
+    std::filesystem::remove(packed);
+  }
+  ExpectMessage(folder.Write("y.img", voxels), "there is no file");
+  folder.Write("x.img", voxels);
+  ExpectMessage(folder.Write("x.hdr", MakeNiftiHeader("n+1")), "header and voxels are in one file");
+}
+
+TEST(FileChecksTest, HeadersOfMetaImage)
+{
+  const TemporaryFolder folder;
+  const auto            expect = [&folder](const std::string & from, const std::string & to, const std::string & part) {
+    std::string header = MakeMetaHeader("ElementSpacing = 1 1 1\n");
+    header.replace(header.find(from), from.size(), to);
+    ExpectMessage(folder.Write("x.mha", header + MakeVoxels(48)), part);
+  };
+  expect("NDims = 3", "NDims = -3", "NDims is -3, but must be from 1 to 10");
+  expect("NDims = 3", "NDims = 99", "NDims is 99");
+  expect("NDims = 3\n", "", "NDims: '' is not a whole number");
+  expect("NDims = 3", "NDims = 2", "DimSize has 3 entries, but NDims is 2");
+  expect("4 3 2", "4 3 -2", "DimSize has -2, but sizes are positive");
+  expect("4 3 2", "4 3 x", "DimSize: 'x' is not a whole number");
+  expect("4 3 2", "4 3 99999999999999999999", "is not a whole number");
+  expect("4 3 2", "4000000000 4000000000 4000000000", "more than 2^64 bytes of voxels");
+  expect("4 3 2", "4 3 3", "but the header promises");
+  expect("MET_SHORT", "MET_STRING", "there is no type 'MET_STRING'");
+  expect("1 1 1", "1 nan 1", "ElementSpacing: 'nan' is not a finite number");
+  expect("ElementDataFile", "ElementData", "no field ElementDataFile");
+  expect("ElementSpacing", "DimSize", "has the field DimSize twice");
+  expect("ElementSpacing = 1 1 1", "ElementNumberOfChannels = 0", "must be positive");
+  expect("ElementSpacing = 1 1 1", "ElementToIntensityFunctionSlope = 2", "which the reader ignores");
+  expect("ElementSpacing = 1 1 1", "HeaderSize = -2", "HeaderSize is -2");
+  expect("LOCAL", "%n", "has to have one number");
+  expect("LOCAL", "%s", "has to have one number");
+  expect("LOCAL", "x%03d%03d.raw", "has to have one number");
+  expect("LOCAL", "x%d.raw 1 2 0", "make no sense");
+  expect("LOCAL", "nothing.raw", "nothing.raw' with its voxels");
+
+  std::string empty = MakeMetaHeader();
+  empty.replace(empty.find("4 3 2"), 5, "4 0 2");
+  const auto name = folder.Write("x.mha", empty);
+  EXPECT_EQ(Check(name), "'" + name + "' has no voxels");
+}
+
+TEST(FileChecksTest, DataFilesOfMetaImage)
+{
+  const TemporaryFolder folder;
+  const std::string     voxels = MakeVoxels(48);
+  folder.Write("x.raw", voxels);
+  folder.Write("x1.raw", voxels.substr(0, 24));
+  folder.Write("x2.raw", voxels.substr(24));
+  const std::vector<std::string> dataFiles{ "x.raw",           folder.Get("x.raw").string(), "x%d.raw",
+                                            "x%01d.raw 1 2 1", "LIST\nx1.raw\nx2.raw",       "LIST 3D\nx.raw" };
+  for (const auto & dataFile : dataFiles)
+  {
+    EXPECT_EQ(Check(folder.Write("x.mhd", MakeMetaHeader("", dataFile))), "") << dataFile;
+  }
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("HeaderSize = 1\n", "x.raw")),
+                "x.raw' has 48 bytes, but the header promises 49 bytes");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST\nx1.raw")), "names 1 data files, but promises 2");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST\nx1.raw\nx3.raw")), "x3.raw' with its voxels");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "x%d.raw 2 3 1")), "x3.raw' with its voxels");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST 4D\nx.raw")), "does not fit the 3 axes");
+  const std::string packed = Compress(voxels, 15);
+  folder.Write("x.zraw", packed);
+  const std::string isCompressed =
+    "CompressedData = True\nCompressedDataSize = " + std::to_string(packed.size()) + "\n";
+  EXPECT_EQ(Check(folder.Write("x.mhd", MakeMetaHeader(isCompressed, "x.zraw"))), "");
+  folder.Write("x.zraw", packed.substr(1));
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader(isCompressed, "x.zraw")), "but the header promises");
+}
+
+TEST(FileChecksTest, HeadersOfNrrd)
+{
+  const TemporaryFolder folder;
+  const auto            expect = [&folder](const std::string & from, const std::string & to, const std::string & part) {
+    std::string header = MakeNrrdHeader();
+    header.replace(header.find(from), from.size(), to);
+    ExpectMessage(folder.Write("x.nrrd", header + MakeVoxels(48)), part);
+  };
+  expect("NRRD0004", "NRRX0004", "does not begin with NRRD000");
+  expect("dimension: 3", "dimension: 17", "dimension is 17");
+  expect("dimension: 3", "dimension: 2", "sizes has 3 entries, but the dimension is 2");
+  expect("4 3 2", "4 3 -2", "sizes has -2");
+  expect("4 3 2", "4 3 3", "but the header promises");
+  expect("short", "block", "type 'block'");
+  expect("endian", "sizes", "has the field sizes twice");
+  expect("encoding: raw", "encoding: raw\nbyte skip: -2", "must not be negative");
+  expect("encoding: raw", "encoding: raw\nline skip: 99", "fewer lines");
+}
+
+TEST(FileChecksTest, DataFilesOfNrrd)
+{
+  const TemporaryFolder folder;
+  const std::string     voxels = MakeVoxels(48);
+  folder.Write("x.raw", "abc" + voxels);
+  folder.Write("x1.raw", voxels.substr(0, 24));
+  folder.Write("x2.raw", voxels.substr(24));
+  const std::vector<std::string> dataFiles{
+    "byte skip: 3\ndata file: x.raw\n", "byte skip: -1\ndatafile: x.raw\n",  "data file: x%d.raw 1 2 1\n",
+    "data file: x%d.raw 1 2 1 2\n",     "data file: LIST\nx1.raw\nx2.raw\n", "data file: LIST 2\nx1.raw\nx2.raw\n"
+  };
+  for (const auto & dataFile : dataFiles)
+  {
+    EXPECT_EQ(Check(folder.Write("x.nhdr", MakeNrrdHeader("encoding: raw\n" + dataFile, ""))), "") << dataFile;
+  }
+  ExpectMessage(folder.Write("x.nhdr", MakeNrrdHeader("encoding: raw\ndata file: y.raw\n", "")),
+                "y.raw' with its voxels");
+  ExpectMessage(folder.Write("x.nhdr", MakeNrrdHeader("encoding: raw\ndata file: x1.raw\n", "")),
+                "x1.raw' has 24 bytes, but the header promises 48 bytes");
+  ExpectMessage(folder.Write("x.nhdr", MakeNrrdHeader("encoding: raw\ndata file: LIST\nx1.raw\n", "")),
+                "names 1 data files, but promises 2");
+}
+
+TEST(FileChecksTest, ChunksOfPng)
+{
+  const TemporaryFolder folder;
+  const std::string     voxels = MakeChunk("IDAT", Compress(std::string(3 * 5, '\0'), 15));
+  const std::string     end = MakeChunk("IEND", "");
+  ExpectMessage(folder.Write("x.png", pngSignature + voxels + end), "first chunk is not IHDR");
+  ExpectMessage(folder.Write("x.png", pngSignature + MakePngHead() + MakePngHead() + voxels + end), "more than one");
+  ExpectMessage(folder.Write("x.png", pngSignature + MakePngHead() + end), "no chunk IDAT");
+  ExpectMessage(folder.Write("x.png", pngSignature + MakePngHead() + voxels), "no chunk IEND");
+  std::string huge = pngSignature + MakePngHead() + voxels + end;
+  Put<std::uint32_t>(huge, 33, 0x7FFFFFFF, true);
+  ExpectMessage(folder.Write("x.png", huge), "cut within the chunk IDAT");
+}
+
+TEST(FileChecksTest, ElementsOfDicom)
+{
+  const TemporaryFolder folder;
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeDicomHeader()), "no pixel data");
+  const std::string whole = MakeDicom();
+  const auto        name = folder.Write("x.dcm", whole.substr(0, whole.size() - 5));
+  ExpectMessage(name, "within its pixel data of 24 bytes");
+  EXPECT_THROW(ExampleIO::CheckDicomFile(name), std::runtime_error);
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeElement(0x00081140, "SQ", "abcdefgh", true)),
+                "instead of an item");
+  // A file of another kind passes, as its reader will tell.
+  EXPECT_EQ(Check(folder.Write("note.txt", "no image")), "");
+  EXPECT_EQ(Check(folder.Write("nothing", "")), "");
+}
