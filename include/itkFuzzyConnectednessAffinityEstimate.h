@@ -59,7 +59,7 @@ struct AffinityEstimate
 };
 
 /** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. The number of workers
- * does not change the result. */
+ * does not change the result. Throws EngineError if the input is invalid. */
 VoxelMaps_EXPORT AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution);

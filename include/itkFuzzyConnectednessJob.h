@@ -54,7 +54,8 @@ struct FuzzyConnectednessInput
   PixelType    pixelType{ PixelType::Float };
   Triple       size{ { 0, 0, 0 } };
   /** Non-zero inside the mask; null if there is no mask. */
-  const std::uint8_t *      mask{ nullptr };
+  const std::uint8_t * mask{ nullptr };
+  /** Voxels of the image; those of a FuzzyConnectednessJob are inside the mask. */
   std::vector<std::int64_t> seeds;
 
   std::int64_t
@@ -108,7 +109,7 @@ struct FuzzyConnectednessReport
 };
 
 /** Compute the strengths of all voxels on the CPU. Results of all methods and numbers of workers are
- * bit-identical. */
+ * bit-identical. Throws EngineError if the job is invalid. */
 VoxelMaps_EXPORT FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job);
 } // namespace voxelmaps

@@ -70,7 +70,7 @@ struct RunLengthJob : TextureFeatureMapJob
 
 /** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
  * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
- * invalid. */
+ * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMaps_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
 

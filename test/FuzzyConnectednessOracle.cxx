@@ -118,7 +118,9 @@ MakeStepsForward(const Scene & scene)
   for (std::int64_t number = 14; number < 27; ++number)
   {
     const Triple by{ { number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1 } };
-    if (std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]) <= maxSteps)
+    // No link of an image of one slice leaves it, and the spacing between slices may be less than the others.
+    const bool isInImage = by[2] == 0 || scene.size[2] > 1;
+    if (isInImage && std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]) <= maxSteps)
     {
       steps.push_back(MakeStep(scene, by));
     }

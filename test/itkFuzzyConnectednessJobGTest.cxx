@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "FuzzyConnectednessRandomCase.h"
+#include "FuzzyConnectednessJobChecks.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "itkFuzzyConnectednessAffinityEstimate.h"
@@ -41,6 +41,7 @@ using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
+using VoxelMapsTest::ExpectKeysOfAllMethods;
 using VoxelMapsTest::RandomNumbers;
 namespace Oracle = FuzzyConnectednessOracle;
 
@@ -50,49 +51,7 @@ const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::Geom
                                                           AffinityFunction::WeightedSum,
                                                           AffinityFunction::Minimum,
                                                           AffinityFunction::Homogeneity };
-const std::vector<Method>           allMethods{ Method::Queue,
-                                      Method::Buckets,
-                                      Method::Tiles,
-                                      Method::Hierarchy,
-                                      Method::Automatic };
-
-/** Expect keys of every method; of Tiles and Hierarchy twice, with 1, 2 and 8 threads. */
-void
-ExpectKeysOfAllMethods(const Keys & expected, const Job & job)
-{
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Queue, 1))) << "Queue";
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Buckets, 1))) << "Buckets";
-  for (const unsigned int workers : { 1u, 2u, 8u, 8u, 2u, 1u })
-  {
-    EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Tiles, workers)))
-      << "Tiles with " << workers << " threads";
-    EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Hierarchy, workers)))
-      << "Hierarchy with " << workers << " threads";
-  }
-}
-
-void
-CheckRandomCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
-{
-  Job        job = MakeFuzzyConnectednessJob(randomCase);
-  const Keys expected = Oracle::ComputeKeys(randomCase.scene);
-  ExpectKeysOfAllMethods(expected, job);
-
-  random.Shuffle(job.seeds);
-  const Method method = random.OneOf(allMethods);
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 3))) << "shuffled seeds, method " << method;
-
-  // A voxel whose strength equals the minimum must be kept.
-  const auto   strengths = ConvertToStrengths<double>(job, expected);
-  const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
-  job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
-  const Keys strong = ClearWeakKeys(job, expected, job.minimumStrength);
-  for (const Method each : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
-  {
-    EXPECT_TRUE(AreSameKeys(strong, RunFuzzyConnectednessJob(job, each, 2)))
-      << "minimum strength " << job.minimumStrength << ", method " << each;
-  }
-}
+const std::vector<Method>           allMethods = VoxelMapsTest::GetAllFuzzyConnectednessMethods();
 
 class FuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
 {
@@ -100,7 +59,9 @@ public:
   static void
   CheckCases(unsigned int dimension, std::uint64_t firstSeed)
   {
-    CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, CheckRandomCase);
+    CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, [](const auto & randomCase, auto & random) {
+      VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
+    });
   }
 };
 
@@ -779,5 +740,76 @@ TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
     job.execution.numberOfWorkers = 5;
     itk::voxelmaps::ComputeFuzzyConnectedness(job);
     EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
+  }
+}
+
+TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
+{
+  Scene scene;
+  scene.size = { { 4, 3, 1 } };
+  scene.intensities.assign(12, 7.0);
+  scene.mask.assign(12, 1);
+  scene.mask[5] = 0;
+  scene.seeds = { 2 };
+  const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Double);
+  std::vector<float> strengths(12);
+  // Change the job, and expect an error that has all of these words.
+  const auto expectError = [&](const auto & change, const std::vector<std::string> & words) {
+    Job job = MakeFuzzyConnectednessJob(randomCase);
+    job.output = strengths.data();
+    change(job);
+    try
+    {
+      itk::voxelmaps::ComputeFuzzyConnectedness(job);
+      ADD_FAILURE() << "no error with " << words[0];
+    }
+    catch (const itk::voxelmaps::EngineError & error)
+    {
+      for (const std::string & word : words)
+      {
+        EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << ": " << error.what();
+      }
+    }
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t seed : { INT64_C(-1), INT64_C(12), INT64_MAX, INT64_MIN })
+  {
+    expectError([seed](Job & job) { job.seeds.push_back(seed); }, { std::to_string(seed), "not in the image" });
+  }
+  expectError([](Job & job) { job.seeds = { 2, 5 }; }, { "voxel 5", "outside the mask" });
+  expectError([](Job & job) { job.size[1] = -3; }, { "-3", "negative" });
+  expectError([](Job & job) { job.size = { { INT64_MAX, INT64_MAX, 0 } }; }, { "2", "voxels" });
+  expectError([](Job & job) { job.pixelType = static_cast<PixelType>(8); }, { "8", "pixel type" });
+  expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(4); }, { "4", "affinity function" });
+  expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
+  expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
+  for (const double value : { nan, infinity, -infinity })
+  {
+    expectError([value](Job & job) { job.objectMean = value; }, { "object mean", "finite" });
+    expectError([value](Job & job) { job.differenceMean = value; }, { "difference mean", "finite" });
+  }
+  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300 })
+  {
+    expectError([value](Job & job) { job.objectVariance = value; }, { "object variance", "finite" });
+    expectError([value](Job & job) { job.differenceVariance = value; }, { "difference variance", "finite" });
+  }
+  for (const double value : { nan, infinity, -0.01, 1.01 })
+  {
+    expectError([value](Job & job) { job.weight = value; }, { "weight", "0 to 1" });
+    expectError([value](Job & job) { job.minimumStrength = value; }, { "minimum strength", "0 to 1" });
+  }
+}
+
+TEST(FuzzyConnectednessAffinityEstimate, RefusesSeedsOutside)
+{
+  const std::vector<float>                intensities(12, 7.0f);
+  itk::voxelmaps::FuzzyConnectednessInput input;
+  input.image = intensities.data();
+  input.size = { { 4, 3, 1 } };
+  for (const std::int64_t seed : { INT64_C(-1), INT64_C(12), INT64_MAX, INT64_MIN })
+  {
+    input.seeds = { 3, seed };
+    EXPECT_THROW(itk::voxelmaps::EstimateAffinity(input, {}, {}), itk::voxelmaps::EngineError) << seed;
   }
 }

@@ -15,9 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthRandomCase.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "RunLengthJobChecks.h"
 
 #include "itkRunLengthJob.h"
 
@@ -37,6 +35,8 @@ using Job = itk::voxelmaps::RunLengthJob;
 using InstructionSet = Job::InstructionSet;
 using Triple = itk::voxelmaps::Triple;
 using Enums = itk::RunLengthFeatureMapEnums;
+using VoxelMapsTest::CheckRunLengthCase;
+using VoxelMapsTest::ComputeRunLengthJob;
 using VoxelMapsTest::GetRunLengthEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
@@ -46,90 +46,6 @@ using VoxelMapsTest::RunThreads;
 const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
                                                       InstructionSet::AVX2,
                                                       InstructionSet::AVX512 };
-
-/** Run a job into a buffer between guards, and expect that it wrote every number inside and none outside. Nothing if
- * the engine cannot take the job. */
-template <typename TReal>
-std::vector<TReal>
-Compute(Job job, const RunLengthEngine & engine = GetRunLengthEngines().front())
-{
-  constexpr std::size_t guard = 64;
-  // No feature is negative, so this value cannot be a result.
-  static constexpr TReal untouched = -12345;
-  const std::size_t      count =
-    job.GetNumberOfComponents() * static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-  std::vector<TReal> buffer(count + 2 * guard, untouched);
-  job.output = buffer.data() + guard;
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  if (!engine.compute(job))
-  {
-    return {};
-  }
-
-  const auto isUntouched = [](TReal value) { return value == untouched; };
-  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the output";
-  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the output";
-  std::vector<TReal> result(buffer.begin() + guard, buffer.end() - guard);
-  EXPECT_TRUE(std::none_of(result.begin(), result.end(), isUntouched)) << "left out a voxel";
-  return result;
-}
-
-template <typename TReal>
-void
-CheckCase(const RunLengthRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
-{
-  Job job = MakeRunLengthJob(randomCase);
-  job.backgroundValue = 3.0;
-
-  // An index frame of its own must not matter.
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t shift = random.Between(-1000, 1000);
-    job.levelsIndex[axis] += shift;
-    job.outputIndex[axis] += shift;
-  }
-
-  std::vector<TReal> first;
-  for (const RunLengthEngine & engine : GetRunLengthEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    job.execution.numberOfWorkers = static_cast<unsigned int>(random.Between(1, 5));
-    job.execution.parallelFor = random.Chance(0.5) ? RunThreads : decltype(job.execution.parallelFor){};
-    if (!job.execution.parallelFor)
-    {
-      job.execution.numberOfWorkers = 1;
-    }
-    std::atomic<std::uint64_t> completed{ 0 };
-    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
-
-    const std::vector<TReal> result = Compute<TReal>(job, engine);
-    if (first.empty())
-    {
-      first = result;
-      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
-    }
-    else if (result.empty())
-    {
-      continue; // cannot take the job
-    }
-    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
-    ASSERT_TRUE(HasSameBits(first, result));
-  }
-
-  // The engine that walks every window, while it does not take too long.
-  double steps = static_cast<double>(job.offsets.size());
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
-  }
-  if (steps < 2e7 && !VoxelMapsTest::isCudaTest)
-  {
-    SCOPED_TRACE("windows walked one by one");
-    job.walkWindows = true;
-    job.execution.reportProgress = nullptr;
-    ASSERT_TRUE(HasSameBits(first, Compute<TReal>(job)));
-  }
-}
 
 /** A case with a window of this size, for a few voxels of a larger image. */
 RunLengthRandomCase
@@ -196,11 +112,11 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
     SCOPED_TRACE(::testing::Message() << randomCase);
     if (i % 2 == 0)
     {
-      CheckCase<float>(randomCase, random, budget);
+      CheckRunLengthCase<float>(randomCase, random, budget);
     }
     else
     {
-      CheckCase<double>(randomCase, random, budget);
+      CheckRunLengthCase<double>(randomCase, random, budget);
     }
     if (::testing::Test::HasFailure())
     {
@@ -220,11 +136,11 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
     SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
     if (random.Chance(0.5))
     {
-      CheckCase<float>(randomCase, random, 150000);
+      CheckRunLengthCase<float>(randomCase, random, 150000);
     }
     else
     {
-      CheckCase<double>(randomCase, random, 150000);
+      CheckRunLengthCase<double>(randomCase, random, 150000);
     }
     if (::testing::Test::HasFailure())
     {
@@ -357,11 +273,11 @@ TEST(RunLengthJob, ExtremeSumsOf65535Levels)
         randomCase.features = features;
         std::fill(randomCase.levels.values.begin(), randomCase.levels.values.end(), std::uint16_t{ 65535 });
         SCOPED_TRACE(::testing::Message() << randomCase);
-        CheckCase<double>(randomCase, random, 1);
+        CheckRunLengthCase<double>(randomCase, random, 1);
         // One voxel of another level: the least entropy, and variances that cancel.
         randomCase.levels.values[randomCase.levels.values.size() / 2] = 65534;
-        CheckCase<double>(randomCase, random, 1);
-        CheckCase<float>(randomCase, random, 1);
+        CheckRunLengthCase<double>(randomCase, random, 1);
+        CheckRunLengthCase<float>(randomCase, random, 1);
       }
     }
   }
@@ -392,7 +308,7 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
         {
           randomCase.features = features;
           SCOPED_TRACE(::testing::Message() << randomCase);
-          CheckCase<double>(randomCase, random, 1);
+          CheckRunLengthCase<double>(randomCase, random, 1);
         }
       }
     }
@@ -418,7 +334,7 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
         level = static_cast<std::uint16_t>(random.Between(65534, 65535));
       }
       SCOPED_TRACE(::testing::Message() << randomCase);
-      CheckCase<double>(randomCase, random, 1);
+      CheckRunLengthCase<double>(randomCase, random, 1);
     }
   }
 }
@@ -452,7 +368,7 @@ TEST(RunLengthJob, ManyRunsThatAreAllShort)
   {
     randomCase.features = features;
     SCOPED_TRACE(::testing::Message() << randomCase);
-    CheckCase<double>(randomCase, random, 10000000);
+    CheckRunLengthCase<double>(randomCase, random, 10000000);
   }
 }
 
@@ -491,19 +407,19 @@ TEST(RunLengthJob, QuotientsAreCorrectlyRounded)
     randomCase.features = Enums::GetAllFeatures();
     randomCase.features.pop_back(); // all but run entropy
     SCOPED_TRACE(::testing::Message() << randomCase);
-    CheckCase<double>(randomCase, random, 20000000);
+    CheckRunLengthCase<double>(randomCase, random, 20000000);
   }
 }
 
 TEST(RunLengthJob, WorkersDoNotChangeBits)
 {
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = Compute<float>(noise.job);
+  const auto one = ComputeRunLengthJob<float>(noise.job);
   noise.job.execution.parallelFor = RunThreads;
   for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u, 500u })
   {
     noise.job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
+    EXPECT_TRUE(HasSameBits(one, ComputeRunLengthJob<float>(noise.job))) << workers;
   }
 }
 
@@ -511,7 +427,7 @@ TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
 {
   // parallelFor runs the bodies "at the same time where possible": one after another is allowed, in any order.
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = Compute<float>(noise.job);
+  const auto one = ComputeRunLengthJob<float>(noise.job);
   noise.job.execution.numberOfWorkers = 5;
   noise.job.execution.parallelFor = [](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
     for (unsigned int worker = numberOfWorkers; worker-- > 0;)
@@ -519,7 +435,7 @@ TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
       body(worker);
     }
   };
-  EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job)));
+  EXPECT_TRUE(HasSameBits(one, ComputeRunLengthJob<float>(noise.job)));
 }
 
 TEST(RunLengthJob, AnExceptionOfCompletedEndsTheJob)
@@ -545,4 +461,37 @@ TEST(RunLengthJob, AnExceptionOfCompletedEndsTheJob)
     EXPECT_THROW(GetRunLengthEngines().front().compute(noise.job), std::runtime_error);
     EXPECT_LT(done.load(), noise.levels.size());
   }
+}
+
+TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
+{
+  const NoiseJob     noise(Triple{ { 4, 3, 1 } });
+  std::vector<float> output(12 * noise.job.GetNumberOfComponents());
+  for (Triple Job::* index : { &Job::levelsIndex, &Job::outputIndex })
+  {
+    for (const std::int64_t value : { INT64_MAX, INT64_MIN, INT64_MAX - 2, INT64_MIN + 2 })
+    {
+      Job job = noise.job;
+      job.output = output.data();
+      (job.*index)[1] = value;
+      EXPECT_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(job), itk::voxelmaps::EngineError) << value;
+    }
+  }
+  for (const Triple & size : { Triple{ { -1, 3, 1 } }, Triple{ { INT64_MAX, INT64_MAX, 0 } } })
+  {
+    Job job = noise.job;
+    job.outputSize = size;
+    EXPECT_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(job), itk::voxelmaps::EngineError) << size[0];
+    job.outputSize = { { 1, 1, 1 } };
+    job.output = output.data();
+    job.levelsSize = size;
+    EXPECT_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(job), itk::voxelmaps::EngineError) << size[0];
+  }
+  // Far from the levels, all voxels are absent.
+  Job job = noise.job;
+  job.output = output.data();
+  job.backgroundValue = 5.0;
+  job.outputIndex[2] = INT64_C(1) << 55;
+  itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+  EXPECT_EQ(std::vector<float>(output.size(), 5.0f), output);
 }

@@ -19,6 +19,7 @@
 
 #include "common/ParallelFor.h"
 #include "connectedness/ImageOfInput.h"
+#include "connectedness/VerifyJob.h"
 
 #include <algorithm>
 #include <cmath>
@@ -390,6 +391,7 @@ AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution)
 {
+  VerifyInput(input);
   AffinityEstimate estimate;
   AbortChecker     abort(execution);
   const Triple     size = WithoutFlatAxes(input.size);

@@ -17,9 +17,11 @@
  *=========================================================================*/
 #include "texture/TextureTask.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string>
 
 namespace itk
 {
@@ -31,9 +33,36 @@ constexpr std::int64_t  maxWindowSize = 255;
 constexpr std::int64_t  maxWindowVoxels = 65535;
 constexpr std::uint32_t maxNumberOfGrayLevels = 65535;
 
+// Sums and products of a few of these do not overflow.
+constexpr std::int64_t maxIndex = std::int64_t{ 1 } << 56;
+
+void
+VerifyRegion(const char * name, const Triple & index, const Triple & size)
+{
+  double voxels = 1.0;
+  for (int d = 0; d < 3; ++d)
+  {
+    if (index[d] < -maxIndex || index[d] > maxIndex || size[d] < 0)
+    {
+      throw EngineError(std::string("A job has ") + name + " of index " + std::to_string(index[d]) + " and size " +
+                        std::to_string(size[d]) + " along axis " + std::to_string(d) +
+                        ", but the index must be between -2^56 and 2^56, and the size not negative.");
+    }
+    voxels *= static_cast<double>(std::max<std::int64_t>(size[d], 1));
+  }
+  if (voxels > static_cast<double>(maxIndex))
+  {
+    throw EngineError(std::string("A job has ") + name + " of size " + std::to_string(size[0]) + ", " +
+                      std::to_string(size[1]) + ", " + std::to_string(size[2]) +
+                      ", but must have at most 2^56 voxels.");
+  }
+}
+
 void
 Verify(const TextureFeatureMapJob & job)
 {
+  VerifyRegion("levels", job.levelsIndex, job.levelsSize);
+  VerifyRegion("an output", job.outputIndex, job.outputSize);
   std::ostringstream message;
   std::int64_t       voxels = 1;
   for (int d = 0; d < 3; ++d)
@@ -50,7 +79,7 @@ Verify(const TextureFeatureMapJob & job)
       message << "A job has the window anchor " << anchor << " along axis " << d << ", but it must be 0 to " << size - 1
               << '.';
     }
-    voxels *= size;
+    voxels *= std::max<std::int64_t>(std::min(size, maxWindowSize), 1);
   }
   if (message.str().empty() && voxels > maxWindowVoxels)
   {

@@ -83,6 +83,13 @@ public:
     }
   }
 
+  /** Whether the pixel data have been reached, or elements that this does not understand. */
+  bool
+  IsAtEnd() const
+  {
+    return m_IsAtPixelData;
+  }
+
   Element
   GetElement(std::uint64_t position)
   {
@@ -340,7 +347,7 @@ CheckDicom(const std::string & name)
   Walker        walker(file);
   std::string   syntax;
   std::uint64_t position = start;
-  while (file.Read(position, 2) == std::string("\x02\0", 2))
+  while (!walker.IsAtEnd() && file.Read(position, 2) == std::string("\x02\0", 2))
   {
     const Element element = walker.GetElement(position);
     position = walker.Skip(element, 0);
@@ -351,7 +358,8 @@ CheckDicom(const std::string & name)
     }
     if (element.tag == 0x00020010)
     {
-      syntax = file.Read(element.valueOffset, element.length);
+      constexpr std::uint32_t maxLength = 64;
+      syntax = file.Read(element.valueOffset, std::min(element.length, maxLength));
       syntax.erase(std::find_if(syntax.begin(), syntax.end(), [](char c) { return c == '\0' || c == ' '; }),
                    syntax.end());
     }

@@ -23,6 +23,7 @@
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/ImageOfInput.h"
 #include "connectedness/KeysToStrengths.h"
+#include "connectedness/VerifyJob.h"
 
 #include <type_traits>
 
@@ -94,9 +95,14 @@ ChooseMethod(const FuzzyConnectednessJob & job)
 FuzzyConnectednessReport
 ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t * keys)
 {
-  ClearKeys(job, keys);
+  VerifyJob(job);
   FuzzyConnectednessReport report;
   report.method = ChooseMethod(job);
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return report;
+  }
+  ClearKeys(job, keys);
   WithImage(job, [&](const auto * image) {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     Run(report.method, ConnectednessSearch<Pixel>(job, keys));
@@ -107,10 +113,6 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
 FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
 {
-  if (job.GetNumberOfVoxels() == 0)
-  {
-    return {};
-  }
   std::uint32_t * const          keys = GetKeysInOutput(job);
   const FuzzyConnectednessReport report = ComputeFuzzyConnectednessKeys(job, keys);
   ConvertKeysToStrengths(job, keys);

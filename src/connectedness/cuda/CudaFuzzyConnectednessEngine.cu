@@ -19,6 +19,7 @@
 #include "common/HostMemory.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/KeysToStrengths.h"
+#include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaSlabs.h"
 #include "itkCudaDevices.h"
@@ -237,6 +238,7 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {
+  VerifyJob(job);
   if (job.GetNumberOfVoxels() == 0)
   {
     return {};

@@ -1,0 +1,167 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FuzzerUtilities_h
+#define FuzzerUtilities_h
+
+#include "VoxelMapsTestUtilities.h"
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <vector>
+
+/** What the fuzz targets share: values drawn from the bytes of an input. */
+namespace VoxelMapsFuzz
+{
+/** Report a broken promise of the library; libFuzzer then stores the input. */
+[[noreturn]] inline void
+Fail(const std::string & message)
+{
+  std::cerr << "VoxelMaps: " << message << std::endl;
+  std::abort();
+}
+
+inline void
+Require(bool condition, const char * message)
+{
+  if (!condition)
+  {
+    Fail(message);
+  }
+}
+
+/** 0 or 1, one time in count. */
+inline bool
+ConsumeOneIn(FuzzedDataProvider & data, std::uint8_t count)
+{
+  return data.ConsumeIntegralInRange<std::uint8_t>(0, static_cast<std::uint8_t>(count - 1)) == count - 1;
+}
+
+/** Any number of an integer type, with those at the ends of its range more often. */
+template <typename T>
+T
+ConsumeAnyInteger(FuzzedDataProvider & data)
+{
+  using Limits = std::numeric_limits<T>;
+  switch (data.ConsumeIntegralInRange<std::uint8_t>(0, 3))
+  {
+    case 0:
+      return static_cast<T>(Limits::max() - data.ConsumeIntegralInRange<T>(0, 3));
+    case 1:
+      return static_cast<T>(Limits::min() + data.ConsumeIntegralInRange<T>(0, 3));
+    case 2:
+      return static_cast<T>(data.ConsumeIntegralInRange<std::int8_t>(-3, 3));
+    default:
+      return data.ConsumeIntegral<T>();
+  }
+}
+
+/** Any number of an enumeration's type, nearly always one of its count enumerators 0, 1 ... */
+template <typename TEnum>
+TEnum
+ConsumeEnumerator(FuzzedDataProvider & data, std::uint8_t count)
+{
+  return static_cast<TEnum>(ConsumeOneIn(data, 50) ? data.ConsumeIntegral<std::uint8_t>()
+                                                   : data.ConsumeIntegralInRange<std::uint8_t>(0, count - 1));
+}
+
+/** Any double: small integers and fractions, numbers at the ends of the range, NaN and infinities, or random bits. */
+inline double
+ConsumeAnyDouble(FuzzedDataProvider & data)
+{
+  using Limits = std::numeric_limits<double>;
+  switch (data.ConsumeIntegralInRange<std::uint8_t>(0, 5))
+  {
+    case 0:
+    {
+      const double special = data.PickValueInArray({ Limits::infinity(),
+                                                     Limits::quiet_NaN(),
+                                                     Limits::max(),
+                                                     Limits::max() / 2,
+                                                     Limits::min(),
+                                                     Limits::denorm_min(),
+                                                     0.0,
+                                                     1e-160,
+                                                     1e-300,
+                                                     1e154,
+                                                     1e300,
+                                                     9007199254740993.0,
+                                                     0x1p63,
+                                                     0x1p32 });
+      return data.ConsumeBool() ? -special : special;
+    }
+    case 1:
+    {
+      const auto bits = data.ConsumeIntegral<std::uint64_t>();
+      double     value;
+      std::memcpy(&value, &bits, sizeof(value));
+      return value;
+    }
+    case 2:
+      return data.ConsumeIntegral<std::int16_t>() / 256.0;
+    case 3:
+      return data.ConsumeIntegralInRange<int>(0, 1000) / 1000.0;
+    default:
+      return data.ConsumeIntegral<std::int8_t>();
+  }
+}
+
+/** Sizes of an image of few voxels in 2D or 3D, sometimes long along one axis. */
+inline std::array<std::int64_t, 3>
+ConsumeSmallSize(FuzzedDataProvider & data)
+{
+  std::array<std::int64_t, 3> size{ { 1, 1, 1 } };
+  const auto                  kind = data.ConsumeIntegralInRange<std::uint8_t>(0, 9);
+  if (kind == 9)
+  {
+    size[data.ConsumeIntegralInRange<std::size_t>(0, 2)] = data.ConsumeIntegralInRange<std::int64_t>(1, 400);
+    return size;
+  }
+  const bool is3D = kind > 4;
+  for (std::size_t axis = 0; axis < (is3D ? 3 : 2); ++axis)
+  {
+    size[axis] = data.ConsumeIntegralInRange<std::int64_t>(1, is3D ? 7 : 18);
+  }
+  return size;
+}
+
+/** One byte for each of count voxels: those that are left of the input, repeated with changes. */
+inline std::vector<std::uint8_t>
+ConsumeBytesForVoxels(FuzzedDataProvider & data, std::int64_t count)
+{
+  std::vector<std::uint8_t> given = data.ConsumeRemainingBytes<std::uint8_t>();
+  if (given.empty())
+  {
+    given.push_back(0);
+  }
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+  {
+    bytes[i] = static_cast<std::uint8_t>(given[i % given.size()] + i / given.size());
+  }
+  return bytes;
+}
+} // namespace VoxelMapsFuzz
+
+#endif // FuzzerUtilities_h
