@@ -195,7 +195,7 @@ def make_cases(number_of_random_cases, seed):
     tables = [*make_folder_cases(), *(make_random_folder(f"{seed}.{i}") for i in range(number_of_random_cases))]
     for i, (name, files, expect, image, *more) in enumerate(tables):
         options, only_voxels, mentions, prepare = [*more, *((), 0, (), None)[len(more) :]]
-        role = roles[0] if i % 3 == 0 else roles[1] if i % 3 == 1 or options else roles[2 + i // 3 % 3]
+        role = roles[0] if i % 3 == 0 else roles[1] if i % 3 == 1 or options or only_voxels else roles[2 + i // 3 % 3]
         yield judge.make_case(
             f"{name} as {role}",
             role,

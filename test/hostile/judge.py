@@ -14,6 +14,7 @@
 """Runs a program on a hostile case, each in a folder of its own, and judges what it did."""
 
 import array
+import ctypes
 import dataclasses
 import gzip
 import os
@@ -25,6 +26,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 import zlib
 
@@ -114,6 +116,7 @@ class Judge:
         self.failures = []
         shutil.rmtree(folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
+        adopt_orphans()
 
     def write_files(self, case, folder):
         (folder / "tmp").mkdir(parents=True)
@@ -191,11 +194,8 @@ class Judge:
         if key not in self.right_outputs:
             folder = self.folder / "right"
             result = self.run(dataclasses.replace(case, has_old_result=False), folder)
-            if result.code != 0:
-                raise SystemExit(
-                    f"the good input fails: {shlex.join(map(str, case.words))} in {folder}: {result.errors}"
-                )
-            self.right_outputs[key] = [(folder / name).read_bytes() for name in case.outputs]
+            outputs = [(folder / name).read_bytes() for name in case.outputs] if result.code == 0 else None
+            self.right_outputs[key] = outputs
             shutil.rmtree(folder)
         return self.right_outputs[key]
 
@@ -276,6 +276,8 @@ class Judge:
         if not case.right or not contents:
             return []
         right = self.get_right_outputs(case.right)
+        if not right:
+            return ["success, but the independent reading fails"]
         if contents != right and right[0][:4] == b"NRRD" and not case.outputs[0].endswith(".nrrd"):
             # Files of other formats contain the same voxels.
             data = b"".join(map(decompress, contents))
@@ -318,7 +320,19 @@ def decompress(content):
         return content
 
 
+def adopt_orphans():
+    """Become the parent of processes that lose theirs, so that those that ended do not look alive."""
+    if sys.platform == "linux":
+        PR_SET_CHILD_SUBREAPER = 36
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def is_group_alive(group):
+    try:
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

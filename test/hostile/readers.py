@@ -13,9 +13,12 @@
 # limitations under the License.
 """Independent readings of headers without checksums: an image, or an exception if the file is broken."""
 
+import dataclasses
+import math
 import re
 import struct
 
+import formats
 from formats import META_TYPES, NIFTI_TYPES, NRRD_TYPES, Image
 
 MAX_SIZE = 100000
@@ -26,10 +29,7 @@ def make_image(size, code, data, order="<", slope=1.0, intercept=0.0):
         size = size[:-1]
     if len(size) not in (2, 3) or any(length < 1 or length > MAX_SIZE for length in size):
         raise ValueError(f"size {size}")
-    count = 1
-    for length in size:
-        count *= length
-    values = struct.unpack_from(f"{order}{count}{code}", data)
+    values = struct.unpack_from(f"{order}{math.prod(size)}{code}", data)
     if (slope, intercept) != (1.0, 0.0):
         # As ITK reads them; the values of the tests are exact as floats.
         code = "d" if code == "d" else "f"
@@ -63,22 +63,13 @@ def read_nifti(header, data=None):
 def read_meta(content, data=None):
     head, found, rest = re.match(rb"(?s)(.*?)(ElementDataFile ?= ?[^\n]*\n)(.*)", content).groups()
     fields = dict(re.findall(r"^\s*(\w+)\s*=\s*(.*?)\s*$", head.decode("ascii"), re.MULTILINE))
-    name = found.decode("ascii").split("=")[1].strip()
-    if (
-        set(fields) - {"ObjectType", "TransformMatrix", "Offset", "ElementSpacing"}
-        != {
-            "NDims",
-            "BinaryData",
-            "BinaryDataByteOrderMSB",
-            "DimSize",
-            "ElementType",
-        }
-        or fields.get("ObjectType", "Image") != "Image"
-        or name != ("LOCAL" if data is None else "v.raw")
-    ):
-        raise ValueError("fields")
-    if fields["BinaryData"] != "True":
-        raise ValueError("text")
+    needed = {"NDims", "BinaryData", "BinaryDataByteOrderMSB", "DimSize", "ElementType"}
+    if set(fields) - needed - {"ObjectType", "TransformMatrix", "Offset", "ElementSpacing"}:
+        raise ValueError("unknown fields")
+    if fields["BinaryData"] != "True" or fields.get("ObjectType", "Image") != "Image":
+        raise ValueError("no binary image")
+    if found.split(b"=")[1].strip() != (b"LOCAL" if data is None else b"v.raw"):
+        raise ValueError("ElementDataFile")
     order = ">" if fields["BinaryDataByteOrderMSB"][:1] in ("T", "t", "1") else "<"
     code = {f"MET_{name}": code for code, name in META_TYPES.items()}[fields["ElementType"]]
     size = [int(word) for word in fields["DimSize"].split()]
@@ -91,18 +82,36 @@ def read_nrrd(content, data=None):
     head, _, rest = content.partition(b"\n\n") if data is None else (content, b"", data)
     first, *lines = head.decode("ascii").rstrip("\n").split("\n")
     fields = dict(line.split(": ", 1) for line in lines if ": " in line and not line.startswith("#"))
-    if (
-        not re.fullmatch("NRRD000[1-5]", first)
-        or fields["encoding"] != "raw"
-        or ("data file" in fields) != (data is not None)
-    ):
+    is_detached = fields.get("data file") == "v.raw"
+    if not re.fullmatch("NRRD000[1-5]", first) or fields["encoding"] != "raw" or is_detached != (data is not None):
         raise ValueError("fields")
     code = {name: code for code, name in NRRD_TYPES.items()}[fields["type"]]
     size = [int(word) for word in fields["sizes"].split()]
-    if len(size) != int(fields["dimension"]) or fields.get("data file", "v.raw") != "v.raw":
+    if len(size) != int(fields["dimension"]):
         raise ValueError("dimension")
     return make_image(size, code, rest, {"little": "<", "big": ">"}[fields["endian"]])
 
 
 READERS = {"nifti": read_nifti, "nifti_pair": read_nifti, "meta": read_meta, "meta_pair": read_meta}
 READERS |= {"nrrd": read_nrrd, "nrrd_pair": read_nrrd}
+# Where the last bytes are the voxels: their order, and the image.
+VOLUME = formats.make_image()
+SLICE = dataclasses.replace(formats.make_image(2, "H"), size=(9, 8, 1), spacing=(0.5, 0.75, 1.0))
+PICTURE = dataclasses.replace(formats.make_image(2, "H"), spacing=(1.0, 1.0), origin=(0.0, 0.0))
+TAILS = {"gipl": (">", VOLUME), "vtk": (">", VOLUME), "tiff": ("<", PICTURE)}
+TAILS |= {"dicom": ("<", SLICE), "dicom_implicit": ("<", SLICE)}
+
+
+def read(format_name, files, is_header_good):
+    """The image, None if that of the unbroken file is the only right one, or "unknown"."""
+    contents = list(files.values())
+    if format_name in READERS:
+        try:
+            return READERS[format_name](*contents)
+        except (ArithmeticError, AttributeError, LookupError, ValueError, struct.error):
+            return None
+    if format_name in TAILS and is_header_good:
+        order, image = TAILS[format_name]
+        layout = f"{order}{len(image.values)}{image.code}"
+        return dataclasses.replace(image, values=struct.unpack(layout, contents[0][-struct.calcsize(layout) :]))
+    return "unknown" if format_name in TAILS or format_name == "bmp" else None
