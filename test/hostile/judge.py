@@ -41,15 +41,25 @@ INTERNAL = re.compile(
     rb"0x[0-9a-fA-F]{5,}|\w::~?\w|\b\w+ImageIO\b|Exception\b|bad_alloc|\.(c|cc|cxx|cpp|h|hxx):? ?\d|\bN\d+\w+E\b|\\n|\[ITK"
 )
 
-# How the programs are given an image in each role: its name is IMAGE; GOOD is a good image in the same format.
+
+def maps(image, output="out.nrrd", *more):
+    """The words of a command."""
+    options = "--levels 64 --range 0,63 --radius 1".split()
+    return ["RunLengthFeatureMaps", image, output, *options, *(more or ("--features", "HGRE"))]
+
+
+def strength(image, output="out.nrrd", *more):
+    options = "--mean 30 --variance 100 --difference-variance 400".split()
+    return ["FuzzyConnectedness", image, output, *options, *(more or ("--seed", "3,3,0"))]
+
+
+# How the programs are given an image in each role, beside a good image in the same format, if it is not the input.
 ROLES = {
-    "maps": "RunLengthFeatureMaps IMAGE out.nrrd --levels 64 --range 0,63 --radius 1 --features HGRE,SRE",
-    "connectedness": "FuzzyConnectedness IMAGE out.nrrd --seed SEED --mean 30 --variance 100 --difference-variance 400",
-    "maps-mask": "RunLengthFeatureMaps GOOD out.nrrd --levels 64 --range 0,63 --radius 1 --features HGRE,SRE --mask IMAGE",
-    "connectedness-mask": "FuzzyConnectedness GOOD out.nrrd --seed SEED --mean 30 --variance 100 "
-    "--difference-variance 400 --mask IMAGE",
-    "connectedness-seeds": "FuzzyConnectedness GOOD out.nrrd --mean 30 --variance 100 --difference-variance 400 "
-    "--seed-image IMAGE",
+    "maps": lambda image, good, seed: maps(image),
+    "connectedness": lambda image, good, seed: strength(image, "out.nrrd", "--seed", seed),
+    "maps-mask": lambda image, good, seed: maps(good, "out.nrrd", "--features", "HGRE", "--mask", image),
+    "connectedness-mask": lambda image, good, seed: strength(good, "out.nrrd", "--seed", seed, "--mask", image),
+    "connectedness-seeds": lambda image, good, seed: strength(good, "out.nrrd", "--seed-image", image),
 }
 
 
@@ -340,11 +350,6 @@ def is_group_alive(group):
     return True
 
 
-def make_words(role, image, good, seed, options=()):
-    names = {"IMAGE": image, "GOOD": good, "SEED": seed}
-    return [names.get(word, word) for word in ROLES[role].split()] + list(options)
-
-
 def make_case(
     name, role, files, expect, mentions, good_files, reference=None, image="", seed="3,3,0", options=(), **more
 ):
@@ -352,10 +357,10 @@ def make_case(
     good_files; any result will do if it is unknown."""
     good = "good/" + (image or next(iter(good_files)))
     good_files = {f"good/{key}": content for key, content in good_files.items()}
-    words = make_words(role, image or next(iter(files)), good, seed, options)
+    words = [*ROLES[role](image or next(iter(files)), good, seed), *options]
     if isinstance(reference, formats.Image):
         files_of_right = {"v.nrrd": formats.nrrd(reference)["v.nrrd"], **good_files}
-        right = Case(name, make_words(role, "v.nrrd", good, seed), files_of_right)
+        right = Case(name, ROLES[role]("v.nrrd", good, seed), files_of_right)
     else:
-        right = None if reference == "unknown" else Case(name, make_words(role, good, good, seed), good_files)
+        right = None if reference == "unknown" else Case(name, ROLES[role](good, good, seed), good_files)
     return Case(name, words, {**files, **good_files}, expect, mentions, right=right, **more)

@@ -17,21 +17,18 @@ import random
 import signal
 
 import formats
-from judge import Case
+from judge import Case, maps, strength
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP)
-MAPS = "RunLengthFeatureMaps v.nrrd OUT --levels 8 --radius 1 --features"
-STRENGTH = "FuzzyConnectedness v.nrrd OUT --seed 3,3,3 --mean 30 --variance 100 --difference-variance 400"
+FEATURES = ("--features", "HGRE,SRE,GLN")
+OBJECT = ("--seed", "3,3,0", "--threshold", "0.5", "--object", "object.nii.gz")
 RUNS = (
-    (f"{MAPS} SRE,HGRE,GLN".replace("OUT", "%s.nii.gz"), ("HGRE.nii.gz", "SRE.nii.gz", "GLN.nii.gz")),
-    (
-        f"{STRENGTH} --object object.nii.gz --threshold 0.5".replace("OUT", "out.nii.gz"),
-        ("out.nii.gz", "object.nii.gz"),
-    ),
-    (f"{MAPS} all".replace("OUT", "out.mha"), ("out.mha",)),
-    (STRENGTH.replace("OUT", "out.hdr"), ("out.hdr", "out.img")),
-    (f"{MAPS} SRE,HGRE,GLN".replace("OUT", "out.nii.gz"), ("out.nii.gz",)),
-    (STRENGTH.replace("OUT", "out.mhd"), ("out.mhd", "out.raw")),
+    (maps("v.nrrd", "%s.nii.gz", *FEATURES), ("HGRE.nii.gz", "SRE.nii.gz", "GLN.nii.gz")),
+    (strength("v.nrrd", "out.nii.gz", *OBJECT), ("out.nii.gz", "object.nii.gz")),
+    (maps("v.nrrd", "out.mha", "--features", "all"), ("out.mha",)),
+    (strength("v.nrrd", "out.hdr"), ("out.hdr", "out.img")),
+    (maps("v.nrrd", "out.nii.gz", *FEATURES), ("out.nii.gz",)),
+    (strength("v.nrrd", "out.mhd"), ("out.mhd", "out.raw")),
 )
 
 
@@ -40,7 +37,7 @@ def make_cases(number_of_random_cases, seed, judge):
     generator = random.Random(seed)
     values = tuple(generator.choice((0, generator.randrange(60))) for _ in range(72 * 64 * 48))
     files = {"v.nrrd": formats.nrrd(formats.Image((72, 64, 48), "h", values))["v.nrrd"]}
-    runs = [Case("good", words.split(), files, "success", outputs=outputs) for words, outputs in RUNS]
+    runs = [Case("good", words, files, "success", outputs=outputs) for words, outputs in RUNS]
     seconds = [judge.judge(run).seconds for run in runs]
     for i in range(number_of_random_cases):
         number = i % len(RUNS)
