@@ -45,10 +45,11 @@ NIFTI = """
 280 f either nan inf 0 1e38 0,0,0,0,0,0,0,0,0,0,0,0
 292 f either nan
 256 f either nan,nan,nan 3,4,5
-252 h either 1,0 -1,999 0,0
-0 i error 0 540 1543569408
-344 B error 110,43,57
-344 B either 110,105 0,0,0
+252 h either 1,0 -1,999
+252 h voxels 0,0
+0 i either 0 540 1543569408
+344 B either 110,43,57 110,105
+344 B voxels 0,0,0
 348 B either 1 255,255,255,255
 """
 

@@ -132,7 +132,7 @@ def make_name_cases():
             yield make_option_case(f"long output {i}", words, mentions=(name[:20],), outputs=())
     for option in ("--features", "--mask", "--radius", "--aggregation", "--" + "x" * 9000):
         words = ["RunLengthFeatureMaps", "v.nrrd", "out.nrrd", option, "x" * 100000]
-        yield make_option_case(f"long value of {option[:20]}", words, mentions=(option[:20],))
+        yield make_option_case(f"long value of {option[:20]}", words, mentions=(option[:20], "x" * 20))
     pattern = lambda name: maps("v.nrrd", name, "--features", "HGRE,SRE")
     right = Case("pattern", pattern("%s.nrrd"), {"v.nrrd": IMAGE}, outputs=("HGRE.nrrd", "SRE.nrrd"))
     outputs = ("HGRE_HGRE.nrrd", "SRE_SRE.nrrd")

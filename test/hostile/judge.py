@@ -119,8 +119,8 @@ def describe_files(folder):
 
 class Judge:
     def __init__(self, programs, folder):
-        self.programs = pathlib.Path(programs)
-        self.folder = pathlib.Path(folder)
+        self.programs = pathlib.Path(programs).resolve()
+        self.folder = pathlib.Path(folder).resolve()
         self.right_outputs = {}
         self.number_of_runs = 0
         self.failures = []
@@ -297,9 +297,8 @@ class Judge:
             is_there = voxels.tobytes() in data or swapped.tobytes() in data
             return [] if is_there else [f"success, but the voxels of {case.outputs[0]} are wrong"]
         if case.only_voxels:
-            if any(
-                re.search(rb"(directions|origin|spacings): .*(nan|inf|\(0,0(,0)?\))", content) for content in contents
-            ):
+            heads = [content.partition(b"\n\n")[0] for content in contents]
+            if any(re.search(rb"directions: .*(nan|inf|\(0,0(,0)?\))|origin: .*(nan|inf)", head) for head in heads):
                 return ["success, but the geometry is impossible"]
             contents, right = ([content.partition(b"\n\n")[2] for content in each] for each in (contents, right))
         return [
