@@ -148,10 +148,7 @@ def nrrd_pair(image):
 
 
 def nrrd_gzip_pair(image):
-    return {
-        "v.nhdr": nrrd_header(image, "gzip", "v.raw.gz"),
-        "v.raw.gz": gzip.compress(image.to_bytes(), mtime=0),
-    }
+    return {"v.nhdr": nrrd_header(image, "gzip", "v.raw.gz"), "v.raw.gz": gzip.compress(image.to_bytes(), mtime=0)}
 
 
 def gipl(image):
