@@ -99,7 +99,7 @@ class Result:
 
 
 def describe_files(folder):
-    """What there is in a folder: contents, or size and time of large files."""
+    """What there is in a folder: contents, or size and time of files that are large or cannot be read."""
     found = {}
     for path in map(os.fsencode, pathlib.Path(folder).rglob("*")):
         status = os.lstat(path)
@@ -107,14 +107,20 @@ def describe_files(folder):
         if stat.S_ISLNK(status.st_mode):
             found[name] = ("link", os.readlink(path))
         elif stat.S_ISREG(status.st_mode):
-            large = status.st_size > 1 << 24
-            found[name] = (
-                "file",
-                (status.st_size, status.st_mtime_ns) if large else pathlib.Path(os.fsdecode(path)).read_bytes(),
-            )
+            is_read = status.st_size < 1 << 24 and os.access(path, os.R_OK)
+            content = pathlib.Path(os.fsdecode(path)).read_bytes() if is_read else (status.st_size, status.st_mtime_ns)
+            found[name] = ("file", content)
         else:
             found[name] = ("other", stat.S_IFMT(status.st_mode))
     return found
+
+
+def remove_folder(folder):
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            if not os.path.islink(os.path.join(path, name)):
+                os.chmod(os.path.join(path, name), 0o700)
+    shutil.rmtree(folder)
 
 
 class Judge:
@@ -124,7 +130,8 @@ class Judge:
         self.right_outputs = {}
         self.number_of_runs = 0
         self.failures = []
-        shutil.rmtree(folder, ignore_errors=True)
+        if self.folder.exists():
+            remove_folder(self.folder)
         self.folder.mkdir(parents=True)
         adopt_orphans()
 
@@ -206,7 +213,7 @@ class Judge:
             result = self.run(dataclasses.replace(case, has_old_result=False), folder)
             outputs = [(folder / name).read_bytes() for name in case.outputs] if result.code == 0 else None
             self.right_outputs[key] = outputs
-            shutil.rmtree(folder)
+            remove_folder(folder)
         return self.right_outputs[key]
 
     def find_faults(self, case, result, folder):
@@ -316,7 +323,7 @@ class Judge:
                 f"{case.name}: {'; '.join(faults)}\n  cd {folder} && {command}\n  {result.errors[:600]!r}", flush=True
             )
         else:
-            shutil.rmtree(folder)
+            remove_folder(folder)
         return result
 
 
