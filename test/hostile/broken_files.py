@@ -1,0 +1,324 @@
+# Copyright NumFOCUS
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#         https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Broken image files: absurd values in headers, and cuts and flipped bits at random places."""
+
+import collections
+import gzip
+import random
+import re
+import struct
+import zlib
+
+import formats
+import judge
+import readers
+
+# The first file is opened. A reference is the image that is right; without it, that of the unbroken files; "unknown" if any
+# result will do. For voxels, the geometry may be another one.
+Broken = collections.namedtuple("Broken", "name writer files expect reference mentions", defaults=("error", None, ()))
+
+# Offset, type, what is expected, and values, each for a case.
+NIFTI = """
+40 h error 9 0 -1 300 4,9,8,7,2 7,9,8,7,32767,32767,32767,32767 1,504,1,1
+40 h either 4,9,8,7,0
+42 h error 0 -9 32767
+46 h error 0 -7 8 32767
+68 h either 1007
+70 h error 0 1 32 128 255 999 -4 1536 1792 2304
+72 h either 0 8 32 -16
+80 f voxels 0 nan inf -1 1e38 1e-38
+88 f voxels 0 nan -inf
+108 f error 1e9 1e38 nan inf 800
+108 f either 0 -1 300 352.5
+112 f either nan,0 inf,0 1,nan 0,nan 0,5
+280 f either nan inf 0 1e38 0,0,0,0,0,0,0,0,0,0,0,0
+292 f either nan
+256 f either nan,nan,nan 3,4,5
+252 h either 1,0 -1,999
+252 h voxels 0,0
+0 i either 0 540 1543569408
+344 B either 110,43,57 110,105
+344 B voxels 0,0,0
+348 B either 1 255,255,255,255
+"""
+
+META = """
+NDims = -3|0|100|2|x||3000000000|1
+DimSize = -9 8 7|0 8 7|9 8|9 8 8||9 8 x|9.5 8 7|9 8 999999999|4294967296 4294967296 4294967296|2147483648 2 1
+ElementType = MET_FOO||MET_DOUBLE|MET_STRING|MET_OTHER|MET_SHORT_ARRAY
+ElementSpacing = 0 1 1|nan 1 1|inf 1 1|1e308 1e308 1e308|x|1 1
+TransformMatrix = 0 0 0 0 0 0 0 0 0|nan 0 0 0 1 0 0 0 1|1|1 1 1 1 1 1 1 1 1
+Offset = nan 0 0|inf 0 0|1e308 1e308 1e308|x y z
+ElementDataFile = |LIST|missing.raw|%s%n.raw|100%.raw|.|/dev/zero|/dev/null|v%03d.raw 1 7 1|v%s.raw 1 7 1|../../../|v.mhd
+ElementNumberOfChannels = 0|-1|3|1000000|x
+HeaderSize = -2|99999|1|99999999999999999999
+CompressedData = True
+CompressedDataSize = 5
+BinaryData = False
+ObjectType = Tube
+"""
+
+NRRD = """
+dimension: -3|0|17|999999999|2|x|
+sizes: -9 8 7|0 8 7|9 8|9 8 8||9 8 x|999999999 999999999 999999999|4294967296 4294967296 4294967296|504 1
+type: foo|double|block||int64
+encoding: gzip|hex|bzip2|ascii|foo|
+endian: foo|
+space directions: (nan,0,0) (0,1,0) (0,0,1)|(0,0,0) (0,1,0) (0,0,1)|none none none|(1,0,0) (1,0,0) (0,0,1)|(1,0)|x
+space directions: (1e308,0,0) (0,1e308,0) (0,0,1)
+space origin: (nan,0,0)|(inf,0,0)|(1e308,1e308,1e308)|(0,0)|x
+space: foo
+kinds: vector domain domain|domain
+measurement frame: (nan,0,0) (0,1,0) (0,0,1)
+byte skip: -2|99999|-99999|x
+line skip: 99999|-1|x
+data file: missing.raw|%s%n.raw|.|/dev/zero|/dev/null|LIST|LIST 2|v.nhdr|v%03d.raw 1 7 1|v%s.raw 1 7 1
+"""
+
+# Tag, type, values; without a value, the element is left out.
+DICOM = """
+00280010 US 0|65535|
+00280011 US 10
+00280100 US 7|0|32
+00280101 US 99
+00280102 US 99
+00280002 US 3|0
+00280030 DS 0\\0|nan\\nan|abc|1e308\\1e308
+00281053 DS 0|nan|x
+00200032 DS nan\\0\\0
+00200037 DS 0\\0\\0\\0\\0\\0|1\\0
+00280004 CS FOO
+00280008 IS -1|99999999
+7fe00010 OW xx|
+"""
+
+
+def make_files(writer):
+    return writer(formats.make_image(*formats.FORMATS[writer]))
+
+
+def patch(content, offset, layout, *values):
+    content = bytearray(content)
+    struct.pack_into(layout, content, offset, *values)
+    return bytes(content)
+
+
+def replace_first(files, change):
+    name, content = next(iter(files.items()))
+    return {**files, name: change(content)}
+
+
+def replace_line(content, line):
+    """A line instead of the one with the same key, or before the last one."""
+    head, separator, rest = content.partition(b"LOCAL\n") if b"LOCAL\n" in content else content.partition(b"\n\n")
+    head += separator
+    pattern = rb"(?m)^" + re.match(r"\w[\w ]*[=:]", line)[0].encode() + rb".*$"
+    if re.search(pattern, head):
+        return re.sub(pattern, lambda _: line.encode(), head, count=1) + rest
+    position = head.rstrip().rfind(b"\n")
+    return head[:position] + b"\n" + line.encode() + head[position:] + rest
+
+
+def make_header_cases():
+    """Absurd values in headers."""
+    for offset, kind, expect, *cases in map(str.split, NIFTI.strip().split("\n")):
+        for values in cases:
+            numbers = [float(value) if kind == "f" else int(value) for value in values.split(",")]
+            for writer in (formats.nifti, formats.nifti_pair)[: 1 if offset in ("108", "344", "348") else 2]:
+                change = lambda content: patch(content, int(offset), f"<{len(numbers)}{kind}", *numbers)
+                files = replace_first(make_files(writer), change)
+                yield Broken(f"{writer.__name__} {offset}={values}", writer, files, expect)
+    for pair, single, table in ((formats.meta_pair, formats.meta, META), (formats.nrrd_pair, formats.nrrd, NRRD)):
+        for key, equals, values in re.findall(r"(.+?)( =|:) (.*)", table):
+            # Lines about the data belong to detached headers.
+            writer = single if re.match("ElementSpacing|Transform|Offset|space|Compressed|encoding", key) else pair
+            for line in (f"{key}{equals} {value}" for value in values.split("|")):
+                files = replace_first(make_files(writer), lambda content: replace_line(content, line))
+                expect = "voxels" if "1e308" in line or "none" in line else "either"
+                yield Broken(f"{writer.__name__} {line}", writer, files, expect)
+    for tag, representation, values in map(str.split, DICOM.strip().split("\n")):
+        for value in values.split("|"):
+            change = {"US": int, "OW": str.encode}.get(representation, str)(value) if value else None
+            changes = {int(tag, 16): (representation, change) if value else None}
+            files = formats.dicom(formats.make_image(2, "H"), changes=changes)
+            expect = "voxels" if value in (r"0\0", r"1e308\1e308") else "either"
+            yield Broken(f"dicom {tag}={value}", formats.dicom, files, expect)
+
+
+def make_gzip_cases():
+    nii = make_files(formats.nifti)["v.nii"]
+    other = formats.nifti(formats.make_image(seed=2))["v.nii"]
+    good = make_files(formats.nifti_gzip)["v.nii.gz"]
+    double = gzip.compress(nii[:700]) + gzip.compress(nii[700:])
+    for name, content, expect in (
+        ("two members", double, "success"),
+        ("empty member", good + gzip.compress(b""), "success"),
+        ("wrong CRC", patch(good, len(good) - 8, "<I", 1), "error"),
+        ("wrong length", patch(good, len(good) - 4, "<I", 7), "error"),
+        ("trailing garbage", good + b"garbage", "either"),
+        ("trailing zeros", good + bytes(512), "either"),
+        ("no CRC", good[:-8], "error"),
+        ("half CRC", good[:-6], "error"),
+        ("second member cut", double[:-30], "error"),
+        ("reserved flags", patch(good, 3, "B", 0xE0), "either"),
+        ("name in the header", good[:3] + b"\x08" + good[4:10] + b"name\0" + good[10:], "success"),
+        ("other method", patch(good, 2, "B", 7), "error"),
+        ("not compressed", nii, "success"),
+        ("compressed twice", gzip.compress(good), "error"),
+        ("shorter inside", gzip.compress(nii[:-100]), "error"),
+        ("longer inside", gzip.compress(nii + bytes(100)), "either"),
+        ("nothing inside", gzip.compress(b""), "error"),
+        ("huge inside", gzip.compress(patch(nii, 42, "<3h", 32767, 32767, 32767)), "error"),
+    ):
+        yield Broken("gzip " + name, formats.nifti_gzip, {"v.nii.gz": content}, expect)
+    yield Broken("v.nii beside v.nii.gz", formats.nifti_gzip, {"v.nii.gz": good, "v.nii": other}, "success")
+    yield Broken("v.nii.gz beside v.nii", formats.nifti, {"v.nii": nii, "v.nii.gz": gzip.compress(other)}, "success")
+    pair = {"v.hdr": other[:348], "v.img": other[352:]}
+    yield Broken("v.hdr beside v.nii", formats.nifti, {"v.nii": nii, **pair}, "success")
+    yield Broken(
+        "v.nii beside v.hdr", formats.nifti_pair, {**make_files(formats.nifti_pair), "v.nii": other}, "success"
+    )
+
+    data = nii[352:]
+    good = gzip.compress(data)
+    for name, content, expect in (
+        ("no CRC", good[:-8], "error"),
+        ("wrong CRC", good[:-8] + bytes(8), "error"),
+        ("shorter inside", gzip.compress(data[:-100]), "error"),
+        ("two members", gzip.compress(data[:99]) + gzip.compress(data[99:]), "either"),
+        ("not compressed", data, "either"),
+    ):
+        for writer in (formats.nrrd_gzip, formats.nrrd_gzip_pair):
+            files = make_files(writer)
+            last = list(files)[-1]
+            head = files[last].partition(b"\n\n")[0] + b"\n\n" if len(files) == 1 else b""
+            yield Broken(f"{writer.__name__} {name}", writer, {**files, last: head + content}, expect)
+
+
+def make_data_cases():
+    """Data files that are missing, shorter or longer, images of no voxels, of too many, of large integers."""
+    for writer in (formats.nifti_pair, formats.meta_pair, formats.nrrd_pair, formats.nrrd_gzip_pair):
+        head, (name, voxels) = make_files(writer).items()
+        for kind, files in (("missing", {}), ("empty", {name: b""}), ("shorter", {name: voxels[:-2]})):
+            files = {head[0]: head[1], **files}
+            yield Broken(f"{writer.__name__} data {kind}", writer, files, mentions=(head[0], name))
+    for writer in (formats.nifti, formats.nifti_pair, formats.meta, formats.meta_pair, formats.nrrd, formats.nrrd_pair):
+        files = make_files(writer)
+        last = list(files)[-1]
+        yield Broken(f"{writer.__name__} trailing bytes", writer, {**files, last: files[last] + bytes(77)}, "success")
+    for writer, line in ((formats.meta_pair, "HeaderSize = -1"), (formats.nrrd_pair, "byte skip: -1")):
+        files = replace_first(make_files(writer), lambda content: replace_line(content, line))
+        files["v.raw"] = b"0123456789" + files["v.raw"]
+        yield Broken(f"{writer.__name__} {line}", writer, files, "success")
+    for size in ((0, 8, 7), (9, 8, 0), (0, 0, 0)):
+        for writer in (formats.meta, formats.nrrd, formats.nifti, formats.vtk, formats.gipl):
+            yield Broken(f"{writer.__name__} of no voxels {size}", writer, writer(formats.Image(size, "h", ())))
+    image = formats.make_image()
+    for code, value in (("q", 2**53 + 1), ("Q", 2**64 - 1), ("q", -(2**63))):
+        large = formats.Image(image.size, code, (value, *image.values[1:]))
+        for writer in (formats.nifti, formats.nrrd):
+            yield Broken(f"{writer.__name__} {value}", writer, writer(large), "error", "unknown")
+    header = formats.meta_header(formats.Image((2000, 2000, 1000), "d", ()), "v.raw")
+    yield Broken("more voxels than memory", formats.meta_pair, {"v.mhd": header, "v.raw": 32 * 10**9})
+    for name, content in (("text", b"no image\n"), ("empty", b""), ("zeros", bytes(2000))):
+        for suffix in ("nii", "nii.gz", "hdr", "mha", "mhd", "nrrd", "nhdr", "png", "dcm", "gipl", "vtk", "tif", "xyz"):
+            yield Broken(f"{name}.{suffix}", formats.nrrd, {f"v.{suffix}": content})
+
+
+def make_png_and_dicom_cases():
+    good = make_files(formats.png)["v.png"]
+    header = good[16:29]
+    for name, content in (
+        ("bad CRC", patch(good, 29, ">I", 1)),
+        ("bad data", patch(good, 45, ">I", 0)),
+        ("bad chunk", good[:33] + formats.png_chunk(b"\x01\xff??", b"x") + good[33:]),
+        ("huge chunk", patch(good, 33, ">I", 0x7FFFFFFF)),
+        ("no voxels", good[:8] + formats.png_chunk(b"IHDR", bytes(8) + header[8:]) + good[33:]),
+        ("huge", good[:8] + formats.png_chunk(b"IHDR", b"\x7f\xff\xff\xff" * 2 + header[8:]) + good[33:]),
+        ("bit depth 3", good[:8] + formats.png_chunk(b"IHDR", header[:8] + b"\3" + header[9:]) + good[33:]),
+        ("palette without one", good[:8] + formats.png_chunk(b"IHDR", header[:9] + b"\3" + header[10:]) + good[33:]),
+        ("few rows", good[:33] + formats.png_chunk(b"IDAT", zlib.compress(bytes(20))) + good[-12:]),
+    ):
+        yield Broken("png " + name, formats.png, {"v.png": content})
+    for length in range(120, 360, 20):
+        yield Broken(f"dicom cut at {length}", formats.dicom, {"v.dcm": make_files(formats.dicom)["v.dcm"][:length]})
+    for syntax in ("1.2.840.10008.1.2.4.50", "1.2.840.10008.1.2.5", "1.2.3", ""):
+        files = formats.dicom(formats.make_image(2, "H"), syntax)
+        yield Broken(f"dicom syntax {syntax}", formats.dicom, files, "either")
+
+
+def find_header_size(writer, content):
+    """Where the voxels begin, about."""
+    for separator in (b"LOCAL\n", b"\n\n", b"LOOKUP_TABLE default\n"):
+        if separator in content:
+            return content.index(separator) + len(separator)
+    sizes = {formats.nifti: 352, formats.nifti_pair: 348, formats.gipl: 256, formats.png: 41, formats.bmp: 54}
+    return sizes.get(writer, 20 if writer == formats.nifti_gzip else max(len(content) - 144, 0) or len(content))
+
+
+def make_random_case(key):
+    """A cut, flipped bits, or overwritten bytes, in one of the files."""
+    generator = random.Random(key)
+    writer = generator.choice(list(formats.FORMATS))
+    files = make_files(writer)
+    name = generator.choice(list(files))
+    content = bytearray(files[name])
+    size = min(find_header_size(writer, content), len(content)) if name == list(files)[0] else 0
+    first, last = generator.choice([part for part in ((0, size), (size, len(content))) if part[0] < part[1]])
+    kind = generator.choice(("cut", "flip", "flip", "flips", "overwrite"))
+    if kind == "cut":
+        # Most often near an edge.
+        edges = (first, last - 1, generator.randrange(first, last))
+        place = min(max(generator.choice(edges) + generator.randint(-3, 3), 0), len(content) - 1)
+        places, content = [place], content[:place]
+    elif kind == "overwrite":
+        places = [generator.randrange(first, last)]
+        content[places[0] : places[0] + 8] = bytes([generator.choice((0, 255))]) * min(8, len(content) - places[0])
+    else:
+        places = [generator.randrange(first, last) for _ in range(3 if kind == "flips" else 1)]
+        for place in places:
+            content[place] ^= 1 << generator.randrange(8)
+    files[name] = bytes(content)
+    reference = None if kind == "cut" else readers.read(writer.__name__, files, is_header_good=first > 0)
+    return Broken(f"{key} {writer.__name__} {name} {kind} at {places}", writer, files, "either", reference)
+
+
+def make_cases(number_of_random_cases, seed):
+    for writer in formats.FORMATS:
+        unbroken = Broken(f"{writer.__name__} unbroken", writer, make_files(writer), "success")
+        yield from make_role_cases(unbroken, judge.ROLES)
+    roles = list(judge.ROLES)
+    groups = (make_header_cases(), make_gzip_cases(), make_data_cases(), make_png_and_dicom_cases())
+    for i, broken in enumerate(broken for group in groups for broken in group):
+        # Large integers are a mask as good as others.
+        masks = [roles[2 + i % 3]] if i % 2 and broken.reference != "unknown" else []
+        yield from make_role_cases(broken, [roles[i % 4 // 2], *masks])
+    for i in range(number_of_random_cases):
+        yield from make_role_cases(make_random_case(f"{seed}.{i}"), [roles[i % len(roles)]])
+
+
+def make_role_cases(broken, roles):
+    for role in roles:
+        yield judge.make_case(
+            f"{broken.name} as {role}",
+            role,
+            broken.files,
+            "either" if broken.expect == "voxels" else broken.expect,
+            # A format may not be able to store a strange geometry.
+            broken.mentions or (*broken.files, *["out.nrrd"] * (broken.expect == "voxels")),
+            make_files(broken.writer),
+            broken.reference,
+            seed="3,3" if broken.writer in (formats.png, formats.tiff, formats.bmp) else "3,3,0",
+            only_voxels=broken.expect == "voxels" or isinstance(broken.reference, formats.Image),
+        )

@@ -1,0 +1,55 @@
+# Copyright NumFOCUS
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#         https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Runs that are killed while they compute or write, alone or with their process group."""
+
+import random
+import signal
+
+import formats
+from judge import Case, maps, strength
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP)
+FEATURES = ("--features", "HGRE,SRE,GLN")
+OBJECT = ("--seed", "3,3,0", "--threshold", "0.5", "--object", "object.nii.gz")
+RUNS = (
+    (maps("v.nrrd", "%s.nii.gz", *FEATURES), ("HGRE.nii.gz", "SRE.nii.gz", "GLN.nii.gz")),
+    (strength("v.nrrd", "out.nii.gz", *OBJECT), ("out.nii.gz", "object.nii.gz")),
+    (maps("v.nrrd", "out.mha", "--features", "all"), ("out.mha",)),
+    (strength("v.nrrd", "out.hdr"), ("out.hdr", "out.img")),
+    (maps("v.nrrd", "out.nii.gz", *FEATURES), ("out.nii.gz",)),
+    (strength("v.nrrd", "out.mhd"), ("out.mhd", "out.raw")),
+)
+
+
+def make_cases(number_of_random_cases, seed, judge):
+    """Delays are fractions of the time that the run takes."""
+    generator = random.Random(seed)
+    values = tuple(generator.choice((0, generator.randrange(60))) for _ in range(72 * 64 * 48))
+    files = {"v.nrrd": formats.nrrd(formats.Image((72, 64, 48), "h", values))["v.nrrd"]}
+    runs = [Case("good", words, files, "success", outputs=outputs) for words, outputs in RUNS]
+    seconds = [judge.judge(run).seconds for run in runs]
+    for i in range(number_of_random_cases):
+        number = i % len(RUNS)
+        sent = SIGNALS[i // len(RUNS) % len(SIGNALS)]
+        is_group = generator.random() < 0.5
+        part = generator.uniform(0, 1.1) if i % 2 else generator.uniform(0.5, 1.0)
+        yield Case(
+            f"{i} {sent.name} to the {'group' if is_group else 'process'} at {part:.2f}",
+            runs[number].words,
+            files,
+            outputs=runs[number].outputs,
+            right=runs[number],
+            kill=(sent, part * seconds[number], is_group),
+            has_old_result=generator.random() < 0.7,
+        )
