@@ -658,6 +658,9 @@ TEST(FileChecksTest, ElementsOfDicom)
   ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280030, "DS", "0.5\\nan "), 24)),
                 "the element (0028,0030): 'nan' is not a finite number");
   ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00281053, "DS", "abc "), 24)), "(0028,1053): 'abc'");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280002, "US", Bytes<std::uint16_t>(0)), 24)),
+                "samples per pixel are 0");
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart("1.2.3") + MakeDicomHeader()), "transfer syntax '1.2.3'");
   // The directory of a medium has no voxels.
   EXPECT_NO_THROW(ExampleIO::CheckDicomFile(folder.Write(
     "DICOMDIR",

@@ -211,6 +211,11 @@ public:
     {
       case 0x00280002:
         m_Samples = getNumber();
+        if (m_Samples != 1 && m_Samples != 3 && m_Samples != 4)
+        {
+          throw std::runtime_error("its samples per pixel are " + std::to_string(m_Samples) +
+                                   ", but must be 1, 3 or 4");
+        }
         break;
       case 0x00280004:
         // Two voxels share their colors.
@@ -363,6 +368,11 @@ CheckDicom(const std::string & name)
       syntax.erase(std::find_if(syntax.begin(), syntax.end(), [](char c) { return c == '\0' || c == ' '; }),
                    syntax.end());
     }
+  }
+  // Those of DICOM, and one of General Electric.
+  if (syntax.compare(0, 17, "1.2.840.10008.1.2") != 0 && syntax != "1.2.840.113619.5.2")
+  {
+    throw std::runtime_error("its transfer syntax '" + syntax + "' is not one of DICOM");
   }
   if (syntax == "1.2.840.10008.1.2.1.99")
   {
