@@ -93,7 +93,11 @@ ConsumeJob(FuzzedDataProvider & data)
   const auto numberOfFeaturesOfJob = data.ConsumeIntegralInRange<std::uint8_t>(0, numberOfFeatures + 1);
   for (std::uint8_t i = 0; i < numberOfFeaturesOfJob; ++i)
   {
-    job.features.push_back(ConsumeEnumerator<Job::Feature>(data, numberOfFeatures));
+    const auto feature = ConsumeEnumerator<Job::Feature>(data, numberOfFeatures);
+    if (std::find(job.features.begin(), job.features.end(), feature) == job.features.end() || ConsumeOneIn(data, 100))
+    {
+      job.features.push_back(feature);
+    }
   }
   job.aggregation = ConsumeEnumerator<Job::Aggregation>(data, 3);
   job.skipDirectionsWithoutPairs = data.ConsumeBool();
@@ -118,6 +122,7 @@ IsInvalid(const Job & job)
                    job.offsets.size() > 13 || job.features.empty() || job.features.size() > numberOfFeatures ||
                    std::any_of(job.features.begin(), job.features.end(), isUnknown) ||
                    static_cast<std::uint8_t>(job.aggregation) > 2 ||
+                   std::set<Job::Feature>(job.features.begin(), job.features.end()).size() < job.features.size() ||
                    std::min({ job.levelsSize[0], job.levelsSize[1], job.levelsSize[2] }) < 0 ||
                    std::min({ job.outputSize[0], job.outputSize[1], job.outputSize[2] }) < 0;
   std::int64_t voxels = 1;
@@ -135,8 +140,8 @@ IsInvalid(const Job & job)
   return isInvalid || voxels > 65535;
 }
 
-/** Whether the engine may refuse the job although it is valid: a direction or feature given twice, which it need not
- * look for, or indices and sizes near the ends of 64 bits. */
+/** Whether the engine may refuse the job although it is valid: a direction given twice, or indices and sizes near the
+ * ends of 64 bits. */
 bool
 MayBeRefused(const Job & job)
 {
@@ -149,8 +154,7 @@ MayBeRefused(const Job & job)
     }
     return voxels > 0x1p56L;
   };
-  return std::set<Job::Feature>(job.features.begin(), job.features.end()).size() < job.features.size() ||
-         std::set<Triple>(job.offsets.begin(), job.offsets.end()).size() < job.offsets.size() ||
+  return std::set<Triple>(job.offsets.begin(), job.offsets.end()).size() < job.offsets.size() ||
          std::any_of(job.levelsIndex.begin(), job.levelsIndex.end(), isFar) ||
          std::any_of(job.outputIndex.begin(), job.outputIndex.end(), isFar) || isLarge(job.levelsSize) ||
          isLarge(job.outputSize);
