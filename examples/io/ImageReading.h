@@ -247,7 +247,9 @@ ReadMask(const Input & input)
   auto mask = itk::Image<unsigned char, VDimension>::New();
   // In the type of its voxels: small numbers would be 0 in another one.
   RunForPixelType<VDimension>(input, [&input, &mask](auto type) {
-    const auto values = ReadScalarImage<typename decltype(type)::Type>(input);
+    using ValueImageType = typename decltype(type)::Type;
+    // Integers of 64 bits that are not 0 stay so as double, even if they are not exact.
+    const auto values = input.isColor ? ReadScalarImage<ValueImageType>(input) : ReadFiles<ValueImageType>(input);
     mask->CopyInformation(values);
     mask->SetRegions(values->GetLargestPossibleRegion());
     mask->Allocate();

@@ -74,9 +74,24 @@ SharedState * shared = nullptr;
 int captureFile = -1;
 
 volatile std::sig_atomic_t childProcess = 0;
+volatile std::sig_atomic_t parentProcess = 0;
 
 /** Signals by which users and systems ask a program to end. */
 constexpr std::array<int, 7> requests{ SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE };
+
+void
+RemoveFolders()
+{
+  for (auto & folder : shared->folders)
+  {
+    if (folder[0] != '\0')
+    {
+      std::error_code error;
+      std::filesystem::remove_all(folder, error);
+      folder[0] = '\0';
+    }
+  }
+}
 
 extern "C" void
 ForwardSignal(int signalNumber)
@@ -88,6 +103,22 @@ ForwardSignal(int signalNumber)
   }
   errno = error;
 }
+
+#  ifdef __linux__
+/** End the child; if its parent was killed, remove the folders in its place. */
+extern "C" void
+EndChild(int signalNumber)
+{
+  if (getppid() != static_cast<pid_t>(parentProcess))
+  {
+    // This may wait for ever, if the signal came while memory was allocated.
+    alarm(5);
+    RemoveFolders();
+  }
+  std::signal(signalNumber, SIG_DFL);
+  raise(signalNumber);
+}
+#  endif
 
 /** Passes requests to end on to the child. */
 class SignalForwarder
@@ -170,10 +201,13 @@ OpenCaptureFile()
   if (file != -1)
   {
     // A reader that prints in an endless loop must not fill the memory.
+    // A limit of the size of files (ulimit -f) must not end the program here.
+    const auto old = std::signal(SIGXFSZ, SIG_IGN);
     if (ftruncate(file, 1 << 20) == 0)
     {
       fcntl(file, F_ADD_SEALS, F_SEAL_GROW);
     }
+    std::signal(SIGXFSZ, old);
     return file;
   }
 #  endif
@@ -335,20 +369,6 @@ ExplainEnd(const std::string & program, int status)
   return EXIT_FAILURE;
 }
 
-void
-RemoveFolders()
-{
-  for (auto & folder : shared->folders)
-  {
-    if (folder[0] != '\0')
-    {
-      std::error_code error;
-      std::filesystem::remove_all(folder, error);
-      folder[0] = '\0';
-    }
-  }
-}
-
 int
 Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder)
 {
@@ -407,8 +427,15 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   {
     forwarder.Stop();
 #  ifdef __linux__
+    parentProcess = parent;
+    const bool isIgnored = std::signal(SIGTERM, EndChild) == SIG_IGN;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (isIgnored)
+    {
+      std::signal(SIGTERM, SIG_IGN);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
     // The parent may be gone already.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
     {
       _exit(EXIT_FAILURE);
@@ -555,13 +582,21 @@ std::string
 FindReaderError(const std::string & printed)
 {
   std::istringstream lines(printed);
+  bool               isInWarning = false;
   for (std::string line; std::getline(lines, line);)
   {
+    const auto start = line.find_first_not_of(" \t\r");
+    if (start == std::string::npos)
+    {
+      isInWarning = false;
+      continue;
+    }
     std::string lower = line;
     std::transform(
       lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const auto start = line.find_first_not_of(" \t\r");
-    if (start != std::string::npos && lower.find("warning") == std::string::npos)
+    // "WARNING: In file, line 3", as ITK and GDCM begin theirs, goes on until an empty line.
+    isInWarning = isInWarning || lower.find("warning: in ") != std::string::npos;
+    if (!isInWarning && lower.find("warning") == std::string::npos)
     {
       return line.substr(start, line.find_last_not_of(" \t\r") + 1 - start);
     }

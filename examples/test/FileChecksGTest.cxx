@@ -362,7 +362,7 @@ TEST(FileChecksTest, ValidFilesPass)
   {
     EXPECT_EQ(Check(folder.Write(name, contents)), "");
     // Some programs append to files.
-    EXPECT_EQ(Check(folder.Write(name, contents + "more")), "");
+    EXPECT_EQ(Check(folder.Write(name, contents + "\nmore")), "");
   }
 }
 
@@ -381,7 +381,7 @@ TEST(FileChecksTest, EveryCutIsFound)
     const std::size_t digits = name.compare(0, 4, "text") == 0 ? 1 : 0;
     // All lengths near the end, and some of the others.
     const std::size_t last = contents.size() - digits;
-    for (std::size_t size = shortest; size < last; size += size + 60 < last ? 7 : 1)
+    for (std::size_t size = shortest; size < last; size += size + 40 < last ? 11 : 1)
     {
       EXPECT_NE(Check(folder.Write(name, contents.substr(0, size))), "") << name << " of " << size << " bytes";
     }
@@ -437,7 +437,9 @@ TEST(FileChecksTest, HeadersOfNifti)
   expect("dim[0] of its header is 8, but must be from 1 to 7", [](auto & bytes) { Put<std::int16_t>(bytes, 40, 8); });
   expect("dim[2] of its header is -3", [](auto & bytes) { Put<std::int16_t>(bytes, 44, -3); });
   expect("it has 400 bytes, but the header promises 424 bytes", [](auto & bytes) { Put<std::int16_t>(bytes, 46, 3); });
-  expect("there is no data type 3", [](auto & bytes) { Put<std::int16_t>(bytes, 70, 3); });
+  expect("voxels of the data type 1536", [](auto & bytes) { Put<std::int16_t>(bytes, 70, 1536); });
+  expect("scl_inter of its header is 5, but scl_slope is 0", [](auto & bytes) { Put(bytes, 116, 5.0F); });
+  expect("voxels of the data type 3", [](auto & bytes) { Put<std::int16_t>(bytes, 70, 3); });
   expect("8 bits per voxel, but the data type 4 has 16", [](auto & bytes) { Put<std::int16_t>(bytes, 72, 8); });
   expect("vox_offset of its header is 0, but must be at least 352", [](auto & bytes) { Put(bytes, 108, 0.0F); });
   expect("vox_offset of its header is nan", [](auto & bytes) { Put(bytes, 108, nan); });
@@ -445,6 +447,7 @@ TEST(FileChecksTest, HeadersOfNifti)
   expect("pixdim[1]", [](auto & bytes) { Put(bytes, 80, nan); });
   expect("scl_slope", [](auto & bytes) { Put(bytes, 112, std::numeric_limits<float>::infinity()); });
   expect("the qform", [](auto & bytes) { Put(bytes, 256, nan); });
+  expect("longer than 1", [](auto & bytes) { Put(bytes, 256, 1.1F); });
   expect("the sform", [](auto & bytes) { Put(bytes, 284, nan); });
   expect("the voxels are in another file", [](auto & bytes) {
     bytes.replace(344, 3, "ni1");
@@ -527,6 +530,7 @@ TEST(FileChecksTest, HeadersOfMetaImage)
   expect("ElementSpacing = 1 1 1", "ElementNumberOfChannels = 0", "must be positive");
   expect("ElementSpacing = 1 1 1", "ElementToIntensityFunctionSlope = 2", "which the reader ignores");
   expect("ElementSpacing = 1 1 1", "HeaderSize = -2", "HeaderSize is -2");
+  expect("ElementSpacing = 1 1 1", "HeaderSize = 5", "HeaderSize is 5, but the header has");
   expect("LOCAL", "%n", "has to have one number");
   expect("LOCAL", "%s", "has to have one number");
   expect("LOCAL", "x%03d%03d.raw", "has to have one number");
@@ -546,8 +550,10 @@ TEST(FileChecksTest, DataFilesOfMetaImage)
   folder.Write("x.raw", voxels);
   folder.Write("x1.raw", voxels.substr(0, 24));
   folder.Write("x2.raw", voxels.substr(24));
-  const std::vector<std::string> dataFiles{ "x.raw",           folder.Get("x.raw").string(), "x%d.raw",
-                                            "x%01d.raw 1 2 1", "LIST\nx1.raw\nx2.raw",       "LIST 3D\nx.raw" };
+  const std::vector<std::string> dataFiles{
+    "x.raw",           folder.Get("x.raw").string(), "x%d.raw",
+    "x%01d.raw 1 2 1", "LIST\nx1.raw\nx2.raw",       "LIST 2D\nx1.raw\nx2.raw"
+  };
   for (const auto & dataFile : dataFiles)
   {
     EXPECT_EQ(Check(folder.Write("x.mhd", MakeMetaHeader("", dataFile))), "") << dataFile;
@@ -557,7 +563,10 @@ TEST(FileChecksTest, DataFilesOfMetaImage)
   ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST\nx1.raw")), "names 1 data files, but promises 2");
   ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST\nx1.raw\nx3.raw")), "x3.raw' with its voxels");
   ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "x%d.raw 2 3 1")), "x3.raw' with its voxels");
-  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST 4D\nx.raw")), "does not fit the 3 axes");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "LIST 3D\nx.raw")), "one axis less than the 3 of the image");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "x.mhd")), "is the header itself");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("BinaryData = False\n", "x.raw")), "which is not a number");
+  ExpectMessage(folder.Write("x.mhd", MakeMetaHeader("", "/dev/zero")), "there is no file '/dev/zero'");
   const std::string packed = Compress(voxels, 15);
   folder.Write("x.zraw", packed);
   const std::string isCompressed =
@@ -633,6 +642,30 @@ TEST(FileChecksTest, ElementsOfDicom)
   EXPECT_THROW(ExampleIO::CheckDicomFile(name), std::runtime_error);
   ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeElement(0x00081140, "SQ", "abcdefgh", true)),
                 "instead of an item");
+  // What the header says of the voxels.
+  const auto makeDicom = [](const std::string & more, std::size_t size) {
+    return MakeDicomStart(explicitSyntax) + MakeDicomHeader() + more + MakeElement(0x7FE00010, "OW", MakeVoxels(size));
+  };
+  const std::string bits = MakeElement(0x00280100, "US", Bytes<std::uint16_t>(16));
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(bits, 24))), "");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(bits, 22)), "its pixel data have 22 bytes, but the header promises 24");
+  const std::string frames = MakeElement(0x00280008, "IS", "2 ");
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(frames + bits, 48))), "");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(frames + bits, 46)), "promises 48");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280100, "US", Bytes<std::uint16_t>(7)), 24)),
+                "bits allocated are 7");
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(MakeElement(0x00280030, "DS", "0.5\\ 2e-1 "), 24))), "");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280030, "DS", "0.5\\nan "), 24)),
+                "the element (0028,0030): 'nan' is not a finite number");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00281053, "DS", "abc "), 24)), "(0028,1053): 'abc'");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280002, "US", Bytes<std::uint16_t>(0)), 24)),
+                "samples per pixel are 0");
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart("1.2.3") + MakeDicomHeader()), "transfer syntax '1.2.3'");
+  // The directory of a medium has no voxels.
+  EXPECT_NO_THROW(ExampleIO::CheckDicomFile(folder.Write(
+    "DICOMDIR",
+    std::string(128, '\0') + "DICM" + MakeElement(0x00020002, "UI", std::string("1.2.840.10008.1.3.10\0\0", 22)) +
+      MakeElement(0x00020010, "UI", explicitSyntax))));
   // A file of another kind passes, as its reader will tell.
   EXPECT_EQ(Check(folder.Write("note.txt", "no image")), "");
   EXPECT_EQ(Check(folder.Write("nothing", "")), "");

@@ -167,6 +167,10 @@ WriteVolumes(const std::string & folder)
   });
   labels->SetDirection(direction);
   Write(labels.GetPointer(), folder + "/labels.nii.gz");
+  // Files of the same name, with and without compression.
+  std::filesystem::create_directories(folder + "/neighbors");
+  Write(head.GetPointer(), folder + "/neighbors/head.nii.gz");
+  Write(labels.GetPointer(), folder + "/neighbors/head.nii");
   const auto lesion = MakeImage<MaskImage>(size, [](const auto & index) {
     return static_cast<unsigned char>((index[0] == 4 || index[0] == 9) && index[1] == 8 && index[2] < 3 ? 2 : 0);
   });
@@ -206,6 +210,14 @@ WriteSlices(const std::string & folder)
   gray->SetPixel({ { 4, 7 } }, red);
   Write(gray.GetPointer(), folder + "/color.png");
 }
+
+/** Write the first half of a file to another one. */
+void
+CopyHalf(const std::string & from, const std::string & to)
+{
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(to, std::filesystem::file_size(to) / 2);
+}
 } // namespace
 
 int
@@ -224,10 +236,11 @@ main(int argc, char * argv[])
     std::ofstream(folder + "/note.txt") << "no image\n";
     WriteVolumes(folder);
     WriteSlices(folder);
-    // Half of a file.
-    std::filesystem::copy_file(
-      folder + "/slice.png", folder + "/broken.png", std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::resize_file(folder + "/broken.png", std::filesystem::file_size(folder + "/broken.png") / 2);
+    CopyHalf(folder + "/slice.png", folder + "/broken.png");
+    CopyHalf(folder + "/head.nii.gz", folder + "/broken.nii.gz");
+    CopyHalf(folder + "/dicom/0_1.dcm", folder + "/broken.dcm");
+    std::ofstream(folder + "/no_voxels.mha") << "ObjectType = Image\nNDims = 3\nDimSize = 4 0 2\n"
+                                                "ElementType = MET_SHORT\nElementDataFile = LOCAL\n";
   }
   catch (const std::exception & error)
   {

@@ -19,7 +19,7 @@
 #include "io/Supervisor.h"
 #include "io/Text.h"
 
-#include "itkMacro.h"
+#include "itkObject.h"
 
 #include <csignal>
 #include <cstdio>
@@ -31,6 +31,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,6 +222,15 @@ TEST_F(SupervisorTest, WhatAReaderPrintsIsAnErrorUnlessItIsAWarning)
   EXPECT_EQ(GetMessage([] { CallReader("x", [] {}); }), "");
 }
 
+TEST_F(SupervisorTest, WarningsOfITKAreWarnings)
+{
+  ExampleIO::SetReadersVerbose(true);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(GetMessage([] { CallReader("x", [] { itkGenericOutputMacro("a remark"); }); }), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("a remark"), std::string::npos);
+  EXPECT_EQ(ExampleIO::FindReaderError("WARNING: In a.cxx, line 3\nX (0x1): odd\n\nno data\n"), "no data");
+}
+
 TEST_F(SupervisorTest, ExceptionsOfReadersNameTheFile)
 {
   EXPECT_EQ(GetMessage([] {
@@ -382,10 +392,14 @@ TEST_F(SupervisorTest, IgnoredRequestsStayIgnored)
 #ifdef __linux__
 TEST_F(SupervisorTest, TheChildEndsWithItsParent)
 {
-  int ready[2];
+  const TemporaryFolder folder;
+  const auto            work = folder.Get("work");
+  int                   ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t process = Fork([&] {
     RunSupervised("Program", [&] {
+      std::filesystem::create_directories(work);
+      ExampleIO::RemoveFolderIfKilled(work);
       close(ready[0]);
       if (write(ready[1], "x", 1) == 1)
       {
@@ -397,11 +411,30 @@ TEST_F(SupervisorTest, TheChildEndsWithItsParent)
   close(ready[1]);
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(std::filesystem::exists(work));
   kill(process, SIGKILL);
   waitpid(process, nullptr, 0);
   // End of file, since the child held the other end.
   EXPECT_EQ(read(ready[0], &byte, 1), 0);
+  EXPECT_FALSE(std::filesystem::exists(work));
   close(ready[0]);
+}
+
+TEST_F(SupervisorTest, ALimitOfFileSizesIsNamed)
+{
+  const TemporaryFolder folder;
+  const auto            outcome = Supervise([&folder] {
+    const rlimit limit{ 100, 100 };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    // The same again, below the limit, as a program would start.
+    return RunSupervised("Program", [&folder] {
+      CallReader("x", [] {});
+      folder.Write("large", std::string(100000, 'x'));
+      return 0;
+    });
+  });
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.error, "Program: ended by signal 25 (File size limit exceeded)\n");
 }
 #endif
 

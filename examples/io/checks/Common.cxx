@@ -293,13 +293,19 @@ CheckFinite(const std::string & word, const std::string & field)
 }
 
 void
-CheckNumberOfWords(const std::string & name, std::uint64_t offset, std::uint64_t promised)
+CheckNumbersInText(const std::string & name, std::uint64_t offset, std::uint64_t promised)
 {
   std::ifstream stream(name, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(offset));
   std::uint64_t count = 0;
   for (std::string word; count < promised && stream >> word;)
   {
+    char * end = nullptr;
+    std::strtod(word.c_str(), &end);
+    if (*end != '\0')
+    {
+      throw std::runtime_error("its voxels are text, but among them is '" + word + "', which is not a number");
+    }
     ++count;
   }
   if (count < promised)

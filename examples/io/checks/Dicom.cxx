@@ -73,7 +73,9 @@ public:
   {
     while (position < m_File.GetSize() && !m_IsAtPixelData)
     {
-      position = this->Skip(this->GetElement(position), 0);
+      const Element element = this->GetElement(position);
+      position = this->Skip(element, 0);
+      this->CheckElement(element);
     }
     if (!m_IsAtPixelData)
     {
@@ -192,6 +194,83 @@ public:
     }
   }
 
+  /** Check what an element says of the voxels. */
+  void
+  CheckElement(const Element & element)
+  {
+    const auto getNumber = [this, &element] {
+      return GetNumber<std::uint16_t>(m_File.Read(element.valueOffset, 2), 0, m_IsBigEndian);
+    };
+    const auto getText = [this, &element] {
+      std::string text = m_File.Read(element.valueOffset, std::min<std::uint32_t>(element.length, 1024));
+      std::replace(text.begin(), text.end(), '\\', ' ');
+      std::replace(text.begin(), text.end(), '\0', ' ');
+      return text;
+    };
+    switch (element.tag)
+    {
+      case 0x00280002:
+        m_Samples = getNumber();
+        if (m_Samples != 1 && m_Samples != 3 && m_Samples != 4)
+        {
+          throw std::runtime_error("its samples per pixel are " + std::to_string(m_Samples) +
+                                   ", but must be 1, 3 or 4");
+        }
+        break;
+      case 0x00280004:
+        // Two voxels share their colors.
+        m_AreColorsShared = getText().find("_422") != std::string::npos;
+        break;
+      case 0x00280008:
+        for (const auto & word : GetWords(getText()))
+        {
+          m_Frames = static_cast<std::uint64_t>(std::max<std::int64_t>(GetInteger(word, "number of frames"), 1));
+        }
+        break;
+      case 0x00280010:
+        m_Rows = getNumber();
+        break;
+      case 0x00280011:
+        m_Columns = getNumber();
+        break;
+      case 0x00280100:
+        m_Bits = getNumber();
+        if (m_Bits != 1 && m_Bits != 12 && (m_Bits % 8 != 0 || m_Bits == 0 || m_Bits > 64))
+        {
+          throw std::runtime_error("its bits allocated are " + std::to_string(m_Bits) +
+                                   ", but must be 1, 8, 12, 16, 32 or 64");
+        }
+        break;
+      case 0x00180050: // slice thickness
+      case 0x00180088: // spacing between slices
+      case 0x00200032: // position
+      case 0x00200037: // orientation
+      case 0x00280030: // pixel spacing
+      case 0x00281052: // rescale intercept
+      case 0x00281053: // rescale slope
+        for (const auto & word : GetWords(getText()))
+        {
+          CheckFinite(word, Describe(element.tag));
+        }
+        break;
+      case pixelData:
+        if (element.length != undefined)
+        {
+          const std::uint64_t samples = m_AreColorsShared ? 2 : m_Samples;
+          const std::uint64_t voxels = Multiply(Multiply(m_Rows, m_Columns), Multiply(samples, m_Frames));
+          const std::uint64_t promised = voxels / 8 * m_Bits + (voxels % 8 * m_Bits + 7) / 8;
+          if (element.length < promised)
+          {
+            throw std::runtime_error("its pixel data have " + std::to_string(element.length) +
+                                     " bytes, but the header promises " + std::to_string(promised));
+          }
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
   void
   SetEncoding(bool isImplicit, bool isBigEndian)
   {
@@ -246,10 +325,16 @@ private:
     }
   }
 
-  ByteFile & m_File;
-  bool       m_IsImplicit{ false };
-  bool       m_IsBigEndian{ false };
-  bool       m_IsAtPixelData{ false };
+  ByteFile &    m_File;
+  bool          m_IsImplicit{ false };
+  bool          m_IsBigEndian{ false };
+  bool          m_IsAtPixelData{ false };
+  bool          m_AreColorsShared{ false };
+  std::uint64_t m_Samples{ 1 };
+  std::uint64_t m_Frames{ 1 };
+  std::uint64_t m_Rows{ 0 };
+  std::uint64_t m_Columns{ 0 };
+  std::uint64_t m_Bits{ 8 };
 };
 } // namespace
 
@@ -257,6 +342,7 @@ CompressedParts
 CheckDicom(const std::string & name)
 {
   constexpr std::uint64_t start = 132;
+  const std::string       directory = "1.2.840.10008.1.3.10";
   ByteFile                file(name);
   if (file.Read(start - 4, 4) != "DICM")
   {
@@ -270,6 +356,11 @@ CheckDicom(const std::string & name)
   {
     const Element element = walker.GetElement(position);
     position = walker.Skip(element, 0);
+    if (element.tag == 0x00020002 && file.Read(element.valueOffset, directory.size()) == directory)
+    {
+      // It lists the files of a medium.
+      return {};
+    }
     if (element.tag == 0x00020010)
     {
       constexpr std::uint32_t maxLength = 64;
@@ -277,6 +368,11 @@ CheckDicom(const std::string & name)
       syntax.erase(std::find_if(syntax.begin(), syntax.end(), [](char c) { return c == '\0' || c == ' '; }),
                    syntax.end());
     }
+  }
+  // Those of DICOM, and one of General Electric.
+  if (syntax.compare(0, 17, "1.2.840.10008.1.2") != 0 && syntax != "1.2.840.113619.5.2")
+  {
+    throw std::runtime_error("its transfer syntax '" + syntax + "' is not one of DICOM");
   }
   if (syntax == "1.2.840.10008.1.2.1.99")
   {

@@ -166,9 +166,9 @@ GetProduct(const std::vector<std::string> & sizes, const std::string & field);
 void
 CheckFinite(const std::string & word, const std::string & field);
 
-/** Throw if a file has fewer words than this, from an offset. */
+/** Throw if a file has fewer numbers than this as text, from an offset. */
 void
-CheckNumberOfWords(const std::string & name, std::uint64_t offset, std::uint64_t promised);
+CheckNumbersInText(const std::string & name, std::uint64_t offset, std::uint64_t promised);
 
 /** The names of a pattern such as "slice%03d.raw", with numbers from first to last. */
 std::vector<std::string>

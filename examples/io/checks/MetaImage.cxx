@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 
 // MetaImage: https://itk.org/Wiki/ITK/MetaIO/Documentation
@@ -163,12 +164,13 @@ GetDataFiles(const Header & header, const std::vector<std::string> & sizes, std:
     {
       const std::string digits = words[1].substr(0, words[1].find_first_of("Dd"));
       const auto        axes = GetInteger(digits, "ElementDataFile");
-      if (axes < 1 || axes > static_cast<std::int64_t>(sizes.size()))
+      // The reader leaves memory uninitialized if a file has all axes.
+      if (axes != static_cast<std::int64_t>(axesOfFile))
       {
-        throw std::runtime_error("ElementDataFile: '" + element + "' does not fit the " + std::to_string(sizes.size()) +
-                                 " axes of the image");
+        throw std::runtime_error("ElementDataFile is '" + element +
+                                 "', but each file must have one axis less than the " + std::to_string(sizes.size()) +
+                                 " of the image");
       }
-      axesOfFile = static_cast<std::size_t>(axes);
     }
     return header.list;
   }
@@ -221,7 +223,13 @@ CheckMetaImage(const std::string & name)
 
   CompressedPart part;
   part.promised = Multiply(numberOfVoxels, bytesOfVoxel);
-  part.offset = isLocal ? header.length : static_cast<std::uint64_t>(std::max<std::int64_t>(skipped, 0));
+  part.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(skipped, 0));
+  if (isLocal && skipped > 0 && part.offset < header.length)
+  {
+    throw std::runtime_error("HeaderSize is " + std::to_string(skipped) + ", but the header has " +
+                             std::to_string(header.length) + " bytes");
+  }
+  part.offset = isLocal ? std::max(part.offset, header.length) : part.offset;
   if (isCompressed && !header.Get("CompressedDataSize").empty())
   {
     const auto size = GetInteger(header.Get("CompressedDataSize"), "CompressedDataSize");
@@ -234,7 +242,7 @@ CheckMetaImage(const std::string & name)
   if (!header.IsTrue("BinaryData", true))
   {
     part.file = isLocal ? name : GetDataFileName(name, element);
-    CheckNumberOfWords(part.file, part.offset, Multiply(numberOfVoxels, static_cast<std::uint64_t>(channels)));
+    CheckNumbersInText(part.file, part.offset, Multiply(numberOfVoxels, static_cast<std::uint64_t>(channels)));
     return {};
   }
   if (isLocal)
@@ -258,6 +266,11 @@ CheckMetaImage(const std::string & name)
   for (std::uint64_t i = 0; i < numberOfFiles; ++i)
   {
     part.file = GetDataFileName(name, files[i]);
+    std::error_code error;
+    if (part.offset < header.length && skipped != -1 && std::filesystem::equivalent(name, part.file, error))
+    {
+      throw std::runtime_error("its data file '" + part.file + "' is the header itself");
+    }
     const auto more = CheckSizeOrCompressedPart("its data file '" + part.file + "'", part, isCompressed);
     parts.insert(parts.end(), more.begin(), more.end());
   }

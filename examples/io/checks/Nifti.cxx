@@ -147,14 +147,13 @@ std::uint64_t
 GetNumberOfBytes(const Header & header)
 {
   // Complex numbers and colors are among them.
-  static const std::map<int, int> bits{ { 2, 8 },      { 4, 16 },     { 8, 32 },     { 16, 32 },
-                                        { 32, 64 },    { 64, 64 },    { 128, 24 },   { 256, 8 },
-                                        { 512, 16 },   { 768, 32 },   { 1024, 64 },  { 1280, 64 },
-                                        { 1536, 128 }, { 1792, 128 }, { 2048, 256 }, { 2304, 32 } };
+  static const std::map<int, int> bits{ { 2, 8 },     { 4, 16 },    { 8, 32 },   { 16, 32 },  { 32, 64 },
+                                        { 64, 64 },   { 128, 24 },  { 256, 8 },  { 512, 16 }, { 768, 32 },
+                                        { 1024, 64 }, { 1280, 64 }, { 2304, 32 } };
   const auto                      type = bits.find(header.dataType);
   if (type == bits.end())
   {
-    throw std::runtime_error("there is no data type " + std::to_string(header.dataType));
+    throw std::runtime_error("voxels of the data type " + std::to_string(header.dataType) + " cannot be read");
   }
   if (header.bits != type->second)
   {
@@ -170,7 +169,7 @@ GetNumberOfBytes(const Header & header)
   for (std::size_t i = 1; i <= static_cast<std::size_t>(dimension); ++i)
   {
     // Some programs write 0 for axes without meaning.
-    const auto size = i > 2 && header.sizes[i] == 0 ? 1 : header.sizes[i];
+    const auto size = i > 3 && header.sizes[i] == 0 ? 1 : header.sizes[i];
     if (size == 0)
     {
       throw NoVoxels();
@@ -201,10 +200,25 @@ CheckGeometry(const Header & header)
   {
     throw std::runtime_error("the number in scl_slope or scl_inter of its header is not finite");
   }
+  if (header.slope == 0.0 && header.intercept != 0.0)
+  {
+    // A slope of 0 means that there is no scaling, but the reader adds the intercept.
+    std::ostringstream text;
+    text << "scl_inter of its header is " << header.intercept << ", but scl_slope is 0";
+    throw std::runtime_error(text.str());
+  }
   if (header.qformCode > 0)
   {
     std::for_each(header.qform.begin(), header.qform.end(), [](double value) { RequireFinite(value, "the qform"); });
     RequireFinite(header.spacing[0], "pixdim[0]");
+    const double b = header.qform[0];
+    const double c = header.qform[1];
+    const double d = header.qform[2];
+    // Slightly more than 1 is rounding.
+    if (b * b + c * c + d * d > 1.001)
+    {
+      throw std::runtime_error("the quaternion in the qform of its header is longer than 1");
+    }
   }
   if (header.sformCode > 0)
   {

@@ -279,7 +279,7 @@ CheckNrrd(const std::string & name)
     const std::string what = isAttached ? "it" : "its data file '" + part.file + "'";
     if (isText)
     {
-      CheckNumberOfWords(part.file, part.offset + static_cast<std::uint64_t>(skippedBytes), voxelsOfFile);
+      CheckNumbersInText(part.file, part.offset + static_cast<std::uint64_t>(skippedBytes), voxelsOfFile);
     }
     else if (isRaw || isGzip)
     {

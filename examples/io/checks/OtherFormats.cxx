@@ -197,7 +197,7 @@ CheckVtk(const std::string & name)
     {
       if (isText)
       {
-        CheckNumberOfWords(name, position, numberOfValues);
+        CheckNumbersInText(name, position, numberOfValues);
       }
       else
       {
