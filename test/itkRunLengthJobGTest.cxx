@@ -495,3 +495,13 @@ TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
   itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
   EXPECT_EQ(std::vector<float>(output.size(), 5.0f), output);
 }
+
+TEST(RunLengthJob, RefusesAFeatureThatIsGivenTwice)
+{
+  NoiseJob           noise(Triple{ { 4, 3, 1 } });
+  std::vector<float> output(12 * (noise.job.GetNumberOfComponents() + 1));
+  noise.job.output = output.data();
+  EXPECT_NO_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(noise.job));
+  noise.job.features.push_back(noise.job.features[2]);
+  EXPECT_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(noise.job), itk::voxelmaps::EngineError);
+}

@@ -80,6 +80,15 @@ RunLengthPlan::SetFeatures(const RunLengthJob & job)
     throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
                       std::to_string(RunLengthTask::maxFeatures) + " of RunLengthFeatureMapEnums::Feature.");
   }
+  for (auto it = job.features.begin(); it != job.features.end(); ++it)
+  {
+    // Box sums would leave components of the second one unwritten.
+    if (std::find(job.features.begin(), it, *it) != it)
+    {
+      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) +
+                        " of RunLengthFeatureMapEnums::Feature twice, but must have each at most once.");
+    }
+  }
   task.numberOfFeatures = static_cast<int>(job.features.size());
   std::copy(job.features.begin(), job.features.end(), task.features);
   for (const Feature feature : job.features)
