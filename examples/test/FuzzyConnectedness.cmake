@@ -142,7 +142,7 @@ refuse_connect(WeightRange "--weight: 2 is not" ${head} ${strength} --seed 1,2,3
 refuse_connect(
   Variance "ariance" ${head} ${strength} --seed 1,2,3 --mean 5 --variance 0 --difference-variance 5
 )
-refuse_connect(WeightNaN "--weight: nan is not from 0 to 1" ${head} ${strength} --seed 1,2,3 --affinity weighted-sum --weight nan)
+refuse_connect(WeightNaN "--weight: .nan. is not a finite number" ${head} ${strength} --seed 1,2,3 --affinity weighted-sum --weight nan)
 refuse_connect(Minimum "--minimum-strength: -1 is not" ${head} ${strength} --seed 1,2,3 --minimum-strength=-1)
 refuse_connect(Threshold "--threshold: 1.5 is not" ${head} ${strength} --seed 1,2,3 --threshold 1.5 --object o.nrrd)
 refuse_connect(ThresholdAlone "requires" ${head} ${strength} --seed 1,2,3 --threshold 0.5)
