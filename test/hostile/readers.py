@@ -53,6 +53,8 @@ def read_nifti(header, data=None):
         raise ValueError("vox_offset")
     if slope == 0:
         slope, intercept = 1.0, 0.0
+    if abs(intercept) < 1e-30:
+        intercept = 0.0
     if slope - slope != 0 or intercept - intercept != 0:
         raise ValueError("scl_slope")
     return make_image(
@@ -63,9 +65,6 @@ def read_nifti(header, data=None):
 def read_meta(content, data=None):
     head, found, rest = re.match(rb"(?s)(.*?)(ElementDataFile ?= ?[^\n]*\n)(.*)", content).groups()
     fields = dict(re.findall(r"^\s*(\w+)\s*=\s*(.*?)\s*$", head.decode("ascii"), re.MULTILINE))
-    needed = {"NDims", "BinaryData", "BinaryDataByteOrderMSB", "DimSize", "ElementType"}
-    if set(fields) - needed - {"ObjectType", "TransformMatrix", "Offset", "ElementSpacing"}:
-        raise ValueError("unknown fields")
     if fields["BinaryData"] != "True" or fields.get("ObjectType", "Image") != "Image":
         raise ValueError("no binary image")
     if found.split(b"=")[1].strip() != (b"LOCAL" if data is None else b"v.raw"):
