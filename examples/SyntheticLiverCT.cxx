@@ -19,6 +19,7 @@
 // A synthetic CT of an abdomen with vessels in the liver, as an image file or as a DICOM series.
 
 #include "io/ImageWriting.h"
+#include "io/Supervisor.h"
 #include "io/CommandLine.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkGDCMImageIO.h"
@@ -157,16 +158,54 @@ GetSliceNames(itk::SizeValueType numberOfSlices)
   return names;
 }
 
-/** Make the folder of the slices. Throws if it has other files, which would look like a part of the series. */
-void
-MakeSliceFolder(const Options & options)
+/** The folder of the slices; one that was made here goes with a run that fails. */
+class SliceFolder
 {
-  std::error_code error;
-  std::filesystem::create_directories(options.output, error);
-  if (error)
+public:
+  explicit SliceFolder(const std::string & name)
+    : m_Name(name)
   {
-    throw std::runtime_error("cannot make the folder '" + options.output + "': " + ExampleIO::GetMessage(error));
+    std::error_code error;
+    m_IsNew = std::filesystem::create_directories(name, error);
+    if (error)
+    {
+      throw std::runtime_error("cannot make the folder '" + name + "': " + ExampleIO::GetMessage(error));
+    }
+    if (m_IsNew)
+    {
+      ExampleIO::RemoveFolderIfKilled(name);
+    }
   }
+  SliceFolder(const SliceFolder &) = delete;
+  SliceFolder &
+  operator=(const SliceFolder &) = delete;
+  ~SliceFolder()
+  {
+    if (m_IsNew)
+    {
+      // Only if it is empty.
+      std::error_code error;
+      std::filesystem::remove(m_Name, error);
+      this->Keep();
+    }
+  }
+
+  void
+  Keep()
+  {
+    ExampleIO::KeepFolderIfKilled(m_Name);
+    m_IsNew = false;
+  }
+
+private:
+  const std::string m_Name;
+  bool              m_IsNew{ false };
+};
+
+/** Throw if the folder has other files, which would look like a part of the series. */
+void
+CheckSliceFolder(const Options & options)
+{
   const auto names = GetSliceNames(options.size.back());
   for (const auto & entry : std::filesystem::directory_iterator(options.output))
   {
@@ -181,11 +220,14 @@ MakeSliceFolder(const Options & options)
 }
 
 void
-WriteDicom(const ImageType * image, ExampleIO::StagedFiles & files, const Options & options)
+WriteDicom(const ImageType * image, const Options & options)
 {
   using SliceType = itk::Image<short, 2>;
   using WriterType = itk::ImageSeriesWriter<ImageType, SliceType>;
 
+  SliceFolder sliceFolder(options.output);
+  CheckSliceFolder(options);
+  ExampleIO::StagedFiles          files;
   const auto                      folder = files.MakeFolder(options.output, options.output);
   const auto                      headers = MakeHeaders(image, options);
   const auto                      names = GetSliceNames(headers.size());
@@ -213,6 +255,7 @@ WriteDicom(const ImageType * image, ExampleIO::StagedFiles & files, const Option
   {
     files.Add(fileNames[k], std::filesystem::path(options.output) / names[k], options.output);
   }
+  sliceFolder.Keep();
   files.Commit();
 }
 
@@ -247,7 +290,6 @@ Run(const Options & options)
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
   ExampleIO::OutputFiles outputs({});
-  ExampleIO::StagedFiles slices;
   if (!options.dicom)
   {
     // The geometry of the result is not known yet.
@@ -259,8 +301,7 @@ Run(const Options & options)
   const auto result = MakeImage(settings);
   if (options.dicom)
   {
-    MakeSliceFolder(options);
-    WriteDicom(result.image, slices, options);
+    WriteDicom(result.image, options);
   }
   else
   {

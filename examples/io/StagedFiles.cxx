@@ -170,12 +170,19 @@ GetReasonWhyFull(const fs::path & file)
 
 StagedFiles::~StagedFiles()
 {
+  this->RemoveFolders();
+}
+
+void
+StagedFiles::RemoveFolders()
+{
   std::error_code error;
   for (const auto & [place, folder] : m_Folders)
   {
     fs::remove_all(folder, error);
     KeepFolderIfKilled(folder);
   }
+  m_Folders.clear();
 }
 
 fs::path
@@ -301,12 +308,19 @@ StagedFiles::Commit()
       if (!formers[i].empty())
       {
         fs::rename(formers[i], m_Files[i].target, error);
+        if (error)
+        {
+          m_Folders.clear();
+          throw MakeError(m_Files[i].name,
+                          GetMessage(error) + "; its former content is in '" + formers[i].string() + "'");
+        }
       }
       else if (!fs::exists(m_Files[i].temporary, error))
       {
         fs::remove(m_Files[i].target, error);
       }
     }
+    this->RemoveFolders();
     throw;
   }
   m_Files.clear();
@@ -314,5 +328,7 @@ StagedFiles::Commit()
   {
     Synchronize(place);
   }
+  // While signals are ignored: a killed run would leave the folders behind.
+  this->RemoveFolders();
 }
 } // namespace ExampleIO

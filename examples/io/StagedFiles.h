@@ -49,7 +49,8 @@ public:
   void
   Add(const std::filesystem::path & temporary, const std::filesystem::path & target, const std::string & name);
 
-  /** Move all files in the order of Add(). If one cannot be moved, put back what was there before, and throw. */
+  /** Move all files in the order of Add(). If one cannot be moved, put back what was there before, and throw. Removes
+   * the hidden folders. */
   void
   Commit();
 
@@ -67,6 +68,8 @@ private:
 
   void
   Replace(std::vector<std::filesystem::path> & formers);
+  void
+  RemoveFolders();
 };
 
 /** The place of a file, with all symbolic links resolved; the file itself need not exist. */

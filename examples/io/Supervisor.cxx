@@ -34,6 +34,7 @@
 #include <exception>
 #include <iostream>
 #include <mutex>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -59,6 +60,12 @@ const char *
 GetVerb(FileAction action)
 {
   return action == FileAction::Read ? "read" : "write";
+}
+
+std::string
+GetAgent(FileAction action)
+{
+  return action == FileAction::Read ? "reader" : "writer";
 }
 
 #ifndef _WIN32
@@ -354,7 +361,7 @@ ExplainEnd(const std::string & program, int status)
     {
       std::cerr << printed;
     }
-    const std::string agent = std::string(GetVerb(shared->action)) + (shared->action == FileAction::Read ? "er" : "r");
+    const std::string agent = GetAgent(shared->action);
     text = std::string("cannot ") + GetVerb(shared->action) + " '" + shared->file + "': ";
     if (signalNumber == SIGPROF)
     {
@@ -368,7 +375,8 @@ ExplainEnd(const std::string & program, int status)
                          : "ITK's " + agent + " ended the program";
     }
     const std::string last = GetLastLine(printed);
-    text += last.empty() ? "" : ": " + last;
+    // An assertion in a library's code tells a user nothing.
+    text += last.empty() || last.find("Assertion") != std::string::npos ? "" : ": " + last;
   }
   else
   {
@@ -508,8 +516,11 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
     }
     catch (const std::exception & error)
     {
-      failure = GetOneLineMessage(error);
-      failure = failure.empty() ? "ITK's reader gave no reason" : failure;
+      // The name of a class, such as BMPImageIO, is that of the format.
+      static const std::regex imageIO("\\b([A-Z][A-Za-z0-9]*)ImageIO\\b");
+      const std::string       agent = GetAgent(action);
+      failure = std::regex_replace(GetOneLineMessage(error), imageIO, "ITK's " + agent + " of $1");
+      failure = failure.empty() ? "ITK's " + agent + " gave no reason" : failure;
     }
   }
   itk::Object::SetGlobalWarningDisplay(false);
