@@ -41,13 +41,13 @@
 // Files without pixel data (DICOMDIR, structured reports, presentation states and so on) and other files are ignored,
 // and so are subfolders. Deflated DICOM files are refused.
 
+#include "DicomFolder.h"
 #include "itkImageIOBase.h"
 #include "itkMatrix.h"
 #include "itkPoint.h"
 #include "itkSize.h"
 #include "itkVector.h"
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,48 +63,6 @@ struct DicomOptions
   bool allowUnevenSlices{ false };
   /** Whether errors can name the command line options --series, --list-series, and --allow-uneven-slices. */
   bool areCommandLineOptions{ false };
-};
-
-/** The header of a DICOM file, as far as it is needed here. */
-struct DicomFile
-{
-  std::string name;
-  /** Why the file cannot be used; empty if it can. */
-  std::string problem;
-
-  std::string  seriesUID;
-  std::string  instanceUID;
-  std::string  classUID;
-  std::string  frameOfReferenceUID;
-  std::string  modality;
-  std::string  description;
-  std::string  photometricInterpretation;
-  unsigned int rows{ 0 };
-  unsigned int columns{ 0 };
-  unsigned int frames{ 1 };
-  unsigned int samplesPerPixel{ 1 };
-  unsigned int bitsAllocated{ 0 };
-  bool         hasPixelData{ false };
-
-  std::optional<itk::Point<double, 3>>  position;
-  std::optional<itk::Vector<double, 6>> orientation;
-  /** Between rows, between columns. */
-  std::optional<itk::Vector<double, 2>> pixelSpacing;
-};
-
-/** The files with images of one SeriesInstanceUID. */
-struct DicomSeries
-{
-  std::string            uid;
-  std::vector<DicomFile> files;
-};
-
-/** What a folder holds. */
-struct DicomFolder
-{
-  std::vector<DicomSeries> series;
-  /** Files that look like DICOM files, but cannot be read so far that their series is known. */
-  std::vector<DicomFile> unreadable;
 };
 
 /** The files of a volume, ordered, with its geometry. */
@@ -123,15 +81,6 @@ struct DicomVolume
   itk::Matrix<double, 3, 3> direction;
   itk::Size<3>              size{};
 };
-
-/** Read the header of a file, and check that the file is not cut. Returns nothing if it is no DICOM file. This uses no
- * DICOM library: with a cut file, GDCM 3.0.21 aborts, or reads the missing pixels as zeros. */
-std::optional<DicomFile>
-ReadDicomHeader(const std::string & fileName);
-
-/** Read the headers of all files in a folder. */
-DicomFolder
-ScanDicomFolder(const std::string & folder);
 
 /** One line for each series with images: UID, number of files, size, spacing, modality and description. Files that
  * cannot be read, and series that are no volume, are named. */

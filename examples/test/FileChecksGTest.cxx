@@ -285,7 +285,8 @@ MakeDicomHeader()
   const std::string closed =
     MakeElement(0x00082112, "SQ", MakeItem(0xE000, static_cast<std::uint32_t>(inner.size())) + inner);
   return MakeElement(0x00080060, "CS", "CT") + open + closed + MakeElement(0x00280010, "US", Bytes<std::uint16_t>(3)) +
-         MakeElement(0x00280011, "US", Bytes<std::uint16_t>(4));
+         MakeElement(0x00280011, "US", Bytes<std::uint16_t>(4)) +
+         MakeElement(0x00280100, "US", Bytes<std::uint16_t>(16));
 }
 
 const std::string explicitSyntax = "1.2.840.10008.1.2.1";
@@ -306,14 +307,18 @@ MakeCompressedDicom()
 
 /** The same without types, as implicit little-endian has it. */
 std::string
-MakeImplicitDicom()
+MakeImplicitDicom(const std::string & syntax = "1.2.840.10008.1.2")
 {
   const auto makeElement = [](std::uint32_t tag, const std::string & value, std::uint32_t length) {
     return Bytes(static_cast<std::uint16_t>(tag >> 16)) + Bytes(static_cast<std::uint16_t>(tag)) + Bytes(length) +
            value;
   };
   const std::string sequence = makeElement(0x00081140, MakeItem(0xE000, 2) + "ab" + MakeItem(0xE0DD, 0), 0xFFFFFFFF);
-  return MakeDicomStart("1.2.840.10008.1.2") + sequence + makeElement(0x7FE00010, MakeVoxels(24), 24);
+  const auto        makeNumber = [&makeElement](std::uint32_t tag, std::uint16_t number) {
+    return makeElement(tag, Bytes(number), 2);
+  };
+  return MakeDicomStart(syntax) + sequence + makeNumber(0x00280010, 3) + makeNumber(0x00280011, 4) +
+         makeNumber(0x00280100, 16) + makeElement(0x7FE00010, MakeVoxels(24), 24);
 }
 
 /** All valid files in one file each. */
@@ -638,7 +643,7 @@ TEST(FileChecksTest, ElementsOfDicom)
   ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeDicomHeader()), "no pixel data");
   const std::string whole = MakeDicom();
   const auto        name = folder.Write("x.dcm", whole.substr(0, whole.size() - 5));
-  ExpectMessage(name, "within its pixel data of 24 bytes");
+  ExpectMessage(name, "bytes, but its element (7fe0,0010) ends at ");
   EXPECT_THROW(ExampleIO::CheckDicomFile(name), std::runtime_error);
   ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeElement(0x00081140, "SQ", "abcdefgh", true)),
                 "instead of an item");
@@ -648,19 +653,39 @@ TEST(FileChecksTest, ElementsOfDicom)
   };
   const std::string bits = MakeElement(0x00280100, "US", Bytes<std::uint16_t>(16));
   EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(bits, 24))), "");
-  ExpectMessage(folder.Write("x.dcm", makeDicom(bits, 22)), "its pixel data have 22 bytes, but the header promises 24");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(bits, 22)), "its pixel data has 22 bytes, but the header needs 24");
   const std::string frames = MakeElement(0x00280008, "IS", "2 ");
   EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(frames + bits, 48))), "");
-  ExpectMessage(folder.Write("x.dcm", makeDicom(frames + bits, 46)), "promises 48");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(frames + bits, 46)), "header needs 48");
   ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280100, "US", Bytes<std::uint16_t>(7)), 24)),
-                "bits allocated are 7");
+                "its BitsAllocated is 7, not 1, 8,");
   EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(MakeElement(0x00280030, "DS", "0.5\\ 2e-1 "), 24))), "");
   ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280030, "DS", "0.5\\nan "), 24)),
-                "the element (0028,0030): 'nan' is not a finite number");
-  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00281053, "DS", "abc "), 24)), "(0028,1053): 'abc'");
+                "its PixelSpacing is '0.5\\nan', not 2 numbers");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00281053, "DS", "abc "), 24)),
+                "its RescaleSlope is 'abc', not 1 number");
   ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280002, "US", Bytes<std::uint16_t>(0)), 24)),
-                "samples per pixel are 0");
+                "its SamplesPerPixel is 0, not 1, 3 or 4");
   ExpectMessage(folder.Write("x.dcm", MakeDicomStart("1.2.3") + MakeDicomHeader()), "transfer syntax '1.2.3'");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00280008, "IS", "1.5 "), 24)), "not a whole number");
+  // Compressed pixel data.
+  const auto makeFragments = [](const std::string & fragments) {
+    return MakeDicomStart("1.2.840.10008.1.2.4.70") + MakeDicomHeader() +
+           MakeElement(0x7FE00010, "OB", fragments, true);
+  };
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeFragments(MakeItem(0xE000, 3) + "abc" + MakeItem(0xE0DD, 0)))), "");
+  ExpectMessage(folder.Write("x.dcm", makeFragments(MakeItem(0xE000, 2) + "ab" + MakeItem(0xE00D, 0))),
+                "its pixel data is damaged: it has the element (fffe,e00d) instead of a fragment");
+  ExpectMessage(folder.Write("x.dcm", makeFragments(MakeItem(0xE000, 0xFFFFFFFF) + MakeItem(0xE0DD, 0))),
+                "its pixel data is damaged: it has an item without a length");
+  // A transfer syntax of General Electric, and pixel data with padding.
+  EXPECT_EQ(Check(folder.Write("x.dcm", MakeImplicitDicom("1.2.840.113619.5.2"))), "");
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom("", 152))), "");
+  // A wrong value is refused, even with an element without a type after it.
+  const std::string withoutType = std::string("\x29\0\x10\0\2\0\0\0ab", 10);
+  EXPECT_EQ(Check(folder.Write("x.dcm", makeDicom(withoutType, 24))), "");
+  ExpectMessage(folder.Write("x.dcm", makeDicom(MakeElement(0x00281053, "DS", "nan ") + withoutType, 24)),
+                "its RescaleSlope is 'nan'");
   // The directory of a medium has no voxels.
   EXPECT_NO_THROW(ExampleIO::CheckDicomFile(folder.Write(
     "DICOMDIR",
