@@ -53,9 +53,8 @@ struct FuzzyConnectednessInput
   const void * image{ nullptr };
   PixelType    pixelType{ PixelType::Float };
   Triple       size{ { 0, 0, 0 } };
-  /** Non-zero inside the mask; null if there is no mask. */
-  const std::uint8_t * mask{ nullptr };
-  /** Voxels of the image; those of a FuzzyConnectednessJob are inside the mask. */
+  /** Non-zero inside the mask, which the seeds of a FuzzyConnectednessJob must be; null if there is no mask. */
+  const std::uint8_t *      mask{ nullptr };
   std::vector<std::int64_t> seeds;
 
   std::int64_t
