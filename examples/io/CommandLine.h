@@ -254,7 +254,7 @@ AddDicomOptions(CLI::App & app, const std::string & input, DicomOptions & option
     [&input] {
       if (!std::filesystem::is_directory(input))
       {
-        throw std::runtime_error("--list-series is for a folder with DICOM files, but '" + input + "' is none");
+        throw std::runtime_error("--list-series is for a folder with DICOM files, but '" + input + "' is not a folder");
       }
       throw CLI::CallForVersion(DescribeDicomSeries(input), 0);
     },
@@ -311,7 +311,7 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
     {
       return fail(GetOneLineMessage(error));
     }
-    return std::cout.flush() ? EXIT_SUCCESS : fail("cannot write to standard output");
+    return std::cout.flush() ? EXIT_SUCCESS : fail("the outputs are complete, but standard output cannot be written");
   });
 }
 } // namespace ExampleIO

@@ -132,6 +132,11 @@ ScanDicomFolder(const std::string & folder)
   }
   for (auto & suspect : suspects)
   {
+    // Hidden files, such as those that macOS writes beside others.
+    if (fs::path(suspect.name).filename().string().front() == '.')
+    {
+      continue;
+    }
     const std::string extension = GetExtension(suspect.name);
     const bool        hasImageName = extension == ".dcm" || extension == ".dicom" || extension == ".ima";
     // Another file, such as a README, can have no extension, as images often have.

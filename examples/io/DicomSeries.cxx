@@ -321,12 +321,13 @@ OrderSlices(const std::string & folder, std::vector<const DicomFile *> & files, 
       Refuse(folder,
              Quote(GetBaseName(*files[i])) + " is " + FormatNumber(drift) +
                " mm off the normal of the slices through " + Quote(GetBaseName(*files[0])) +
-               ", as of a tilted gantry; at most 10 % of the step of " + FormatNumber(median) + " mm are allowed");
+               ", as of a tilted gantry; at most 10 % of the step of " + FormatNumber(median) + " mm is allowed");
     }
     const double offset = std::abs(length - meanLength * static_cast<double>(i));
     if (uneven.empty() && !(offset <= 0.1 * median))
     {
-      uneven.push_back(Quote(GetBaseName(*files[i])) + ", which is " + FormatNumber(offset) + " mm beside its place,");
+      uneven.push_back(Quote(GetBaseName(*files[i])) + ", which is " + FormatNumber(offset) +
+                       " mm off its even position,");
     }
   }
 

@@ -74,11 +74,29 @@ CheckIsReadable(const std::string & name)
 void
 HideNeighbors(Input & input)
 {
-  const std::string compressed = ".nii.gz";
-  const auto &      name = input.name;
-  const auto        start = name.size() - std::min(name.size(), compressed.size());
-  std::error_code   error;
-  if (name.substr(start) != compressed || !std::filesystem::exists(name.substr(0, name.size() - 3), error))
+  const auto & name = input.name;
+  const auto   endsWith = [&name](const std::string & ending) {
+    return name.size() > ending.size() &&
+           std::equal(ending.rbegin(), ending.rend(), name.rbegin(), [](unsigned char a, unsigned char b) {
+             return a == std::tolower(b);
+           });
+  };
+  const bool      isPair = endsWith(".img.gz") || endsWith(".hdr.gz");
+  const auto      length = name.size() - std::min<std::size_t>(name.size(), 3);
+  std::error_code error;
+  if (isPair)
+  {
+    for (const char * other : { ".img", ".hdr", ".IMG", ".HDR" })
+    {
+      if (const auto plain = name.substr(0, length - 4) + other; std::filesystem::exists(plain, error))
+      {
+        throw std::runtime_error("cannot read '" + name + "': '" + plain +
+                                 "' is beside it, and ITK's reader would take the voxels of that file");
+      }
+    }
+  }
+  if (!endsWith(".nii.gz") || !(std::filesystem::exists(name.substr(0, length), error) ||
+                                std::filesystem::exists(name.substr(0, length - 4) + ".nii", error)))
   {
     return;
   }

@@ -71,9 +71,9 @@ class SignalsIgnored
 public:
   SignalsIgnored()
   {
-    for (std::size_t i = 0; i < m_Signals.size(); ++i)
+    for (std::size_t i = 0; i < endingSignals.size(); ++i)
     {
-      m_Formers[i] = std::signal(m_Signals[i], SIG_IGN);
+      m_Formers[i] = std::signal(endingSignals[i], SIG_IGN);
     }
   }
   SignalsIgnored(const SignalsIgnored &) = delete;
@@ -81,23 +81,18 @@ public:
   operator=(const SignalsIgnored &) = delete;
   ~SignalsIgnored()
   {
-    for (std::size_t i = 0; i < m_Signals.size(); ++i)
+    for (std::size_t i = 0; i < endingSignals.size(); ++i)
     {
       if (m_Formers[i] != SIG_ERR)
       {
-        std::signal(m_Signals[i], m_Formers[i]);
+        std::signal(endingSignals[i], m_Formers[i]);
       }
     }
   }
 
 private:
   using Handler = void (*)(int);
-#ifdef _WIN32
-  static constexpr std::array<int, 2> m_Signals{ { SIGINT, SIGTERM } };
-#else
-  static constexpr std::array<int, 3> m_Signals{ { SIGINT, SIGTERM, SIGHUP } };
-#endif
-  std::array<Handler, m_Signals.size()> m_Formers{};
+  std::array<Handler, endingSignals.size()> m_Formers{};
 };
 } // namespace
 
@@ -224,7 +219,8 @@ StagedFiles::MakeFolder(const fs::path & finalFolder, const std::string & name)
     }
     m_Folders.emplace_back(place, hidden);
     RemoveFolderIfKilled(hidden);
-    fs::permissions(hidden, fs::perms::owner_all, error);
+    // A bit by which files get the group of their folder stays.
+    fs::permissions(hidden, fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
   }
   const fs::path folder = hidden / std::to_string(m_NumberOfFolders++);
   if (!fs::create_directory(folder, error))
@@ -263,7 +259,8 @@ StagedFiles::Replace(std::vector<fs::path> & formers)
     {
       throw MakeError(file.name, "it is no longer a regular file");
     }
-    if (fs::exists(status))
+    // The last file needs no copy of the former one: it is either replaced, or stays.
+    if (fs::exists(status) && &file != &m_Files.back())
     {
       former = this->MakeFolder(file.target.parent_path(), file.name) / "former";
       fs::create_hard_link(file.target, former, error);

@@ -89,10 +89,11 @@ SharedState * shared = nullptr;
 int captureFile = -1;
 
 volatile std::sig_atomic_t childProcess = 0;
+#  ifdef __linux__
 volatile std::sig_atomic_t parentProcess = 0;
+#  endif
 
-/** Signals by which users and systems ask a program to end. */
-constexpr std::array<int, 7> requests{ SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE };
+constexpr auto & requests = endingSignals;
 
 void
 RemoveFolders()
@@ -264,16 +265,17 @@ public:
       OpenStandardStreams();
       captureFile = OpenCaptureFile();
     }
+    if (captureFile == -1)
+    {
+      throw std::runtime_error("no temporary file can be made for what libraries print");
+    }
     FlushStandardStreams();
     m_OutputState = std::cout.rdstate();
-    if (captureFile != -1)
-    {
-      lseek(captureFile, 0, SEEK_SET);
-      m_Output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-      m_Error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-      dup2(captureFile, STDOUT_FILENO);
-      dup2(captureFile, STDERR_FILENO);
-    }
+    lseek(captureFile, 0, SEEK_SET);
+    m_Output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    m_Error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(captureFile, STDOUT_FILENO);
+    dup2(captureFile, STDERR_FILENO);
     if (shared)
     {
       const auto length = std::min(name.size(), sizeof(shared->file) - 1);
@@ -439,7 +441,7 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   {
     return run();
   }
-  shared = new (memory) SharedState;
+  shared = new (memory) SharedState{};
 
   FlushStandardStreams();
   SignalForwarder forwarder;

@@ -21,12 +21,21 @@
 // Libraries that read files can abort, loop, or print what is wrong and go on. The programs therefore work in a child
 // process, whose end the first process explains.
 
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 namespace ExampleIO
 {
+/** Signals by which users and systems ask a program to end. */
+#ifdef _WIN32
+constexpr std::array<int, 2> endingSignals{ { SIGINT, SIGTERM } };
+#else
+constexpr std::array<int, 8> endingSignals{ { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU } };
+#endif
+
 /** Call a function in a child process, which then exits with the code that the function returns, and return that code.
  * If a signal ends the child, this prints one line that begins with the name of the program, and returns 1. Signals
  * that ask the program to end are passed on to the child; after it, they end the calling process too.

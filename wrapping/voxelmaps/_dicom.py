@@ -223,8 +223,8 @@ class _HeaderReader:
         samples = 2 if file.photometric_interpretation == "YBR_FULL_422" else file.samples_per_pixel
         bits = samples * file.rows * file.columns * file.number_of_frames * file.bits_allocated
         needed = -(-bits // 8)
-        # One more byte makes the length even.
-        if is_native and not needed <= length <= needed + 1:
+        # One more byte makes the length even, and some writers add more after a single frame.
+        if is_native and (length < needed or (file.number_of_frames > 1 and length > needed + 1)):
             raise _Broken(f"its pixel data has {length} bytes, but the header needs {needed}")
 
     def require(self, count, tag):
@@ -363,6 +363,9 @@ def _scan(folder):
             unreadable.append(file)
     series = {uid: group for uid, group in sorted(groups.items()) if any(file.has_pixel_data for file in group)}
     for file in suspects:
+        # Hidden files, such as those that macOS writes beside others.
+        if file.name.startswith("."):
+            continue
         extension = _extension(file.path)
         # Another file, such as a README, can have no extension, as images often have.
         if extension in _EXTENSIONS or (extension in extensions and file.problem != "it is no DICOM file"):
@@ -463,6 +466,10 @@ def _check_slices(folder, files):
     first = files[0]
     _require_same(folder, files, "size", lambda file: f"{file.columns}x{file.rows} pixels")
     _require_same(folder, files, "SamplesPerPixel", lambda file: str(file.samples_per_pixel))
+    _require_same(folder, files, "BitsAllocated", lambda file: str(file.bits_allocated))
+    _require_same(
+        folder, files, "PhotometricInterpretation", lambda file: _printable(file.photometric_interpretation) or "none"
+    )
     _require_same(folder, files, "FrameOfReferenceUID", lambda file: _printable(file.frame_of_reference_uid) or "none")
 
     def describe_spacing(file):
@@ -523,7 +530,7 @@ def _order_slices(folder, files, allow_uneven_slices):
         _refuse(
             folder,
             f"'{files[i].name}' is {drifts[i]:g} mm off the normal of the slices through '{files[0].name}', as of a tilted "
-            f"gantry; at most 10 % of the step of {median:g} mm are allowed",
+            f"gantry; at most 10 % of the step of {median:g} mm is allowed",
         )
     offsets = abs(heights - np.linspace(0, heights[-1], len(files)))
     uneven = [
@@ -532,7 +539,7 @@ def _order_slices(folder, files, allow_uneven_slices):
     ]
     if not uneven:
         uneven = [
-            f"'{files[i].name}', which is {offsets[i]:g} mm beside its place,"
+            f"'{files[i].name}', which is {offsets[i]:g} mm off its even position,"
             for i in np.flatnonzero(~(offsets <= 0.1 * median))[:1]
         ]
     if not uneven:

@@ -26,6 +26,7 @@ import contextlib
 import functools
 import importlib
 import operator
+import os
 import threading
 import time
 from typing import Dict, NamedTuple, Optional, Tuple
@@ -178,6 +179,13 @@ class _RunningFilters:
         self.changed = threading.Condition()
         self.is_exiting = False
         atexit.register(self.stop)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self):
+        """A forked process has none of the threads, one of which may have held the lock."""
+        self.filters = []
+        self.changed = threading.Condition()
 
     @contextlib.contextmanager
     def entry(self, instance):

@@ -134,7 +134,7 @@ def _check_array(array):
 
 
 def _image_type(image):
-    """Template, pixel type and dimension of an image; None if it is none."""
+    """Template, pixel type and dimension of an image; None if it is not an image."""
     try:
         template, (pixel, dimension, *_) = itk.template(image)
     except (KeyError, TypeError, ValueError):

@@ -332,7 +332,7 @@ GetNamesOfPattern(const std::string & pattern, std::int64_t first, std::int64_t 
   if (step < 1 || first < 0 || last < first || (last - first) / step >= 1000000)
   {
     throw std::runtime_error("the numbers of its data files, " + std::to_string(first) + " to " + std::to_string(last) +
-                             " in steps of " + std::to_string(step) + ", make no sense");
+                             " in steps of " + std::to_string(step) + ", are not a range");
   }
   const std::string        digits = pattern.substr(percent + 1, end - percent - 1);
   const char               fill = !digits.empty() && digits[0] == '0' ? '0' : ' ';

@@ -26,11 +26,6 @@ namespace FileChecks
 CompressedParts
 CheckDicom(const std::string & name)
 {
-  // Files without this are of other formats, or so old that only their reader can tell.
-  if (ByteFile(name).Read(128, 4) != "DICM")
-  {
-    return {};
-  }
   const auto file = ReadDicomHeader(name);
   // ITK's reader decides about the list of the files of a medium, and what it may understand better.
   if (!file || file->classUID == "1.2.840.10008.1.3.10" || file->isDeflated || !file->isProblemCertain)
