@@ -190,6 +190,7 @@ public:
     std::map<Tag, std::string> values;
     std::string                transferSyntax;
     m_IsExplicit = true;
+    const auto start = m_Position;
     while (m_Position < m_Size && this->GetInteger(this->Peek().data(), 2) == 2)
     {
       const Element element = this->ReadElement();
@@ -211,8 +212,8 @@ public:
     {
       throw std::runtime_error("it has the deflated transfer syntax, which is not supported");
     }
-    if (!transferSyntax.empty() && transferSyntax.compare(0, 17, implicitLittleEndian) != 0 &&
-        transferSyntax != generalElectric)
+    const bool hasGroup = m_Position > start;
+    if (hasGroup && transferSyntax.compare(0, 17, implicitLittleEndian) != 0 && transferSyntax != generalElectric)
     {
       throw std::runtime_error("its transfer syntax '" + MakePrintable(transferSyntax.substr(0, 80)) +
                                "' is not one of DICOM");
@@ -477,8 +478,8 @@ private:
     }
     if (!IsLetter(bytes[4]) || !IsLetter(bytes[5]))
     {
-      // Some writers mix implicit elements into explicit files.
-      m_File.isProblemCertain = false;
+      // Some writers mix implicit elements into explicit files, but GDCM aborts at broken ones of group 2.
+      m_File.isProblemCertain = m_File.isProblemCertain && element.tag >> 16 == 2;
       return element;
     }
     const std::string                  representation(bytes.begin() + 4, bytes.begin() + 6);

@@ -438,7 +438,7 @@ TEST_F(DicomSeriesTest, RefusesDifferencesThatAddUp)
   writeLong([](int i) { return "0\\" + std::to_string(0.02 * i) + "\\" + std::to_string(2.5 * i); });
   this->ExpectAlwaysRefused({ "'113.dcm' is 0.26 mm off the normal", "'100.dcm'", "10 % of the step of 2.5 mm" });
   writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + 0.024 * std::max(i - 24, 0)); });
-  this->ExpectRefused({ "mm beside its place", "'1" });
+  this->ExpectRefused({ "mm off its even position", "'1" });
   writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + (i % 2 == 0 ? 0.0 : 0.012)); });
   EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).remark, "");
 }

@@ -539,7 +539,7 @@ TEST(FileChecksTest, HeadersOfMetaImage)
   expect("LOCAL", "%n", "has to have one number");
   expect("LOCAL", "%s", "has to have one number");
   expect("LOCAL", "x%03d%03d.raw", "has to have one number");
-  expect("LOCAL", "x%d.raw 1 2 0", "make no sense");
+  expect("LOCAL", "x%d.raw 1 2 0", "are not a range");
   expect("LOCAL", "nothing.raw", "nothing.raw' with its voxels");
 
   std::string empty = MakeMetaHeader();
@@ -694,7 +694,8 @@ TEST(FileChecksTest, ElementsOfDicom)
   // A file of another kind passes, as its reader will tell.
   EXPECT_EQ(Check(folder.Write("note.txt", "no image")), "");
   EXPECT_EQ(Check(folder.Write("nothing", "")), "");
-  // An element of the first group that is not as the standard has it ends this group, not only the file.
+  // An element of the first group without a type, and no transfer syntax: GDCM would abort.
   const std::string damaged("\x02\0\x10\0U'\x04\0abcd", 12);
-  ExpectMessage(folder.Write("x.dcm", std::string(128, '\0') + "DICM" + damaged), "transfer syntax");
+  ExpectMessage(folder.Write("x.dcm", std::string(128, '\0') + "DICM" + damaged), "its element (0002,0010) ends at");
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart("") + MakeDicomHeader()), "transfer syntax '' is not");
 }

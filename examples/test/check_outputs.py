@@ -166,7 +166,7 @@ def killed(programs):
 
 
 def standard_output(programs):
-    message = "cannot write to standard output"
+    message = "standard output cannot be written"
     if pathlib.Path("/dev/full").exists():
         for arguments in (["--xml"], ["--help"], ["--version"]):
             with open("/dev/full", "w", encoding="utf-8") as full:

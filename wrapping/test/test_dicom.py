@@ -221,7 +221,7 @@ def test_differences_that_add_up(tmp_path):
     write(lambda i: f"0\\{0.02 * i:g}\\{2.5 * i}")
     expect_refused(tmp_path, "'113.dcm' is 0.26 mm off the normal", "'100.dcm'", "10 % of the step of 2.5 mm")
     write(lambda i: f"0\\0\\{2.5 * i + 0.024 * max(i - 24, 0):g}")
-    expect_refused(tmp_path, "mm beside its place", "'1", always=False)
+    expect_refused(tmp_path, "mm off its even position", "'1", always=False)
     write(lambda i: f"0\\0\\{2.5 * i + 0.012 * (i % 2):g}")
     voxelmaps.read_dicom_series(tmp_path)
 
