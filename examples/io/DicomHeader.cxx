@@ -379,7 +379,7 @@ private:
                                     static_cast<double>(m_File.bitsAllocated) / 8.0);
     // One more byte makes the length even. Compressed pixel data should have no length.
     const auto length = static_cast<double>(element.length);
-    const bool isTooLong = isNative && m_File.frames > 1 && length > needed + 1.0;
+    const bool isTooLong = isNative && length > needed + 1.0;
     if (length < needed || isTooLong)
     {
       m_File.isProblemCertain = m_File.isProblemCertain && !isTooLong;

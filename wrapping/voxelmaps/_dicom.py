@@ -223,8 +223,8 @@ class _HeaderReader:
         samples = 2 if file.photometric_interpretation == "YBR_FULL_422" else file.samples_per_pixel
         bits = samples * file.rows * file.columns * file.number_of_frames * file.bits_allocated
         needed = -(-bits // 8)
-        # One more byte makes the length even, and some writers add more after a single frame.
-        if is_native and (length < needed or (file.number_of_frames > 1 and length > needed + 1)):
+        # One more byte makes the length even.
+        if is_native and not needed <= length <= needed + 1:
             raise _Broken(f"its pixel data has {length} bytes, but the header needs {needed}")
 
     def require(self, count, tag):
