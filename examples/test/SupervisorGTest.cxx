@@ -345,6 +345,8 @@ TEST_F(SupervisorTest, RequestsToEndReachTheChild)
     int                   ready[2];
     ASSERT_EQ(pipe(ready), 0);
     const pid_t process = Fork([&] {
+      // The tests may run under nohup.
+      std::signal(request, SIG_DFL);
       RunSupervised("Program", [&] {
         std::filesystem::create_directories(work);
         ExampleIO::RemoveFolderIfKilled(work);
