@@ -784,12 +784,12 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
   expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(4); }, { "4", "affinity function" });
   expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
   expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
-  for (const double value : { nan, infinity, -infinity, 9e307, -9e307 })
+  for (const double value : { nan, infinity, -infinity })
   {
     expectError([value](Job & job) { job.objectMean = value; }, { "object mean", "finite" });
     expectError([value](Job & job) { job.differenceMean = value; }, { "difference mean", "finite" });
   }
-  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300, 1.1e307 })
+  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300 })
   {
     expectError([value](Job & job) { job.objectVariance = value; }, { "object variance", "finite" });
     expectError([value](Job & job) { job.differenceVariance = value; }, { "difference variance", "finite" });
