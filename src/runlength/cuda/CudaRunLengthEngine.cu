@@ -83,17 +83,29 @@ private:
   std::shared_ptr<const void> m_Table;
 };
 
+/** Whether run entropy has a kernel of its own beside the method. */
+bool
+LeavesOutEntropy(Method method)
+{
+  return method == Method::WindowWord || method == Method::BoxSums || method == Method::SlidingWindow;
+}
+
 bool
 MethodTakes(Method method, const RunLengthTask & task)
 {
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  if (LeavesOutEntropy(method) && task.needsEntropy && !CudaRunEntropyTakes(task, limits))
+  {
+    return false;
+  }
   switch (method)
   {
     case Method::WindowWord:
-      return CudaWindowWordTakes(task, GetCudaDeviceLimits());
+      return CudaWindowWordTakes(task, limits);
     case Method::BoxSums:
-      return CudaBoxSumsTakes(task, GetCudaDeviceLimits());
+      return CudaBoxSumsTakes(task, limits);
     case Method::SlidingWindow:
-      return CudaSlidingWindowTakes(task, GetCudaDeviceLimits());
+      return CudaSlidingWindowTakes(task, limits);
     case Method::SortReduce:
       // It counts merged matrices of all directions alike.
       return !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
@@ -152,25 +164,44 @@ GetScratchBytes(Method method, const RunLengthTask & slab)
   return bytes;
 }
 
+/** All features but run entropy. */
 void
-Compute(Method method, const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times)
+ComputeWithoutEntropy(Method method, const RunLengthTask & task, const CudaMethodResources & resources)
 {
   switch (method)
   {
-    case Method::SortReduce:
-      ComputeByCudaSortReduce(task, resources, times);
-      break;
     case Method::WindowWord:
-      ComputeByCudaWindowWord(task, resources);
-      break;
+      return ComputeByCudaWindowWord(task, resources);
     case Method::BoxSums:
-      ComputeByCudaBoxSums(task, resources);
-      break;
-    case Method::SlidingWindow:
-      ComputeByCudaSlidingWindow(task, resources);
-      break;
+      return ComputeByCudaBoxSums(task, resources);
     default:
-      return ComputeByCudaWindowWalk(task, resources);
+      return ComputeByCudaSlidingWindow(task, resources);
+  }
+}
+
+void
+Compute(Method method, const RunLengthTask & task, const std::uint32_t * entropySteps,
+        const CudaMethodResources & resources, CudaSortReduceTimes & times)
+{
+  if (method == Method::WindowWalk)
+  {
+    return ComputeByCudaWindowWalk(task, resources);
+  }
+  if (method == Method::SortReduce)
+  {
+    ComputeByCudaSortReduce(task, resources, times);
+  }
+  else
+  {
+    if (!task.needsEntropy || task.numberOfFeatures > 1)
+    {
+      ComputeWithoutEntropy(method, task, resources);
+    }
+    if (task.needsEntropy)
+    {
+      // Afterwards, since the others write whole voxels.
+      ComputeCudaRunEntropy(task, entropySteps, resources);
+    }
   }
   if (task.skipDirectionsWithoutPairs)
   {
@@ -194,8 +225,18 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
 
   RunLengthTask whole = plan.task;
   // Before the slabs, which wait for the kernels that use them.
-  const TablesOnDevice tables(plan, whole);
-  const auto           ofSlab = [&whole](const TextureTask & slab) {
+  const TablesOnDevice        tables(plan, whole);
+  std::shared_ptr<const void> entropySteps;
+  std::uint64_t               tableBytes = TablesOnDevice::GetBytes(plan);
+  if (LeavesOutEntropy(report.method) && whole.needsEntropy)
+  {
+    const std::vector<std::uint32_t> steps = MakeCudaRunEntropySteps(whole);
+    const auto *                     begin = reinterpret_cast<const char *>(steps.data());
+    const std::uint64_t              bytes = steps.size() * sizeof(std::uint32_t);
+    entropySteps = CudaContext::Current().GetTable(std::vector<char>(begin, begin + bytes));
+    tableBytes += bytes;
+  }
+  const auto ofSlab = [&whole](const TextureTask & slab) {
     RunLengthTask task = whole;
     static_cast<TextureTask &>(task) = slab;
     return task;
@@ -204,12 +245,14 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
     job,
     whole,
     [&](const TextureTask & slab) { return GetScratchBytes(report.method, ofSlab(slab)); },
-    TablesOnDevice::GetBytes(plan),
+    tableBytes,
     options.memoryBudget);
   CudaSortReduceTimes times;
-  slabs.Compute([&](const TextureTask &         slab,
-                    const CudaMethodResources & resources) { Compute(report.method, ofSlab(slab), resources, times); },
-                report);
+  slabs.Compute(
+    [&](const TextureTask & slab, const CudaMethodResources & resources) {
+      Compute(report.method, ofSlab(slab), static_cast<const std::uint32_t *>(entropySteps.get()), resources, times);
+    },
+    report);
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;
   return report;
