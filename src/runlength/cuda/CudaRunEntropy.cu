@@ -38,8 +38,8 @@ constexpr auto feature = RunLengthJob::Feature::RunEntropy;
 // Bit of a step where a line begins; the other bits are the place of its voxel in the table of the window.
 constexpr std::uint32_t lineBegins = 1u << 31;
 
-// Fewer windows at a time on a multiprocessor would take longer than WindowWalk.
-constexpr int minBlocksPerMultiprocessor = 3;
+// Steps whose ranks are read at once, before any run is counted: each would wait for its own.
+constexpr int stepsOfBatch = 8;
 
 // t(n + 1) - t(n) for the counts of bytes are read from shared memory.
 constexpr int maxDifferences = 256;
@@ -50,10 +50,14 @@ struct RunEntropyLayout
   /** Counts of one length, of all ranks, and of all lengths. Shared with what gives levels their ranks. */
   int wordsOfLength;
   int wordsOfCounts;
+  /** A count after all others, which stays 0. */
+  int placeOfNoRun;
   int wordsOfLookup;
-  /** For every voxel of the window 1 more than the place of its rank among the counts, 0 if it has no level. */
+  /** For every voxel of the window 1 more than the place of its rank among the counts, 0 if it has no level; and 0
+   * after all others. */
   int wordsOfWindow;
   int windowVoxels;
+  int stepsOfDirection;
   /** Whether ranks are looked up by level; else levels are searched among those before. */
   bool isLookedUp;
   /** Differences of the entropy table in shared memory. */
@@ -63,6 +67,7 @@ struct RunEntropyLayout
 
   explicit RunEntropyLayout(const RunLengthTask & task)
     : windowVoxels(task.window[0] * task.window[1] * task.window[2])
+    , stepsOfDirection(RoundUpToBatch(windowVoxels + 1))
     , differences(static_cast<int>(std::min<std::uint64_t>(task.maxVoxels, maxDifferences)))
     , component(
         static_cast<int>(std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features))
@@ -70,8 +75,10 @@ struct RunEntropyLayout
     const int ranks = this->Ranks(task);
     wordsOfLength =
       HasByteCounts(task) ? Tables::NumberOfWords<std::uint8_t>(ranks) : Tables::NumberOfWords<std::uint16_t>(ranks);
-    wordsOfCounts = wordsOfLength * task.directions.longestLine;
-    wordsOfWindow = Tables::NumberOfWords<std::uint16_t>(windowVoxels);
+    const int wordsOfRuns = wordsOfLength * task.directions.longestLine;
+    placeOfNoRun = wordsOfRuns * Tables::wordStride + 1;
+    wordsOfCounts = wordsOfRuns + 1;
+    wordsOfWindow = Tables::NumberOfWords<std::uint16_t>(windowVoxels + 1);
     // Up to twice the memory of the counts: a search takes longer than less windows at a time.
     wordsOfLookup = Tables::NumberOfWords<std::uint16_t>(task.numberOfGrayLevels + 1);
     isLookedUp = wordsOfLookup <= 2 * wordsOfCounts;
@@ -81,6 +88,11 @@ struct RunEntropyLayout
     }
   }
 
+  static int
+  RoundUpToBatch(int steps)
+  {
+    return (steps + stepsOfBatch - 1) / stepsOfBatch * stepsOfBatch;
+  }
   int
   Ranks(const RunLengthTask & task) const
   {
@@ -151,6 +163,7 @@ public:
         }
       }
     }
+    Tables::At<std::uint16_t>(m_Ranks, Tables::Offset<std::uint16_t>(m_Layout.windowVoxels)) = 0;
     Tables::Clear(m_Counts, m_Layout.wordsOfCounts);
   }
 
@@ -158,25 +171,34 @@ public:
   __device__ void
   AddDirection(const std::uint32_t * steps, RunEntropySums & sums)
   {
-    const int nextLength = m_Layout.wordsOfLength * Tables::wordStride;
-    int       rankBefore = 0;
-    int       place = 0;
-#pragma unroll 4
-    for (int s = 0; s < m_Layout.windowVoxels; ++s)
+    int rankBefore = 0;
+    int place = 0;
+    for (int first = 0; first < m_Layout.stepsOfDirection; first += stepsOfBatch)
     {
-      const std::uint32_t step = __ldg(steps + s);
-      const int           rank = Tables::At<std::uint16_t>(m_Ranks, static_cast<int>(step & ~lineBegins));
-      const bool          isFirst = rank != rankBefore || (step & lineBegins) != 0;
-      if (isFirst && rankBefore != 0)
+      std::uint32_t batch[stepsOfBatch];
+      int           ranks[stepsOfBatch];
+#pragma unroll
+      for (int i = 0; i < stepsOfBatch; i += 4)
       {
-        this->AddRun(place, sums);
+        const uint4 four = __ldg(reinterpret_cast<const uint4 *>(steps + first + i));
+        batch[i] = four.x;
+        batch[i + 1] = four.y;
+        batch[i + 2] = four.z;
+        batch[i + 3] = four.w;
       }
-      place = isFirst ? rank : place + nextLength;
-      rankBefore = rank;
-    }
-    if (rankBefore != 0)
-    {
-      this->AddRun(place, sums);
+#pragma unroll
+      for (int i = 0; i < stepsOfBatch; ++i)
+      {
+        ranks[i] = Tables::At<std::uint16_t>(m_Ranks, static_cast<int>(batch[i] & ~lineBegins));
+      }
+#pragma unroll
+      for (int i = 0; i < stepsOfBatch; ++i)
+      {
+        const bool isFirst = ranks[i] != rankBefore || (batch[i] & lineBegins) != 0;
+        this->CountRun(isFirst && rankBefore != 0, place, sums);
+        place = isFirst ? ranks[i] : place + m_Layout.wordsOfLength * Tables::wordStride;
+        rankBefore = ranks[i];
+      }
     }
   }
 
@@ -218,17 +240,19 @@ private:
     return PlaceOfRank(rank);
   }
 
-  /** The differences add up to t(P(i, l)) in any order of the runs. */
+  /** Count the run at a place if it has ended. Without a branch, so that the next steps need not wait. The differences
+   * add up to t(P(i, l)) in any order of the runs. */
   __device__ void
-  AddRun(int place, RunEntropySums & sums)
+  CountRun(bool hasEnded, int place, RunEntropySums & sums)
   {
-    auto &    count = Tables::At<TCount>(m_Counts, place - 1);
+    auto &    count = Tables::At<TCount>(m_Counts, (hasEnded ? place : m_Layout.placeOfNoRun) - 1);
     const int before = count;
-    count = static_cast<TCount>(before + 1);
-    sums.entropy += sizeof(TCount) == 1 || before < m_Layout.differences
-                      ? m_Differences[before]
-                      : m_Task.entropyTable[before + 1] - m_Task.entropyTable[before];
-    ++sums.runs;
+    count = static_cast<TCount>(hasEnded ? before + 1 : 0);
+    const std::int64_t difference = sizeof(TCount) == 1 || before < m_Layout.differences
+                                      ? m_Differences[before]
+                                      : m_Task.entropyTable[before + 1] - m_Task.entropyTable[before];
+    sums.entropy += hasEnded ? difference : 0;
+    sums.runs += hasEnded ? 1 : 0;
   }
 
   const RunLengthTask &    m_Task;
@@ -279,7 +303,7 @@ __launch_bounds__(threadsPerBlock)
   const int      directionsPerMatrix = task.DirectionsPerMatrix();
   for (int d = 0; d < task.directions.number; ++d)
   {
-    window.AddDirection(steps + d * layout.windowVoxels, ofMatrix);
+    window.AddDirection(steps + d * layout.stepsOfDirection, ofMatrix);
     if ((d + 1) % directionsPerMatrix != 0)
     {
       continue;
@@ -313,16 +337,17 @@ __launch_bounds__(threadsPerBlock)
 bool
 CudaRunEntropyTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
-  // A rank's place among the counts of one length must fit 16 bits.
-  constexpr std::uint64_t maxWindowVoxels = 65535 / threadsPerBlock / sizeof(std::uint16_t);
-  const RunEntropyLayout  layout(task);
-  return static_cast<std::uint64_t>(layout.windowVoxels) <= maxWindowVoxels && task.maxVoxels < 65536 &&
-         minBlocksPerMultiprocessor * layout.SharedBytes() <= limits.maxSharedMemoryPerBlock;
+  // The counts of one length, since the places of their ranks have 16 bits.
+  constexpr int          maxWordsOfLength = 65535 / Tables::wordStride;
+  const RunEntropyLayout layout(task);
+  return layout.wordsOfLength <= maxWordsOfLength && task.maxVoxels < 65536 &&
+         layout.SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::uint32_t>
 MakeCudaRunEntropySteps(const RunLengthTask & task)
 {
+  const RunEntropyLayout     layout(task);
   std::vector<std::uint32_t> steps;
   const auto                 contains = [&task](const int(&at)[3]) {
     return std::equal(at, at + 3, task.window, [](int index, int size) { return index >= 0 && index < size; });
@@ -330,8 +355,7 @@ MakeCudaRunEntropySteps(const RunLengthTask & task)
   for (int d = 0; d < task.directions.number; ++d)
   {
     const auto & step = task.directions.steps[d];
-    const int    voxels = task.window[0] * task.window[1] * task.window[2];
-    for (int i = 0; i < voxels; ++i)
+    for (int i = 0; i < layout.windowVoxels; ++i)
     {
       int at[3] = { i % task.window[0], i / task.window[0] % task.window[1], i / (task.window[0] * task.window[1]) };
       const int before[3] = { at[0] - step[0], at[1] - step[1], at[2] - step[2] };
@@ -347,6 +371,9 @@ MakeCudaRunEntropySteps(const RunLengthTask & task)
         std::transform(at, at + 3, step, at, [](int index, int offset) { return index + offset; });
       }
     }
+    // Voxels without level end the last run.
+    steps.resize(static_cast<std::size_t>((d + 1) * layout.stepsOfDirection),
+                 static_cast<std::uint32_t>(Tables::Offset<std::uint16_t>(layout.windowVoxels)));
   }
   return steps;
 }
@@ -363,8 +390,8 @@ ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, c
   // In parts of less than a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 35;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     part =
-    stepsOfPart / (std::int64_t{ layout.windowVoxels } * task.directions.number) / threadsPerBlock * threadsPerBlock;
+  const std::int64_t     part = stepsOfPart / (std::int64_t{ layout.stepsOfDirection } * task.directions.number) /
+                            threadsPerBlock * threadsPerBlock;
   for (std::int64_t first = 0; first < windows; first += part)
   {
     const std::int64_t end = std::min(windows, first + part);

@@ -20,6 +20,7 @@
 #include "itkCudaDevices.h"
 #include "itkCudaRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
+#include "texture/CudaTables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,55 +34,6 @@ namespace voxelmaps
 namespace
 {
 using Method = CudaRunLengthOptions::Method;
-
-/** The tables of a plan in device memory, one after the other. */
-class TablesOnDevice
-{
-public:
-  static std::uint64_t
-  GetBytes(const RunLengthPlan & plan)
-  {
-    return (plan.lengthSquares.size() + plan.shortRunWeights.size() + plan.inverseSquares.size() +
-            plan.entropyTable.size()) *
-           sizeof(double);
-  }
-
-  /** Lets the task point to the tables. */
-  TablesOnDevice(const RunLengthPlan & plan, RunLengthTask & task)
-  {
-    std::vector<char> bytes;
-    bytes.reserve(GetBytes(plan));
-    Append(plan.lengthSquares, bytes);
-    Append(plan.shortRunWeights, bytes);
-    Append(plan.inverseSquares, bytes);
-    Append(plan.entropyTable, bytes);
-    m_Table = CudaContext::Current().GetTable(bytes);
-    const auto * next = static_cast<const char *>(m_Table.get());
-    Point(plan.lengthSquares, next, task.lengthSquares);
-    Point(plan.shortRunWeights, next, task.shortRunWeights);
-    Point(plan.inverseSquares, next, task.inverseSquares);
-    Point(plan.entropyTable, next, task.entropyTable);
-  }
-
-private:
-  template <typename T>
-  static void
-  Append(const std::vector<T> & values, std::vector<char> & bytes)
-  {
-    static_assert(sizeof(T) == sizeof(double), "all tables are aligned alike");
-    const auto * begin = reinterpret_cast<const char *>(values.data());
-    bytes.insert(bytes.end(), begin, begin + values.size() * sizeof(T));
-  }
-  template <typename T>
-  static void
-  Point(const std::vector<T> & values, const char *& next, const T *& onDevice)
-  {
-    onDevice = reinterpret_cast<const T *>(next);
-    next += values.size() * sizeof(T);
-  }
-
-  std::shared_ptr<const void> m_Table;
-};
 
 /** Whether run entropy has a kernel of its own beside the method. */
 bool
@@ -225,17 +177,19 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
 
   RunLengthTask whole = plan.task;
   // Before the slabs, which wait for the kernels that use them.
-  const TablesOnDevice        tables(plan, whole);
-  std::shared_ptr<const void> entropySteps;
-  std::uint64_t               tableBytes = TablesOnDevice::GetBytes(plan);
+  CudaTables                 tables;
+  std::vector<std::uint32_t> steps;
+  const std::uint32_t *      entropySteps = nullptr;
+  tables.Add(plan.lengthSquares, whole.lengthSquares);
+  tables.Add(plan.shortRunWeights, whole.shortRunWeights);
+  tables.Add(plan.inverseSquares, whole.inverseSquares);
+  tables.Add(plan.entropyTable, whole.entropyTable);
   if (LeavesOutEntropy(report.method) && whole.needsEntropy)
   {
-    const std::vector<std::uint32_t> steps = MakeCudaRunEntropySteps(whole);
-    const auto *                     begin = reinterpret_cast<const char *>(steps.data());
-    const std::uint64_t              bytes = steps.size() * sizeof(std::uint32_t);
-    entropySteps = CudaContext::Current().GetTable(std::vector<char>(begin, begin + bytes));
-    tableBytes += bytes;
+    steps = MakeCudaRunEntropySteps(whole);
+    tables.Add(steps, entropySteps);
   }
+  tables.Upload();
   const auto ofSlab = [&whole](const TextureTask & slab) {
     RunLengthTask task = whole;
     static_cast<TextureTask &>(task) = slab;
@@ -245,12 +199,12 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
     job,
     whole,
     [&](const TextureTask & slab) { return GetScratchBytes(report.method, ofSlab(slab)); },
-    tableBytes,
+    tables.GetBytes(),
     options.memoryBudget);
   CudaSortReduceTimes times;
   slabs.Compute(
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      Compute(report.method, ofSlab(slab), static_cast<const std::uint32_t *>(entropySteps.get()), resources, times);
+      Compute(report.method, ofSlab(slab), entropySteps, resources, times);
     },
     report);
   report.matricesMilliseconds = times.matrices;
