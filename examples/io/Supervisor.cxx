@@ -89,9 +89,6 @@ SharedState * shared = nullptr;
 int captureFile = -1;
 
 volatile std::sig_atomic_t childProcess = 0;
-#  ifdef __linux__
-volatile std::sig_atomic_t parentProcess = 0;
-#  endif
 
 constexpr auto & requests = endingSignals;
 
@@ -120,21 +117,67 @@ ForwardSignal(int signalNumber)
   errno = error;
 }
 
-#  ifdef __linux__
-/** End the child; if its parent was killed, remove the folders in its place. */
-extern "C" void
-EndChild(int signalNumber)
+/** Wait until no process holds the other end of the pipe, then remove the folders. All threads that could still write
+ * into them are gone by then, however the processes ended. */
+[[noreturn]] void
+RemoveFoldersAtEnd(int readEnd)
 {
-  if (getppid() != static_cast<pid_t>(parentProcess))
+  // What ends the others must not end this process: it would leave the folders behind.
+  std::for_each(requests.begin(), requests.end(), [](int signalNumber) { std::signal(signalNumber, SIG_IGN); });
+  char    byte;
+  ssize_t count = 0;
+  do
   {
-    // This may wait for ever, if the signal came while memory was allocated.
-    alarm(5);
-    RemoveFolders();
-  }
-  std::signal(signalNumber, SIG_DFL);
-  raise(signalNumber);
+    count = read(readEnd, &byte, 1);
+  } while (count > 0 || (count == -1 && errno == EINTR));
+  RemoveFolders();
+  _exit(EXIT_SUCCESS);
 }
-#  endif
+
+/** A process that removes the folders once this process and its later children have ended, even by SIGKILL. */
+class FolderRemover
+{
+public:
+  /** False if no process can be started. */
+  bool
+  Start()
+  {
+    int ends[2];
+    if (pipe(ends) == -1)
+    {
+      return false;
+    }
+    m_Process = fork();
+    if (m_Process == 0)
+    {
+      close(ends[1]);
+      RemoveFoldersAtEnd(ends[0]);
+    }
+    close(ends[0]);
+    m_WriteEnd = ends[1];
+    fcntl(m_WriteEnd, F_SETFD, FD_CLOEXEC);
+    return m_Process != -1;
+  }
+
+  /** Give up this process's end of the pipe and wait until the folders are gone. */
+  void
+  Finish()
+  {
+    if (m_WriteEnd != -1)
+    {
+      close(m_WriteEnd);
+      m_WriteEnd = -1;
+    }
+    while (m_Process > 0 && waitpid(m_Process, nullptr, 0) == -1 && errno == EINTR)
+    {
+    }
+    m_Process = -1;
+  }
+
+private:
+  pid_t m_Process{ -1 };
+  int   m_WriteEnd{ -1 };
+};
 
 /** Passes requests to end on to the child. */
 class SignalForwarder
@@ -395,7 +438,7 @@ ExplainEnd(const std::string & program, int status)
 }
 
 int
-Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder)
+Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder, FolderRemover & remover)
 {
   forwarder.Start(child);
   // The child keeps its number until the forwarder has stopped: no other process gets a signal.
@@ -409,7 +452,7 @@ Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder)
   {
   }
 
-  RemoveFolders();
+  remover.Finish();
   if (WIFSIGNALED(status) && std::find(requests.begin(), requests.end(), WTERMSIG(status)) != requests.end())
   {
     // Shells and batch systems want to see that the signal ended the program.
@@ -445,21 +488,17 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
 
   FlushStandardStreams();
   SignalForwarder forwarder;
+  FolderRemover   remover;
   const pid_t     parent = getpid();
-  const pid_t     child = fork();
+  const pid_t     child = remover.Start() ? fork() : -1;
   int             code = EXIT_FAILURE;
   if (child == 0)
   {
     forwarder.Stop();
 #  ifdef __linux__
-    parentProcess = parent;
-    const bool isIgnored = std::signal(SIGTERM, EndChild) == SIG_IGN;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (isIgnored)
-    {
-      std::signal(SIGTERM, SIG_IGN);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-    }
+    struct sigaction action{};
+    sigaction(SIGTERM, nullptr, &action);
+    prctl(PR_SET_PDEATHSIG, action.sa_handler == SIG_IGN ? SIGKILL : SIGTERM);
     // The parent may be gone already.
     if (getppid() != parent)
     {
@@ -470,8 +509,9 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   }
   if (child > 0)
   {
-    code = Supervise(program, child, forwarder);
+    code = Supervise(program, child, forwarder, remover);
   }
+  remover.Finish();
   shared = nullptr;
   munmap(memory, sizeof(SharedState));
   close(captureFile);
