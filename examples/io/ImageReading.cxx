@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ImageReading.h"
+#include "TemporaryFolders.h"
 
 #include "itkGDCMImageIO.h"
 #include "itkImageIOFactory.h"

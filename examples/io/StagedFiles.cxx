@@ -18,6 +18,7 @@
 #include "StagedFiles.h"
 
 #include "Supervisor.h"
+#include "TemporaryFolders.h"
 
 #include <array>
 #include <cctype>

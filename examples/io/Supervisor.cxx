@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "Supervisor.h"
+#include "TemporaryFolders.h"
 #include "Text.h"
 
 #include "itkMacro.h"
@@ -33,7 +34,6 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <mutex>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -72,15 +72,11 @@ GetAgent(FileAction action)
 /** What the child tells its parent, in memory that both share. */
 struct SharedState
 {
-  static constexpr std::size_t maxFolders = 64;
-  static constexpr std::size_t maxLength = 4096;
-
   std::atomic<bool> isReading;
   std::atomic<bool> isVerbose;
   FileAction        action;
   double            seconds;
   char              file[1024];
-  char              folders[maxFolders][maxLength];
 };
 
 SharedState * shared = nullptr;
@@ -92,20 +88,6 @@ volatile std::sig_atomic_t childProcess = 0;
 
 constexpr auto & requests = endingSignals;
 
-void
-RemoveFolders()
-{
-  for (auto & folder : shared->folders)
-  {
-    if (folder[0] != '\0')
-    {
-      std::error_code error;
-      std::filesystem::remove_all(folder, error);
-      folder[0] = '\0';
-    }
-  }
-}
-
 extern "C" void
 ForwardSignal(int signalNumber)
 {
@@ -116,68 +98,6 @@ ForwardSignal(int signalNumber)
   }
   errno = error;
 }
-
-/** Wait until no process holds the other end of the pipe, then remove the folders. All threads that could still write
- * into them are gone by then, however the processes ended. */
-[[noreturn]] void
-RemoveFoldersAtEnd(int readEnd)
-{
-  // What ends the others must not end this process: it would leave the folders behind.
-  std::for_each(requests.begin(), requests.end(), [](int signalNumber) { std::signal(signalNumber, SIG_IGN); });
-  char    byte;
-  ssize_t count = 0;
-  do
-  {
-    count = read(readEnd, &byte, 1);
-  } while (count > 0 || (count == -1 && errno == EINTR));
-  RemoveFolders();
-  _exit(EXIT_SUCCESS);
-}
-
-/** A process that removes the folders once this process and its later children have ended, even by SIGKILL. */
-class FolderRemover
-{
-public:
-  /** False if no process can be started. */
-  bool
-  Start()
-  {
-    int ends[2];
-    if (pipe(ends) == -1)
-    {
-      return false;
-    }
-    m_Process = fork();
-    if (m_Process == 0)
-    {
-      close(ends[1]);
-      RemoveFoldersAtEnd(ends[0]);
-    }
-    close(ends[0]);
-    m_WriteEnd = ends[1];
-    fcntl(m_WriteEnd, F_SETFD, FD_CLOEXEC);
-    return m_Process != -1;
-  }
-
-  /** Give up this process's end of the pipe and wait until the folders are gone. */
-  void
-  Finish()
-  {
-    if (m_WriteEnd != -1)
-    {
-      close(m_WriteEnd);
-      m_WriteEnd = -1;
-    }
-    while (m_Process > 0 && waitpid(m_Process, nullptr, 0) == -1 && errno == EINTR)
-    {
-    }
-    m_Process = -1;
-  }
-
-private:
-  pid_t m_Process{ -1 };
-  int   m_WriteEnd{ -1 };
-};
 
 /** Passes requests to end on to the child. */
 class SignalForwarder
@@ -438,7 +358,7 @@ ExplainEnd(const std::string & program, int status)
 }
 
 int
-Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder, FolderRemover & remover)
+Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder, TemporaryFolderRemover & remover)
 {
   forwarder.Start(child);
   // The child keeps its number until the forwarder has stopped: no other process gets a signal.
@@ -487,11 +407,11 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   shared = new (memory) SharedState{};
 
   FlushStandardStreams();
-  SignalForwarder forwarder;
-  FolderRemover   remover;
-  const pid_t     parent = getpid();
-  const pid_t     child = remover.Start() ? fork() : -1;
-  int             code = EXIT_FAILURE;
+  SignalForwarder        forwarder;
+  TemporaryFolderRemover remover;
+  const pid_t            parent = getpid();
+  const pid_t            child = remover.Start() ? fork() : -1;
+  int                    code = EXIT_FAILURE;
   if (child == 0)
   {
     forwarder.Stop();
@@ -591,66 +511,6 @@ SetReadersVerbose(bool isVerbose)
   if (shared)
   {
     shared->isVerbose = isVerbose;
-  }
-#endif
-}
-
-#ifndef _WIN32
-namespace
-{
-std::mutex foldersMutex;
-}
-#endif
-
-void
-RemoveFolderIfKilled(const std::filesystem::path & folder)
-{
-#ifdef _WIN32
-  (void)folder;
-#else
-  if (!shared)
-  {
-    return;
-  }
-  const std::string                 name = std::filesystem::absolute(folder).string();
-  const std::lock_guard<std::mutex> lock(foldersMutex);
-  for (auto & entry : shared->folders)
-  {
-    if (entry[0] == '\0')
-    {
-      if (name.size() >= sizeof(entry))
-      {
-        throw std::runtime_error("the name of the folder '" + name + "' is too long");
-      }
-      // The first character last: the parent must never see a part of the name.
-      std::memcpy(entry + 1, name.c_str() + 1, name.size());
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      entry[0] = name[0];
-      return;
-    }
-  }
-  throw std::runtime_error("there are more than " + std::to_string(SharedState::maxFolders) + " temporary folders");
-#endif
-}
-
-void
-KeepFolderIfKilled(const std::filesystem::path & folder)
-{
-#ifdef _WIN32
-  (void)folder;
-#else
-  if (!shared)
-  {
-    return;
-  }
-  const std::string                 name = std::filesystem::absolute(folder).string();
-  const std::lock_guard<std::mutex> lock(foldersMutex);
-  for (auto & entry : shared->folders)
-  {
-    if (name == entry)
-    {
-      entry[0] = '\0';
-    }
   }
 #endif
 }
