@@ -213,6 +213,10 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
 bool
 Agrees(const Value & expected, float actual)
 {
+  if (std::abs(expected.reference) > static_cast<long double>(std::numeric_limits<float>::max()))
+  {
+    return actual == static_cast<float>(expected.reference);
+  }
   return expected.isExact ? static_cast<float>(expected.exact) == actual
                           : IsNear(expected, actual, UnitInTheLastPlace(expected.reference));
 }
