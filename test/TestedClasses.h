@@ -22,11 +22,15 @@
 // into VoxelMapsCudaTests, which tests the Cuda classes in the same way. This header says what "the filter" and "the
 // engines" are in each.
 
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
+#  include "itkCudaFirstOrderFeatureMapImageFilter.h"
+#  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
@@ -60,10 +64,30 @@ MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
            } };
 }
 
+/** The same of a FirstOrderJob. */
+struct FirstOrderEngine
+{
+  std::string                                            name;
+  std::function<bool(itk::voxelmaps::FirstOrderJob job)> compute;
+};
+
+inline FirstOrderEngine
+MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::FirstOrderJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeFirstOrderFeatureMaps(job);
+             return true;
+           } };
+}
+
 #if !defined(VOXELMAPS_TEST_CUDA)
 
 constexpr bool isCudaTest = false;
 
+template <typename... TArguments>
+using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
@@ -77,6 +101,15 @@ GetRunLengthEngines()
   return { MakeCpuEngine(InstructionSet::Baseline),
            MakeCpuEngine(InstructionSet::AVX2),
            MakeCpuEngine(InstructionSet::AVX512) };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX2),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -175,6 +208,25 @@ private:
 };
 
 template <typename... TArguments>
+class FirstOrderFilter : public WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = FirstOrderFilter;
+  using Superclass = WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::FirstOrderJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
 class RunLengthFilter : public WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>
 {
 public:
@@ -248,6 +300,28 @@ GetRunLengthEngines()
            MakeCudaEngine(Method::SlidingWindow),
            MakeCudaEngine(Method::SortReduce),
            MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+}
+
+inline FirstOrderEngine
+MakeFirstOrderCudaEngine(itk::voxelmaps::CudaFirstOrderOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::FirstOrderJob & job) {
+            itk::voxelmaps::CudaFirstOrderOptions options;
+            options.method = method;
+            itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+            return true;
+          } };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using Method = itk::voxelmaps::CudaFirstOrderOptions::Method;
+  return { MakeFirstOrderCudaEngine(Method::Automatic),
+           MakeFirstOrderCudaEngine(Method::SortingNetwork),
+           MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 #endif

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "RunLengthOracle.h"
+#include "DigitalPhantom.h"
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
@@ -34,6 +35,9 @@ using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::phantomImage;
+using VoxelMapsTest::phantomMask;
+using VoxelMapsTest::phantomSize;
 
 /* Zhang et al. (2019) */
 
@@ -164,178 +168,6 @@ ExpectFeature(Feature feature, double expected, float actual)
     EXPECT_NEAR(expected, actual, 2.0 * spacing) << feature;
   }
 }
-
-/* IBSI digital phantom, theibsi/data_sets, CC-BY-4.0 */
-
-constexpr unsigned int phantomSize[3] = { 5, 4, 4 };
-
-const std::vector<short> phantomImage{ 1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       4,
-                                       6,
-                                       1,
-                                       1, //
-                                       4,
-                                       1,
-                                       6,
-                                       4,
-                                       1, //
-                                       4,
-                                       4,
-                                       6,
-                                       4,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       3,
-                                       1,
-                                       1, //
-                                       4,
-                                       4,
-                                       6,
-                                       1,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       9,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1 };
-
-const std::vector<unsigned char> phantomMask{ 1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              0,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              0,
-                                              0, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              0,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              0,
-                                              0, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1 };
 
 enum PublishedColumn
 {

@@ -17,6 +17,7 @@
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaDevices.h"
+#include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
 
@@ -82,6 +83,18 @@ CudaDevices::GetDriverVersion()
 
 namespace voxelmaps
 {
+CudaFirstOrderReport
+ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
 {
