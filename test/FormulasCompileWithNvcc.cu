@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
+#include "cooccurrence/CooccurrenceTask.h"
 #include "runlength/RunLengthFormulas.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
@@ -23,6 +24,8 @@ using namespace itk::voxelmaps;
 
 template struct itk::voxelmaps::RunLengthSums<double>;
 template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
 
 namespace
 {
@@ -33,11 +36,15 @@ HasAllFunctions()
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
   const auto averageTerm = &RunLengthTermOfAverage<double>;
   const auto average = &RunLengthAverage<double, PlainDivision<double>>;
+  const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
+  const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
+  const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
   const auto keyOfTerms = &KeyOfTerms;
   const auto strengthOfKey = &StrengthOfKey;
   const auto meanTerm = &MeanTerm;
   const auto differenceTerm = &DifferenceTerm;
   return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
+         cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
          keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace
