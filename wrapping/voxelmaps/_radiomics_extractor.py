@@ -20,6 +20,7 @@
 import copy
 import logging
 
+import SimpleITK
 from radiomics import featureextractor
 
 from . import _radiomics_images, _radiomics_parameters, radiomics
@@ -82,4 +83,6 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         # PyRadiomics takes the features from the object.
         extractor = copy.copy(self)
         extractor.enabledFeatures = {name: features}
-        return super(RadiomicsFeatureExtractor, extractor).computeFeatures(image, mask, image_type, **kwargs)
+        maps = super(RadiomicsFeatureExtractor, extractor).computeFeatures(image, mask, image_type, **kwargs)
+        pixel = SimpleITK.sitkFloat64 if self.precision == "double" else SimpleITK.sitkFloat32
+        return {key: SimpleITK.Cast(image, pixel) for key, image in maps.items()}

@@ -247,7 +247,9 @@ def check(image, roi, settings):
         )
     count, minimum = int(np.count_nonzero(roi.array)), settings["minimumROISize"]
     if minimum is not None and count <= minimum:
-        raise ValueError(f"setting minimumROISize is {minimum}, but the region of interest has {count} voxels, not more")
+        raise ValueError(
+            f"setting minimumROISize is {minimum}, but the region of interest has {count} voxels, not more"
+        )
     return roi, lower, upper
 
 
