@@ -320,6 +320,7 @@ def _function(original, class_name):
 # --- Filters -----------------------------------------------------------------------------------------------------------
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
+_FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
@@ -341,6 +342,10 @@ FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
         has_cuda_class=False,
+    ),
+    "FirstOrderFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
+        features=_FIRST_ORDER,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
         {
