@@ -94,11 +94,9 @@ struct Fixture
     // The middle of the head, where there is no air, or a whole synthetic head of the size.
     const Triple & size = thisCase.size;
     const bool     isInside = size[0] <= headSize[0] && size[1] <= headSize[1] && size[2] <= headSize[2];
-    const Triple   index{
-        { (headSize[0] - size[0]) / 2, (headSize[1] - size[1]) / 2, (headSize[2] - size[2]) / 2 }
-    };
-    const auto head = isInside ? ExtractBox(LoadHead("t1"), index, size) : MakePhantom(size);
-    const auto discretization = itk::GrayLevelDiscretizationImageFilter<HeadImage>::New();
+    const Triple   index{ { (headSize[0] - size[0]) / 2, (headSize[1] - size[1]) / 2, (headSize[2] - size[2]) / 2 } };
+    const auto     head = isInside ? ExtractBox(LoadHead("t1"), index, size) : MakePhantom(size);
+    const auto     discretization = itk::GrayLevelDiscretizationImageFilter<HeadImage>::New();
     discretization->SetInput(head);
     discretization->SetNumberOfGrayLevels(thisCase.levels);
     discretization->Update();
@@ -164,8 +162,8 @@ void
 RegisterCpu(const Case & thisCase, InstructionSet instructionSet)
 {
   const std::vector<std::string> names{ "EngineBaseline", "EngineAVX2", "EngineAVX512" };
-  const std::string              name = std::string(TClass::name) + "/" + thisCase.GetName() + "/" +
-                           names[static_cast<std::size_t>(instructionSet)];
+  const std::string              name =
+    std::string(TClass::name) + "/" + thisCase.GetName() + "/" + names[static_cast<std::size_t>(instructionSet)];
   RegisterWall(WithThreads(name, 1), [=](State & state) {
     const auto & fixture = GetFixture<TClass>(thisCase);
     auto         job = fixture.job;

@@ -62,9 +62,9 @@ class CudaFirstOrderFeatureMapImageFilter;
  * \par Exact results
  * Sums are sums of doubles in the order of the voxels, x fastest, of differences from the intensity of the window's own
  * voxel, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
- * streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the correctly rounded quotient,
- * and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a float. 64-bit integers beyond
- * 2^53 are rounded to double.
+ * streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the correctly rounded
+ * quotient, and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a float. 64-bit
+ * integers beyond 2^53 are rounded to double.
  *
  * \par Parameters, in addition to those of the base class
  * - Features (all nineteen): any of them, in any order.
@@ -79,8 +79,9 @@ class CudaFirstOrderFeatureMapImageFilter;
  * if a feature does not exist or is repeated, if VoxelArrayShift is not finite, or if the volume of a voxel is not
  * positive and finite.
  *
- * Source: J.J.M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer Res
- * 77:e104 (2017); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, sections 3.3 and 3.4.
+ * Source: J.J.M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer
+ * Res 77:e104 (2017); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, sections 3.3
+ * and 3.4.
  *
  * \ingroup VoxelMaps
  */
@@ -137,9 +138,8 @@ protected:
 
 private:
   /** Whether a float holds every intensity. */
-  static constexpr bool hasFloatIntensities =
-    std::is_same<InputPixelType, float>::value ||
-    (std::is_integral<InputPixelType>::value && sizeof(InputPixelType) <= 2);
+  static constexpr bool hasFloatIntensities = std::is_same<InputPixelType, float>::value ||
+                                              (std::is_integral<InputPixelType>::value && sizeof(InputPixelType) <= 2);
   using IntensityType = std::conditional_t<hasFloatIntensities, float, double>;
 
   /** The intensities of the voxels that have a level. */

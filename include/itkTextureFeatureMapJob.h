@@ -77,7 +77,7 @@ struct TextureFeatureMapJob
 
 /** The widest instruction set that the CPU engines can use on this processor. */
 VoxelMaps_EXPORT InstructionSet
-                 GetWidestInstructionSet();
+GetWidestInstructionSet();
 } // namespace voxelmaps
 } // namespace itk
 

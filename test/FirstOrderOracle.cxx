@@ -224,7 +224,6 @@ Agrees(const Value & expected, float actual)
 bool
 Agrees(const Value & expected, double actual)
 {
-  return expected.isExact ? expected.exact == actual
-                          : IsNear(expected, actual, UnitInTheLastPlace(expected.reference));
+  return expected.isExact ? expected.exact == actual : IsNear(expected, actual, UnitInTheLastPlace(expected.reference));
 }
 } // namespace FirstOrderOracle

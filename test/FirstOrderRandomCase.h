@@ -165,8 +165,8 @@ AgreesWithOracle(const FirstOrderRandomCase & randomCase, const std::vector<TRea
         }
         continue;
       }
-      const auto expected = FirstOrderOracle::Compute(
-        randomCase.features[f], voxels, randomCase.voxelArrayShift, randomCase.voxelVolume);
+      const auto expected =
+        FirstOrderOracle::Compute(randomCase.features[f], voxels, randomCase.voxelArrayShift, randomCase.voxelVolume);
       if (!Agrees(expected, actual))
       {
         ADD_FAILURE() << randomCase.features[f] << " at " << position[0] << ", " << position[1] << ", " << position[2]

@@ -67,9 +67,8 @@ MakeRamp()
 }
 
 /** The 5 x 5 image of PyRadiomics' documentation, with intensities of ten times the levels. */
-const std::vector<short> handImage{
-  50, 20, 50, 40, 40, 30, 30, 30, 10, 30, 20, 10, 10, 10, 30, 40, 20, 20, 20, 30, 30, 50, 30, 30, 20
-};
+const std::vector<short> handImage{ 50, 20, 50, 40, 40, 30, 30, 30, 10, 30, 20, 10, 10,
+                                    10, 30, 40, 20, 20, 20, 30, 30, 50, 30, 30, 20 };
 
 template <typename TFilter>
 void
@@ -263,7 +262,8 @@ CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
 }
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
-using RandomFilter = VoxelMapsTest::FirstOrderFilter<itk::Image<TPixel, VDimension>, itk::VectorImage<TReal, VDimension>>;
+using RandomFilter =
+  VoxelMapsTest::FirstOrderFilter<itk::Image<TPixel, VDimension>, itk::VectorImage<TReal, VDimension>>;
 } // namespace
 
 TEST(FirstOrderFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
@@ -428,8 +428,7 @@ TEST(FirstOrderFeatureMapImageFilter, PhantomOfTheIBSI)
         << feature.first << " at voxel " << i;
     }
     // The IBSI subtracts 3, the kurtosis of a normal distribution.
-    EXPECT_EQ(phantomMask[i] != 0 ? "-0.355" : "-3",
-              rounded(voxel[static_cast<std::size_t>(Feature::Kurtosis)] - 3.0));
+    EXPECT_EQ(phantomMask[i] != 0 ? "-0.355" : "-3", rounded(voxel[static_cast<std::size_t>(Feature::Kurtosis)] - 3.0));
     // The summation order starts at the same voxel, but differences are from the window's own.
     EXPECT_EQ(phantomMask[i] != 0 ? 567.0 : 0.0, voxel[static_cast<std::size_t>(Feature::TotalEnergy)]);
   }

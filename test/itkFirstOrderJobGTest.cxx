@@ -310,17 +310,20 @@ TEST(FirstOrderJob, PercentilesAreThoseOfNumPy)
 
 TEST(FirstOrderJob, FlatWindowsAreExactlyZero)
 {
-  const std::vector<Feature> zeros{
-    Feature::InterquartileRange, Feature::Kurtosis, Feature::MeanAbsoluteDeviation,
-    Feature::Range,              Feature::Skewness, Feature::RobustMeanAbsoluteDeviation,
-    Feature::StandardDeviation,  Feature::Variance, Feature::Entropy
-  };
+  const std::vector<Feature> zeros{ Feature::InterquartileRange,
+                                    Feature::Kurtosis,
+                                    Feature::MeanAbsoluteDeviation,
+                                    Feature::Range,
+                                    Feature::Skewness,
+                                    Feature::RobustMeanAbsoluteDeviation,
+                                    Feature::StandardDeviation,
+                                    Feature::Variance,
+                                    Feature::Entropy };
   for (const std::size_t size : { 1, 3, 7, 10, 125 })
   {
     EXPECT_EQ(std::vector<double>(zeros.size(), 0.0), ComputeLine(std::vector<double>(size, 0.1), zeros, false));
-    const std::vector<Feature> same{
-      Feature::Mean, Feature::Median, Feature::Minimum, Feature::Maximum, Feature::Percentile10, Feature::Percentile90
-    };
+    const std::vector<Feature> same{ Feature::Mean,    Feature::Median,       Feature::Minimum,
+                                     Feature::Maximum, Feature::Percentile10, Feature::Percentile90 };
     EXPECT_EQ(std::vector<double>(same.size(), 0.1), ComputeLine(std::vector<double>(size, 0.1), same, false));
   }
 }
@@ -388,8 +391,7 @@ TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
     std::vector<float> expected = Compute<float>(job);
     for (std::size_t i = 0; i < expected.size(); ++i)
     {
-      expected[i] =
-        selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
+      expected[i] = selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
     }
     job.selection = selection.data();
     for (const FirstOrderEngine & engine : GetFirstOrderEngines())
@@ -410,9 +412,9 @@ TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
   ofCase.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
   for (const FirstOrderEngine & engine : GetFirstOrderEngines())
   {
-    std::vector<float> buffer(ofCase.job.features.size() *
-                              static_cast<std::size_t>(ofCase.job.outputSize[0] * ofCase.job.outputSize[1] *
-                                                       ofCase.job.outputSize[2]));
+    std::vector<float> buffer(
+      ofCase.job.features.size() *
+      static_cast<std::size_t>(ofCase.job.outputSize[0] * ofCase.job.outputSize[1] * ofCase.job.outputSize[2]));
     ofCase.job.output = buffer.data();
     EXPECT_THROW(engine.compute(ofCase.job), std::logic_error) << engine.name;
   }

@@ -245,8 +245,8 @@ private:
 
   /** Copy a box of the levels, or of what there is for each of them. */
   void
-  CopyVoxels(const TextureFeatureMapJob & job, const LevelBox & box, const void * from, std::size_t voxelBytes, char * to,
-             CudaStaging & staging)
+  CopyVoxels(const TextureFeatureMapJob & job, const LevelBox & box, const void * from, std::size_t voxelBytes,
+             char * to, CudaStaging & staging)
   {
     if (NumberOfVoxels(box.size) == 0)
     {

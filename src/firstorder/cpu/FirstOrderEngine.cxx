@@ -64,11 +64,13 @@ ComputeFirstOrderFeatureMaps(const FirstOrderJob & job)
   const ComputeTile  compute = ChooseKernel(job.widestInstructionSet);
   const std::int64_t voxels = std::max<std::int64_t>(maxStepsOfTile / plan.task.windowVoxels, 16);
   const std::int64_t nx = EqualPart(job.outputSize[0], std::min<std::int64_t>(voxels, 128));
-  const std::int64_t ny = EqualPart(job.outputSize[1], std::min<std::int64_t>(std::max<std::int64_t>(voxels / nx, 1), 8));
-  const std::int64_t nz = EqualPart(job.outputSize[2], std::min<std::int64_t>(std::max<std::int64_t>(voxels / (nx * ny), 1), 8));
-  const Tiling       tiling(job.outputSize, { { nx, ny, nz } });
-  const int          maxSize[3] = { static_cast<int>(nx), static_cast<int>(ny), static_cast<int>(nz) };
-  const std::size_t  bytes = FirstOrderWorkspaceSize(plan.task, maxSize);
+  const std::int64_t ny =
+    EqualPart(job.outputSize[1], std::min<std::int64_t>(std::max<std::int64_t>(voxels / nx, 1), 8));
+  const std::int64_t nz =
+    EqualPart(job.outputSize[2], std::min<std::int64_t>(std::max<std::int64_t>(voxels / (nx * ny), 1), 8));
+  const Tiling      tiling(job.outputSize, { { nx, ny, nz } });
+  const int         maxSize[3] = { static_cast<int>(nx), static_cast<int>(ny), static_cast<int>(nz) };
+  const std::size_t bytes = FirstOrderWorkspaceSize(plan.task, maxSize);
   ForEachTile(tiling, job.execution, [&]() {
     constexpr std::uintptr_t alignment = 64;
     auto                     memory = std::shared_ptr<char[]>(new char[bytes + alignment]);

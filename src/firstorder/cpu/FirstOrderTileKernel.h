@@ -206,8 +206,7 @@ private:
       bool isAny = false;
       for (int i = 0; i < width; ++i)
       {
-        isComputed[i] =
-          x + i < m_Tile.size[0] && own[x + i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
+        isComputed[i] = x + i < m_Tile.size[0] && own[x + i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
         isAny = isAny || isComputed[i];
       }
       double values[FirstOrderTask::maxFeatures][width];
@@ -303,14 +302,14 @@ private:
   }
 
   void
-  ComputeVector(int x, int y, int z, const bool (&isComputed)[width], double (&values)[FirstOrderTask::maxFeatures][width])
+  ComputeVector(int x, int y, int z, const bool (&isComputed)[width],
+                double (&values)[FirstOrderTask::maxFeatures][width])
   {
     FirstOrderSums<Real> sums[halves];
     for (int h = 0; h < halves; ++h)
     {
-      StartFirstOrderSums(LoadHalf(m_Intensities + this->OwnVoxel(x, y, z), h),
-                          std::numeric_limits<double>::infinity(),
-                          sums[h]);
+      StartFirstOrderSums(
+        LoadHalf(m_Intensities + this->OwnVoxel(x, y, z), h), std::numeric_limits<double>::infinity(), sums[h]);
     }
     this->ForEachVoxel(x, y, z, [&](const T * intensities) {
       for (int h = 0; h < halves; ++h)
@@ -389,9 +388,8 @@ private:
   static void
   SetElement(Real & to, int i, double value)
   {
-    std::memcpy(reinterpret_cast<char *>(&to) + static_cast<std::size_t>(i % simdWidth) * sizeof(double),
-                &value,
-                sizeof(value));
+    std::memcpy(
+      reinterpret_cast<char *>(&to) + static_cast<std::size_t>(i % simdWidth) * sizeof(double), &value, sizeof(value));
   }
 
   /** Sort the intensities of the windows of a vector. */

@@ -110,8 +110,7 @@ struct FirstOrderWindow
   Sum(FirstOrderSums<double> & sums) const
   {
     StartFirstOrderSums(static_cast<double>(this->OwnIntensity()), CUDART_INF, sums);
-    this->ForEachVoxel(
-      [&](T intensity) { AddIntensity(static_cast<double>(intensity), task.voxelArrayShift, sums); });
+    this->ForEachVoxel([&](T intensity) { AddIntensity(static_cast<double>(intensity), task.voxelArrayShift, sums); });
     sums.shift = sums.differences / sums.voxels;
     if (task.needsDeviations)
     {

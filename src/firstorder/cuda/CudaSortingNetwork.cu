@@ -161,13 +161,12 @@ ComputeWindow(const FirstOrderTask & task, std::int64_t number, T * numbers, std
 
 template <typename T>
 __global__ void
-__launch_bounds__(maxThreadsPerBlock)
-  SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, T * scratch, std::int64_t firstWindow,
-                       std::int64_t endWindow)
+__launch_bounds__(maxThreadsPerBlock) SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, T * scratch,
+                                                           std::int64_t firstWindow, std::int64_t endWindow)
 {
   extern __shared__ __align__(16) char shared[];
-  const std::int64_t thread = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
+  const std::int64_t                   thread = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  const std::int64_t                   threads = std::int64_t{ gridDim.x } * blockDim.x;
   for (std::int64_t number = firstWindow + thread; number < endWindow; number += threads)
   {
     if (scratch == nullptr)
@@ -200,8 +199,7 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   const double       logarithm = std::log2(task.windowVoxels + 1.0);
   const double       steps = task.windowVoxels * (4.0 + logarithm * logarithm) * (usesShared ? 1.0 : 10.0);
   const auto         wave = static_cast<std::int64_t>(maxBlocks * threads);
-  const std::int64_t part =
-    std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps) / wave, 1) * wave;
+  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps) / wave, 1) * wave;
   for (std::int64_t first = 0; first < windows; first += part)
   {
     const std::int64_t end = std::min(windows, first + part);
