@@ -691,6 +691,20 @@ def test_invalid_images_are_named(tmp_path):
         radiomics.execute(image, mask, binCount=100000, **arguments)
     with pytest.raises(ValueError, match="setting kernelRadius is 20, which makes windows of 68921 voxels"):
         radiomics.execute(image, mask, kernelRadius=20, **arguments)
+    with pytest.raises(ValueError, match="setting initValue is 1e[+]39, but float32 holds values up to"):
+        radiomics.execute(image, mask, initValue=1e39, **arguments)
+    radiomics.execute(image, mask, initValue=1e39, precision="double", **arguments)
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_distances_beyond_the_window():
+    maps = [
+        radiomics.execute(*scene(), featureClass={"glcm": ["Contrast"]}, distances=distances)["original_glcm_Contrast"]
+        for distances in ([2], [2, 3, 200])
+    ]
+    np.testing.assert_array_equal(*map(itk.array_from_image, maps))
+    with pytest.raises(ValueError, match=r"setting distances is \[3\], which makes 0 directions in windows of \[3, 3, 3\]"):
+        radiomics.execute(*scene(), featureClass={"glcm": ["Contrast"]}, distances=[3])
 
 
 def test_checks_of_the_region():
