@@ -27,7 +27,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
-PAGES_WITHOUT_CODE = ["examples/README.md", *(f"doc/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md"))]
+PAGES_WITHOUT_CODE = [
+    "examples/README.md",
+    *(f"doc/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -72,13 +72,16 @@ def _enumerator(enums, kind, value):
 
 
 def _feature(enums, value):
-    """Number of a feature given by abbreviation, name or number."""
+    """Number of a feature given by abbreviation, name, name in PyRadiomics or number."""
     enumerators = enumerators_of(enums, "Feature")
     if not isinstance(value, str) and _integer(value) in enumerators.values():
         return _integer(value)
     value = str(value)
+    # Features of run lengths have the same names in PyRadiomics.
+    pyradiomics_name = getattr(enums, "GetPyRadiomicsName", enums.GetName)
     for name, number in enumerators.items():
-        if _normalized(value) in (_normalized(name), _normalized(enums.GetAbbreviation(number))):
+        names = (name, enums.GetAbbreviation(number), pyradiomics_name(number))
+        if _normalized(value) in map(_normalized, names):
             return number
     abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
     raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")

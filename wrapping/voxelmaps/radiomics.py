@@ -143,7 +143,9 @@ def maps_of_class(image, roi, name, features, settings, precision):
     window = _window_size(inside.ndim, settings)
     background = float(settings["initValue"])
     if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
-        raise ValueError(f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}")
+        raise ValueError(
+            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
+        )
     output = itk.VectorImage[itk.D if precision == "double" else itk.F, inside.ndim]
     numbers = feature_class.numbers()
     filter = getattr(itk, feature_class.filter)[type(input_image), output].New(
