@@ -52,7 +52,7 @@ def _integer(value):
         raise TypeError(f"{value!r} is not an integer") from None
 
 
-def enumerators_of(enums, kind):
+def _enumerators(enums, kind):
     """Dict of the enumerators of an enumeration: name -> number."""
     prefix = kind + "_"
     return {name[len(prefix) :]: getattr(enums, name) for name in dir(enums) if name.startswith(prefix)}
@@ -60,7 +60,7 @@ def enumerators_of(enums, kind):
 
 def _enumerator(enums, kind, value):
     """Number of an enumerator given as a string or a number."""
-    enumerators = enumerators_of(enums, kind)
+    enumerators = _enumerators(enums, kind)
     if not isinstance(value, str):
         if _integer(value) in enumerators.values():
             return _integer(value)
@@ -73,7 +73,7 @@ def _enumerator(enums, kind, value):
 
 def _feature(enums, value):
     """Number of a feature given by abbreviation, name, name in PyRadiomics or number."""
-    enumerators = enumerators_of(enums, "Feature")
+    enumerators = _enumerators(enums, "Feature")
     if not isinstance(value, str) and _integer(value) in enumerators.values():
         return _integer(value)
     value = str(value)
@@ -139,7 +139,7 @@ def _feature_setter(enums_name):
         enums = getattr(itk, enums_name)
         if len(features) == 1 and isinstance(features[0], str):
             if _normalized(features[0]) == "all":
-                features = sorted(enumerators_of(enums, "Feature").values())
+                features = sorted(_enumerators(enums, "Feature").values())
         elif len(features) == 1 and np.ndim(features[0]) == 1:
             features = features[0]
         self._SetFeaturesAsNumbers([_feature(enums, f) for f in features])

@@ -30,8 +30,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import itk
 import numpy as np
 
-from . import _filters
-
 _logger = logging.getLogger(__name__)
 
 # --- Values ------------------------------------------------------------------------------------------------------------
@@ -248,7 +246,8 @@ class FeatureClass(NamedTuple):
         enums = getattr(itk, self.enumerations)
         # Run length features have the same names here and there.
         name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
-        return {name_of(number): number for number in sorted(_filters.enumerators_of(enums, "Feature").values())}
+        numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
+        return {name_of(number): number for number in numbers}
 
     def all_features(self, and_missing=False):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""

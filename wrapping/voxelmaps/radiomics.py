@@ -38,9 +38,10 @@ __all__ = ["execute"]
 
 _logger = logging.getLogger(__name__)
 
-
+# Limits of the filters, whose own errors do not name PyRadiomics' settings.
 _MAX_LEVELS = 65535
 _MAX_VOXELS_IN_WINDOW = 65535
+_MAX_OFFSETS = 4096
 
 
 def bin_edges(values, settings):
@@ -104,8 +105,11 @@ def _offsets(distances, window):
     steps = itertools.product(*ranges)
     zero = (0,) * len(window)
     offsets = [list(reversed(s)) for s in steps if s > zero and max(map(abs, s)) in distances]
-    if not offsets:
-        raise ValueError(f"setting distances is {distances}, but none fits into the window of {window} voxels")
+    if not 1 <= len(offsets) <= _MAX_OFFSETS:
+        raise ValueError(
+            f"setting distances is {distances}, which makes {len(offsets)} directions in windows of {window} voxels, but there "
+            f"must be 1 to {_MAX_OFFSETS}"
+        )
     return offsets
 
 
@@ -137,6 +141,11 @@ def maps_of_class(image, roi, name, features, settings, precision):
     # First order features contain the volume of a voxel.
     input_image.SetSpacing(image.spacing)
     window = _window_size(inside.ndim, settings)
+    background = float(settings["initValue"])
+    if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
+        raise ValueError(
+            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
+        )
     output = itk.VectorImage[itk.D if precision == "double" else itk.F, inside.ndim]
     numbers = feature_class.numbers()
     filter = getattr(itk, feature_class.filter)[type(input_image), output].New(
@@ -144,7 +153,7 @@ def maps_of_class(image, roi, name, features, settings, precision):
         discretization_method="edges",
         bin_edges=edges.tolist(),
         window_size=window,
-        background_value=float(settings["initValue"]),
+        background_value=background,
         features=[numbers[feature] for feature in features],
         **{"mask_image" if settings["maskedKernel"] else "selection_image": inside.view(np.uint8)},
         **_class_parameters(name, settings, window),
