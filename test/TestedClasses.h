@@ -24,6 +24,8 @@
 
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 #include "itkCooccurrenceJob.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
@@ -31,6 +33,8 @@
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #  include "itkCudaCooccurrenceJob.h"
+#  include "itkCudaFirstOrderFeatureMapImageFilter.h"
+#  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
@@ -81,12 +85,32 @@ MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
            } };
 }
 
+/** The same of a FirstOrderJob. */
+struct FirstOrderEngine
+{
+  std::string                                            name;
+  std::function<bool(itk::voxelmaps::FirstOrderJob job)> compute;
+};
+
+inline FirstOrderEngine
+MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::FirstOrderJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeFirstOrderFeatureMaps(job);
+             return true;
+           } };
+}
+
 #if !defined(VOXELMAPS_TEST_CUDA)
 
 constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
 using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
+using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
@@ -106,6 +130,15 @@ GetRunLengthEngines()
   return { MakeCpuEngine(InstructionSet::Baseline),
            MakeCpuEngine(InstructionSet::AVX2),
            MakeCpuEngine(InstructionSet::AVX512) };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX2),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -223,6 +256,25 @@ protected:
 };
 
 template <typename... TArguments>
+class FirstOrderFilter : public WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = FirstOrderFilter;
+  using Superclass = WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::FirstOrderJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
 class RunLengthFilter : public WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>
 {
 public:
@@ -330,6 +382,28 @@ GetRunLengthEngines()
            MakeCudaEngine(Method::SlidingWindow),
            MakeCudaEngine(Method::SortReduce),
            MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+}
+
+inline FirstOrderEngine
+MakeFirstOrderCudaEngine(itk::voxelmaps::CudaFirstOrderOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::FirstOrderJob & job) {
+            itk::voxelmaps::CudaFirstOrderOptions options;
+            options.method = method;
+            itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+            return true;
+          } };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using Method = itk::voxelmaps::CudaFirstOrderOptions::Method;
+  return { MakeFirstOrderCudaEngine(Method::Automatic),
+           MakeFirstOrderCudaEngine(Method::SortingNetwork),
+           MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 #endif
