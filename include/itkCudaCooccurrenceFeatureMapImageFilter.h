@@ -29,6 +29,7 @@ namespace itk
  *
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * CooccurrenceFeatureMapEnums::CudaMethod for the methods.
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

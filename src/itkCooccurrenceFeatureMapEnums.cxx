@@ -17,7 +17,8 @@
  *=========================================================================*/
 #include "itkCooccurrenceFeatureMapEnums.h"
 
-#include <cctype>
+#include "texture/FeatureNames.h"
+
 #include <ostream>
 
 namespace itk
@@ -65,19 +66,6 @@ constexpr FeatureName secondNames[] = {
   { "DA", "DifferenceAverage", "DifferenceAverage", "dissimilarity" },
 };
 
-bool
-EqualIgnoringCase(const std::string & a, const char * b)
-{
-  std::size_t i = 0;
-  for (; i < a.size() && b[i] != '\0'; ++i)
-  {
-    if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
-    {
-      return false;
-    }
-  }
-  return i == a.size() && b[i] == '\0';
-}
 } // namespace
 
 const char *
@@ -107,8 +95,8 @@ CooccurrenceFeatureMapEnums::FindFeature(const std::string & name, Feature & fea
   for (unsigned int i = 0; i < NumberOfFeatures; ++i)
   {
     const FeatureName & known = featureNames[i];
-    if (EqualIgnoringCase(name, known.abbreviation) || EqualIgnoringCase(name, known.name) ||
-        EqualIgnoringCase(name, known.pyRadiomics) || EqualIgnoringCase(name, known.ibsi))
+    if (voxelmaps::EqualIgnoringCase(name, known.abbreviation) || voxelmaps::EqualIgnoringCase(name, known.name) ||
+        voxelmaps::EqualIgnoringCase(name, known.pyRadiomics) || voxelmaps::EqualIgnoringCase(name, known.ibsi))
     {
       feature = static_cast<Feature>(i);
       return true;
@@ -116,7 +104,7 @@ CooccurrenceFeatureMapEnums::FindFeature(const std::string & name, Feature & fea
   }
   for (const FeatureName & second : secondNames)
   {
-    if (EqualIgnoringCase(name, second.ibsi))
+    if (voxelmaps::EqualIgnoringCase(name, second.ibsi))
     {
       return FindFeature(second.name, feature);
     }

@@ -18,6 +18,7 @@
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaCooccurrenceJob.h"
 #include "itkCudaDevices.h"
+#include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
 
@@ -91,6 +92,18 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob &, const CudaCooccurren
 
 bool
 IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaFirstOrderReport
+ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
 {
   return true;
 }

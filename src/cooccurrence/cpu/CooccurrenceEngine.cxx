@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CooccurrenceSlide.h"
 #include "CooccurrenceWalk.h"
 #include "cooccurrence/CooccurrencePlan.h"
 #include "texture/Tiling.h"
@@ -46,6 +47,22 @@ ComputeByWalk(const CooccurrenceTask & task, const Triple & outputSize, const Jo
     return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
   });
 }
+
+void
+ComputeBySlide(const CooccurrenceTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const CooccurrenceSlideTables tables(task);
+  const std::int64_t            length = EqualPart(outputSize[0], tables.rowLength);
+  // Per voxel, one plane of each offset enters and one leaves.
+  const std::int64_t pairs =
+    std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]);
+  const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
+  const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution);
+    return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
+  });
+}
 } // namespace
 
 void
@@ -56,7 +73,14 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   {
     return;
   }
-  ComputeByWalk(plan.task, job.outputSize, job.execution);
+  if (job.walkWindows)
+  {
+    ComputeByWalk(plan.task, job.outputSize, job.execution);
+  }
+  else
+  {
+    ComputeBySlide(plan.task, job.outputSize, job.execution);
+  }
 }
 } // namespace voxelmaps
 } // namespace itk
