@@ -86,6 +86,7 @@ scripts/python-environment.sh CMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 step "Python: the examples of examples/README.md"
 python=build/venv/bin/python
 "${python}" examples/texture_maps_of_a_nifti.py "${head}" "${out}/python/texture-maps"
+"${python}" examples/feature_pictures.py "${head}" "${out}/python/feature-pictures"
 "${python}" examples/habitats.py "${head}" "${out}/python/habitats"
 "${python}" examples/vessels_from_dicom.py "${out}/LiverCT" "${out}/python/vessels" \
   --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")"

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
+#include "cooccurrence/CooccurrenceTask.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
 #include "runlength/RunLengthFormulas.h"
@@ -25,6 +26,8 @@ using namespace itk::voxelmaps;
 
 template struct itk::voxelmaps::RunLengthSums<double>;
 template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
 
 namespace
 {
@@ -56,6 +59,9 @@ HasAllFunctions()
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
   const auto averageTerm = &RunLengthTermOfAverage<double>;
   const auto average = &RunLengthAverage<double, PlainDivision<double>>;
+  const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
+  const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
+  const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
   const auto keyOfTerms = &KeyOfTerms;
   const auto strengthOfKey = &StrengthOfKey;
   const auto meanTerm = &MeanTerm;
@@ -76,6 +82,7 @@ HasAllFunctions()
     return false;
   }
   return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
+         cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
          keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace

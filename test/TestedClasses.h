@@ -22,6 +22,8 @@
 // into VoxelMapsCudaTests, which tests the Cuda classes in the same way. This header says what "the filter" and "the
 // engines" are in each.
 
+#include "itkCooccurrenceFeatureMapImageFilter.h"
+#include "itkCooccurrenceJob.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
@@ -29,6 +31,8 @@
 #include "itkRunLengthJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
+#  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
+#  include "itkCudaCooccurrenceJob.h"
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
@@ -52,6 +56,23 @@ struct RunLengthEngine
   /** False if this way cannot take the job. */
   std::function<bool(itk::voxelmaps::RunLengthJob job)> compute;
 };
+
+/** A way to compute a CooccurrenceJob; all ways must give the same bits. */
+struct CooccurrenceEngine
+{
+  std::string name;
+  /** False if this way cannot take the job. */
+  std::function<bool(const itk::voxelmaps::CooccurrenceJob & job)> compute;
+};
+
+inline CooccurrenceEngine
+MakeCpuCooccurrenceEngine()
+{
+  return { "CPU", [](const itk::voxelmaps::CooccurrenceJob & job) {
+            itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+            return true;
+          } };
+}
 
 inline RunLengthEngine
 MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
@@ -87,11 +108,19 @@ MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
 constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
+using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
 using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
+
+inline std::vector<CooccurrenceEngine>
+GetCooccurrenceEngines()
+{
+  return { MakeCpuCooccurrenceEngine() };
+}
 
 /** The first one is the one to be compared with the oracle. */
 inline std::vector<RunLengthEngine>
@@ -208,6 +237,25 @@ private:
 };
 
 template <typename... TArguments>
+class CooccurrenceFilter : public WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = CooccurrenceFilter;
+  using Superclass = WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::CooccurrenceJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
 class FirstOrderFilter : public WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>
 {
 public:
@@ -263,6 +311,40 @@ protected:
     this->ComputeWithTestedMethod([&] { Superclass::ComputeStrengths(job); });
   }
 };
+
+inline CooccurrenceEngine
+MakeCudaCooccurrenceEngine(itk::voxelmaps::CudaCooccurrenceOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::CooccurrenceJob & job) {
+            itk::voxelmaps::CudaCooccurrenceOptions options;
+            options.method = method;
+            try
+            {
+              itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
+inline std::vector<CooccurrenceEngine>
+GetCooccurrenceEngines()
+{
+  using Method = itk::voxelmaps::CudaCooccurrenceOptions::Method;
+  return { MakeCudaCooccurrenceEngine(Method::Automatic),
+           MakeCudaCooccurrenceEngine(Method::RankTables),
+           MakeCpuCooccurrenceEngine() };
+}
 
 inline RunLengthEngine
 MakeCudaEngine(itk::voxelmaps::CudaRunLengthOptions::Method method)

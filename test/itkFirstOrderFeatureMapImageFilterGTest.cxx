@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "DigitalPhantom.h"
 #include "FirstOrderRandomCase.h"
+#include "IbsiPhantom.h"
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
@@ -381,9 +381,9 @@ TEST(FirstOrderFeatureMapImageFilter, VoxelArrayShiftAndVolumeOfVoxels)
 // A window that covers the phantom gives its values at every voxel of the mask.
 TEST(FirstOrderFeatureMapImageFilter, PhantomOfTheIBSI)
 {
-  using VoxelMapsTest::phantomImage;
-  using VoxelMapsTest::phantomMask;
-  using VoxelMapsTest::phantomSize;
+  using IbsiPhantom::phantomImage;
+  using IbsiPhantom::phantomMask;
+  using IbsiPhantom::phantomSize;
   const Image3D::SizeType size{ { phantomSize[0], phantomSize[1], phantomSize[2] } };
   const auto              filter = VoxelMapsTest::FirstOrderFilter<Image3D, Doubles<3>>::New();
   const auto              mask = MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask);

@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "IbsiPhantom.h"
 #include "RunLengthOracle.h"
-#include "DigitalPhantom.h"
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
@@ -24,8 +24,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -34,10 +32,11 @@ namespace
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
+using IbsiPhantom::phantomImage;
+using IbsiPhantom::phantomMask;
+using IbsiPhantom::phantomSize;
+using IbsiPhantom::RoundTo3Digits;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::phantomImage;
-using VoxelMapsTest::phantomMask;
-using VoxelMapsTest::phantomSize;
 
 /* Zhang et al. (2019) */
 
@@ -169,6 +168,8 @@ ExpectFeature(Feature feature, double expected, float actual)
   }
 }
 
+/* IBSI digital phantom */
+
 enum PublishedColumn
 {
   AveragedOverSlicesIn2D,
@@ -204,14 +205,6 @@ const std::vector<PublishedRow> publishedRows{
   { Feature::RunVariance, { { 0.761, 0.778, 0.758, 0.767, 0.574, 0.598 } } },
   { Feature::RunEntropy, { { 2.17, 2.57, 2.52, 2.76, 2.43, 2.62 } } }
 };
-
-double
-RoundTo3Digits(double value)
-{
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g", value);
-  return std::strtod(text, nullptr);
-}
 
 std::vector<Feature>
 PublishedFeatures()

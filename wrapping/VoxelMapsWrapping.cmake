@@ -3,8 +3,9 @@
 #   voxelmaps_wrap_image_filter(<class> <images> [SUPERCLASS] [<kind>:<name>...])
 #
 # wraps itk::<class> for input images of every wrapped scalar pixel type in 2D and 3D. <images> lists the other template
-# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. SUPERCLASS also wraps the direct
-# base class, without a name of its own in Python: for a base class that no other wrapped class has.
+# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. Where these contain VIF, input images
+# of double are also wrapped with VID, which computes the same maps in double precision. SUPERCLASS also wraps the direct base
+# class, without a name of its own in Python: for a base class that no other wrapped class has.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
 # instead, from which voxelmaps/_filters.py makes Set<name>() and Get<name>():
@@ -82,6 +83,8 @@ set(
 # A macro because ITK's own macros set variables of the .wrap file.
 macro(voxelmaps_wrap_image_filter class images)
   set(options ${ARGN})
+  # Names a variable, which a macro's own argument is not.
+  set(image_arguments ${images})
   set(wrap_method POINTER)
   if("SUPERCLASS" IN_LIST options)
     list(REMOVE_ITEM options SUPERCLASS)
@@ -91,22 +94,30 @@ macro(voxelmaps_wrap_image_filter class images)
   foreach(dimension ${ITK_WRAP_IMAGE_DIMS})
     if(dimension EQUAL 2 OR dimension EQUAL 3)
       foreach(type ${WRAP_ITK_SCALAR})
-        set(suffix "${ITKM_I${type}${dimension}}")
-        set(arguments "${ITKT_I${type}${dimension}}")
-        foreach(image ${images})
-          string(APPEND suffix "${ITKM_${image}${dimension}}")
-          string(APPEND arguments ", ${ITKT_${image}${dimension}}")
-        endforeach()
-        itk_wrap_template("${suffix}" "${arguments}")
-        set(name "itk${class}${suffix}")
-        string(CONFIGURE "${VoxelMaps_SWIG_update}" update @ONLY)
-        string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "${update}")
-        foreach(option ${options})
-          string(REPLACE ":" ";" kind_and_name "${option}")
-          list(GET kind_and_name 0 kind)
-          list(GET kind_and_name 1 method)
-          string(CONFIGURE "${VoxelMaps_SWIG_${kind}}" methods @ONLY)
-          string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend ${name} {${methods}}\n")
+        # Python takes the first class that fits, so that float remains the default.
+        set(alternatives VIF)
+        if(type STREQUAL "D" AND "VIF" IN_LIST image_arguments)
+          list(APPEND alternatives VID)
+        endif()
+        foreach(alternative ${alternatives})
+          set(suffix "${ITKM_I${type}${dimension}}")
+          set(arguments "${ITKT_I${type}${dimension}}")
+          foreach(image ${image_arguments})
+            string(REPLACE VIF ${alternative} image ${image})
+            string(APPEND suffix "${ITKM_${image}${dimension}}")
+            string(APPEND arguments ", ${ITKT_${image}${dimension}}")
+          endforeach()
+          itk_wrap_template("${suffix}" "${arguments}")
+          set(name "itk${class}${suffix}")
+          string(CONFIGURE "${VoxelMaps_SWIG_update}" update @ONLY)
+          string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "${update}")
+          foreach(option ${options})
+            string(REPLACE ":" ";" kind_and_name "${option}")
+            list(GET kind_and_name 0 kind)
+            list(GET kind_and_name 1 method)
+            string(CONFIGURE "${VoxelMaps_SWIG_${kind}}" methods @ONLY)
+            string(APPEND ITK_WRAP_PYTHON_SWIG_EXT "%extend ${name} {${methods}}\n")
+          endforeach()
         endforeach()
       endforeach()
     endif()

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
+#include "itkCudaCooccurrenceJob.h"
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
@@ -83,6 +84,18 @@ CudaDevices::GetDriverVersion()
 
 namespace voxelmaps
 {
+CudaCooccurrenceReport
+ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob &, const CudaCooccurrenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
 {

@@ -26,7 +26,11 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "doc/python.md", "doc/parameters.md"]
+PAGES = ["README.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
+PAGES_WITHOUT_CODE = [
+    "examples/README.md",
+    *(f"doc/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -53,7 +57,7 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
 
 
 def test_links_of_the_documentation():
-    for page in PAGES + ["examples/README.md"]:
+    for page in PAGES + PAGES_WITHOUT_CODE:
         folder = (ROOT / page).parent
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
             assert (folder / link).exists(), f"{page}: {link}"

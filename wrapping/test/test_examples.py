@@ -161,6 +161,15 @@ def test_dask_cluster(run, head, tmp_path, monkeypatch):
     assert "bit for bit" in output
 
 
+def test_feature_pictures(run, head, tmp_path):
+    output = run("feature_pictures.py", head, "--radius", "1")
+    voxels = re.findall(r"^(\w+): (\d+) maps of (\d+) voxels$", output, flags=re.MULTILINE)
+    assert [(name, int(maps)) for name, maps, _ in voxels] == [("firstorder", 18), ("glcm", 23), ("glrlm", 16)]
+    assert int(voxels[0][2]) > 1000
+    for name, _, _ in voxels:
+        check_picture(tmp_path / "feature-pictures" / f"{name}.png")
+
+
 def test_pyradiomics(run, head, tmp_path):
     pytest.importorskip(
         "radiomics", reason="PyRadiomics is not installed; see scripts/test-python.sh", exc_type=ImportError

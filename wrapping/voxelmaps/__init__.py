@@ -24,6 +24,7 @@ feature_dict         split a feature map image into a dict that maps feature nam
 feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
+radiomics            PyRadiomics' voxel-based extraction
 
 The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
 """
@@ -38,7 +39,7 @@ if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
         "install it with: pip install 'itk>=5.4,<5.5'"
     )
 
-from . import _filters, _images  # noqa: E402
+from . import _filters, _images, radiomics  # noqa: E402
 from ._dicom import DicomSeries, list_dicom_series, read_dicom_series  # noqa: E402
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "feature_names",
     "feature_xarray",
     "list_dicom_series",
+    "radiomics",
     "read_dicom_series",
 ]
 

@@ -53,7 +53,7 @@ def _real_array(value):
     return array
 
 
-def _native(value):
+def native(value):
     """The array in C order, with native byte order and a type that the module is wrapped for, without a change of values.
 
     Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
@@ -148,11 +148,11 @@ def image_from(value):
     if is_xarray(value):
         _check_coordinates(value)
         _check_array(value)
-        return itk.image_from_xarray(value.copy(data=_native(value.values)))
+        return itk.image_from_xarray(value.copy(data=native(value.values)))
     if is_array(value):
         array = np.asarray(value)
         _check_array(array)
-        return itk.image_view_from_array(_native(value))
+        return itk.image_view_from_array(native(value))
     if not isinstance(value, (itk.DataObject, itk.ProcessObject)):
         hint = "; itk.imread reads files" if isinstance(value, str) else ""
         raise TypeError(
@@ -166,7 +166,7 @@ def image_from(value):
         raise ValueError(f"an image of size {tuple(itk.size(image))} has no voxels")
     if value is image and pixel in _OTHER_PIXELS:
         value.Update()
-        return _with_geometry_of(itk.image_view_from_array(_native(itk.array_view_from_image(value))), value)
+        return _with_geometry_of(itk.image_view_from_array(native(itk.array_view_from_image(value))), value)
     return value
 
 

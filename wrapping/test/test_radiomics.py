@@ -1,0 +1,846 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""PyRadiomics' voxel-based extraction: values beside PyRadiomics, keys, settings, types, geometry, errors."""
+
+import importlib.util
+import json
+import logging
+import warnings
+
+import itk
+import numpy as np
+import pytest
+from itk.voxelmaps import _radiomics_images as images
+from itk.voxelmaps import _radiomics_parameters as parameters
+from itk.voxelmaps import radiomics
+
+CLASSES = [name for name, row in parameters.CLASSES.items() if hasattr(itk, row.filter)]
+
+# --- Scenes ------------------------------------------------------------------------------------------------------------
+
+SPACING, ORIGIN = (0.5, 0.75, 2.0), (-10.0, 20.0, 5.0)
+DIRECTION = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+SHAPE = (9, 10, 11)
+
+
+def smooth(seed):
+    """Noise with structure: neighbors are alike. Values from 0 to 1."""
+    array = np.random.default_rng(seed).random(SHAPE)
+    for axis in range(3):
+        array = (array + np.roll(array, 1, axis)) / 2
+    return (array - array.min()) / (array.max() - array.min())
+
+
+def image_array(kind):
+    if kind == "int16":
+        return (smooth(0) * 250 - 60).astype(np.int16)
+    if kind == "uint8":
+        return (smooth(1) * 180).astype(np.uint8)
+    if kind == "int32":
+        return (smooth(2) * 250 - 60).astype(np.int32)
+    return (smooth(3) * 3).astype(kind)
+
+
+def mask_array(kind):
+    """Labels 0, 1 and 2."""
+    rng = np.random.default_rng(5)
+    mask = np.zeros(SHAPE, np.uint8)
+    if kind == "holes":
+        mask[2:7, 3:8, 1:9] = rng.random((5, 5, 8)) < 0.8
+        mask[:1] = 2
+    elif kind == "border":
+        mask[5:, 6:, :6] = 1
+        mask[:2] = 2
+    elif kind == "scattered":
+        mask[...] = rng.random(SHAPE) < 0.12
+        mask[4, 2:8, 2:8] = 2
+    elif kind == "sheet":
+        mask[4, 2:8, 2:8] = 1
+    return mask
+
+
+def to_simpleitk(array):
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    image = sitk.GetImageFromArray(array)
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    image.SetDirection(DIRECTION)
+    return image
+
+
+def to_itk(array):
+    image = itk.image_from_array(array)
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    image.SetDirection(itk.matrix_from_array(np.reshape(DIRECTION, (3, 3))))
+    return image
+
+
+def all_features(name):
+    return parameters.CLASSES[name].all_features()
+
+
+# --- Values beside PyRadiomics -----------------------------------------------------------------------------------------
+
+# Name -> kind of image, kind of mask, settings.
+CASES = {
+    "default": ("int16", "holes", {}),
+    "binWidth": ("int32", "border", {"binWidth": 7, "kernelRadius": 2}),
+    "binWidth_of_float": ("float32", "holes", {"binWidth": 0.1}),
+    "binWidth_of_double": ("float64", "border", {"binWidth": 0.1}),
+    "binCount": ("int16", "holes", {"binCount": 16}),
+    "binCount_of_float": ("float32", "border", {"binCount": 20, "kernelRadius": 2}),
+    "scattered": ("int16", "scattered", {"binWidth": 10}),
+    "sheet": ("int16", "sheet", {"binWidth": 10, "kernelRadius": 2}),
+    "force2D_0": ("int16", "holes", {"binWidth": 10, "force2D": True}),
+    "force2D_1": ("int16", "holes", {"binWidth": 10, "force2D": True, "force2Ddimension": 1, "kernelRadius": 2}),
+    "force2D_2": ("int16", "scattered", {"binWidth": 10, "force2D": True, "force2Ddimension": 2}),
+    "maskedKernel": ("int16", "border", {"binWidth": 10, "maskedKernel": False}),
+    "maskedKernel_binCount": ("float32", "scattered", {"binCount": 12, "maskedKernel": False}),
+    "initValue": ("int16", "holes", {"binWidth": 10, "initValue": -3.5}),
+    "label": ("int16", "holes", {"binWidth": 10, "label": 2}),
+    "no_weighting": ("int16", "holes", {"binWidth": 10, "weightingNorm": "no_weighting"}),
+    "no_weighting_scattered": ("int16", "scattered", {"binWidth": 10, "weightingNorm": "no_weighting"}),
+    "distances": ("int16", "holes", {"binWidth": 10, "distances": [1, 2], "kernelRadius": 2}),
+    "distance_2": ("int16", "border", {"binWidth": 10, "distances": [2]}),
+    "distances_force2D": (
+        "int16",
+        "holes",
+        {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
+    ),
+    "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
+    "voxelArrayShift": ("int16", "holes", {"binWidth": 10, "voxelArrayShift": 100}),
+    "resegmentRange": ("int16", "border", {"binWidth": 10, "resegmentRange": [20, 140]}),
+    "resegment_relative": ("float32", "holes", {"binWidth": 0.2, "resegmentRange": [0.4], "resegmentMode": "relative"}),
+    "resegment_sigma": ("int16", "holes", {"binWidth": 10, "resegmentRange": [-1.5, 1], "resegmentMode": "sigma"}),
+    "preCrop": ("int16", "border", {"preCrop": True, "padDistance": 1, "kernelRadius": 2, "maskedKernel": False}),
+    "normalize": ("int16", "holes", {"binWidth": 0.3, "normalize": True}),
+    "removeOutliers": (
+        "float32",
+        "holes",
+        {"binWidth": 20, "normalize": True, "normalizeScale": 100, "removeOutliers": 1.5},
+    ),
+    "resampled": ("int16", "border", {"binWidth": 10, "resampledPixelSpacing": [0.6, 0.6, 1.5], "padDistance": 2}),
+    "resampled_in_plane": (
+        "float32",
+        "sheet",
+        {"binWidth": 0.2, "resampledPixelSpacing": [0.7, 0.7, 0], "interpolator": "sitkLinear"},
+    ),
+    "resampled_to_itself": ("int16", "holes", {"binWidth": 10, "resampledPixelSpacing": [0.5, 0.75, 2.0]}),
+}
+# Cases in which the class does not depend on the setting.
+NOT_OF_CLASS = {
+    "firstorder": ("no_weighting", "distance", "symmetricalGLCM"),
+    "glcm": ("voxelArrayShift",),
+    "glrlm": ("distance", "symmetricalGLCM", "voxelArrayShift"),
+}
+
+
+def pyradiomics_maps(image, mask, features, settings):
+    """Maps of PyRadiomics by key."""
+    pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    pyradiomics.setVerbosity(logging.CRITICAL)
+    extractor = RadiomicsFeatureExtractor(additionalInfo=False, **settings)
+    extractor.enabledFeatures = features
+    with warnings.catch_warnings():
+        # Means of windows without directions are NaN, as they should be; see also the list of its faults.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return extractor.execute(image, mask, voxelBased=True)
+
+
+class Windows:
+    """The windows of the computed voxels, as PyRadiomics defines them, from the cropped image and region."""
+
+    def __init__(self, image, roi, settings):
+        masked = settings["maskedKernel"]
+        used = np.ones_like(roi) if masked is False else roi
+        edges = radiomics.bin_edges(image[used], settings)
+        self.values = np.where(used, image, np.nan).astype(float)
+        self.levels = np.where(used, np.digitize(image, edges), 0)
+        self.voxels = np.argwhere(roi)
+        self.settings = settings
+        # NumPy's order of axes.
+        self.radius = [settings["kernelRadius"]] * 3
+        if settings["force2D"]:
+            self.radius[settings["force2Ddimension"]] = 0
+        self.window = [2 * r + 1 for r in reversed(self.radius)]
+
+    def boxes(self, array):
+        for voxel in self.voxels:
+            yield array[tuple(slice(max(v - r, 0), v + r + 1) for v, r in zip(voxel, self.radius))]
+
+    def are_flat(self):
+        """Whether all intensities are equal."""
+        return np.array([np.nanmin(box) == np.nanmax(box) for box in self.boxes(self.values)])
+
+    def matrices(self):
+        """Co-occurrence matrices of each window: of each direction, or the sum."""
+        offsets = [step[::-1] for step in radiomics._offsets(self.settings["distances"], self.window)]
+        for box in self.boxes(self.levels):
+            present, ranks = np.unique(box, return_inverse=True)
+            ranks = ranks.reshape(box.shape)
+            matrices = []
+            for offset in offsets:
+                matrix = np.zeros((len(present),) * 2, np.int64)
+                if all(abs(o) < n for o, n in zip(offset, box.shape)):
+                    first = ranks[tuple(slice(max(-o, 0), n - max(o, 0)) for o, n in zip(offset, box.shape))]
+                    second = ranks[tuple(slice(max(o, 0), n - max(-o, 0)) for o, n in zip(offset, box.shape))]
+                    np.add.at(matrix, (first.ravel(), second.ravel()), 1)
+                if present[0] == 0:
+                    matrix = matrix[1:, 1:]
+                if self.settings["symmetricalGLCM"]:
+                    matrix = matrix + matrix.T
+                matrices.append(matrix)
+            yield matrices if self.settings["weightingNorm"] is None else [sum(matrices)]
+
+    def have_empty_directions(self):
+        """Whether some direction has no pair in the window, but has one in another window."""
+        pairs = np.array([[m.sum() for m in matrices] for matrices in self.matrices()])
+        return (pairs[:, pairs.any(axis=0)] == 0).any(axis=1)
+
+    def have_products(self):
+        """Whether the levels of a pair are independent in some direction, and not all equal: the mutual information is 0."""
+
+        def is_product(matrix):
+            rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
+            is_flat = np.count_nonzero(rows) == 1 and np.count_nonzero(columns) == 1
+            return matrix.any() and not is_flat and np.array_equal(matrix * matrix.sum(), np.outer(rows, columns))
+
+        return np.array([any(map(is_product, matrices)) for matrices in self.matrices()])
+
+
+def excluded(key, windows):
+    """The voxels where PyRadiomics has a fault that doc/radiomics.md lists; None if there are none."""
+    if key in ("original_firstorder_Skewness", "original_firstorder_Kurtosis"):
+        return windows.are_flat()
+    if key == "original_glcm_JointAverage":
+        return windows.have_empty_directions()
+    if key == "original_glcm_Imc2":
+        return windows.have_products()
+    return None
+
+
+# Features that can be 0 as a difference of numbers that are not small: absolute tolerance.
+DIFFERENCES = {"Skewness", "ClusterShade", "Correlation", "Imc1", "Imc2"}
+
+
+# Features with 1/i^2 in fixed point, of at least 23 bits.
+FIXED_POINT = {"LowGrayLevelRunEmphasis", "ShortRunLowGrayLevelEmphasis", "LongRunLowGrayLevelEmphasis"}
+
+
+def assert_close(key, ours, theirs, scale, is_double):
+    """Relative differences of 1e-12, and of rounding to float; doc/radiomics.md says why some features have other limits."""
+    name = key.split("_")[-1]
+    tolerance = (2.0**-23 if name in FIXED_POINT else 1e-12) * np.abs(theirs)
+    if "Entropy" in name or name in DIFFERENCES:
+        tolerance = tolerance + 1e-12 * scale
+    if not is_double:
+        tolerance = tolerance + np.spacing(np.abs(theirs).astype(np.float32)).astype(float)
+    np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs), err_msg=key)
+    difference = np.nan_to_num(np.abs(ours - theirs))
+    worst = np.argmax(difference - np.nan_to_num(tolerance))
+    assert (
+        difference <= np.nan_to_num(tolerance)
+    ).all(), f"{key}: {ours[worst]!r} instead of {theirs[worst]!r}; difference {difference[worst]:.3g}, allowed {tolerance[worst]:.3g}"
+
+
+def compare(image, mask, features, settings, precision):
+    theirs = pyradiomics_maps(image, mask, features, settings)
+    ours = radiomics.execute(image, mask, featureClass=features, precision=precision, additionalInfo=False, **settings)
+    assert list(ours) == list(theirs)
+    import SimpleITK as sitk
+
+    complete = parameters.read(None, {"featureClass": features, **settings}).settings
+    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], complete, False)
+    windows = Windows(prepared.image.array, prepared.roi.array, complete)
+    inside = prepared.roi.array
+    for key, their_image in theirs.items():
+        ours_image = ours[key]
+        assert ours_image.GetSize() == their_image.GetSize()
+        assert ours_image.GetSpacing() == their_image.GetSpacing()
+        assert ours_image.GetDirection() == their_image.GetDirection()
+        np.testing.assert_allclose(ours_image.GetOrigin(), their_image.GetOrigin(), rtol=1e-14, atol=1e-13)
+        assert ours_image.GetPixelID() == (sitk.sitkFloat64 if precision == "double" else sitk.sitkFloat32)
+        our_array, their_array = map(sitk.GetArrayFromImage, (ours_image, their_image))
+        assert (our_array[~inside] == their_array[~inside]).all()
+        kept = slice(None)
+        left_out = excluded(key, windows)
+        if left_out is not None:
+            kept = ~left_out
+            assert kept.any()
+        a, b = our_array[inside][kept].astype(float), their_array[inside][kept]
+        scale = np.nanmax(np.abs(b), initial=1.0)
+        assert_close(key, a, b, scale, precision == "double")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("case", CASES)
+def test_values_of_pyradiomics(case, name):
+    if case.startswith(NOT_OF_CLASS[name]):
+        pytest.skip(f"{name} does not depend on it")
+    image, mask, settings = CASES[case]
+    compare(
+        to_simpleitk(image_array(image)), to_simpleitk(mask_array(mask)), {name: all_features(name)}, settings, "double"
+    )
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("kind", ["uint8", "int16", "int32", "float32", "float64"])
+def test_float_maps_of_pyradiomics(kind, name):
+    settings = {"binCount": 16, "kernelRadius": 2}
+    features = {name: all_features(name)}
+    compare(to_simpleitk(image_array(kind)), to_simpleitk(mask_array("border")), features, settings, "float")
+
+
+# --- Values where PyRadiomics has a fault ------------------------------------------------------------------------------
+
+
+def values_of(name, features, settings, image="int16", mask="scattered"):
+    """Values inside the region by feature, and the windows."""
+    image, mask = to_itk(image_array(image)), to_itk(mask_array(mask))
+    maps = radiomics.execute(
+        image, mask, featureClass={name: features}, precision="double", additionalInfo=False, **settings
+    )
+    complete = parameters.read(None, {"featureClass": name, **settings}).settings
+    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], complete, False)
+    windows = Windows(prepared.image.array, prepared.roi.array, complete)
+    return [itk.array_from_image(m)[prepared.roi.array] for m in maps.values()], windows
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_joint_average_with_empty_directions():
+    (joint, total), windows = values_of("glcm", ["JointAverage", "SumAverage"], {"binWidth": 10})
+    assert windows.have_empty_directions().any()
+    np.testing.assert_array_equal(joint, total / 2)
+    assert np.isfinite(joint[windows.have_empty_directions()]).any()
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_imc2_of_independent_levels():
+    settings = {"binWidth": 60, "weightingNorm": "no_weighting"}
+    (imc1, imc2), windows = values_of("glcm", ["Imc1", "Imc2"], settings)
+    independent = windows.have_products()
+    assert independent.any() and not independent.all()
+    assert (imc1[independent] == 0).all() and (imc2[independent] == 0).all()
+
+
+@pytest.mark.skipif("firstorder" not in CLASSES, reason="the module has no first order filter")
+def test_first_order_of_equal_doubles():
+    features = ["Skewness", "Kurtosis", "MeanAbsoluteDeviation", "Variance", "Entropy"]
+    flat = to_itk(np.full(SHAPE, 0.1))
+    maps = radiomics.execute(
+        flat, to_itk(mask_array("holes")), featureClass={"firstorder": features}, additionalInfo=False
+    )
+    for key, image in maps.items():
+        assert (itk.array_from_image(image) == 0).all(), key
+
+
+# --- Keys and order ----------------------------------------------------------------------------------------------------
+
+
+def scene(to_image=to_itk, image="int16", mask="holes"):
+    return to_image(image_array(image)), to_image(mask_array(mask))
+
+
+def test_default_output_is_float():
+    array = image_array("float64")
+    assert type(itk.run_length_feature_map_image_filter(to_itk(array))) is itk.VectorImage[itk.F, 3]
+
+
+def maps_only(result):
+    return [key for key in result if not key.startswith("diagnostics_")]
+
+
+def run(**settings):
+    """Keys and arrays of run length maps of the scene."""
+    settings = {"featureClass": {"glrlm": ["RunEntropy", "RunPercentage"]}, "binWidth": 10, **settings}
+    result = radiomics.execute(*scene(), additionalInfo=False, **settings)
+    return {key: itk.array_from_image(image) for key, image in result.items()}
+
+
+def test_keys_are_in_the_order_of_the_parameters():
+    classes = {name: None for name in reversed(CLASSES)}
+    classes["glrlm"] = ["ShortRunEmphasis", "RunVariance", "LongRunEmphasis", "RunVariance"]
+    keys = maps_only(radiomics.execute(*scene(), featureClass=classes))
+    expected = []
+    for name in reversed(CLASSES):
+        names = all_features(name)
+        if name == "glrlm":
+            names = ["ShortRunEmphasis", "RunVariance", "LongRunEmphasis"]
+        expected += [f"original_{name}_{feature}" for feature in names]
+    assert keys == expected
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_features_are_those_of_pyradiomics(name):
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from radiomics import getFeatureClasses
+
+    theirs = getFeatureClasses()[name].getFeatureNames()
+    row = parameters.CLASSES[name]
+    assert row.all_features(and_missing=True) == [
+        feature for feature, is_deprecated in theirs.items() if not is_deprecated
+    ]
+    assert set(row.numbers()) | set(row.missing) | set(row.without_values) == set(theirs)
+
+
+def test_diagnostics_of_pyradiomics():
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    image, mask = scene(to_simpleitk, "float32", "sheet")
+    settings = {
+        "resampledPixelSpacing": [0.6, 0.6, 1.5],
+        "resegmentRange": [0.2, 2.5],
+        "binWidth": 0.2,
+        "interpolator": "sitkLinear",
+    }
+    extractor = RadiomicsFeatureExtractor(**settings)
+    extractor.enabledFeatures = {"glrlm": ["RunEntropy"]}
+    theirs = extractor.execute(image, mask, voxelBased=True)
+    ours = radiomics.execute(image, mask, featureClass={"glrlm": ["RunEntropy"]}, hashes=True, **settings)
+    own = {"VoxelMaps": "PyRadiomics", "ITK": "SimpleITK"}
+    renamed = [f"diagnostics_Versions_{own[k.split('_')[-1]]}" if k.split("_")[-1] in own else k for k in ours]
+    assert renamed == [key for key in theirs if key != "diagnostics_Versions_PyWavelet"]
+    for key in theirs:
+        if "_Image-" in key or "_Mask-" in key:
+            if isinstance(theirs[key], str):
+                assert ours[key] == theirs[key], key
+            else:
+                np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-12, atol=1e-12, err_msg=key)
+    used = ours["diagnostics_Configuration_Settings"]
+    assert {key: used[key] for key in theirs["diagnostics_Configuration_Settings"]} == theirs[
+        "diagnostics_Configuration_Settings"
+    ]
+    plain = radiomics.execute(image, mask, featureClass="glrlm", **settings)
+    assert [key for key in ours if key not in plain and not key.startswith("original_")] == [
+        "diagnostics_Image-original_Hash",
+        "diagnostics_Mask-original_Hash",
+    ]
+
+
+# --- Types and geometry ------------------------------------------------------------------------------------------------
+
+
+def test_types_in_and_out(tmp_path):
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"]}, "additionalInfo": False}
+    key = "original_glrlm_RunEntropy"
+    ours = radiomics.execute(*scene(to_itk), **arguments)[key]
+    assert type(ours) is itk.Image[itk.F, 3]
+    for image, mask in (
+        scene(to_simpleitk),
+        (to_simpleitk(image_array("int16")), to_itk(mask_array("holes"))),
+    ):
+        theirs = radiomics.execute(image, mask, **arguments)[key]
+        assert isinstance(theirs, sitk.Image) and theirs.GetPixelID() == sitk.sitkFloat32
+        np.testing.assert_array_equal(sitk.GetArrayFromImage(theirs), itk.array_from_image(ours))
+        assert (theirs.GetOrigin(), theirs.GetSpacing()) == (tuple(ours.GetOrigin()), tuple(ours.GetSpacing()))
+    for name, image in zip(("image.nii.gz", "mask.nrrd"), scene(to_simpleitk)):
+        sitk.WriteImage(image, str(tmp_path / name))
+    read = radiomics.execute(
+        tmp_path / "image.nii.gz", str(tmp_path / "mask.nrrd"), geometryTolerance=1e-4, **arguments
+    )
+    assert isinstance(read[key], sitk.Image)
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(read[key]), itk.array_from_image(ours))
+    in_double = radiomics.execute(*scene(to_itk), precision="double", **arguments)[key]
+    assert type(in_double) is itk.Image[itk.D, 3]
+    np.testing.assert_array_equal(itk.array_from_image(in_double).astype(np.float32), itk.array_from_image(ours))
+
+
+def test_geometry_of_images_that_do_not_begin_at_index_0():
+    image, mask = scene()
+    whole = radiomics.execute(image, mask, featureClass={"glrlm": ["RunEntropy"]}, additionalInfo=False)
+    shifted = []
+    for original in (image, mask):
+        copy = itk.image_duplicator(original)
+        region = copy.GetLargestPossibleRegion()
+        region.SetIndex([4, -2, 7])
+        # The same voxels at the same points.
+        copy.SetRegions(region)
+        back = original.TransformIndexToPhysicalPoint([-4, 2, -7])
+        copy.SetOrigin(back)
+        shifted.append(copy)
+    maps = radiomics.execute(*shifted, featureClass={"glrlm": ["RunEntropy"]}, additionalInfo=False)
+    for key in whole:
+        np.testing.assert_array_equal(itk.array_from_image(maps[key]), itk.array_from_image(whole[key]))
+        np.testing.assert_allclose(maps[key].GetOrigin(), whole[key].GetOrigin(), rtol=1e-14)
+
+
+def test_images_of_two_dimensions():
+    array, mask = image_array("int16")[4], mask_array("holes")[4]
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"]}, "additionalInfo": False, "binWidth": 10}
+    maps = radiomics.execute(itk.image_from_array(array), itk.image_from_array(mask), **arguments)
+    volume = radiomics.execute(
+        itk.image_from_array(array[np.newaxis]), itk.image_from_array(mask[np.newaxis]), force2D=True, **arguments
+    )
+    for key in maps:
+        np.testing.assert_array_equal(itk.array_from_image(maps[key]), itk.array_from_image(volume[key])[0])
+    with pytest.raises(ValueError, match="force2Ddimension is 2, but the image has 2 dimensions"):
+        radiomics.execute(
+            itk.image_from_array(array), itk.image_from_array(mask), force2D=True, force2Ddimension=2, **arguments
+        )
+
+
+def test_label_channel():
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    image, mask = scene(to_simpleitk)
+    channels = sitk.Compose([mask * 0, mask])
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"]}, "additionalInfo": False}
+    expected = radiomics.execute(image, mask, **arguments)["original_glrlm_RunEntropy"]
+    result = radiomics.execute(image, channels, label_channel=1, **arguments)["original_glrlm_RunEntropy"]
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(result), sitk.GetArrayFromImage(expected))
+    with pytest.raises(ValueError, match="setting label is 1, but the mask has only the values 0$"):
+        radiomics.execute(image, channels, **arguments)
+    with pytest.raises(ValueError, match="setting label_channel is 2, but the mask has 2 channels"):
+        radiomics.execute(image, channels, label_channel=2, **arguments)
+    with pytest.raises(ValueError, match="the image has 2 channels"):
+        radiomics.execute(sitk.Compose([image, image]), mask, **arguments)
+
+
+# --- Parameters --------------------------------------------------------------------------------------------------------
+
+
+def test_files_dicts_and_keywords_agree(tmp_path):
+    given = {
+        "setting": {"binWidth": 12.5, "label": 2},
+        "voxelSetting": {"kernelRadius": 2, "initValue": -1},
+        "featureClass": {"glrlm": ["RunEntropy"], "shape": None},
+        "imageType": {"Original": {}},
+    }
+    (tmp_path / "parameters.json").write_text(json.dumps(given))
+    (tmp_path / "parameters.yaml").write_text(
+        "setting:\n  binWidth: 12.5\n  label: 2\nvoxelSetting: {kernelRadius: 2, initValue: -1}\n"
+        "featureClass:\n  glrlm: [RunEntropy]\n  shape:\nimageType:\n  Original: {}\n"
+    )
+    keywords = {**given["setting"], **given["voxelSetting"], "featureClass": {"glrlm": ["RunEntropy"]}}
+    expected = radiomics.execute(*scene(), **keywords)
+    for params in (given, str(tmp_path / "parameters.json"), tmp_path / "parameters.yaml"):
+        if str(params).endswith("yaml"):
+            pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
+        result = radiomics.execute(*scene(), params)
+        assert list(result) == list(expected)
+        key = "original_glrlm_RunEntropy"
+        np.testing.assert_array_equal(itk.array_from_image(result[key]), itk.array_from_image(expected[key]))
+    override = radiomics.execute(*scene(), given, initValue=7)["original_glrlm_RunEntropy"]
+    assert itk.array_from_image(override).max() == 7
+
+
+def test_settings_of_the_image_type():
+    own = run(binWidth=3, imageType={"Original": {"binWidth": 10}})
+    for key, array in run().items():
+        np.testing.assert_array_equal(own[key], array)
+    with pytest.raises(ValueError, match="setting label has no effect on one imageType"):
+        run(imageType={"Original": {"label": 1}})
+
+
+# A value other than that of run(), with which the maps of the scene are others.
+EFFECTIVE = {
+    "label": 2,
+    "resegmentRange": [20, 150],
+    "binWidth": 30,
+    "binCount": 5,
+    "force2D": True,
+    "weightingNorm": "no_weighting",
+    "kernelRadius": 2,
+    "maskedKernel": False,
+    "initValue": 3,
+    "normalize": True,
+    "resampledPixelSpacing": [0.6, 0.6, 1.5],
+    "preCrop": True,
+}
+# Settings that act together with another one.
+TOGETHER = {
+    "force2Ddimension": (1, {"force2D": True}),
+    "resegmentMode": ("sigma", {"resegmentRange": [-1, 100]}),
+    "normalizeScale": (50, {"normalize": True, "binWidth": 1}),
+    "removeOutliers": (0.5, {"normalize": True, "binWidth": 0.1}),
+    "interpolator": ("sitkNearestNeighbor", {"resampledPixelSpacing": [0.6, 0.6, 1.5]}),
+    "padDistance": (0, {"preCrop": True, "kernelRadius": 2, "maskedKernel": False}),
+}
+# Settings of other classes, of checks, or tested above and below.
+ELSEWHERE = {
+    "label_channel", "minimumROIDimensions", "minimumROISize", "geometryTolerance", "correctMask", "additionalInfo",
+    "resegmentShape", "distances", "symmetricalGLCM", "voxelArrayShift", "gldm_a", "voxelBatch",
+}  # fmt: skip
+
+
+def differ(first, second):
+    return any(
+        first[key].shape != second[key].shape or not np.array_equal(first[key], second[key], equal_nan=True)
+        for key in first
+    )
+
+
+def test_every_setting_is_tested():
+    assert set(EFFECTIVE) | set(TOGETHER) | ELSEWHERE == set(parameters.SETTINGS)
+
+
+@pytest.mark.parametrize("name", EFFECTIVE)
+def test_settings_have_an_effect(name):
+    if name in ("normalize", "resampledPixelSpacing"):
+        pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    others = {"preCrop": {"kernelRadius": 6, "padDistance": 1}}.get(name, {})
+    assert differ(run(**others), run(**others, **{name: EFFECTIVE[name]}))
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_settings_have_an_effect_together(name):
+    if name in ("normalizeScale", "removeOutliers", "interpolator"):
+        pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    value, others = TOGETHER[name]
+    assert differ(run(**others), run(**others, **{name: value}))
+
+
+def test_voxel_batch_is_one_log_line(caplog):
+    caplog.set_level(logging.INFO)
+    batched = run(voxelBatch=5)
+    lines = [record for record in caplog.records if record.name.startswith("itk.voxelmaps")]
+    assert [record.getMessage() for record in lines] == [
+        "setting voxelBatch has no effect: all voxels are computed at once"
+    ]
+    assert not differ(batched, run())
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_mcc_is_left_out_with_one_log_line(caplog):
+    keys = radiomics.execute(*scene(), featureClass="glcm", additionalInfo=False)
+    assert "original_glcm_MCC" not in keys and len(keys) == 23
+    assert [record.getMessage() for record in caplog.records] == [
+        "featureClass glcm: all features but MCC, which is not available"
+    ]
+    with pytest.raises(NotImplementedError, match="feature MCC of glcm is not available"):
+        radiomics.execute(*scene(), featureClass={"glcm": ["Contrast", "MCC"]})
+    with pytest.raises(NotImplementedError, match="Dissimilarity of glcm is deprecated .* it equals DifferenceAverage"):
+        radiomics.execute(*scene(), featureClass={"glcm": ["Dissimilarity"]})
+
+
+INVALID = {
+    "binWidht": (10, ValueError, "setting binWidht is not known; choose from label, "),
+    "sigma": ([1.0], NotImplementedError, "setting sigma belongs to PyRadiomics' image filters"),
+    "label": (0, ValueError, "setting label is 0, but must be an integer from 1 up"),
+    "binWidth": (0, ValueError, "setting binWidth is 0, but must be greater than 0"),
+    "binCount": (2.5, ValueError, "setting binCount is 2.5, but must be an integer from 1 up"),
+    "kernelRadius": (128, ValueError, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
+    "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
+    "initValue": ("0", ValueError, "setting initValue is '0', but must be a number"),
+    "distances": ([1, 1], ValueError, "must be a list of integers without repetition"),
+    "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
+    "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
+    "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),
+    "resegmentMode": ("relatively", ValueError, "must be one of absolute, relative, sigma"),
+    "interpolator": ("linear", ValueError, "must be one of sitkNearestNeighbor, "),
+    "featureClass": ("glszm", NotImplementedError, "featureClass glszm is not available; firstorder, glcm, glrlm are"),
+    "imageType": (
+        "Wavelet",
+        NotImplementedError,
+        "imageType Wavelet is not available; .*RadiomicsFeatureExtractor has",
+    ),
+    "precision": ("single", ValueError, "precision is 'single', but must be float or double"),
+}
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_invalid_parameters_are_named(name):
+    value, error, message = INVALID[name]
+    with pytest.raises(error, match=message):
+        run(**{name: value})
+
+
+def test_invalid_classes_and_sections_are_named():
+    for classes, error, message in (
+        (None, NotImplementedError, "without featureClass.* gldm, glszm, ngtdm are not available"),
+        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, glrlm"),
+        ({"glrlm": ["Contrast"]}, ValueError, "feature Contrast of glrlm is not known; choose from ShortRunEmphasis, "),
+        ({"glrlm": "RunEntropy"}, ValueError, "featureClass glrlm is 'RunEntropy', but must be a list"),
+    ):
+        with pytest.raises(error, match=message):
+            run(featureClass=classes)
+    with pytest.raises(ValueError, match="section settings of the parameters is not known; choose from setting, "):
+        radiomics.execute(*scene(), {"settings": {}})
+    with pytest.raises(ValueError, match="setting kernelRadius belongs to the section voxelSetting, not setting"):
+        radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}})
+    with pytest.raises(TypeError, match="params must be a dict or the path .* not list"):
+        radiomics.execute(*scene(), [])
+
+
+def test_invalid_files_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="parameter file .*none.yaml does not exist"):
+        radiomics.execute(*scene(), tmp_path / "none.yaml")
+    files = {
+        "twice.json": ('{"setting": {"binWidth": 1, "binWidth": 2}}', "binWidth is given twice"),
+        "broken.json": ("{", "broken.json: Expecting"),
+        "parameters.txt": ("", "ends in neither .yaml, .yml nor .json"),
+    }
+    if importlib.util.find_spec("ruamel.yaml") is not None:
+        files["twice.yaml"] = ("setting:\n  binWidth: 1\n  binWidth: 2\n", "twice.yaml: .*duplicate key")
+        files["broken.yaml"] = ("setting: [", "broken.yaml: ")
+    for name, (text, message) in files.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match=message):
+            radiomics.execute(*scene(), tmp_path / name)
+
+
+def test_invalid_images_are_named(tmp_path):
+    image, mask = scene()
+    arguments = {"featureClass": "glrlm", "additionalInfo": False}
+    with pytest.raises(
+        TypeError, match="the image must be an itk.Image, a SimpleITK.Image or the path of a file, not ndarray"
+    ):
+        radiomics.execute(image_array("int16"), mask, **arguments)
+    with pytest.raises(FileNotFoundError, match="the mask .*none.nrrd does not exist"):
+        radiomics.execute(image, tmp_path / "none.nrrd", **arguments)
+    with pytest.raises(ValueError, match="setting label is 3, but the mask has only the values 0, 1, 2"):
+        radiomics.execute(image, mask, label=3, **arguments)
+    array = image_array("float32")
+    array[4, 5, 5] = np.nan
+    with pytest.raises(ValueError, match="the image has the intensity nan where it is used"):
+        radiomics.execute(to_itk(array), to_itk(np.ones(SHAPE, np.uint8)), **arguments)
+    with pytest.raises(ValueError, match="setting binWidth is 1e-05, which makes .* at most 65535 are possible"):
+        radiomics.execute(to_itk(image_array("float64")), mask, binWidth=1e-5, **arguments)
+    with pytest.raises(ValueError, match="setting binCount is 100000, but at most 65535"):
+        radiomics.execute(image, mask, binCount=100000, **arguments)
+    with pytest.raises(ValueError, match="setting kernelRadius is 20, which makes windows of 68921 voxels"):
+        radiomics.execute(image, mask, kernelRadius=20, **arguments)
+    with pytest.raises(ValueError, match="setting initValue is 1e[+]39, but float32 holds values up to"):
+        radiomics.execute(image, mask, initValue=1e39, **arguments)
+    radiomics.execute(image, mask, initValue=1e39, precision="double", **arguments)
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_distances_beyond_the_window():
+    maps = [
+        radiomics.execute(*scene(), featureClass={"glcm": ["Contrast"]}, distances=distances)["original_glcm_Contrast"]
+        for distances in ([2], [2, 3, 200])
+    ]
+    np.testing.assert_array_equal(*map(itk.array_from_image, maps))
+    with pytest.raises(
+        ValueError, match=r"setting distances is \[3\], which makes 0 directions in windows of \[3, 3, 3\]"
+    ):
+        radiomics.execute(*scene(), featureClass={"glcm": ["Contrast"]}, distances=[3])
+
+
+def test_checks_of_the_region():
+    image, mask = scene()
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"]}, "additionalInfo": False}
+    one, line = np.zeros((2, *SHAPE), np.uint8)
+    one[3, 3, 3] = 1
+    line[3, 3, 2:6] = 1
+    with pytest.raises(
+        ValueError, match="setting minimumROIDimensions is 1, but .* longer than one voxel along 0 axes"
+    ):
+        radiomics.execute(image, to_itk(one), minimumROIDimensions=1, **arguments)
+    with pytest.raises(ValueError, match="setting minimumROIDimensions is 2, but .* along 1 axes"):
+        radiomics.execute(image, to_itk(line), **arguments)
+    radiomics.execute(image, to_itk(line), minimumROIDimensions=1, **arguments)
+    count = int(np.count_nonzero(mask_array("holes") == 1))
+    radiomics.execute(image, mask, minimumROISize=count - 1, **arguments)
+    with pytest.raises(
+        ValueError, match=f"setting minimumROISize is {count}, but the region of interest has {count} voxels"
+    ):
+        radiomics.execute(image, mask, minimumROISize=count, **arguments)
+    with pytest.raises(ValueError, match="setting resegmentRange is .* which leaves 0 voxels"):
+        radiomics.execute(image, mask, resegmentRange=[1000, 2000], **arguments)
+    # A mask without a 0, which PyRadiomics 3.0.1 refuses.
+    whole = radiomics.execute(image, to_itk(np.ones(SHAPE, np.uint8)), **arguments)["original_glrlm_RunEntropy"]
+    assert itk.array_from_image(whole).shape == SHAPE
+
+
+def test_masks_with_another_geometry():
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    image, mask = scene(to_simpleitk)
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"]}, "additionalInfo": False}
+    key = "original_glrlm_RunEntropy"
+    expected = sitk.GetArrayFromImage(radiomics.execute(image, mask, **arguments)[key])
+    moved = sitk.Image(mask)
+    moved.SetOrigin([x + 0.001 for x in ORIGIN])
+    with pytest.raises(
+        ValueError, match=r"the mask has the origin .*\(setting geometryTolerance\); setting correctMask"
+    ):
+        radiomics.execute(image, moved, **arguments)
+    for setting in ({"geometryTolerance": 0.01}, {"correctMask": True}):
+        result = radiomics.execute(image, moved, **setting, **arguments)[key]
+        np.testing.assert_array_equal(sitk.GetArrayFromImage(result), expected)
+    cut = mask[:-1, :, :]
+    with pytest.raises(ValueError, match=r"the mask has the size \(10, 10, 9\), but the image has \(11, 10, 9\)"):
+        radiomics.execute(image, cut, **arguments)
+    result = radiomics.execute(image, cut, correctMask=True, **arguments)[key]
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(result), expected)
+    outside = sitk.Image(mask)
+    outside.SetOrigin([x + 100 for x in ORIGIN])
+    with pytest.raises(ValueError, match="the region of interest reaches from"):
+        radiomics.execute(image, outside, correctMask=True, **arguments)
+
+
+def test_integers_of_small_types_do_not_overflow():
+    array = image_array("uint8")
+    array[4, 5, 5] = 255
+    mask = to_itk(np.ones(SHAPE, np.uint8))
+    maps = [
+        radiomics.execute(to_itk(array.astype(kind)), mask, featureClass="glrlm", additionalInfo=False, binWidth=25)
+        for kind in (np.uint8, np.int32)
+    ]
+    for key in maps[0]:
+        np.testing.assert_array_equal(itk.array_from_image(maps[0][key]), itk.array_from_image(maps[1][key]))
+
+
+# --- The extractor -----------------------------------------------------------------------------------------------------
+
+
+def test_extractor():
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    import SimpleITK as sitk
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    params = {
+        "featureClass": {"gldm": ["DependenceEntropy"], "glrlm": ["RunVariance", "RunEntropy"]},
+        "imageType": {"Original": {}, "LoG": {"sigma": [2.0]}},
+        "setting": {"binWidth": 20},
+    }
+    image, mask = scene(to_simpleitk)
+    theirs = RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True)
+    for precision, pixel in (("float", sitk.sitkFloat32), ("double", sitk.sitkFloat64)):
+        extractor = radiomics.RadiomicsFeatureExtractor(params, precision=precision)
+        ours = extractor.execute(image, mask, voxelBased=True)
+        assert list(ours) == list(theirs)
+        for key in maps_only(ours):
+            assert ours[key].GetPixelID() == pixel
+            a, b = (sitk.GetArrayFromImage(result[key]).astype(float) for result in (ours, theirs))
+            np.testing.assert_allclose(a, b, rtol=1e-6 if precision == "float" else 1e-12, atol=1e-12)
+    # One vector of features of the region: PyRadiomics' own.
+    assert (
+        extractor.execute(image, mask)["original_glrlm_RunEntropy"]
+        == RadiomicsFeatureExtractor(params).execute(image, mask)["original_glrlm_RunEntropy"]
+    )
+    with pytest.raises(NotImplementedError, match="sigma"):
+        radiomics.execute(image, mask, featureClass="glrlm", sigma=[2.0])
+
+
+@pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
+def test_extractor_leaves_the_rest_to_pyradiomics():
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    image, mask = scene(to_simpleitk)
+    for settings in ({}, {"weightingNorm": "euclidean"}):
+        extractor = radiomics.RadiomicsFeatureExtractor(additionalInfo=False, **settings)
+        extractor.enabledFeatures = {"glcm": []}
+        ours = extractor.execute(image, mask, voxelBased=True)
+        assert list(ours) == [
+            f"original_glcm_{name}" for name in parameters.CLASSES["glcm"].all_features(and_missing=True)
+        ]

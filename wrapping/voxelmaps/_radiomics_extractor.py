@@ -1,0 +1,88 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""PyRadiomics' extractor, which computes maps with the filters of this module. Imports PyRadiomics."""
+
+import copy
+import logging
+
+import SimpleITK
+from radiomics import featureextractor
+
+from . import _radiomics_images, _radiomics_parameters, radiomics
+
+_logger = logging.getLogger(__name__)
+
+
+class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
+    """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
+
+    Loading, resampling, normalization, image filters such as wavelets, and cropping are PyRadiomics' own code. So is what this
+    module does not have: the classes gldm, glszm and ngtdm, the feature glcm_MCC, weighting by distance, and extraction that is
+    not voxel-based.
+
+    precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
+
+    All other arguments are those of PyRadiomics.
+    """
+
+    def __init__(self, *args, precision="float", **kwargs):
+        radiomics.check_precision(precision)
+        self.precision = precision
+        super().__init__(*args, **kwargs)
+
+    def computeFeatures(self, image, mask, imageTypeName, **kwargs):
+        if not kwargs.get("voxelBased", False):
+            return super().computeFeatures(image, mask, imageTypeName, **kwargs)
+        volume = _radiomics_images.from_simpleitk(image)
+        labels = _radiomics_images.from_simpleitk(mask)
+        roi = labels.with_array(labels.array == kwargs.get("label", 1))
+        result = {}
+        for name, features in self.enabledFeatures.items():
+            if not name.startswith("shape"):
+                result.update(self._compute_class(volume, roi, image, mask, imageTypeName, name, features, kwargs))
+        return result
+
+    def _compute_class(self, volume, roi, image, mask, image_type, name, features, kwargs):
+        """Maps of one class, in PyRadiomics' order."""
+        feature_class = _radiomics_parameters.CLASSES.get(name)
+        weighting = kwargs.get("weightingNorm")
+        if feature_class is None or weighting in _radiomics_parameters.MISSING_WEIGHTINGS:
+            _logger.warning("PyRadiomics computes the class %s", name)
+            return self._compute_by_pyradiomics(image, mask, image_type, name, features, kwargs)
+        ours = feature_class.numbers()
+        features = list(dict.fromkeys(features or feature_class.all_features(and_missing=True)))
+        others = [feature for feature in features if feature not in ours]
+        maps = {}
+        if others:
+            _logger.warning("PyRadiomics computes %s of the class %s", ", ".join(others), name)
+            maps.update(self._compute_by_pyradiomics(image, mask, image_type, name, others, kwargs))
+        settings = _radiomics_parameters.class_settings(kwargs)
+        wanted = [feature for feature in features if feature in ours]
+        if wanted:
+            for feature, values in radiomics.maps_of_class(volume, roi, name, wanted, settings, self.precision):
+                maps[f"{image_type}_{name}_{feature}"] = _radiomics_images.to_simpleitk(values)
+        keys = [f"{image_type}_{name}_{feature}" for feature in features]
+        return {key: maps[key] for key in keys if key in maps}
+
+    def _compute_by_pyradiomics(self, image, mask, image_type, name, features, kwargs):
+        # PyRadiomics takes the features from the object.
+        extractor = copy.copy(self)
+        extractor.enabledFeatures = {name: features}
+        maps = super(RadiomicsFeatureExtractor, extractor).computeFeatures(image, mask, image_type, **kwargs)
+        pixel = SimpleITK.sitkFloat64 if self.precision == "double" else SimpleITK.sitkFloat32
+        return {key: SimpleITK.Cast(image, pixel) for key, image in maps.items()}

@@ -1,0 +1,418 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
+cropping, resegmentation."""
+
+import hashlib
+import logging
+import os
+from typing import Any, NamedTuple, Tuple
+
+import itk
+import numpy as np
+
+_logger = logging.getLogger(__name__)
+
+
+class Volume(NamedTuple):
+    """An array with the geometry of an image. Axes of the array are in NumPy's order; those of the geometry are x, y, z."""
+
+    array: np.ndarray
+    spacing: Tuple[float, ...]
+    origin: Tuple[float, ...]
+    direction: Tuple[float, ...]
+
+    @property
+    def size(self):
+        return tuple(reversed(self.array.shape))
+
+    def with_array(self, array):
+        return self._replace(array=array)
+
+    def _grid(self):
+        """An image of one voxel with this geometry: ITK transforms indices to points."""
+        dimension = len(self.spacing)
+        image = itk.Image[itk.UC, dimension].New()
+        image.SetSpacing(self.spacing)
+        image.SetOrigin(self.origin)
+        image.SetDirection(itk.matrix_from_array(np.reshape(self.direction, (dimension, dimension))))
+        return image
+
+    def point(self, index):
+        """The point of an index in the order x, y, z; it may be between voxels."""
+        continuous = itk.ContinuousIndex[itk.D, len(self.spacing)]()
+        for axis, i in enumerate(index):
+            continuous[axis] = float(i)
+        return tuple(self._grid().TransformContinuousIndexToPhysicalPoint(continuous))
+
+    def index(self, point):
+        """The continuous index of a point, in the order x, y, z."""
+        return tuple(self._grid().TransformPhysicalPointToContinuousIndex([float(p) for p in point]))
+
+    def cropped(self, lower, upper, margin):
+        """The part from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
+        first = [max(int(i) - margin, 0) for i in lower]
+        last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
+        part = self.array[tuple(slice(f, l + 1) for f, l in zip(first, last))]
+        return self._replace(array=np.ascontiguousarray(part), origin=self.point(reversed(first)))
+
+
+# --- Images of ITK and SimpleITK ---------------------------------------------------------------------------------------
+
+
+def simpleitk(purpose):
+    try:
+        import SimpleITK
+    except ImportError:
+        raise ImportError(f"{purpose} needs SimpleITK: pip install SimpleITK") from None
+    return SimpleITK
+
+
+def _is_simpleitk(value):
+    return type(value).__module__.split(".")[0] == "SimpleITK"
+
+
+def from_simpleitk(image):
+    return Volume(
+        simpleitk("this").GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
+    )
+
+
+def to_simpleitk(volume, purpose="this"):
+    sitk = simpleitk(purpose)
+    array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
+    image = sitk.GetImageFromArray(array, isVector=False)
+    image.SetSpacing(volume.spacing)
+    image.SetOrigin(volume.origin)
+    image.SetDirection(volume.direction)
+    return image
+
+
+def _from_itk(image):
+    image = itk.output(image)
+    image.Update()
+    region = image.GetBufferedRegion()
+    return Volume(
+        itk.array_from_image(image),
+        tuple(image.GetSpacing()),
+        tuple(image.TransformIndexToPhysicalPoint(region.GetIndex())),
+        tuple(itk.array_from_matrix(image.GetDirection()).ravel()),
+    )
+
+
+def to_itk(volume):
+    image = itk.image_from_array(volume.array)
+    image.SetSpacing(volume.spacing)
+    image.SetOrigin(volume.origin)
+    dimension = len(volume.spacing)
+    image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
+    return image
+
+
+def load(value, what):
+    """The volume of an image or file, and the function that makes images of the same library of volumes."""
+    if isinstance(value, (str, os.PathLike)):
+        if not os.path.isfile(value):
+            raise FileNotFoundError(f"{what} {value} does not exist")
+        value = simpleitk(f"reading {value}").ReadImage(os.fspath(value))
+    if _is_simpleitk(value):
+        volume, convert = from_simpleitk(value), to_simpleitk
+    elif isinstance(value, (itk.DataObject, itk.ProcessObject)):
+        volume, convert = _from_itk(value), to_itk
+    else:
+        raise TypeError(
+            f"{what} must be an itk.Image, a SimpleITK.Image or the path of a file, not {type(value).__name__}"
+        )
+    if len(volume.spacing) not in (2, 3):
+        raise ValueError(f"{what} has {len(volume.spacing)} dimensions, but must have 2 or 3")
+    if volume.array.size == 0:
+        raise ValueError(f"{what} of size {volume.size} has no voxels")
+    if volume.array.dtype.kind not in "iuf":
+        raise TypeError(f"{what} has voxels of {volume.array.dtype}, but they must be real numbers")
+    return volume, convert
+
+
+# --- Regions of interest -----------------------------------------------------------------------------------------------
+
+
+def scalar_mask(mask, settings):
+    """The mask, or the channel label_channel of one with several."""
+    if mask.array.ndim == len(mask.spacing):
+        return mask
+    channel, channels = settings["label_channel"], mask.array.shape[-1]
+    if channel >= channels:
+        raise ValueError(f"setting label_channel is {channel}, but the mask has {channels} channels, counted from 0")
+    return mask.with_array(np.ascontiguousarray(mask.array[..., channel]))
+
+
+def region_of_interest(mask, settings):
+    """The region with the label, as a volume of bool."""
+    label = settings["label"]
+    # PyRadiomics casts masks to integers.
+    inside = (np.trunc(mask.array) if mask.array.dtype.kind == "f" else mask.array) == label
+    if not inside.any():
+        labels = [f"{x:g}" for x in np.unique(mask.array)]
+        if len(labels) > 20:
+            labels = labels[:20] + ["..."]
+        raise ValueError(f"setting label is {label}, but the mask has only the values {', '.join(labels)}")
+    return mask.with_array(inside)
+
+
+def _bounds(inside):
+    """First and last index inside, in NumPy's order."""
+    axes = range(inside.ndim)
+    used = [np.flatnonzero(inside.any(axis=tuple(a for a in axes if a != axis))) for axis in axes]
+    return [int(u[0]) for u in used], [int(u[-1]) for u in used]
+
+
+def _difference_of_grids(image, roi, settings):
+    """What differs between the grids of image and mask, with ITK's tolerances; None if nothing does."""
+    tolerance = settings["geometryTolerance"] or 1e-6
+    if image.size != roi.size:
+        return f"the mask has the size {roi.size}, but the image has {image.size}"
+    for name, allowed in (
+        ("origin", tolerance * image.spacing[0]),
+        ("spacing", tolerance * image.spacing[0]),
+        ("direction", tolerance),
+    ):
+        ours, theirs = getattr(image, name), getattr(roi, name)
+        if max(abs(a - b) for a, b in zip(ours, theirs)) > allowed:
+            return (
+                f"the mask has the {name} {theirs}, but the image has {ours}, and they may differ by {allowed:g} "
+                "(setting geometryTolerance)"
+            )
+    return None
+
+
+def _check_inside(image, roi):
+    """Raise ValueError if the region of interest reaches beyond the image."""
+    lower, upper = _bounds(roi.array)
+    corners = [
+        image.index(roi.point([i - 0.5 for i in reversed(lower)])),
+        image.index(roi.point([i + 0.5 for i in reversed(upper)])),
+    ]
+    rounding = 1e-3
+    first, last = np.min(corners, axis=0), np.max(corners, axis=0)
+    if (first < -0.5 - rounding).any() or (last > np.array(image.size) - 0.5 + rounding).any():
+        raise ValueError(
+            f"the region of interest reaches from {first} to {last} in voxels of the image, which has the size {image.size}"
+        )
+
+
+def _on_grid_of(image, roi, purpose):
+    """The region of interest, resampled to the grid of the image."""
+    sitk = simpleitk(purpose)
+    resample = sitk.ResampleImageFilter()
+    resample.SetReferenceImage(to_simpleitk(image))
+    resample.SetInterpolator(sitk.sitkNearestNeighbor)
+    resampled = from_simpleitk(resample.Execute(to_simpleitk(roi)))
+    return resampled.with_array(resampled.array != 0)
+
+
+def check(image, roi, settings):
+    """Check the region of interest. Returns it, on the grid of the image if it was not and correctMask is on; and its bounds."""
+    difference = _difference_of_grids(image, roi, settings)
+    if difference is not None:
+        if not settings["correctMask"]:
+            raise ValueError(f"{difference}; setting correctMask resamples the mask to the image")
+        if len(image.spacing) != len(roi.spacing):
+            raise ValueError(difference)
+        _logger.warning("%s; the mask is resampled to the image", difference)
+        _check_inside(image, roi)
+        roi = _on_grid_of(image, roi, "setting correctMask")
+        if not roi.array.any():
+            raise ValueError("no voxel of the mask is left after setting correctMask has resampled it to the image")
+    lower, upper = _bounds(roi.array)
+    dimensions = sum(first < last for first, last in zip(lower, upper))
+    # A single voxel has no texture, whatever the setting.
+    if dimensions < max(settings["minimumROIDimensions"], 1):
+        raise ValueError(
+            f"setting minimumROIDimensions is {settings['minimumROIDimensions']}, but the region of interest is longer than one "
+            f"voxel along {dimensions} axes"
+        )
+    count, minimum = int(np.count_nonzero(roi.array)), settings["minimumROISize"]
+    if minimum is not None and count <= minimum:
+        raise ValueError(
+            f"setting minimumROISize is {minimum}, but the region of interest has {count} voxels, not more"
+        )
+    return roi, lower, upper
+
+
+# --- Preparation -------------------------------------------------------------------------------------------------------
+
+
+def _normalized(image, settings):
+    sitk = simpleitk("setting normalize")
+    result = sitk.Normalize(to_simpleitk(image))
+    if settings["removeOutliers"] is not None:
+        limit = settings["removeOutliers"]
+        volume = from_simpleitk(result)
+        result = to_simpleitk(volume.with_array(np.clip(volume.array, -limit, limit)))
+    return from_simpleitk(result * settings["normalizeScale"])
+
+
+def _resampled(image, roi, settings):
+    """Image and region of interest with the spacing resampledPixelSpacing, cropped to the region and padDistance."""
+    sitk = simpleitk("setting resampledPixelSpacing")
+    wanted = np.array(settings["resampledPixelSpacing"], dtype=float)
+    old = np.array(roi.spacing)
+    if len(wanted) != len(old):
+        raise ValueError(f"setting resampledPixelSpacing is {wanted.tolist()}, but the mask has {len(old)} dimensions")
+    _check_inside(image, roi)
+    lower, upper = (np.array(bound[::-1]) for bound in _bounds(roi.array))
+    # 0 keeps the spacing, and so does an axis along which the region has one voxel.
+    new = np.where((wanted == 0) | (lower == upper), old, wanted)
+    margin = settings["padDistance"]
+    if np.allclose(image.spacing, new):
+        roi = _on_grid_of(image, roi, "setting resampledPixelSpacing")
+        bounds = _bounds(roi.array)
+        return image.cropped(*bounds, margin), roi.cropped(*bounds, margin)
+
+    # The grid keeps the corner of the mask; half a voxel more on each side covers the whole region.
+    ratio = old / new
+    first = np.maximum(np.floor((lower - 0.5) * ratio - margin), 0)
+    last = np.minimum(np.ceil((upper + 0.5) * ratio + margin), np.ceil(np.array(roi.size) * ratio) - 1)
+    resample = sitk.ResampleImageFilter()
+    resample.SetOutputSpacing(new.tolist())
+    resample.SetOutputDirection(roi.direction)
+    resample.SetSize([int(n) for n in last - first + 1])
+    resample.SetOutputOrigin(roi.point(0.5 * (new - old) / old + first / ratio))
+
+    def execute(volume, interpolator):
+        source = to_simpleitk(volume)
+        resample.SetInterpolator(interpolator)
+        resample.SetOutputPixelType(source.GetPixelID())
+        return from_simpleitk(resample.Execute(source))
+
+    interpolator = settings["interpolator"]
+    image = execute(image, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
+    roi = execute(roi, sitk.sitkNearestNeighbor)
+    return image, roi.with_array(roi.array != 0)
+
+
+def _resegmented(image, roi, settings):
+    """The part of the region of interest whose intensities are in resegmentRange."""
+    values, mode = image.array[roi.array], settings["resegmentMode"]
+    limits = sorted(settings["resegmentRange"])
+    if mode == "relative":
+        limits = [np.max(values) * limit for limit in limits]
+    elif mode == "sigma":
+        mean, deviation = np.mean(values), np.std(values)
+        limits = [mean + deviation * limit for limit in limits]
+    kept = values >= limits[0]
+    if len(limits) == 2:
+        kept &= values <= limits[1]
+    if np.count_nonzero(kept) <= 1:
+        raise ValueError(
+            f"setting resegmentRange is {settings['resegmentRange']} ({mode}), which leaves {np.count_nonzero(kept)} voxels; "
+            "at least 2 are needed"
+        )
+    inside = roi.array.copy()
+    inside[roi.array] = kept
+    return roi.with_array(inside)
+
+
+# --- Diagnostics -------------------------------------------------------------------------------------------------------
+
+
+def _image_diagnostics(image, kind, hashes):
+    entries = {}
+    if kind == "original":
+        if hashes:
+            entries["Hash"] = hashlib.sha1(image.array.tobytes()).hexdigest()
+        entries["Dimensionality"] = f"{len(image.spacing)}D"
+    values = image.array.astype(float)
+    entries.update(
+        Spacing=image.spacing, Size=image.size, Mean=np.mean(values), Minimum=np.min(values), Maximum=np.max(values)
+    )
+    return {f"diagnostics_Image-{kind}_{name}": value for name, value in entries.items()}
+
+
+def _number_of_components(inside):
+    """The number of connected components, with 26 neighbors (8 in 2D)."""
+    image = itk.image_from_array(inside.astype(np.uint8))
+    components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
+    components.FullyConnectedOn()
+    components.Update()
+    return int(components.GetObjectCount())
+
+
+def _mask_diagnostics(roi, kind, image=None, labels=None):
+    """Entries of a region of interest; of the intensities in it, if there is an image; the hash, if there are labels."""
+    entries = {}
+    if labels is not None:
+        entries["Hash"] = hashlib.sha1(labels.astype(np.uint32).tobytes()).hexdigest()
+    lower, upper = _bounds(roi.array)
+    size = [last - first + 1 for first, last in zip(lower, upper)]
+    center = tuple(np.mean(np.array(np.nonzero(roi.array)), axis=1)[::-1])
+    entries.update(
+        Spacing=roi.spacing,
+        Size=roi.size,
+        BoundingBox=tuple(reversed(lower)) + tuple(reversed(size)),
+        VoxelNum=int(np.count_nonzero(roi.array)),
+        VolumeNum=_number_of_components(roi.array),
+        CenterOfMassIndex=center,
+        CenterOfMass=roi.point(center),
+    )
+    if image is not None:
+        values = image.array[roi.array].astype(float)
+        entries.update(Mean=np.mean(values), Minimum=np.min(values), Maximum=np.max(values))
+    return {f"diagnostics_Mask-{kind}_{name}": value for name, value in entries.items()}
+
+
+class Prepared(NamedTuple):
+    image: Volume
+    # Of bool, on the same grid.
+    roi: Volume
+    diagnostics: Any
+
+
+def prepare(image, mask, settings, hashes):
+    """Image and region of interest as they go into the computation of the maps, cropped to the region and kernelRadius."""
+    if image.array.ndim != len(image.spacing):
+        raise ValueError(f"the image has {image.array.shape[-1]} channels, but must have one")
+    mask = scalar_mask(mask, settings)
+    roi = region_of_interest(mask, settings)
+    diagnostics = {}
+    add = diagnostics.update if settings["additionalInfo"] else lambda entries: None
+    if settings["additionalInfo"]:
+        add(_image_diagnostics(image, "original", hashes))
+        add(_mask_diagnostics(roi, "original", labels=mask.array if hashes else None))
+
+    if settings["normalize"]:
+        image = _normalized(image, settings)
+    if settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None:
+        image, roi = _resampled(image, roi, settings)
+        if settings["additionalInfo"]:
+            add(_image_diagnostics(image, "interpolated", False))
+            add(_mask_diagnostics(roi, "interpolated", image))
+    elif settings["preCrop"]:
+        roi, lower, upper = check(image, roi, settings)
+        image, roi = (volume.cropped(lower, upper, settings["padDistance"]) for volume in (image, roi))
+
+    given = roi
+    roi, lower, upper = check(image, given, settings)
+    if roi is not given and settings["additionalInfo"]:
+        add(_mask_diagnostics(roi, "corrected", image))
+    if settings["resegmentRange"] is not None:
+        roi, lower, upper = check(image, _resegmented(image, roi, settings), settings)
+        if settings["additionalInfo"]:
+            add(_mask_diagnostics(roi, "resegmented", image))
+    # PyRadiomics crops along all axes, with force2D too.
+    margin = settings["kernelRadius"]
+    return Prepared(image.cropped(lower, upper, margin), roi.cropped(lower, upper, margin), diagnostics)

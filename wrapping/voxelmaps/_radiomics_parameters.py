@@ -1,0 +1,431 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Parameters of voxel-based extraction as PyRadiomics has them: files, dicts and keywords. Every setting is checked, and every
+setting that PyRadiomics has is either in SETTINGS or refused by name."""
+
+import json
+import logging
+import math
+import numbers
+import operator
+import os
+import pathlib
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+import itk
+import numpy as np
+
+_logger = logging.getLogger(__name__)
+
+# --- Values ------------------------------------------------------------------------------------------------------------
+
+
+def _boolean(value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError("must be true or false")
+    return bool(value)
+
+
+def _integer(minimum, maximum=None):
+    def check(value):
+        rule = f"must be an integer from {minimum}" + (f" to {maximum}" if maximum is not None else " up")
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise ValueError(rule) from None
+        if isinstance(value, (bool, np.bool_)) or number < minimum or (maximum is not None and number > maximum):
+            raise ValueError(rule)
+        return number
+
+    return check
+
+
+def _real(value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.number)):
+        raise ValueError("must be a number")
+    return value
+
+
+def _finite(value):
+    if not math.isfinite(_real(value)):
+        raise ValueError("must be a finite number")
+    return value
+
+
+def _positive(value):
+    if not _finite(value) > 0:
+        raise ValueError("must be greater than 0")
+    return value
+
+
+def _not_negative(value):
+    if not _finite(value) >= 0:
+        raise ValueError("must not be negative")
+    return value
+
+
+def _list_of(check_item, rule, is_valid):
+    def check(value):
+        if isinstance(value, (str, bytes, dict)) or np.ndim(value) != 1:
+            raise ValueError(rule)
+        items = [check_item(item) for item in value]
+        if not is_valid(items):
+            raise ValueError(rule)
+        return items
+
+    return check
+
+
+def _one_of(*names):
+    def check(value):
+        if value not in names:
+            raise ValueError(f"must be one of {', '.join(names)}")
+        return value
+
+    return check
+
+
+MISSING_WEIGHTINGS = ("manhattan", "euclidean", "infinity")
+
+
+def _weighting(value):
+    if value in MISSING_WEIGHTINGS:
+        raise NotImplementedError("only None and no_weighting are available")
+    return _one_of("no_weighting")(value)
+
+
+INTERPOLATORS = (
+    "sitkNearestNeighbor",
+    "sitkLinear",
+    "sitkBSpline",
+    "sitkGaussian",
+    "sitkLabelGaussian",
+    "sitkHammingWindowedSinc",
+    "sitkCosineWindowedSinc",
+    "sitkWelchWindowedSinc",
+    "sitkLanczosWindowedSinc",
+    "sitkBlackmanWindowedSinc",
+)
+
+
+def _interpolator(value):
+    return _one_of(*INTERPOLATORS)(value) if isinstance(value, str) else _integer(1, 10)(value)
+
+
+# --- Settings ----------------------------------------------------------------------------------------------------------
+
+
+class _Setting(NamedTuple):
+    check: Callable[[Any], Any]
+    default: Any
+    # Whether None, or null in a file, means that the setting is not used.
+    can_be_none: bool = False
+    section: str = "setting"
+    # Whether it acts on the computation of the maps, and thus can be given for one image type.
+    belongs_to_classes: bool = False
+
+
+# With PyRadiomics' defaults. A window of radius 127 has 255 voxels along an axis, the limit of the filters.
+SETTINGS = {
+    "label": _Setting(_integer(1), 1),
+    "label_channel": _Setting(_integer(0), 0),
+    "minimumROIDimensions": _Setting(_integer(1, 3), 2),
+    "minimumROISize": _Setting(_integer(1), None, can_be_none=True),
+    "geometryTolerance": _Setting(_positive, None, can_be_none=True),
+    "correctMask": _Setting(_boolean, False),
+    "additionalInfo": _Setting(_boolean, True),
+    "normalize": _Setting(_boolean, False),
+    "normalizeScale": _Setting(_positive, 1),
+    "removeOutliers": _Setting(_positive, None, can_be_none=True),
+    "resampledPixelSpacing": _Setting(
+        _list_of(_not_negative, "must be a list of one number per axis", lambda items: len(items) in (2, 3)),
+        None,
+        can_be_none=True,
+    ),
+    "interpolator": _Setting(_interpolator, "sitkBSpline", can_be_none=True),
+    "preCrop": _Setting(_boolean, False),
+    "padDistance": _Setting(_integer(0), 5),
+    "resegmentRange": _Setting(
+        _list_of(_finite, "must be a list of one or two numbers", lambda items: len(items) in (1, 2)),
+        None,
+        can_be_none=True,
+    ),
+    "resegmentMode": _Setting(_one_of("absolute", "relative", "sigma"), "absolute"),
+    # Of the shape classes, which PyRadiomics does not compute for voxels either.
+    "resegmentShape": _Setting(_boolean, False),
+    "binWidth": _Setting(_positive, 25, belongs_to_classes=True),
+    "binCount": _Setting(_integer(1), None, can_be_none=True, belongs_to_classes=True),
+    "force2D": _Setting(_boolean, False, belongs_to_classes=True),
+    "force2Ddimension": _Setting(_integer(0, 2), 0, belongs_to_classes=True),
+    "distances": _Setting(
+        _list_of(
+            _integer(1),
+            "must be a list of integers without repetition",
+            lambda items: items and len(set(items)) == len(items),
+        ),
+        [1],
+        belongs_to_classes=True,
+    ),
+    "symmetricalGLCM": _Setting(_boolean, True, belongs_to_classes=True),
+    "weightingNorm": _Setting(_weighting, None, can_be_none=True, belongs_to_classes=True),
+    "gldm_a": _Setting(_integer(0), 0, belongs_to_classes=True),
+    "voxelArrayShift": _Setting(_finite, 0, belongs_to_classes=True),
+    "kernelRadius": _Setting(_integer(1, 127), 1, section="voxelSetting"),
+    "maskedKernel": _Setting(_boolean, True, section="voxelSetting"),
+    "initValue": _Setting(_real, 0, section="voxelSetting"),
+    "voxelBatch": _Setting(_integer(1), None, can_be_none=True, section="voxelSetting"),
+}
+
+# Settings of PyRadiomics' image filters.
+_FILTER_SETTINGS = (
+    "sigma start_level level wavelet gradientUseSpacing lbp2DRadius lbp2DSamples lbp2DMethod lbp3DLevels "
+    "lbp3DIcosphereRadius lbp3DIcosphereSubdivision"
+).split()
+
+_SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
+
+
+def checked(name, value):
+    """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
+    if name in _FILTER_SETTINGS:
+        raise NotImplementedError(
+            f"setting {name} belongs to PyRadiomics' image filters, which are not available here; "
+            "voxelmaps.radiomics.RadiomicsFeatureExtractor has them"
+        )
+    if name not in SETTINGS:
+        raise ValueError(f"setting {name} is not known; choose from {', '.join(SETTINGS)}")
+    setting = SETTINGS[name]
+    if value is None and setting.can_be_none:
+        return None
+    try:
+        return setting.check(value)
+    except (ValueError, NotImplementedError) as error:
+        raise type(error)(f"setting {name} is {value!r}, but {error}") from None
+
+
+def class_settings(given):
+    """The settings of the computation of the maps, checked, from a dict that may have others too."""
+    return {
+        name: checked(name, given.get(name, setting.default))
+        for name, setting in SETTINGS.items()
+        if setting.belongs_to_classes or name in ("kernelRadius", "maskedKernel", "initValue")
+    }
+
+
+# --- Feature classes ---------------------------------------------------------------------------------------------------
+
+
+class FeatureClass(NamedTuple):
+    # Class of the filter, and of its enumerations.
+    filter: str
+    enumerations: str
+    # Features that are computed only if they are named.
+    only_by_name: tuple = ()
+    # Features that PyRadiomics computes if none are named, and this module does not have.
+    missing: tuple = ()
+    # Features that PyRadiomics only has the names of, and those they equal.
+    without_values: Dict[str, str] = {}
+
+    def numbers(self):
+        """Dict of the numbers of the features by PyRadiomics' name."""
+        enums = getattr(itk, self.enumerations)
+        # Run length features have the same names here and there.
+        name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
+        numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
+        return {name_of(number): number for number in numbers}
+
+    def all_features(self, and_missing=False):
+        """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""
+        names = [name for name in self.numbers() if name not in self.only_by_name]
+        names += self.missing if and_missing else ()
+        return sorted(names, key=lambda name: name + "FeatureValue")
+
+
+CLASSES = {
+    "firstorder": FeatureClass(
+        "FirstOrderFeatureMapImageFilter", "FirstOrderFeatureMapEnums", only_by_name=("StandardDeviation",)
+    ),
+    "glcm": FeatureClass(
+        "CooccurrenceFeatureMapImageFilter",
+        "CooccurrenceFeatureMapEnums",
+        missing=("MCC",),
+        without_values={
+            "Dissimilarity": "DifferenceAverage",
+            "Homogeneity1": "Id",
+            "Homogeneity2": "Idm",
+            "SumVariance": "ClusterTendency",
+        },
+    ),
+    "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
+}
+
+# Not computed for voxels, by PyRadiomics neither.
+_SHAPE_CLASSES = ("shape", "shape2D")
+_MISSING_CLASSES = ("gldm", "glszm", "ngtdm")
+
+
+def _features(name, given):
+    """The features of a class, in order."""
+    feature_class = CLASSES[name]
+    if given is None or len(given) == 0:
+        if feature_class.missing:
+            _logger.warning(
+                "featureClass %s: all features but %s, which is not available", name, ", ".join(feature_class.missing)
+            )
+        return feature_class.all_features()
+    if isinstance(given, (str, bytes, dict)) or not all(isinstance(feature, str) for feature in given):
+        raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
+    for feature in given:
+        if feature in feature_class.missing:
+            raise NotImplementedError(f"feature {feature} of {name} is not available")
+        if feature in feature_class.without_values:
+            raise NotImplementedError(
+                f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "
+                f"{feature_class.without_values[feature]}"
+            )
+        if feature not in feature_class.numbers():
+            raise ValueError(
+                f"feature {feature} of {name} is not known; choose from {', '.join(feature_class.numbers())}"
+            )
+    return list(dict.fromkeys(given))
+
+
+def _feature_classes(given):
+    """Dict of the features to compute by class, in order."""
+    if given is None or len(given) == 0:
+        raise NotImplementedError(
+            f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not available; "
+            f"name the classes, such as featureClass={list(CLASSES)}"
+        )
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, dict):
+        given = {name: None for name in given}
+    classes = {}
+    for name, features in given.items():
+        if name in _MISSING_CLASSES:
+            raise NotImplementedError(f"featureClass {name} is not available; {', '.join(CLASSES)} are")
+        if name in CLASSES:
+            classes[name] = _features(name, features)
+        elif name not in _SHAPE_CLASSES:
+            raise ValueError(f"featureClass {name} is not known; choose from {', '.join(CLASSES)}")
+    return classes
+
+
+def _image_type_settings(given):
+    """The settings given for the image type Original. Raises NotImplementedError for any other one."""
+    if given is None or len(given) == 0:
+        return {}
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, dict):
+        given = {name: None for name in given}
+    for name in given:
+        if name != "Original":
+            raise NotImplementedError(
+                f"imageType {name} is not available; Original is. voxelmaps.radiomics.RadiomicsFeatureExtractor has "
+                "PyRadiomics' image filters"
+            )
+    settings = {}
+    for name, value in (given["Original"] or {}).items():
+        settings[name] = checked(name, value)
+        if not SETTINGS[name].belongs_to_classes:
+            raise ValueError(f"setting {name} has no effect on one imageType; give it in the section setting")
+    return settings
+
+
+# --- Files -------------------------------------------------------------------------------------------------------------
+
+
+def _without_repetition(pairs):
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"{key} is given twice")
+    return dict(pairs)
+
+
+def _read_file(path):
+    """Content of a parameter file."""
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"parameter file {path} does not exist")
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        try:
+            return json.loads(path.read_text(), object_pairs_hook=_without_repetition)
+        except ValueError as error:
+            raise ValueError(f"parameter file {path}: {error}") from None
+    if suffix not in (".yaml", ".yml"):
+        raise ValueError(f"parameter file {path} ends in neither .yaml, .yml nor .json")
+    try:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+    except ImportError:
+        raise ImportError(
+            f"reading {path} needs ruamel.yaml (pip install ruamel.yaml); JSON files and dicts do not"
+        ) from None
+    try:
+        return YAML(typ="safe", pure=True).load(path.read_text())
+    except YAMLError as error:
+        raise ValueError(f"parameter file {path}: {' '.join(str(error).split())}") from None
+
+
+class Parameters(NamedTuple):
+    # Of the loading and preparation of the images.
+    settings: Dict[str, Any]
+    # Of the computation of the maps.
+    class_settings: Dict[str, Any]
+    # Features by class, in order; those of all classes in PyRadiomics' order if none are named.
+    classes: Dict[str, List[str]]
+    image_types: Dict[str, Any]
+
+
+def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
+    """Read and check parameters.
+
+    params      A dict of sections, or the path of a YAML or JSON file with it; None for none.
+    keywords    Settings, which come before those of params, and perhaps featureClass and imageType.
+    """
+    if isinstance(params, (str, os.PathLike)):
+        params = _read_file(params)
+    if params is None:
+        params = {}
+    if not isinstance(params, dict):
+        raise TypeError(f"params must be a dict or the path of a YAML or JSON file, not {type(params).__name__}")
+    for section, content in params.items():
+        if section not in _SECTIONS:
+            raise ValueError(f"section {section} of the parameters is not known; choose from {', '.join(_SECTIONS)}")
+        if section.endswith("etting") and content is not None and not isinstance(content, dict):
+            raise ValueError(f"section {section} of the parameters is {content!r}, but must map names to values")
+
+    given = {}
+    for section in ("setting", "voxelSetting"):
+        for name, value in (params.get(section) or {}).items():
+            given[name] = checked(name, value)
+            if SETTINGS[name].section != section:
+                raise ValueError(f"setting {name} belongs to the section {SETTINGS[name].section}, not {section}")
+    keywords = dict(keywords)
+    feature_classes = keywords.pop("featureClass", params.get("featureClass"))
+    image_types = keywords.pop("imageType", params.get("imageType"))
+    for name, value in keywords.items():
+        given[name] = checked(name, value)
+
+    settings = {name: given.get(name, setting.default) for name, setting in SETTINGS.items()}
+    own = _image_type_settings(image_types)
+    return Parameters(settings, {**settings, **own}, _feature_classes(feature_classes), {"Original": own})

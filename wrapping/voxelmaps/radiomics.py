@@ -1,0 +1,222 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm and glrlm.
+
+execute                      maps of an image and a mask; needs no PyRadiomics
+RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
+
+doc/radiomics.md lists the settings, and where values differ from PyRadiomics' and why.
+"""
+
+import importlib.metadata
+import itertools
+import logging
+import platform
+from typing import Any, Dict
+
+import itk
+import numpy as np
+
+from . import _images, _radiomics_images, _radiomics_parameters
+
+__all__ = ["execute"]
+
+_logger = logging.getLogger(__name__)
+
+# Limits of the filters, whose own errors do not name PyRadiomics' settings.
+_MAX_LEVELS = 65535
+_MAX_VOXELS_IN_WINDOW = 65535
+_MAX_OFFSETS = 4096
+
+
+def bin_edges(values, settings):
+    """The edges of the bins, as PyRadiomics computes them with NumPy, up to the greatest value: the level of a value is the
+    number of edges that are not greater than it (numpy.digitize)."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        bad = values[~np.isfinite(values)][0]
+        raise ValueError(f"the image has the intensity {bad} where it is used, but intensities must be finite")
+    # Integers of Python, which do not overflow as those of small types do.
+    convert = int if values.dtype.kind in "iu" else values.dtype.type
+    minimum, maximum = convert(values.min()), convert(values.max())
+    count, width = settings["binCount"], settings["binWidth"]
+    if count is not None:
+        edges = np.histogram(values, count)[1]
+        # The greatest value belongs to the last bin.
+        edges[-1] += 1
+    else:
+        lowest = minimum - (minimum % width)
+        steps = (float(maximum) - float(lowest)) / width
+        if steps < _MAX_LEVELS:
+            edges = np.arange(lowest, maximum + 2 * width, width)
+        else:
+            raise ValueError(
+                f"setting binWidth is {width}, which makes {steps:.0f} gray levels of intensities from {minimum} to {maximum}; "
+                f"at most {_MAX_LEVELS} are possible"
+            )
+    used = edges[edges <= maximum]
+    if len(used) > _MAX_LEVELS:
+        raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
+    used = np.asarray(used, dtype=float)
+    if not (np.diff(used) > 0).all():
+        raise ValueError(
+            f"setting {'binWidth' if count is None else 'binCount'} makes bins that are too narrow for intensities from "
+            f"{minimum} to {maximum} of type {values.dtype}"
+        )
+    return used
+
+
+def _window_size(dimension, settings):
+    """Size of the window, in the order x, y, z."""
+    size = [2 * settings["kernelRadius"] + 1] * dimension
+    if settings["force2D"]:
+        axis = settings["force2Ddimension"]
+        if axis >= dimension:
+            raise ValueError(
+                f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions, counted from 0"
+            )
+        size[dimension - 1 - axis] = 1
+    if np.prod(size) > _MAX_VOXELS_IN_WINDOW:
+        raise ValueError(
+            f"setting kernelRadius is {settings['kernelRadius']}, which makes windows of {np.prod(size)} voxels; at most "
+            f"{_MAX_VOXELS_IN_WINDOW} are possible"
+        )
+    return size
+
+
+def _offsets(distances, window):
+    """One of each two opposite steps whose greatest component is one of the distances, in the order x, y, z and with the sign
+    that PyRadiomics chooses. Steps that do not fit into the window have no pair of voxels and are left out."""
+    ranges = [range(min(max(distances), n - 1), -min(max(distances), n - 1) - 1, -1) for n in reversed(window)]
+    steps = itertools.product(*ranges)
+    zero = (0,) * len(window)
+    offsets = [list(reversed(s)) for s in steps if s > zero and max(map(abs, s)) in distances]
+    if not 1 <= len(offsets) <= _MAX_OFFSETS:
+        raise ValueError(
+            f"setting distances is {distances}, which makes {len(offsets)} directions in windows of {window} voxels, but there "
+            f"must be 1 to {_MAX_OFFSETS}"
+        )
+    return offsets
+
+
+def _class_parameters(name, settings, window):
+    """Parameters of the filter that only this class has."""
+    if name == "firstorder":
+        return {"voxel_array_shift": float(settings["voxelArrayShift"])}
+    directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}
+    if name == "glcm":
+        offsets = _offsets(settings["distances"], window)
+        return {**directions, "offsets": offsets, "symmetric": settings["symmetricalGLCM"]}
+    return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
+
+
+def maps_of_class(image, roi, name, features, settings, precision):
+    """Yield the features of one class and their maps, as volumes.
+
+    image, roi    Volumes, cropped as PyRadiomics does.
+    """
+    feature_class = _radiomics_parameters.CLASSES[name]
+    inside = roi.array
+    used = image.array[inside] if settings["maskedKernel"] else image.array.ravel()
+    # PyRadiomics' class of first order features converts the image before it computes edges.
+    edges = bin_edges(used.astype(float) if name == "firstorder" else used, settings)
+    array = _images.native(image.array)
+    if precision == "double":
+        array = array.astype(np.float64)
+    input_image = itk.image_view_from_array(array)
+    # First order features contain the volume of a voxel.
+    input_image.SetSpacing(image.spacing)
+    window = _window_size(inside.ndim, settings)
+    background = float(settings["initValue"])
+    if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
+        raise ValueError(
+            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
+        )
+    output = itk.VectorImage[itk.D if precision == "double" else itk.F, inside.ndim]
+    numbers = feature_class.numbers()
+    filter = getattr(itk, feature_class.filter)[type(input_image), output].New(
+        input_image,
+        discretization_method="edges",
+        bin_edges=edges.tolist(),
+        window_size=window,
+        background_value=background,
+        features=[numbers[feature] for feature in features],
+        **{"mask_image" if settings["maskedKernel"] else "selection_image": inside.view(np.uint8)},
+        **_class_parameters(name, settings, window),
+    )
+    filter.Update()
+    maps = itk.array_view_from_image(filter.GetOutput())
+    for i, feature in enumerate(features):
+        yield feature, image.with_array(np.ascontiguousarray(maps[..., i]))
+
+
+def check_precision(precision):
+    if precision not in ("float", "double"):
+        raise ValueError(f"precision is {precision!r}, but must be float or double")
+
+
+def _general_diagnostics(parameters):
+    return {
+        "diagnostics_Versions_VoxelMaps": importlib.metadata.version("itk-voxelmaps"),
+        "diagnostics_Versions_Numpy": np.__version__,
+        "diagnostics_Versions_ITK": itk.Version.GetITKVersion(),
+        "diagnostics_Versions_Python": platform.python_version(),
+        "diagnostics_Configuration_Settings": {**parameters.settings, "voxelBased": True},
+        "diagnostics_Configuration_EnabledImageTypes": parameters.image_types,
+    }
+
+
+def execute(image, mask, params=None, *, precision="float", hashes=False, **settings) -> Dict[str, Any]:
+    """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
+
+    image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads.
+    params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
+    precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
+    hashes         Whether diagnostics contain the hashes of image and mask.
+    settings       Settings, which come before those of params; also featureClass and imageType.
+
+    Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
+    "original_glcm_Contrast". Maps are images of the library of the image; those of files are images of SimpleITK. They cover
+    the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches.
+
+    Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
+    known, or not available here.
+    """
+    check_precision(precision)
+    parameters = _radiomics_parameters.read(params, settings)
+    volume, convert = _radiomics_images.load(image, "the image")
+    mask_volume, _ = _radiomics_images.load(mask, "the mask")
+    prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
+    result = {}
+    if parameters.settings["additionalInfo"]:
+        result.update(_general_diagnostics(parameters), **prepared.diagnostics)
+    if parameters.settings["voxelBatch"] is not None:
+        _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
+    for name, features in parameters.classes.items():
+        maps = maps_of_class(prepared.image, prepared.roi, name, features, parameters.class_settings, precision)
+        for feature, volume in maps:
+            result[f"original_{name}_{feature}"] = convert(volume)
+    return result
+
+
+def __getattr__(name):
+    # PyRadiomics is imported only by who asks for its extractor.
+    if name == "RadiomicsFeatureExtractor":
+        from ._radiomics_extractor import RadiomicsFeatureExtractor
+
+        return RadiomicsFeatureExtractor
+    raise AttributeError(f"module {__name__} has no attribute {name}")
