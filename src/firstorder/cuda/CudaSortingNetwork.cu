@@ -36,11 +36,11 @@ constexpr unsigned int maxThreadsPerBlock = 128;
 // Blocks have fewer threads where these take less shared memory than this.
 constexpr std::size_t preferredSharedBytes = 33792;
 
-/** Numbers of a thread's words: intensities, or counts of levels as bytes or 16-bit integers. */
+/** What a thread keeps in shared memory: numbers to be sorted, and in place of these, counts of levels. */
 struct WordsOfWindow
 {
-  int  numbers;       // intensities that are sorted, or levels
-  int  levelWords;    // words of the counts of levels; 0 if levels are sorted, too
+  int  numbers;       // of type float or double
+  int  levelWords;    // 32-bit words of counts, one in place of a number; 0 if levels are sorted
   bool hasByteCounts; // else, counts have 16 bits
 };
 
@@ -52,8 +52,7 @@ MakeWords(const FirstOrderTask & task)
   words.hasByteCounts = task.windowVoxels <= 255;
   const int countsOfWord = words.hasByteCounts ? 4 : 2;
   const int levelWords = (task.numberOfGrayLevels + countsOfWord) / countsOfWord;
-  const int available = words.numbers * static_cast<int>(IntensityBytes(task) / sizeof(std::uint32_t));
-  words.levelWords = task.needsLevelCounts && levelWords <= available ? levelWords : 0;
+  words.levelWords = task.needsLevelCounts && levelWords <= words.numbers ? levelWords : 0;
   return words;
 }
 
@@ -263,7 +262,6 @@ __launch_bounds__(maxThreadsPerBlock)
     if (task.needsLevelCounts)
     {
       LevelSums levelSums(task, voxels);
-      // Words of a thread are those of other threads as intensities of double precision, so all must be of one kind.
       std::uint32_t * const levelWords = reinterpret_cast<std::uint32_t *>(numbers);
       const int             levelStride = stride * static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
       if (words.levelWords == 0)
