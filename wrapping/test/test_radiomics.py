@@ -20,6 +20,7 @@
 import importlib.util
 import json
 import logging
+import pathlib
 import warnings
 
 import itk
@@ -436,6 +437,19 @@ def test_diagnostics_of_pyradiomics():
     ]
 
 
+def test_diagnostics_need_more_than_the_core_of_itk(monkeypatch):
+    class Core:
+        def __getattr__(self, name):
+            if name == "ConnectedComponentImageFilter":
+                raise AttributeError(name)
+            return getattr(itk, name)
+
+    monkeypatch.setattr(images, "itk", Core())
+    with pytest.raises(ImportError, match="setting additionalInfo .* needs itk-segmentation: pip install itk"):
+        radiomics.execute(*scene(), featureClass="glrlm")
+    radiomics.execute(*scene(), featureClass="glrlm", additionalInfo=False)
+
+
 # --- Types and geometry ------------------------------------------------------------------------------------------------
 
 
@@ -587,6 +601,18 @@ def differ(first, second):
         first[key].shape != second[key].shape or not np.array_equal(first[key], second[key], equal_nan=True)
         for key in first
     )
+
+
+def test_every_setting_of_pyradiomics_is_known():
+    pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from ruamel.yaml import YAML
+
+    schema, _ = pyradiomics.getParameterValidationFiles()
+    mapping = YAML(typ="safe", pure=True).load(pathlib.Path(schema).read_text())["mapping"]
+    ours = {"setting": set(parameters.FILTER_SETTINGS), "voxelSetting": set()}
+    for name, setting in parameters.SETTINGS.items():
+        ours[setting.section].add(name)
+    assert {section: set(mapping[section]["mapping"]) for section in ours} == ours
 
 
 def test_every_setting_is_tested():

@@ -76,6 +76,7 @@ class Volume(NamedTuple):
 
 
 def simpleitk(purpose):
+    """The module SimpleITK. Raises ImportError with the purpose if it is not installed."""
     try:
         import SimpleITK
     except ImportError:
@@ -88,15 +89,16 @@ def _is_simpleitk(value):
 
 
 def from_simpleitk(image):
-    return Volume(
-        simpleitk("this").GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
-    )
+    from SimpleITK import GetArrayFromImage
+
+    return Volume(GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
-def to_simpleitk(volume, purpose="this"):
-    sitk = simpleitk(purpose)
+def to_simpleitk(volume):
+    from SimpleITK import GetImageFromArray
+
     array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = sitk.GetImageFromArray(array, isVector=False)
+    image = GetImageFromArray(array, isVector=False)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)
@@ -345,6 +347,10 @@ def _image_diagnostics(image, kind, hashes):
 
 def _number_of_components(inside):
     """The number of connected components, with 26 neighbors (8 in 2D)."""
+    if not hasattr(itk, "ConnectedComponentImageFilter"):
+        raise ImportError(
+            "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
+        )
     image = itk.image_from_array(inside.astype(np.uint8))
     components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
     components.FullyConnectedOn()
