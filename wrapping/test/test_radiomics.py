@@ -125,6 +125,8 @@ CASES = {
         {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
     ),
     "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
+    "symmetricalGLCM_scattered": ("int16", "scattered", {"binWidth": 60, "symmetricalGLCM": False}),
+    "one_level": ("int16", "scattered", {"binWidth": 1000}),
     "voxelArrayShift": ("int16", "holes", {"binWidth": 10, "voxelArrayShift": 100}),
     "resegmentRange": ("int16", "border", {"binWidth": 10, "resegmentRange": [20, 140]}),
     "resegment_relative": ("float32", "holes", {"binWidth": 0.2, "resegmentRange": [0.4], "resegmentMode": "relative"}),
@@ -226,6 +228,18 @@ class Windows:
 
         return np.array([any(map(is_product, matrices)) for matrices in self.matrices()])
 
+    def have_one_level_on_one_side(self):
+        """Whether, in some direction, all first voxels of the pairs have one level, or all second voxels, but not both."""
+
+        def is_one_sided(matrix):
+            return (np.count_nonzero(matrix.any(axis=1)) == 1) != (np.count_nonzero(matrix.any(axis=0)) == 1)
+
+        return np.array([any(map(is_one_sided, matrices)) for matrices in self.matrices()])
+
+    def have_no_pairs_in_region_of_one_level(self):
+        is_one_level = len(np.unique(self.levels[self.levels > 0])) == 1
+        return np.array([is_one_level and not any(m.any() for m in matrices) for matrices in self.matrices()])
+
 
 def excluded(key, windows):
     """The voxels where PyRadiomics has a fault that doc/radiomics.md lists; None if there are none."""
@@ -235,6 +249,10 @@ def excluded(key, windows):
         return windows.have_empty_directions()
     if key == "original_glcm_Imc2":
         return windows.have_products()
+    if key == "original_glcm_Correlation":
+        return windows.have_one_level_on_one_side()
+    if key == "original_glcm_InverseVariance":
+        return windows.have_no_pairs_in_region_of_one_level()
     return None
 
 
