@@ -21,6 +21,7 @@ import importlib.util
 import json
 import logging
 import pathlib
+import sys
 import warnings
 
 import itk
@@ -875,6 +876,14 @@ def test_extractor():
     )
     with pytest.raises(NotImplementedError, match="sigma"):
         radiomics.execute(image, mask, featureClass="glrlm", sigma=[2.0])
+
+
+def test_extractor_without_pyradiomics(monkeypatch):
+    monkeypatch.delitem(sys.modules, "itk.voxelmaps._radiomics_extractor", raising=False)
+    monkeypatch.setitem(sys.modules, "radiomics", None)
+    with pytest.raises(ImportError, match="RadiomicsFeatureExtractor needs PyRadiomics; execute.. does not: "):
+        radiomics.RadiomicsFeatureExtractor
+    assert not hasattr(radiomics, "FeatureExtractor")
 
 
 @pytest.mark.skipif("glcm" not in CLASSES, reason="the module has no co-occurrence filter")
