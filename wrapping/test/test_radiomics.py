@@ -752,6 +752,8 @@ def test_invalid_images_are_named(tmp_path):
         radiomics.execute(image_array("int16"), mask, **arguments)
     with pytest.raises(FileNotFoundError, match="the mask .*none.nrrd does not exist"):
         radiomics.execute(image, tmp_path / "none.nrrd", **arguments)
+    with pytest.raises(ValueError, match="the image has 3 dimensions, but the mask has 2"):
+        radiomics.execute(image, itk.image_from_array(mask_array("holes")[4]), correctMask=True, **arguments)
     with pytest.raises(ValueError, match="setting label is 3, but the mask has only the values 0, 1, 2"):
         radiomics.execute(image, mask, label=3, **arguments)
     array = image_array("float32")

@@ -232,8 +232,6 @@ def check(image, roi, settings):
     if difference is not None:
         if not settings["correctMask"]:
             raise ValueError(f"{difference}; setting correctMask resamples the mask to the image")
-        if len(image.spacing) != len(roi.spacing):
-            raise ValueError(difference)
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
         roi = _on_grid_of(image, roi, "setting correctMask")
@@ -392,6 +390,8 @@ def prepare(image, mask, settings, hashes):
     """Image and region of interest as they go into the computation of the maps, cropped to the region and kernelRadius."""
     if image.array.ndim != len(image.spacing):
         raise ValueError(f"the image has {image.array.shape[-1]} channels, but must have one")
+    if len(image.spacing) != len(mask.spacing):
+        raise ValueError(f"the image has {len(image.spacing)} dimensions, but the mask has {len(mask.spacing)}")
     mask = scalar_mask(mask, settings)
     roi = region_of_interest(mask, settings)
     diagnostics = {}
