@@ -20,6 +20,7 @@
 
 #include "io/ImageWriting.h"
 #include "io/Supervisor.h"
+#include "io/TemporaryFolders.h"
 #include "io/CommandLine.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkGDCMImageIO.h"

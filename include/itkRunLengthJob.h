@@ -38,6 +38,7 @@ struct RunLengthJob : TextureFeatureMapJob
 {
   using Feature = RunLengthFeatureMapEnums::Feature;
   using Aggregation = RunLengthFeatureMapEnums::Aggregation;
+  using InstructionSet = voxelmaps::InstructionSet;
 
   /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
   std::vector<Triple> offsets;
@@ -48,14 +49,6 @@ struct RunLengthJob : TextureFeatureMapJob
    * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
   bool skipDirectionsWithoutPairs{ false };
 
-  /** Widest instruction set that the CPU engine may use; it never uses one that the processor does not support. */
-  enum class InstructionSet : std::uint8_t
-  {
-    Baseline,
-    AVX2,
-    AVX512
-  };
-  InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
   /** Walk the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result is
    * bit-identical. */
   bool walkWindows{ false };
@@ -73,10 +66,6 @@ struct RunLengthJob : TextureFeatureMapJob
  * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMaps_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
-
-/** The instruction set that ComputeRunLengthFeatureMaps uses on this processor if all are allowed. */
-VoxelMaps_EXPORT RunLengthJob::InstructionSet
-                 GetWidestInstructionSet();
 } // namespace voxelmaps
 } // namespace itk
 

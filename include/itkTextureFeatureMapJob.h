@@ -26,6 +26,14 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** Instruction sets that the CPU engines are compiled for, each with all before it. */
+enum class InstructionSet : std::uint8_t
+{
+  Baseline,
+  AVX2,
+  AVX512
+};
+
 /** \class TextureFeatureMapJob
  * \brief Input and output of the engines of all texture filters: levels, window, output region and threads.
  *
@@ -42,6 +50,11 @@ struct TextureFeatureMapJob
   Triple                levelsSize{ { 0, 0, 0 } };
   std::uint32_t         numberOfGrayLevels{ 0 };
 
+  /** Intensities of the voxels of the level buffer, null if the class needs none: float, or double if
+   * intensitiesAreDouble; NaN where a voxel is absent, and nowhere else, and no negative zero. */
+  const void * intensities{ nullptr };
+  bool         intensitiesAreDouble{ false };
+
   /** Interleaved components of all voxels of the output region: float, or double if outputIsDouble. */
   void * output{ nullptr };
   bool   outputIsDouble{ false };
@@ -56,8 +69,15 @@ struct TextureFeatureMapJob
   Triple windowSize{ { 1, 1, 1 } };
   Triple windowAnchor{ { 0, 0, 0 } };
 
+  /** Widest instruction set that the CPU engine may use; it never uses one that the processor does not support. */
+  InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
+
   JobExecution execution;
 };
+
+/** The widest instruction set that the CPU engines can use on this processor. */
+VoxelMaps_EXPORT InstructionSet
+GetWidestInstructionSet();
 } // namespace voxelmaps
 } // namespace itk
 

@@ -23,6 +23,7 @@
 #include "itkVoxelMapsJob.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ class TextureOffsets
 public:
   using OffsetType = Offset<VDimension>;
   using OffsetsType = std::vector<OffsetType>;
+
+  /** Windows have at most 255 voxels along an axis. */
+  static constexpr OffsetValueType MaximumOffsetComponent = 254;
+  static constexpr std::size_t     MaximumNumberOfOffsets = 4096;
 
   /** The 4 directions in the xy plane, for 2.5D features of 3D images. */
   static OffsetsType
@@ -72,6 +77,101 @@ public:
       }
     }
     return offsets;
+  }
+
+  /** All offsets whose greatest component, without its sign, is one of the distances: one of each opposite pair, that
+   * whose last component other than 0 is positive, ordered by distance, then by the components from last to first. With
+   * isInPlane, those in the xy plane. Throws an itk::ExceptionObject if there is no distance, if a distance is 0, too
+   * large or given twice, or if there are too many offsets. */
+  static OffsetsType
+  GetOfDistances(const std::vector<unsigned int> & distances, bool isInPlane)
+  {
+    if (distances.empty())
+    {
+      itkGenericExceptionMacro(<< "There are 0 distances, but at least one is needed.");
+    }
+    OffsetsType offsets;
+    for (auto it = distances.begin(); it != distances.end(); ++it)
+    {
+      if (*it < 1 || *it > static_cast<unsigned int>(MaximumOffsetComponent))
+      {
+        itkGenericExceptionMacro(<< "The distance " << *it << " is not possible: it must be 1 to "
+                                 << MaximumOffsetComponent << '.');
+      }
+      if (std::find(distances.begin(), it, *it) != it)
+      {
+        itkGenericExceptionMacro(<< "The distance " << *it << " is given twice.");
+      }
+      const auto      distance = static_cast<OffsetValueType>(*it);
+      constexpr bool  hasZ = VDimension == 3;
+      const auto      depth = hasZ && !isInPlane ? distance : 0;
+      OffsetValueType offset[3];
+      for (offset[2] = 0; offset[2] <= depth; ++offset[2])
+      {
+        for (offset[1] = -distance; offset[1] <= distance; ++offset[1])
+        {
+          for (offset[0] = -distance; offset[0] <= distance; ++offset[0])
+          {
+            const OffsetValueType last = offset[2] != 0 ? offset[2] : offset[1] != 0 ? offset[1] : offset[0];
+            const OffsetValueType greatest = std::max({ std::abs(offset[0]), std::abs(offset[1]), offset[2] });
+            if (last > 0 && greatest == distance)
+            {
+              offsets.emplace_back();
+              std::copy_n(offset, VDimension, offsets.back().begin());
+            }
+          }
+        }
+        if (offsets.size() > MaximumNumberOfOffsets)
+        {
+          itkGenericExceptionMacro(<< "The distance " << *it << " makes more than " << MaximumNumberOfOffsets
+                                   << " offsets, which is the maximum.");
+        }
+      }
+    }
+    return offsets;
+  }
+
+  /** Throw an itk::ExceptionObject, on behalf of a filter, if there is no offset or too many, if an offset is zero or
+   * larger than any window, or if an offset is given twice; its opposite counts as the same unless pairs have an order.
+   */
+  static void
+  VerifyOfPairs(const Object & filter, const OffsetsType & offsets, bool pairsHaveOrder)
+  {
+    if (offsets.empty() || offsets.size() > MaximumNumberOfOffsets)
+    {
+      itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": There are " << offsets.size()
+                               << " offsets, but there must be 1 to " << MaximumNumberOfOffsets << '.');
+    }
+    for (auto it = offsets.begin(); it != offsets.end(); ++it)
+    {
+      OffsetType opposite;
+      bool       isZero = true;
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        opposite[d] = -(*it)[d];
+        isZero = isZero && (*it)[d] == 0;
+        if ((*it)[d] < -MaximumOffsetComponent || (*it)[d] > MaximumOffsetComponent)
+        {
+          itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                   << " is larger than any window: its components must be -" << MaximumOffsetComponent
+                                   << " to " << MaximumOffsetComponent << '.');
+        }
+      }
+      if (isZero)
+      {
+        itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                 << " is zero, so that it makes no pairs.");
+      }
+      if (std::find(offsets.begin(), it, *it) != it)
+      {
+        itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it << " is given twice.");
+      }
+      if (!pairsHaveOrder && std::find(offsets.begin(), it, opposite) != it)
+      {
+        itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": The offset " << *it
+                                 << " is the opposite of another one, which makes the same pairs.");
+      }
+    }
   }
 
   /** Throw an itk::ExceptionObject, on behalf of a filter, if there is no offset, or if an offset is not a direction or

@@ -13,7 +13,7 @@ rm -rf "${bundle}"
 mkdir -p "${bundle}/lib" "${bundle}/data"
 programs=()
 for program in test/VoxelMaps{,Internal,Golden,Cuda,CudaGolden}Tests benchmarks/RunLengthBenchmark \
-  benchmarks/FuzzyConnectednessBenchmark; do
+  benchmarks/FuzzyConnectednessBenchmark benchmarks/TextureBenchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
   else

@@ -17,13 +17,16 @@
  *=========================================================================*/
 #include "itkRunLengthFeatureMapEnums.h"
 
-#include <cctype>
+#include "texture/FeatureNames.h"
+
 #include <ostream>
 
 namespace itk
 {
 namespace
 {
+using voxelmaps::EqualIgnoringCase;
+
 struct FeatureName
 {
   const char * abbreviation;
@@ -49,20 +52,6 @@ constexpr FeatureName featureNames[RunLengthFeatureMapEnums::NumberOfFeatures] =
   { "RV", "RunVariance" },
   { "RE", "RunEntropy" },
 };
-
-bool
-EqualIgnoringCase(const std::string & a, const char * b)
-{
-  std::size_t i = 0;
-  for (; i < a.size() && b[i] != '\0'; ++i)
-  {
-    if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
-    {
-      return false;
-    }
-  }
-  return i == a.size() && b[i] == '\0';
-}
 
 std::vector<RunLengthFeatureMapEnums::Feature>
 FirstFeatures(unsigned int count)

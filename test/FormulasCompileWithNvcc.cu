@@ -16,6 +16,9 @@
  *
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
+#include "cooccurrence/CooccurrenceTask.h"
+#include "firstorder/FirstOrderFormulas.h"
+#include "firstorder/SortingNetwork.h"
 #include "runlength/RunLengthFormulas.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
@@ -23,9 +26,32 @@ using namespace itk::voxelmaps;
 
 template struct itk::voxelmaps::RunLengthSums<double>;
 template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
+template struct itk::voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
 
 namespace
 {
+struct Root
+{
+  static __host__ __device__ double
+  Of(double value)
+  {
+    return sqrt(value);
+  }
+};
+
+struct Numbers
+{
+  __host__ __device__ double
+  operator()(int k) const
+  {
+    return k;
+  }
+  __host__ __device__ void
+  operator()(int, int) const
+  {}
+};
+
 __host__ __device__ bool
 HasAllFunctions()
 {
@@ -33,11 +59,30 @@ HasAllFunctions()
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
   const auto averageTerm = &RunLengthTermOfAverage<double>;
   const auto average = &RunLengthAverage<double, PlainDivision<double>>;
+  const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
+  const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
+  const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
   const auto keyOfTerms = &KeyOfTerms;
   const auto strengthOfKey = &StrengthOfKey;
   const auto meanTerm = &MeanTerm;
   const auto differenceTerm = &DifferenceTerm;
+  const auto startFirstOrder = &StartFirstOrderSums<double>;
+  const auto addIntensity = &AddIntensity<double>;
+  const auto addDeviation = &AddDeviation<double>;
+  const auto addRobustIntensity = &AddRobustIntensity<double>;
+  const auto addRobustDeviation = &AddRobustDeviation<double>;
+  const auto firstOrder = &FirstOrderFeatureValue<double, Root>;
+  const auto percentile = &Percentile<Numbers>;
+  const auto median = &MedianOf<Numbers>;
+  const auto sort = &SortByMergeExchange<Numbers>;
+  if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
+      addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
+      percentile == nullptr || median == nullptr || sort == nullptr)
+  {
+    return false;
+  }
   return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
+         cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
          keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace

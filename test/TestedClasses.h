@@ -22,11 +22,19 @@
 // into VoxelMapsCudaTests, which tests the Cuda classes in the same way. This header says what "the filter" and "the
 // engines" are in each.
 
+#include "itkCooccurrenceFeatureMapImageFilter.h"
+#include "itkCooccurrenceJob.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
+#  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
+#  include "itkCudaCooccurrenceJob.h"
+#  include "itkCudaFirstOrderFeatureMapImageFilter.h"
+#  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
@@ -49,6 +57,23 @@ struct RunLengthEngine
   std::function<bool(itk::voxelmaps::RunLengthJob job)> compute;
 };
 
+/** A way to compute a CooccurrenceJob; all ways must give the same bits. */
+struct CooccurrenceEngine
+{
+  std::string name;
+  /** False if this way cannot take the job. */
+  std::function<bool(const itk::voxelmaps::CooccurrenceJob & job)> compute;
+};
+
+inline CooccurrenceEngine
+MakeCpuCooccurrenceEngine()
+{
+  return { "CPU", [](const itk::voxelmaps::CooccurrenceJob & job) {
+            itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+            return true;
+          } };
+}
+
 inline RunLengthEngine
 MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
 {
@@ -60,14 +85,42 @@ MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
            } };
 }
 
+/** The same of a FirstOrderJob. */
+struct FirstOrderEngine
+{
+  std::string                                            name;
+  std::function<bool(itk::voxelmaps::FirstOrderJob job)> compute;
+};
+
+inline FirstOrderEngine
+MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::FirstOrderJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeFirstOrderFeatureMaps(job);
+             return true;
+           } };
+}
+
 #if !defined(VOXELMAPS_TEST_CUDA)
 
 constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
+using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
+using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
+
+inline std::vector<CooccurrenceEngine>
+GetCooccurrenceEngines()
+{
+  return { MakeCpuCooccurrenceEngine() };
+}
 
 /** The first one is the one to be compared with the oracle. */
 inline std::vector<RunLengthEngine>
@@ -77,6 +130,15 @@ GetRunLengthEngines()
   return { MakeCpuEngine(InstructionSet::Baseline),
            MakeCpuEngine(InstructionSet::AVX2),
            MakeCpuEngine(InstructionSet::AVX512) };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX2),
+           MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -175,6 +237,44 @@ private:
 };
 
 template <typename... TArguments>
+class CooccurrenceFilter : public WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = CooccurrenceFilter;
+  using Superclass = WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::CooccurrenceJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
+class FirstOrderFilter : public WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = FirstOrderFilter;
+  using Superclass = WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::FirstOrderJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
 class RunLengthFilter : public WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>
 {
 public:
@@ -212,6 +312,40 @@ protected:
   }
 };
 
+inline CooccurrenceEngine
+MakeCudaCooccurrenceEngine(itk::voxelmaps::CudaCooccurrenceOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::CooccurrenceJob & job) {
+            itk::voxelmaps::CudaCooccurrenceOptions options;
+            options.method = method;
+            try
+            {
+              itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
+inline std::vector<CooccurrenceEngine>
+GetCooccurrenceEngines()
+{
+  using Method = itk::voxelmaps::CudaCooccurrenceOptions::Method;
+  return { MakeCudaCooccurrenceEngine(Method::Automatic),
+           MakeCudaCooccurrenceEngine(Method::RankTables),
+           MakeCpuCooccurrenceEngine() };
+}
+
 inline RunLengthEngine
 MakeCudaEngine(itk::voxelmaps::CudaRunLengthOptions::Method method)
 {
@@ -248,6 +382,28 @@ GetRunLengthEngines()
            MakeCudaEngine(Method::SlidingWindow),
            MakeCudaEngine(Method::SortReduce),
            MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+}
+
+inline FirstOrderEngine
+MakeFirstOrderCudaEngine(itk::voxelmaps::CudaFirstOrderOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::FirstOrderJob & job) {
+            itk::voxelmaps::CudaFirstOrderOptions options;
+            options.method = method;
+            itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+            return true;
+          } };
+}
+
+inline std::vector<FirstOrderEngine>
+GetFirstOrderEngines()
+{
+  using Method = itk::voxelmaps::CudaFirstOrderOptions::Method;
+  return { MakeFirstOrderCudaEngine(Method::Automatic),
+           MakeFirstOrderCudaEngine(Method::SortingNetwork),
+           MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 #endif

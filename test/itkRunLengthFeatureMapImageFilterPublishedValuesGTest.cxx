@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "IbsiPhantom.h"
 #include "RunLengthOracle.h"
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
@@ -23,8 +24,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,6 +32,10 @@ namespace
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
+using IbsiPhantom::phantomImage;
+using IbsiPhantom::phantomMask;
+using IbsiPhantom::phantomSize;
+using IbsiPhantom::RoundTo3Digits;
 using VoxelMapsTest::MakeImage;
 
 /* Zhang et al. (2019) */
@@ -165,177 +168,7 @@ ExpectFeature(Feature feature, double expected, float actual)
   }
 }
 
-/* IBSI digital phantom, theibsi/data_sets, CC-BY-4.0 */
-
-constexpr unsigned int phantomSize[3] = { 5, 4, 4 };
-
-const std::vector<short> phantomImage{ 1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       4,
-                                       6,
-                                       1,
-                                       1, //
-                                       4,
-                                       1,
-                                       6,
-                                       4,
-                                       1, //
-                                       4,
-                                       4,
-                                       6,
-                                       4,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       3,
-                                       1,
-                                       1, //
-                                       4,
-                                       4,
-                                       6,
-                                       1,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       9,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1, //
-                                          //
-                                       1,
-                                       4,
-                                       4,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       1,
-                                       1,
-                                       1, //
-                                       1,
-                                       1,
-                                       6,
-                                       1,
-                                       1 };
-
-const std::vector<unsigned char> phantomMask{ 1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              0,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              0,
-                                              0, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              0,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                                 //
-                                              1,
-                                              1,
-                                              1,
-                                              0,
-                                              0, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1, //
-                                              1,
-                                              1,
-                                              1,
-                                              1,
-                                              1 };
+/* IBSI digital phantom */
 
 enum PublishedColumn
 {
@@ -372,14 +205,6 @@ const std::vector<PublishedRow> publishedRows{
   { Feature::RunVariance, { { 0.761, 0.778, 0.758, 0.767, 0.574, 0.598 } } },
   { Feature::RunEntropy, { { 2.17, 2.57, 2.52, 2.76, 2.43, 2.62 } } }
 };
-
-double
-RoundTo3Digits(double value)
-{
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g", value);
-  return std::strtod(text, nullptr);
-}
 
 std::vector<Feature>
 PublishedFeatures()

@@ -574,6 +574,10 @@ TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
   runLengths->SetInput(MakeNoise(1));
   runLengths->SetCudaMethod(static_cast<itk::RunLengthFeatureMapEnums::CudaMethod>(6));
   ExpectError([&] { runLengths->Update(); }, { "CudaMethod", "6", "0", "5", "SlidingWindow" });
+  const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<ImageType>::New();
+  firstOrder->SetInput(MakeNoise(1));
+  firstOrder->SetCudaMethod(static_cast<itk::FirstOrderFeatureMapEnums::CudaMethod>(9));
+  ExpectError([&] { firstOrder->Update(); }, { "CudaMethod", "9", "0" });
   const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<ImageType>::New();
   connectedness->SetInput(MakeNoise(1));
   connectedness->SetSeed(adaptedIndex);

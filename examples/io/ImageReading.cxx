@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ImageReading.h"
+#include "TemporaryFolders.h"
 
 #include "itkGDCMImageIO.h"
 #include "itkImageIOFactory.h"
@@ -126,12 +127,13 @@ TemporaryLink::TemporaryLink(const std::string & name)
   const auto unique = std::chrono::steady_clock::now().time_since_epoch().count();
   m_Folder = std::filesystem::temp_directory_path() /
              ("voxelmaps-" + std::to_string(std::random_device{}()) + "-" + std::to_string(unique));
-  if (!std::filesystem::create_directory(m_Folder))
-  {
-    throw std::runtime_error("cannot make the folder '" + m_Folder.string() + "'");
-  }
   RemoveFolderIfKilled(m_Folder);
   std::error_code error;
+  if (!std::filesystem::create_directory(m_Folder, error))
+  {
+    KeepFolderIfKilled(m_Folder);
+    throw std::runtime_error("cannot make the folder '" + m_Folder.string() + "'");
+  }
   std::filesystem::create_symlink(std::filesystem::absolute(name), this->GetName(), error);
   if (error)
   {

@@ -18,6 +18,7 @@
 #include "StagedFiles.h"
 
 #include "Supervisor.h"
+#include "TemporaryFolders.h"
 
 #include <array>
 #include <cctype>
@@ -210,15 +211,24 @@ StagedFiles::MakeFolder(const fs::path & finalFolder, const std::string & name)
         folder += letters[random() % (sizeof(letters) - 1)];
       }
       hidden = place / folder;
-      // False if there is such a folder.
+      if (fs::exists(fs::symlink_status(hidden, error)))
+      {
+        continue;
+      }
+      // First, so that a run that is killed at any moment leaves no folder behind.
+      RemoveFolderIfKilled(hidden);
+      // False if another process has just made such a folder.
       isMade = fs::create_directory(hidden, error);
+      if (!isMade)
+      {
+        KeepFolderIfKilled(hidden);
+      }
       if (error)
       {
         throw MakeError(name, "no file can be made in '" + finalFolder.string() + "': " + GetMessage(error));
       }
     }
     m_Folders.emplace_back(place, hidden);
-    RemoveFolderIfKilled(hidden);
     // A bit by which files get the group of their folder stays.
     fs::permissions(hidden, fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
   }

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "Supervisor.h"
+#include "TemporaryFolders.h"
 #include "Text.h"
 
 #include "itkMacro.h"
@@ -33,7 +34,6 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <mutex>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -72,15 +72,11 @@ GetAgent(FileAction action)
 /** What the child tells its parent, in memory that both share. */
 struct SharedState
 {
-  static constexpr std::size_t maxFolders = 64;
-  static constexpr std::size_t maxLength = 4096;
-
   std::atomic<bool> isReading;
   std::atomic<bool> isVerbose;
   FileAction        action;
   double            seconds;
   char              file[1024];
-  char              folders[maxFolders][maxLength];
 };
 
 SharedState * shared = nullptr;
@@ -89,25 +85,8 @@ SharedState * shared = nullptr;
 int captureFile = -1;
 
 volatile std::sig_atomic_t childProcess = 0;
-#  ifdef __linux__
-volatile std::sig_atomic_t parentProcess = 0;
-#  endif
 
 constexpr auto & requests = endingSignals;
-
-void
-RemoveFolders()
-{
-  for (auto & folder : shared->folders)
-  {
-    if (folder[0] != '\0')
-    {
-      std::error_code error;
-      std::filesystem::remove_all(folder, error);
-      folder[0] = '\0';
-    }
-  }
-}
 
 extern "C" void
 ForwardSignal(int signalNumber)
@@ -119,22 +98,6 @@ ForwardSignal(int signalNumber)
   }
   errno = error;
 }
-
-#  ifdef __linux__
-/** End the child; if its parent was killed, remove the folders in its place. */
-extern "C" void
-EndChild(int signalNumber)
-{
-  if (getppid() != static_cast<pid_t>(parentProcess))
-  {
-    // This may wait for ever, if the signal came while memory was allocated.
-    alarm(5);
-    RemoveFolders();
-  }
-  std::signal(signalNumber, SIG_DFL);
-  raise(signalNumber);
-}
-#  endif
 
 /** Passes requests to end on to the child. */
 class SignalForwarder
@@ -395,7 +358,7 @@ ExplainEnd(const std::string & program, int status)
 }
 
 int
-Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder)
+Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder, TemporaryFolderRemover & remover)
 {
   forwarder.Start(child);
   // The child keeps its number until the forwarder has stopped: no other process gets a signal.
@@ -409,7 +372,7 @@ Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder)
   {
   }
 
-  RemoveFolders();
+  remover.Finish();
   if (WIFSIGNALED(status) && std::find(requests.begin(), requests.end(), WTERMSIG(status)) != requests.end())
   {
     // Shells and batch systems want to see that the signal ended the program.
@@ -444,22 +407,18 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   shared = new (memory) SharedState{};
 
   FlushStandardStreams();
-  SignalForwarder forwarder;
-  const pid_t     parent = getpid();
-  const pid_t     child = fork();
-  int             code = EXIT_FAILURE;
+  SignalForwarder        forwarder;
+  TemporaryFolderRemover remover;
+  const pid_t            parent = getpid();
+  const pid_t            child = remover.Start() ? fork() : -1;
+  int                    code = EXIT_FAILURE;
   if (child == 0)
   {
     forwarder.Stop();
 #  ifdef __linux__
-    parentProcess = parent;
-    const bool isIgnored = std::signal(SIGTERM, EndChild) == SIG_IGN;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (isIgnored)
-    {
-      std::signal(SIGTERM, SIG_IGN);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-    }
+    struct sigaction action{};
+    sigaction(SIGTERM, nullptr, &action);
+    prctl(PR_SET_PDEATHSIG, action.sa_handler == SIG_IGN ? SIGKILL : SIGTERM);
     // The parent may be gone already.
     if (getppid() != parent)
     {
@@ -470,8 +429,9 @@ RunSupervised(const std::string & program, const std::function<int()> & run)
   }
   if (child > 0)
   {
-    code = Supervise(program, child, forwarder);
+    code = Supervise(program, child, forwarder, remover);
   }
+  remover.Finish();
   shared = nullptr;
   munmap(memory, sizeof(SharedState));
   close(captureFile);
@@ -551,66 +511,6 @@ SetReadersVerbose(bool isVerbose)
   if (shared)
   {
     shared->isVerbose = isVerbose;
-  }
-#endif
-}
-
-#ifndef _WIN32
-namespace
-{
-std::mutex foldersMutex;
-}
-#endif
-
-void
-RemoveFolderIfKilled(const std::filesystem::path & folder)
-{
-#ifdef _WIN32
-  (void)folder;
-#else
-  if (!shared)
-  {
-    return;
-  }
-  const std::string                 name = std::filesystem::absolute(folder).string();
-  const std::lock_guard<std::mutex> lock(foldersMutex);
-  for (auto & entry : shared->folders)
-  {
-    if (entry[0] == '\0')
-    {
-      if (name.size() >= sizeof(entry))
-      {
-        throw std::runtime_error("the name of the folder '" + name + "' is too long");
-      }
-      // The first character last: the parent must never see a part of the name.
-      std::memcpy(entry + 1, name.c_str() + 1, name.size());
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      entry[0] = name[0];
-      return;
-    }
-  }
-  throw std::runtime_error("there are more than " + std::to_string(SharedState::maxFolders) + " temporary folders");
-#endif
-}
-
-void
-KeepFolderIfKilled(const std::filesystem::path & folder)
-{
-#ifdef _WIN32
-  (void)folder;
-#else
-  if (!shared)
-  {
-    return;
-  }
-  const std::string                 name = std::filesystem::absolute(folder).string();
-  const std::lock_guard<std::mutex> lock(foldersMutex);
-  for (auto & entry : shared->folders)
-  {
-    if (name == entry)
-    {
-      entry[0] = '\0';
-    }
   }
 #endif
 }

@@ -23,7 +23,6 @@
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -66,14 +65,6 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
 /** Print what libraries print while they read, on standard error. */
 void
 SetReadersVerbose(bool isVerbose);
-
-/** Remove a folder and what it contains if this process is killed; throws if there are too many such folders. */
-void
-RemoveFolderIfKilled(const std::filesystem::path & folder);
-
-/** Undo RemoveFolderIfKilled. */
-void
-KeepFolderIfKilled(const std::filesystem::path & folder);
 
 /** The first line of what a reader printed that is not a warning, or an empty text. */
 std::string

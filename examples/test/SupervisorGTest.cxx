@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "TemporaryFolder.h"
 #include "io/Supervisor.h"
+#include "io/TemporaryFolders.h"
 #include "io/Text.h"
 
 #include "itkObject.h"
@@ -28,6 +29,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -394,32 +396,42 @@ TEST_F(SupervisorTest, IgnoredRequestsStayIgnored)
 #ifdef __linux__
 TEST_F(SupervisorTest, TheChildEndsWithItsParent)
 {
-  const TemporaryFolder folder;
-  const auto            work = folder.Get("work");
-  int                   ready[2];
-  ASSERT_EQ(pipe(ready), 0);
-  const pid_t process = Fork([&] {
-    RunSupervised("Program", [&] {
-      std::filesystem::create_directories(work);
-      ExampleIO::RemoveFolderIfKilled(work);
-      close(ready[0]);
-      if (write(ready[1], "x", 1) == 1)
-      {
-        pause();
-      }
-      return 0;
+  // A thread that still writes must not make the removal of the folder fail, whenever it happens.
+  for (int repetition = 0; repetition < 20; ++repetition)
+  {
+    const TemporaryFolder folder;
+    const auto            work = folder.Get("work");
+    int                   ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t process = Fork([&] {
+      RunSupervised("Program", [&] {
+        std::filesystem::create_directories(work);
+        ExampleIO::RemoveFolderIfKilled(work);
+        close(ready[0]);
+        std::thread([&work] {
+          for (int i = 0;; ++i)
+          {
+            std::ofstream(work / std::to_string(i)) << "text";
+          }
+        }).detach();
+        if (write(ready[1], "x", 1) == 1)
+        {
+          pause();
+        }
+        return 0;
+      });
     });
-  });
-  close(ready[1]);
-  char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  EXPECT_TRUE(std::filesystem::exists(work));
-  kill(process, SIGKILL);
-  waitpid(process, nullptr, 0);
-  // End of file, since the child held the other end.
-  EXPECT_EQ(read(ready[0], &byte, 1), 0);
-  EXPECT_FALSE(std::filesystem::exists(work));
-  close(ready[0]);
+    close(ready[1]);
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    EXPECT_TRUE(std::filesystem::exists(work));
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+    // End of file, since the processes that this one started held the other end.
+    EXPECT_EQ(read(ready[0], &byte, 1), 0);
+    EXPECT_FALSE(std::filesystem::exists(work));
+    close(ready[0]);
+  }
 }
 
 TEST_F(SupervisorTest, ALimitOfFileSizesIsNamed)

@@ -94,5 +94,24 @@ EntropyTerm(std::uint64_t n, int bits)
   const std::uint64_t carry = rounded < low ? 1 : 0;
   return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
 }
+
+std::int64_t
+FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits)
+{
+  // Long division, bit by bit.
+  std::uint64_t quotient = numerator / denominator;
+  std::uint64_t remainder = numerator % denominator;
+  for (int bit = 0; bit < bits; ++bit)
+  {
+    remainder *= 2;
+    quotient *= 2;
+    if (remainder >= denominator)
+    {
+      remainder -= denominator;
+      ++quotient;
+    }
+  }
+  return static_cast<std::int64_t>(2 * remainder >= denominator ? quotient + 1 : quotient);
+}
 } // namespace voxelmaps
 } // namespace itk

@@ -48,6 +48,10 @@ PowerOfTwo(int exponent);
 /** round(2^bits n log2(n)) for bits < 56; 0 for n < 2. */
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits);
+
+/** round(2^bits numerator / denominator) for numerator <= denominator < 2^63 and bits < 63. */
+std::int64_t
+FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -16,7 +16,9 @@
  *
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
+#include "itkCudaCooccurrenceJob.h"
 #include "itkCudaDevices.h"
+#include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
 
@@ -82,6 +84,30 @@ CudaDevices::GetDriverVersion()
 
 namespace voxelmaps
 {
+CudaCooccurrenceReport
+ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob &, const CudaCooccurrenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaFirstOrderReport
+ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
 {

@@ -144,12 +144,14 @@ public:
     std::uint64_t output;
     std::uint64_t scratch;
     std::uint64_t selection;
+    std::uint64_t intensities;
     std::uint64_t levels;
 
     std::uint64_t
     Sum() const
     {
-      return RoundUpToAlignment(output) + RoundUpToAlignment(scratch) + RoundUpToAlignment(selection) + levels;
+      return RoundUpToAlignment(output) + RoundUpToAlignment(scratch) + RoundUpToAlignment(selection) +
+             RoundUpToAlignment(intensities) + levels;
     }
   };
 
@@ -168,7 +170,8 @@ public:
     m_Scratch = m_Buffer.data() + RoundUpToAlignment(bytes.output);
     m_ScratchBytes = bytes.scratch;
     m_Selection = m_Scratch + RoundUpToAlignment(bytes.scratch);
-    m_Levels = m_Selection + RoundUpToAlignment(bytes.selection);
+    m_Intensities = m_Selection + RoundUpToAlignment(bytes.selection);
+    m_Levels = m_Intensities + RoundUpToAlignment(bytes.intensities);
     return true;
   }
 
@@ -188,7 +191,12 @@ public:
       task.outputSize[d] = size[d];
       task.outputToLevels[d] = start[d] + whole.outputToLevels[d] - box.start[d];
     }
-    this->CopyLevels(job, box, staging);
+    this->CopyVoxels(job, box, job.levels, sizeof(std::uint16_t), m_Levels, staging);
+    if (whole.intensities != nullptr)
+    {
+      this->CopyVoxels(job, box, whole.intensities, IntensityBytes(whole), m_Intensities, staging);
+      task.intensities = m_Intensities;
+    }
     if (whole.selection != nullptr)
     {
       const std::int64_t first = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
@@ -235,31 +243,33 @@ private:
     }
   }
 
+  /** Copy a box of the levels, or of what there is for each of them. */
   void
-  CopyLevels(const TextureFeatureMapJob & job, const LevelBox & box, CudaStaging & staging)
+  CopyVoxels(const TextureFeatureMapJob & job, const LevelBox & box, const void * from, std::size_t voxelBytes,
+             char * to, CudaStaging & staging)
   {
     if (NumberOfVoxels(box.size) == 0)
     {
       return;
     }
-    const auto row = [](std::int64_t voxels) { return static_cast<std::size_t>(voxels) * sizeof(std::uint16_t); };
+    const auto row = [voxelBytes](std::int64_t voxels) { return static_cast<std::size_t>(voxels) * voxelBytes; };
     if (box.size[0] == job.levelsSize[0] && (box.size[1] == job.levelsSize[1] || box.size[2] == 1))
     {
       // Contiguous, as the levels of images that are computed as a whole.
-      const std::uint16_t * const first =
-        job.levels + (box.start[2] * job.levelsSize[1] + box.start[1]) * job.levelsSize[0];
-      staging.ToDevice(m_Levels, first, row(box.size[0] * box.size[1] * box.size[2]), stream);
+      const std::int64_t first = (box.start[2] * job.levelsSize[1] + box.start[1]) * job.levelsSize[0];
+      staging.ToDevice(
+        to, static_cast<const char *>(from) + row(first), row(box.size[0] * box.size[1] * box.size[2]), stream);
       return;
     }
     cudaMemcpy3DParms copy{};
-    copy.srcPtr = make_cudaPitchedPtr(const_cast<std::uint16_t *>(job.levels),
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<void *>(from),
                                       row(job.levelsSize[0]),
                                       static_cast<std::size_t>(job.levelsSize[0]),
                                       static_cast<std::size_t>(job.levelsSize[1]));
     copy.srcPos =
       make_cudaPos(row(box.start[0]), static_cast<std::size_t>(box.start[1]), static_cast<std::size_t>(box.start[2]));
     copy.dstPtr = make_cudaPitchedPtr(
-      m_Levels, row(box.size[0]), static_cast<std::size_t>(box.size[0]), static_cast<std::size_t>(box.size[1]));
+      to, row(box.size[0]), static_cast<std::size_t>(box.size[0]), static_cast<std::size_t>(box.size[1]));
     copy.extent =
       make_cudaExtent(row(box.size[0]), static_cast<std::size_t>(box.size[1]), static_cast<std::size_t>(box.size[2]));
     copy.kind = cudaMemcpyHostToDevice;
@@ -270,6 +280,7 @@ private:
   char *             m_Scratch{ nullptr };
   std::uint64_t      m_ScratchBytes{ 0 };
   char *             m_Selection{ nullptr };
+  char *             m_Intensities{ nullptr };
   char *             m_Levels{ nullptr };
   CudaEvent          m_Copied;
   CudaEvent          m_Started;
@@ -346,6 +357,7 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
   Slot::Bytes            bytes{ voxels * static_cast<std::uint64_t>(slab.numberOfComponents) * ComponentBytes(slab),
                      scratch.minimum,
                      m_Whole.selection != nullptr ? voxels : 0,
+                     levelVoxels * IntensityBytes(slab),
                      levelVoxels * sizeof(std::uint16_t) };
   m_NeededBytes = slots * bytes.Sum() + otherBytes;
   if (m_NeededBytes > memory)

@@ -48,7 +48,8 @@ struct CudaMethodResources
 };
 
 /** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory,
- * copies levels and selection to the device and the output to the host, and overlaps copies and kernels. */
+ * copies levels, intensities and selection to the device and the output to the host, and overlaps copies and kernels.
+ */
 class CudaSlabEngine
 {
 public:

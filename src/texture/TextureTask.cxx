@@ -103,6 +103,8 @@ SetTextureTask(const TextureFeatureMapJob & job, int numberOfComponents, Texture
   Verify(job);
   task.levels = job.levels;
   task.numberOfGrayLevels = static_cast<int>(job.numberOfGrayLevels);
+  task.intensities = job.intensities;
+  task.intensitiesAreDouble = job.intensitiesAreDouble;
   task.output = job.output;
   task.outputIsDouble = job.outputIsDouble;
   task.numberOfComponents = numberOfComponents;

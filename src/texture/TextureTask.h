@@ -35,6 +35,9 @@ struct TextureTask
   const std::uint16_t * levels;
   std::int64_t          levelsSize[3];
   int                   numberOfGrayLevels;
+  /** As those of the job. */
+  const void * intensities;
+  bool         intensitiesAreDouble;
 
   void *       output;
   bool         outputIsDouble;
@@ -66,6 +69,13 @@ inline std::size_t
 ComponentBytes(const TextureTask & task)
 {
   return task.outputIsDouble ? sizeof(double) : sizeof(float);
+}
+
+/** Number of bytes of an intensity; 0 if there are none. */
+inline std::size_t
+IntensityBytes(const TextureTask & task)
+{
+  return task.intensities == nullptr ? 0 : task.intensitiesAreDouble ? sizeof(double) : sizeof(float);
 }
 
 /** Number of voxels of a box. */

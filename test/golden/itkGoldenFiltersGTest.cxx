@@ -34,6 +34,7 @@
 namespace
 {
 using namespace VoxelMapsGolden;
+using VoxelMapsTest::FirstOrderFilter;
 using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::RunLengthFilter;
@@ -277,6 +278,49 @@ CheckRunLengthFilter(GoldenGroup & group)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
+CheckFirstOrderFilter(GoldenGroup & group)
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = FirstOrderFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  for (int i = 0; i < 6; ++i)
+  {
+    Draws           draws(group.NextCase());
+    const auto      method = static_cast<Discretization>(draws.Below(4));
+    const SceneType scene(method == Discretization::Identity, draws);
+    const auto      filter = FilterType::New();
+    filter->SetInput(scene.image);
+    filter->SetDiscretizationMethod(method);
+    DrawRange(filter.GetPointer(), method, draws);
+    SetMask(filter.GetPointer(), scene, draws);
+    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
+    filter->SetVoxelArrayShift(draws.OneOf<double>({ 0.0, 1000.0 }));
+    auto features = itk::FirstOrderFeatureMapEnums::GetAllFeatures();
+    if (draws.Percent(30))
+    {
+      draws.Shuffle(features);
+      features.resize(static_cast<std::size_t>(draws.Between(1, 19)));
+    }
+    filter->SetFeatures(features);
+    typename FilterType::SizeType   size;
+    typename FilterType::OffsetType anchor;
+    for (unsigned int axis = 0; axis < VDimension; ++axis)
+    {
+      size[axis] = static_cast<itk::SizeValueType>(draws.Between(1, 7));
+      anchor[axis] = draws.Below(static_cast<std::int64_t>(size[axis]));
+    }
+    filter->SetWindowSize(size);
+    filter->SetWindowAnchor(anchor);
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
+    constexpr int numberOfCudaMethods = 2;
+    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
+    });
+  }
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
 CheckConnectednessFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
@@ -330,6 +374,17 @@ TEST(GoldenFilters, GrayLevelDiscretization)
   CheckDiscretization<float, 2>(group);
   CheckDiscretization<float, 3>(group);
   CheckDiscretization<double, 3>(group);
+}
+
+TEST(GoldenFilters, FirstOrderFeatureMap)
+{
+  GoldenGroup group("FirstOrderFeatureMapFilter");
+  CheckFirstOrderFilter<unsigned char, 2, float>(group);
+  CheckFirstOrderFilter<short, 3, float>(group);
+  CheckFirstOrderFilter<short, 2, double>(group);
+  CheckFirstOrderFilter<float, 3, float>(group);
+  CheckFirstOrderFilter<float, 2, double>(group);
+  CheckFirstOrderFilter<double, 3, double>(group);
 }
 
 TEST(GoldenFilters, RunLengthFeatureMap)

@@ -34,7 +34,7 @@ GROUPS = {
     "folders": (lambda runs, number, seed: dicom_folders.make_cases(number, seed), 40),
     "options": (lambda runs, number, seed: hostile_options.make_cases(number, seed, runs.programs), 60),
     "output": (lambda runs, number, seed: hostile_outputs.make_cases(number, seed, runs.programs), 40),
-    "kill": (lambda runs, number, seed: killed_runs.make_cases(number, seed, runs), 48),
+    "kill": (lambda runs, number, seed: killed_runs.make_cases(number, seed, runs), 96),
 }
 
 

@@ -23,6 +23,7 @@ import pytest
 from itk import voxelmaps
 
 import connectedness_oracle
+import first_order_oracle
 import run_length_oracle
 
 NAMES = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE GLNN RLNN GLV RV RE".split()
@@ -71,6 +72,45 @@ def test_run_lengths_per_direction():
         feature, x, y = name.split("_")
         expected = run_length_oracle.feature_maps(image + 1, 2, [(int(y), int(x))], names=[feature])
         run_length_oracle.check(maps[..., [n]], expected, [feature])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "shape, radius, levels, masked",
+    [
+        ((9, 8), 1, 2, False),
+        ((11, 7), (3, 1), 9, True),
+        ((6, 5, 4), 1, 32, False),
+        ((4, 5, 6), 2, 5, True),
+    ],
+)
+def test_first_order(shape, radius, levels, masked, dtype):
+    random = np.random.default_rng(levels)
+    image = random.integers(0, 120, shape).astype(dtype)
+    if image.dtype.kind == "f":
+        image += random.random(shape).astype(dtype)
+    mask = random.random(shape) < 0.7 if masked else np.ones(shape, bool)
+    parameters = {"mask_image": mask, "number_of_gray_levels": levels}
+    level_image = itk.gray_level_discretization_image_filter(image, **parameters)
+    maps = itk.first_order_feature_map_image_filter(
+        image,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        voxel_array_shift=40.0,
+        features="all",
+        **parameters,
+    )
+    names = first_order_oracle.NAMES
+    expected = first_order_oracle.feature_maps(image, level_image, radius, names, shift=40.0)
+    first_order_oracle.check(maps, expected, names)
+
+
+def test_first_order_by_the_names_of_pyradiomics():
+    enums = itk.FirstOrderFeatureMapEnums
+    image = itk.image_from_array(np.arange(30, dtype=np.int16).reshape(5, 6))
+    instance = itk.FirstOrderFeatureMapImageFilter.New(image)
+    instance.SetFeatures(["10Percentile", "Median", "SKE", "root_mean_squared"])
+    abbreviations = [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()]
+    assert abbreviations == ["P10", "MED", "SKE", "RMS"]
 
 
 def scattered(shape, density):

@@ -72,13 +72,16 @@ def _enumerator(enums, kind, value):
 
 
 def _feature(enums, value):
-    """Number of a feature given by abbreviation, name or number."""
+    """Number of a feature given by abbreviation, name, name in PyRadiomics or number."""
     enumerators = _enumerators(enums, "Feature")
     if not isinstance(value, str) and _integer(value) in enumerators.values():
         return _integer(value)
     value = str(value)
     for name, number in enumerators.items():
-        if _normalized(value) in (_normalized(name), _normalized(enums.GetAbbreviation(number))):
+        names = [name, enums.GetAbbreviation(number)]
+        if hasattr(enums, "GetPyRadiomicsName"):
+            names.append(enums.GetPyRadiomicsName(number))
+        if _normalized(value) in map(_normalized, names):
             return number
     abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
     raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")
@@ -320,6 +323,7 @@ def _function(original, class_name):
 # --- Filters -----------------------------------------------------------------------------------------------------------
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
+_FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
@@ -341,6 +345,10 @@ FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
         has_cuda_class=False,
+    ),
+    "FirstOrderFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
+        features=_FIRST_ORDER,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
         {

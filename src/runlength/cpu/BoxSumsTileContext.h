@@ -116,7 +116,8 @@ struct TileContext
     const std::int64_t end =
       size[0] - start[0] < input ? (size[0] - start[0] > first ? size[0] - start[0] : first) : input;
     std::memset(memory.levels, 0, 2 * static_cast<std::size_t>(inputVoxels));
-    for (int z = 0; z < shape.ez; ++z)
+    // Levels without voxels have a null pointer, to which no offset may be added.
+    for (int z = 0; z < shape.ez && first < end; ++z)
     {
       for (int y = 0; y < shape.ey; ++y)
       {

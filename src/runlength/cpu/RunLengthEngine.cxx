@@ -54,15 +54,15 @@ ComputeByWindowWalk(const RunLengthTask & task, const Triple & outputSize, const
 using ComputeTile = void (*)(const BoxSumsTask &, const BoxSumsTile &, void *);
 
 ComputeTile
-ChooseKernel(RunLengthJob::InstructionSet widest)
+ChooseKernel(InstructionSet widest)
 {
 #if defined(VOXELMAPS_X86_KERNELS)
-  const RunLengthJob::InstructionSet use = std::min(widest, GetWidestInstructionSet());
-  if (use == RunLengthJob::InstructionSet::AVX512)
+  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
+  if (use == InstructionSet::AVX512)
   {
     return avx512::ComputeBoxSumsTile;
   }
-  if (use == RunLengthJob::InstructionSet::AVX2)
+  if (use == InstructionSet::AVX2)
   {
     return avx2::ComputeBoxSumsTile;
   }
@@ -125,23 +125,6 @@ MakeBoxSumsTask(const RunLengthJob & job, const RunLengthTask & task)
   return boxSums;
 }
 } // namespace
-
-RunLengthJob::InstructionSet
-GetWidestInstructionSet()
-{
-#if defined(VOXELMAPS_X86_KERNELS)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-  {
-    return RunLengthJob::InstructionSet::AVX512;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-  {
-    return RunLengthJob::InstructionSet::AVX2;
-  }
-#endif
-  return RunLengthJob::InstructionSet::Baseline;
-}
 
 void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job)

@@ -1,0 +1,206 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkCooccurrenceFeatureMapImageFilter_h
+#define itkCooccurrenceFeatureMapImageFilter_h
+
+#include "itkCooccurrenceFeatureMapEnums.h"
+#include "itkCooccurrenceJob.h"
+#include "itkTextureFeatureMapImageFilter.h"
+#include "itkTextureOffsets.h"
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <limits>
+
+namespace itk
+{
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaCooccurrenceFeatureMapImageFilter;
+
+/** \class CooccurrenceFeatureMapImageFilter
+ * \brief Features of the gray level co-occurrence matrix of the window around every voxel.
+ *
+ * A pair consists of two voxels p and p + offset of the window that both have a level. The matrix element P(i, j) is
+ * the number of pairs of level i at p and level j at p + offset; a symmetric matrix counts every pair in both orders.
+ * With p(i, j) = P(i, j) / sum P, the sums of rows px(i) and of columns py(j), their means mx and my and variances vx
+ * and vy, p+(u) the sum of p(i, j) with i + j = u, p-(k) that with |i - j| = k, and Ng the number of gray levels, the
+ * features are
+ *
+ * - Autocorrelation = sum p i j
+ * - ClusterTendency, ClusterShade, ClusterProminence = sum p (i + j - mx - my)^n with n = 2, 3 and 4
+ * - Contrast = sum p (i - j)^2
+ * - Correlation = (sum p i j - mx my) / sqrt(vx vy), 1 if a variance is 0
+ * - DifferenceAverage, DifferenceVariance, DifferenceEntropy: mean, variance and entropy of p-
+ * - InverseDifference = sum p / (1 + |i - j|), InverseDifferenceMoment = sum p / (1 + (i - j)^2)
+ * - InverseDifferenceNormalized = sum p / (1 + |i - j| / Ng), InverseDifferenceMomentNormalized = sum p / (1 +
+ *   (i - j)^2 / Ng^2)
+ * - InformationalMeasureOfCorrelation1 = -I / max(HX, HY), 0 if the matrix has one level; HX and HY are the entropies
+ *   of px and py, and I is the mutual information of rows and columns
+ * - InformationalMeasureOfCorrelation2 = sqrt(1 - exp(-2 I))
+ * - InverseVariance = sum over i != j of p / (i - j)^2
+ * - JointAverage = mx, JointEnergy = sum p^2, JointEntropy: the entropy of p, MaximumProbability = max p
+ * - SumAverage, SumEntropy: mean and entropy of p+
+ * - SumSquares = vx
+ *
+ * All entropies are in bits. IBSI's sum variance is ClusterTendency, its dissimilarity is DifferenceAverage. The
+ * maximal correlation coefficient is not computed.
+ *
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Pairs end at the border of
+ * the window, at the border of the image and at absent voxels. Ng is the largest gray level that could occur in the
+ * whole image, see GetUsedNumberOfGrayLevels().
+ *
+ * \par Aggregation of offsets
+ * - PerDirection: the features of every offset, one offset after another.
+ * - Average: the mean of the features over the offsets that have a pair (PyRadiomics' default, IBSI "averaged").
+ * - Merge: the features of the sum of the matrices (IBSI "merged").
+ *
+ * \par Windows without pairs
+ * The features of a matrix without pairs are EmptyValue. Average leaves such matrices out, and is EmptyValue if no
+ * offset has a pair.
+ *
+ * \par Exact results
+ * All sums are computed with integers, followed by a single division in double precision that is rounded once to the
+ * output type, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
+ * streaming. A feature that is a ratio of integers below 2^53 is the correctly rounded quotient. The inverse features
+ * and the entropies (fixed-point tables of the weights and of n log2 n) are accurate to 2 units in the last place of a
+ * float. Mutual information that is not greater than the possible rounding of its terms is 0. Average adds quotients in
+ * double precision, in the order of Offsets.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Offsets (those of distance 1: all 4 in 2D, 13 in 3D): components -254 to 254. SetDistances sets all offsets of some
+ *   distances.
+ * - Features (all): any, in any order.
+ * - Aggregation (Average)
+ * - Symmetric (on)
+ * - EmptyValue (NaN)
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there are no offsets
+ * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice (its opposite counts as the
+ * same if Symmetric is on), if there is no feature, if a feature does not exist or is repeated, if the aggregation does
+ * not exist, if merged matrices could have more than 4194304 pairs, or if a finite EmptyValue is too large for the
+ * output type.
+ *
+ * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
+ * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen
+ * et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer Res 77:e104 (2017).
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT CooccurrenceFeatureMapImageFilter
+  : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CooccurrenceFeatureMapImageFilter);
+
+  using Self = CooccurrenceFeatureMapImageFilter;
+  using Superclass = TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(CooccurrenceFeatureMapImageFilter);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::OffsetType;
+  using typename Superclass::OutputValueType;
+  using OffsetsType = std::vector<OffsetType>;
+  using DistancesType = std::vector<unsigned int>;
+  using FeatureEnum = CooccurrenceFeatureMapEnums::Feature;
+  using FeaturesType = std::vector<FeatureEnum>;
+  using AggregationEnum = CooccurrenceFeatureMapEnums::Aggregation;
+  using CudaMethodEnum = CooccurrenceFeatureMapEnums::CudaMethod;
+
+  /** From the first to the second voxel of a pair. Default: all of distance 1. */
+  virtual void
+  SetOffsets(const OffsetsType & offsets);
+  itkGetConstReferenceMacro(Offsets, OffsetsType);
+
+  /** Set Offsets to GetAllOffsets(distances). */
+  virtual void
+  SetDistances(const DistancesType & distances);
+
+  /** All offsets whose greatest component, without its sign, is one of the distances, which are 1 to 254: one of each
+   * opposite pair, that whose last component other than 0 is positive, as in PyRadiomics. */
+  static OffsetsType
+  GetAllOffsets(const DistancesType & distances = { 1 })
+  {
+    return TextureOffsets<ImageDimension>::GetOfDistances(distances, false);
+  }
+
+  /** Those of GetAllOffsets() that lie in the xy plane, for 2.5D features of 3D images. */
+  static OffsetsType
+  GetInPlaneOffsets(const DistancesType & distances = { 1 })
+  {
+    return TextureOffsets<ImageDimension>::GetOfDistances(distances, true);
+  }
+
+  /** Features to compute and their order. Default: all. */
+  virtual void
+  SetFeatures(const FeaturesType & features);
+  itkGetConstReferenceMacro(Features, FeaturesType);
+
+  /** Names of the output components in order: "CON", or "CON_1_-1_0" for the offset [1, -1, 0] with PerDirection. */
+  std::vector<std::string>
+  GetFeatureNames() const override;
+
+  /** How offsets are combined. Default: Average. */
+  itkSetEnumMacro(Aggregation, AggregationEnum);
+  itkGetEnumMacro(Aggregation, AggregationEnum);
+
+  /** Count every pair in both orders, so that opposite offsets are equivalent. Default: on. */
+  itkSetMacro(Symmetric, bool);
+  itkGetConstMacro(Symmetric, bool);
+  itkBooleanMacro(Symmetric);
+
+  /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
+  VoxelMapsSetGetMacro(EmptyValue, double, m_EmptyValue);
+
+protected:
+  CooccurrenceFeatureMapImageFilter();
+  ~CooccurrenceFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+
+  /** Compute all voxels of the job. Overridden by the Cuda class. */
+  virtual void
+  ComputeFeatureMaps(const voxelmaps::CooccurrenceJob & job);
+
+private:
+  OffsetsType     m_Offsets;
+  FeaturesType    m_Features;
+  AggregationEnum m_Aggregation{ AggregationEnum::Average };
+  bool            m_Symmetric{ true };
+  double          m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCooccurrenceFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkCooccurrenceFeatureMapImageFilter_h

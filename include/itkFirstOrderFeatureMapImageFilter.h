@@ -1,0 +1,158 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkFirstOrderFeatureMapImageFilter_h
+#define itkFirstOrderFeatureMapImageFilter_h
+
+#include "itkFirstOrderFeatureMapEnums.h"
+#include "itkFirstOrderJob.h"
+#include "itkTextureFeatureMapImageFilter.h"
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace itk
+{
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaFirstOrderFeatureMapImageFilter;
+
+/** \class FirstOrderFeatureMapImageFilter
+ * \brief First order statistics of the intensities in the window around every voxel.
+ *
+ * Let x be the intensities of the V voxels in the window, m their mean, m_k = sum (x - m)^k / V, n_i the number of
+ * voxels of gray level i, c the parameter VoxelArrayShift, and v the volume of a voxel, the product of the spacing
+ * along all axes. The features are
+ *
+ * - MIN, MAX, RAN: minimum, maximum and their difference
+ * - MEAN = m, VAR = m_2, SD = sqrt(m_2), SKE = m_3 / m_2^(3/2), KUR = m_4 / m_2^2 (3 for a normal distribution)
+ * - MAD = sum |x - m| / V
+ * - ENE = sum (x + c)^2, TE = v ENE, RMS = sqrt(ENE / V)
+ * - P10, MED, P90: 10th, 50th and 90th percentile; IQR: 75th percentile minus 25th percentile
+ * - RMAD: MAD of the voxels with P10 <= x <= P90
+ * - ENT = - sum p_i log2 p_i, UNI = sum p_i^2, p_i = n_i / V
+ *
+ * These are the definitions of PyRadiomics. Percentiles lie between the two nearest intensities in ascending order, by
+ * linear interpolation (the default of NumPy). Gray levels decide which voxels are in the window, and give ENT and UNI;
+ * all other features are those of the intensities as they are, in double precision.
+ *
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter.
+ *
+ * \par Windows with few or equal voxels
+ * In a constant window VAR, SD, MAD, RMAD, SKE, KUR, ENT, RAN and IQR are exactly 0. RMAD of a window of two voxels
+ * with different intensities is NaN, as in PyRadiomics: neither lies between the percentiles. SKE and KUR are also 0
+ * where the divisor is too small for a double. Infinite intensities make most features of their windows infinite or
+ * NaN.
+ *
+ * \par Exact results
+ * Sums are sums of doubles in the order of the voxels, x fastest, of differences from the intensity of the window's own
+ * voxel, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
+ * streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the correctly rounded
+ * quotient, and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a float. 64-bit
+ * integers beyond 2^53 are rounded to double.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Features (all nineteen): any of them, in any order.
+ * - VoxelArrayShift (0): c above. PyRadiomics' voxelArrayShift makes CT numbers positive.
+ *
+ * \par Memory
+ * In addition to that of the base class: 4 bytes per voxel for the intensities, 8 for pixels of double precision or
+ * integers of 32 bits or more.
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
+ * if a feature does not exist or is repeated, if VoxelArrayShift is not finite, or if the volume of a voxel is not
+ * positive and finite.
+ *
+ * Source: J.J.M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer
+ * Res 77:e104 (2017); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, sections 3.3
+ * and 3.4.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT FirstOrderFeatureMapImageFilter
+  : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(FirstOrderFeatureMapImageFilter);
+
+  using Self = FirstOrderFeatureMapImageFilter;
+  using Superclass = TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(FirstOrderFeatureMapImageFilter);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::InputImageType;
+  using typename Superclass::InputPixelType;
+  using typename Superclass::InputRegionType;
+  using FeatureEnum = FirstOrderFeatureMapEnums::Feature;
+  using FeaturesType = std::vector<FeatureEnum>;
+  using CudaMethodEnum = FirstOrderFeatureMapEnums::CudaMethod;
+
+  /** Features to compute and their order. Default: all nineteen. */
+  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+
+  /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
+  VoxelMapsSetGetMacro(VoxelArrayShift, double, m_VoxelArrayShift);
+
+  /** Names of the output components in order: the abbreviations of the features. */
+  std::vector<std::string>
+  GetFeatureNames() const override;
+
+protected:
+  FirstOrderFeatureMapImageFilter();
+  ~FirstOrderFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+
+  /** Compute all voxels of the job. Overridden by the Cuda class. */
+  virtual void
+  ComputeFeatureMaps(const voxelmaps::FirstOrderJob & job);
+
+private:
+  /** Whether a float holds every intensity. */
+  static constexpr bool hasFloatIntensities = std::is_same<InputPixelType, float>::value ||
+                                              (std::is_integral<InputPixelType>::value && sizeof(InputPixelType) <= 2);
+  using IntensityType = std::conditional_t<hasFloatIntensities, float, double>;
+
+  /** The intensities of the voxels that have a level. */
+  std::unique_ptr<IntensityType[]>
+  MakeIntensities(const voxelmaps::TextureFeatureMapJob & job) const;
+
+  FeaturesType m_Features{ FirstOrderFeatureMapEnums::GetAllFeatures() };
+  double       m_VoxelArrayShift{ 0.0 };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkFirstOrderFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkFirstOrderFeatureMapImageFilter_h

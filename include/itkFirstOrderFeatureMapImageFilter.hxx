@@ -1,0 +1,143 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkFirstOrderFeatureMapImageFilter_hxx
+#define itkFirstOrderFeatureMapImageFilter_hxx
+
+#include "itkCudaFirstOrderFeatureMapImageFilter.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkVoxelMapsCudaOverride.h"
+#include "itkVoxelMapsHostMemory.h"
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <cmath>
+#include <limits>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::FirstOrderFeatureMapImageFilter()
+{
+  // Using the static member instantiates it, which registers the override at load time.
+  using CudaFilterType = CudaFirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::string>
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
+{
+  std::vector<std::string> names;
+  for (const FeatureEnum feature : m_Features)
+  {
+    names.push_back(FirstOrderFeatureMapEnums::GetAbbreviation(feature));
+  }
+  return names;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os,
+                                                                                  Indent         indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Features:";
+  for (const FeatureEnum feature : m_Features)
+  {
+    os << ' ' << FirstOrderFeatureMapEnums::GetAbbreviation(feature);
+  }
+  os << std::endl;
+  os << indent << "VoxelArrayShift: " << m_VoxelArrayShift << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+  this->VerifyFeatures(m_Features, FirstOrderFeatureMapEnums::NumberOfFeatures);
+  if (!std::isfinite(m_VoxelArrayShift))
+  {
+    itkExceptionMacro("VoxelArrayShift is " << m_VoxelArrayShift << ", but must be finite.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+auto
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeIntensities(
+  const voxelmaps::TextureFeatureMapJob & job) const -> std::unique_ptr<IntensityType[]>
+{
+  InputRegionType region;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    region.SetIndex(d, job.levelsIndex[d]);
+    region.SetSize(d, static_cast<SizeValueType>(job.levelsSize[d]));
+  }
+  const auto size = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  // Not a vector: one thread would clear it.
+  std::unique_ptr<IntensityType[]> intensities(new IntensityType[static_cast<std::size_t>(size)]);
+  voxelmaps::UseHugePages(intensities.get(), static_cast<std::size_t>(size) * sizeof(IntensityType));
+  voxelmaps::ForEachRangeOfVoxels(size, job.execution, [&](std::int64_t begin, std::int64_t end) {
+    voxelmaps::RowReader<InputImageType> reader(this->GetInput());
+    voxelmaps::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+      const auto * const          row = reader.Read(index, count);
+      const std::uint16_t * const levels = job.levels + voxel;
+      IntensityType * const       to = intensities.get() + voxel;
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        // Adding 0 makes negative zero positive.
+        to[i] = levels[i] != 0 ? static_cast<IntensityType>(row[i]) + IntensityType{ 0 }
+                               : std::numeric_limits<IntensityType>::quiet_NaN();
+      }
+    });
+  });
+  return intensities;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+  const voxelmaps::TextureFeatureMapJob & textureJob)
+{
+  if constexpr (std::is_arithmetic<InputPixelType>::value)
+  {
+    voxelmaps::FirstOrderJob job;
+    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+    const auto intensities = this->MakeIntensities(textureJob);
+    job.intensities = intensities.get();
+    job.intensitiesAreDouble = !hasFloatIntensities;
+    job.features = m_Features;
+    job.voxelArrayShift = m_VoxelArrayShift;
+    job.voxelVolume = 1.0;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      job.voxelVolume *= this->GetInput()->GetSpacing()[d];
+    }
+    this->ComputeFeatureMaps(job);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
+  const voxelmaps::FirstOrderJob & job)
+{
+  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
+}
+} // namespace itk
+
+#endif // itkFirstOrderFeatureMapImageFilter_hxx

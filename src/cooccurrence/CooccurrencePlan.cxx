@@ -1,0 +1,231 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "cooccurrence/CooccurrencePlan.h"
+
+#include "common/FixedPoint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+constexpr std::int64_t  maxOffsetComponent = 254; // windows have at most 255 voxels along an axis
+constexpr std::size_t   maxNumberOfOffsets = 4096;
+constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has 64 MiB
+
+// Fixed-point weights must be good to 2^-24 for the greatest difference, half a unit in the last place of a float.
+constexpr int minBitsOfWeight = 24;
+constexpr int bitsOfWeightSum = 62;
+
+constexpr int maxEntropyBits = 48;
+constexpr int bitsOfEntropySum = 61;
+} // namespace
+
+CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
+{
+  if (job.aggregation > CooccurrenceJob::Aggregation::Merge)
+  {
+    throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +
+                      ", but must have one of CooccurrenceFeatureMapEnums::Aggregation.");
+  }
+  SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
+  task.aggregation = job.aggregation;
+  // The sign and payload of NaN would depend on the processor.
+  task.emptyValue = std::isnan(job.emptyValue) ? std::numeric_limits<double>::quiet_NaN() : job.emptyValue;
+  task.scales.center = std::int64_t{ task.numberOfGrayLevels } + 1;
+  task.scales.symmetric = job.symmetric;
+  this->SetFeatures(job);
+  this->SetOffsets(job);
+  this->ChooseArithmetic();
+  this->MakeWeights();
+  this->MakeEntropyTable();
+}
+
+void
+CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
+{
+  if (job.offsets.empty() || job.offsets.size() > maxNumberOfOffsets)
+  {
+    throw EngineError("A job has " + std::to_string(job.offsets.size()) + " offsets, but must have 1 to " +
+                      std::to_string(maxNumberOfOffsets) + '.');
+  }
+  task.maxPairs = 1;
+  std::uint64_t allPairs = 0;
+  for (const Triple & offset : job.offsets)
+  {
+    CooccurrenceOffset step{};
+    std::uint64_t      pairs = 1;
+    bool               isValid = offset[0] != 0 || offset[1] != 0 || offset[2] != 0;
+    for (int d = 0; d < 3; ++d)
+    {
+      isValid = isValid && offset[d] >= -maxOffsetComponent && offset[d] <= maxOffsetComponent;
+      step.step[d] = static_cast<int>(offset[d]);
+      const std::int64_t length = offset[d] < 0 ? -offset[d] : offset[d];
+      pairs *= static_cast<std::uint64_t>(std::max<std::int64_t>(job.windowSize[d] - length, 0));
+    }
+    if (!isValid)
+    {
+      throw EngineError("A job has the offset (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
+                        std::to_string(offset[2]) + "), but components must be -" + std::to_string(maxOffsetComponent) +
+                        " to " + std::to_string(maxOffsetComponent) + ", and not all 0.");
+    }
+    offsets.push_back(step);
+    task.maxPairs = std::max(task.maxPairs, pairs);
+    allPairs += pairs;
+  }
+  if (job.aggregation == CooccurrenceJob::Aggregation::Merge)
+  {
+    if (allPairs > maxPairsOfMatrix)
+    {
+      throw EngineError("A job has merged matrices of up to " + std::to_string(allPairs) + " pairs, but at most " +
+                        std::to_string(maxPairsOfMatrix) + " are possible.");
+    }
+    task.maxPairs = std::max<std::uint64_t>(allPairs, 1);
+  }
+  task.numberOfOffsets = static_cast<int>(offsets.size());
+  task.offsets = offsets.data();
+}
+
+void
+CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
+{
+  using Feature = CooccurrenceJob::Feature;
+  const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= CooccurrenceTask::maxFeatures; };
+  if (job.features.empty() || job.features.size() > std::size_t{ CooccurrenceTask::maxFeatures } ||
+      std::any_of(job.features.begin(), job.features.end(), isUnknown))
+  {
+    throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
+                      std::to_string(CooccurrenceTask::maxFeatures) + " of CooccurrenceFeatureMapEnums::Feature.");
+  }
+  for (auto it = job.features.begin(); it != job.features.end(); ++it)
+  {
+    if (std::find(job.features.begin(), it, *it) != it)
+    {
+      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) +
+                        " of CooccurrenceFeatureMapEnums::Feature twice, but must have each at most once.");
+    }
+  }
+  task.numberOfFeatures = static_cast<int>(job.features.size());
+  std::copy(job.features.begin(), job.features.end(), task.features);
+  for (const Feature feature : job.features)
+  {
+    switch (feature)
+    {
+      case Feature::InverseDifference:
+      case Feature::InverseDifferenceMoment:
+      case Feature::InverseDifferenceMomentNormalized:
+      case Feature::InverseDifferenceNormalized:
+      case Feature::InverseVariance:
+        task.needsWeights = true;
+        break;
+      case Feature::DifferenceEntropy:
+        task.needsDifferenceCounts = true;
+        break;
+      case Feature::SumEntropy:
+        task.needsSumCounts = true;
+        break;
+      case Feature::JointEnergy:
+      case Feature::JointEntropy:
+      case Feature::MaximumProbability:
+        task.needsCells = true;
+        break;
+      case Feature::InformationalMeasureOfCorrelation1:
+      case Feature::InformationalMeasureOfCorrelation2:
+        task.needsCells = true;
+        task.needsRows = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void
+CooccurrencePlan::ChooseArithmetic()
+{
+  // |v| and k are at most Ng - 1; the bounds of CooccurrenceProminence are the greatest ones.
+  const double pairs = static_cast<double>(task.maxPairs);
+  const double pairsFourth = pairs * pairs * pairs * pairs;
+  const double difference = task.numberOfGrayLevels - 1;
+  const double differenceFourth = difference * difference * difference * difference;
+  const double bound = std::max(4.0 * pairsFourth, 6.0 * pairs * pairs * pairs) * differenceFourth;
+  if (bound <= PowerOfTwo(53) && pairsFourth < maxFusedDivisor)
+  {
+    task.arithmetic = CooccurrenceArithmetic::Double;
+  }
+  else
+  {
+    task.arithmetic = bound < PowerOfTwo(126) ? CooccurrenceArithmetic::Bits128 : CooccurrenceArithmetic::Bits256;
+  }
+  task.wideMoments = pairs * differenceFourth >= PowerOfTwo(62);
+}
+
+void
+CooccurrencePlan::MakeWeights()
+{
+  const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
+  int        bits = bitsOfWeightSum - CeilLog2(task.maxPairs);
+  if (bits < minBitsOfWeight + CeilLog2(1 + (levels - 1) * (levels - 1)))
+  {
+    bits = bitsOfWeightSum;
+    task.wideWeights = true;
+  }
+  task.scales.weightScale = PowerOfTwo(-bits);
+  if (task.needsWeights)
+  {
+    weights.resize(levels * NumberOfCooccurrenceWeights);
+    for (std::uint64_t k = 0; k < levels; ++k)
+    {
+      std::int64_t * of = &weights[k * NumberOfCooccurrenceWeights];
+      of[InverseDifferenceWeight] = FixedPointQuotient(1, 1 + k, bits);
+      of[InverseDifferenceMomentWeight] = FixedPointQuotient(1, 1 + k * k, bits);
+      of[InverseDifferenceMomentNormalizedWeight] = FixedPointQuotient(levels * levels, levels * levels + k * k, bits);
+      of[InverseDifferenceNormalizedWeight] = FixedPointQuotient(levels, levels + k, bits);
+      of[InverseVarianceWeight] = k == 0 ? 0 : FixedPointQuotient(1, k * k, bits);
+    }
+    task.weights = weights.data();
+  }
+}
+
+void
+CooccurrencePlan::MakeEntropyTable()
+{
+  const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
+  int                 bits = 0;
+  while (bits < maxEntropyBits && EntropyTerm(maxTotal, bits + 1) < std::int64_t{ 1 } << bitsOfEntropySum)
+  {
+    ++bits;
+  }
+  task.scales.entropyScale = PowerOfTwo(-bits);
+  if (task.needsDifferenceCounts || task.needsSumCounts || task.needsCells)
+  {
+    for (std::uint64_t n = 0; n <= maxTotal; ++n)
+    {
+      entropyTable.push_back(EntropyTerm(n, bits));
+    }
+    task.scales.entropyTable = entropyTable.data();
+  }
+}
+} // namespace voxelmaps
+} // namespace itk

@@ -1,0 +1,86 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceSlide.h"
+#include "CooccurrenceWalk.h"
+#include "cooccurrence/CooccurrencePlan.h"
+#include "texture/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+// What a worker does between two reports: about ten milliseconds.
+constexpr std::int64_t maxPairsOfTile = 1000000;
+constexpr std::int64_t maxVoxelsOfTile = 4096;
+
+void
+ComputeByWalk(const CooccurrenceTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const auto pairs = static_cast<std::int64_t>(task.maxPairs) * (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), maxVoxelsOfTile);
+  const Tiling       tiling(outputSize,
+                            { { EqualPart(outputSize[0], voxels),
+                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
+                                1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<CooccurrenceWalk>(task, execution);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+
+void
+ComputeBySlide(const CooccurrenceTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const CooccurrenceSlideTables tables(task);
+  const std::int64_t            length = EqualPart(outputSize[0], tables.rowLength);
+  // Per voxel, one plane of each offset enters and one leaves.
+  const std::int64_t pairs =
+    std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]);
+  const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
+  const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution);
+    return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
+  });
+}
+} // namespace
+
+void
+ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
+{
+  const CooccurrencePlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  if (job.walkWindows)
+  {
+    ComputeByWalk(plan.task, job.outputSize, job.execution);
+  }
+  else
+  {
+    ComputeBySlide(plan.task, job.outputSize, job.execution);
+  }
+}
+} // namespace voxelmaps
+} // namespace itk

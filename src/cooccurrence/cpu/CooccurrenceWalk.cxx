@@ -1,0 +1,165 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceWalk.h"
+
+#include "cooccurrence/CooccurrencePairs.h"
+
+#include <algorithm>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+constexpr std::uint64_t pairsBetweenAbortChecks = 1000000;
+
+/** Call visit(n) for every group of n equal keys. */
+template <typename TVisit>
+void
+ForEachGroup(std::vector<std::uint32_t> & keys, const TVisit & visit)
+{
+  std::sort(keys.begin(), keys.end());
+  for (std::size_t first = 0; first < keys.size();)
+  {
+    std::size_t end = first + 1;
+    while (end < keys.size() && keys[end] == keys[first])
+    {
+      ++end;
+    }
+    visit(static_cast<std::int64_t>(end - first));
+    first = end;
+  }
+}
+} // namespace
+
+CooccurrenceWalk::CooccurrenceWalk(const CooccurrenceTask & task, const JobExecution & execution)
+  : m_Task(task)
+  , m_Execution(execution)
+  , m_Row(task)
+{}
+
+void
+CooccurrenceWalk::Compute(const Triple & start, const Triple & size)
+{
+  for (std::int64_t z = start[2]; z < start[2] + size[2]; ++z)
+  {
+    for (std::int64_t y = start[1]; y < start[1] + size[1]; ++y)
+    {
+      for (std::int64_t x = start[0]; x < start[0] + size[0]; ++x)
+      {
+        const std::int64_t voxel = (z * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + x;
+        const WindowBox    window(m_Task, { x, y, z });
+        if (!window.isComputed)
+        {
+          for (int c = 0; c < m_Task.numberOfComponents; ++c)
+          {
+            StoreComponentOrNaN(m_Task, voxel * m_Task.numberOfComponents + c, m_Task.backgroundValue);
+          }
+          continue;
+        }
+        m_Row.Begin({ voxel });
+        const int perMatrix = m_Task.OffsetsPerMatrix();
+        for (int first = 0; first < m_Task.numberOfOffsets; first += perMatrix)
+        {
+          m_Row.ClearSums();
+          CooccurrenceSums & sums = m_Row.Sums()[0];
+          for (std::vector<std::uint32_t> * keys : { &m_Cells, &m_Rows, &m_Columns, &m_LevelSums, &m_Differences })
+          {
+            keys->clear();
+          }
+          for (int offset = first; offset < first + perMatrix; ++offset)
+          {
+            this->AddPairs(m_Task.offsets[offset], window, sums);
+          }
+          this->CountCells(sums);
+          m_Row.FinishMatrix(first / perMatrix);
+        }
+        m_Row.Finish();
+      }
+    }
+  }
+}
+
+void
+CooccurrenceWalk::AddPairs(const CooccurrenceOffset & offset, const WindowBox & window, CooccurrenceSums & sums)
+{
+  const auto & step = offset.step;
+  for (int z = 0; z < window.size[2]; ++z)
+  {
+    for (int y = 0; y < window.size[1]; ++y)
+    {
+      for (int x = 0; x < window.size[0]; ++x)
+      {
+        const auto a = static_cast<std::uint32_t>(window.Level(m_Task, x, y, z));
+        const auto b = static_cast<std::uint32_t>(window.Level(m_Task, x + step[0], y + step[1], z + step[2]));
+        if (a == 0 || b == 0)
+        {
+          continue;
+        }
+        AddCooccurrencePair(m_Task, static_cast<int>(a), static_cast<int>(b), sums);
+        m_LevelSums.push_back(a + b);
+        m_Differences.push_back(a < b ? b - a : a - b);
+        m_Cells.push_back((a << 16) | b);
+        m_Rows.push_back(a);
+        if (m_Task.scales.symmetric)
+        {
+          m_Cells.push_back((b << 16) | a);
+          m_Rows.push_back(b);
+        }
+        else
+        {
+          m_Columns.push_back(b);
+        }
+        if (++m_Pairs % pairsBetweenAbortChecks == 0)
+        {
+          m_Execution.CheckAbort();
+        }
+      }
+    }
+  }
+}
+
+void
+CooccurrenceWalk::CountCells(CooccurrenceSums & sums)
+{
+  const std::int64_t * const terms = m_Task.scales.entropyTable;
+  if (m_Task.needsSumCounts)
+  {
+    ForEachGroup(m_LevelSums, [&](std::int64_t n) { sums.sumTerms += terms[n]; });
+  }
+  if (m_Task.needsDifferenceCounts)
+  {
+    ForEachGroup(m_Differences, [&](std::int64_t n) { sums.differenceTerms += terms[n]; });
+  }
+  if (m_Task.needsCells)
+  {
+    ForEachGroup(m_Cells, [&](std::int64_t n) {
+      sums.cellTerms += terms[n];
+      sums.cellSquares += n * n;
+      sums.maximum = std::max(sums.maximum, n);
+    });
+  }
+  if (m_Task.needsRows)
+  {
+    ForEachGroup(m_Rows, [&](std::int64_t n) { sums.rowTerms += terms[n]; });
+    ForEachGroup(m_Columns, [&](std::int64_t n) { sums.columnTerms += terms[n]; });
+  }
+}
+} // namespace voxelmaps
+} // namespace itk

@@ -1,0 +1,98 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaFirstOrderMethods.h"
+#include "cuda/CudaContext.h"
+#include "cuda/CudaDevice.h"
+#include "firstorder/FirstOrderPlan.h"
+#include "itkCudaDevices.h"
+#include "itkCudaFirstOrderJob.h"
+
+#include <cmath>
+#include <vector>
+
+namespace itk
+{
+namespace voxelmaps
+{
+CudaFirstOrderReport
+ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options)
+{
+  const CurrentDevice  device(options.deviceID);
+  const FirstOrderPlan plan(job);
+  CudaFirstOrderReport report;
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return report;
+  }
+  report.method = CudaFirstOrderOptions::Method::SortingNetwork;
+
+  FirstOrderTask whole = plan.task;
+  // Before the slabs, which wait for the kernels that use it.
+  const auto *      tableBegin = reinterpret_cast<const char *>(plan.entropyTable.data());
+  const std::size_t tableBytes = plan.entropyTable.size() * sizeof(std::int64_t);
+  const auto        table = CudaContext::Current().GetTable(std::vector<char>(tableBegin, tableBegin + tableBytes));
+  whole.entropyTable = static_cast<const std::int64_t *>(table.get());
+  const auto ofSlab = [&whole](const TextureTask & slab) {
+    FirstOrderTask task = whole;
+    static_cast<TextureTask &>(task) = slab;
+    return task;
+  };
+  CudaSlabEngine slabs(
+    job,
+    whole,
+    [&](const TextureTask & slab) { return CudaSortingNetworkScratchBytes(ofSlab(slab)); },
+    tableBytes,
+    options.memoryBudget);
+  slabs.Compute([&](const TextureTask &         slab,
+                    const CudaMethodResources & resources) { ComputeByCudaSortingNetwork(ofSlab(slab), resources); },
+                report);
+  return report;
+}
+
+bool
+IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
+{
+  // Nanoseconds per voxel of a window, and per voxel times the square of the logarithm of their number for sorting, on
+  // one CPU thread and on the device.
+  constexpr double cpuNanoseconds = 2.0;
+  constexpr double cpuNanosecondsOfSorting = 0.02;
+  constexpr double deviceNanoseconds = 0.005;
+  constexpr double deviceNanosecondsOfSorting = 0.0003;
+
+  const FirstOrderPlan plan(job);
+  const auto           voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const auto           windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
+  const double         logarithm = plan.task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
+  const double         steps = 1e-6 * voxels * windowVoxels;
+  const double         cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
+  const double         device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
+  const std::uint64_t  outputBytes =
+    NumberOfVoxels(job.outputSize) * job.features.size() * (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  // The tiles of the CPU engine have about so many voxels.
+  constexpr std::uint64_t voxelsOfTile = 8192;
+  const ExpectedTimes     times = ExpectTimes(cpu,
+                                          device,
+                                          outputBytes,
+                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
+                                          job.execution,
+                                          GetDeviceSpeed(options.deviceID));
+  return times.cpu < times.device;
+}
+} // namespace voxelmaps
+} // namespace itk

@@ -1,0 +1,159 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "itkCooccurrenceFeatureMapEnums.h"
+
+#include "texture/FeatureNames.h"
+
+#include <ostream>
+
+namespace itk
+{
+namespace
+{
+struct FeatureName
+{
+  const char * abbreviation;
+  const char * name;
+  const char * pyRadiomics;
+  const char * ibsi;
+};
+
+// In the order of the enumeration.
+constexpr FeatureName featureNames[CooccurrenceFeatureMapEnums::NumberOfFeatures] = {
+  { "AC", "Autocorrelation", "Autocorrelation", "autocorrelation" },
+  { "CP", "ClusterProminence", "ClusterProminence", "cluster_prominence" },
+  { "CS", "ClusterShade", "ClusterShade", "cluster_shade" },
+  { "CT", "ClusterTendency", "ClusterTendency", "cluster_tendency" },
+  { "CON", "Contrast", "Contrast", "contrast" },
+  { "COR", "Correlation", "Correlation", "correlation" },
+  { "DA", "DifferenceAverage", "DifferenceAverage", "difference_average" },
+  { "DE", "DifferenceEntropy", "DifferenceEntropy", "difference_entropy" },
+  { "DV", "DifferenceVariance", "DifferenceVariance", "difference_variance" },
+  { "ID", "InverseDifference", "Id", "inverse_difference" },
+  { "IDM", "InverseDifferenceMoment", "Idm", "inverse_difference_moment" },
+  { "IDMN", "InverseDifferenceMomentNormalized", "Idmn", "normalised_inverse_difference_moment" },
+  { "IDN", "InverseDifferenceNormalized", "Idn", "normalised_inverse_difference" },
+  { "IMC1", "InformationalMeasureOfCorrelation1", "Imc1", "first_measure_of_information_correlation" },
+  { "IMC2", "InformationalMeasureOfCorrelation2", "Imc2", "second_measure_of_information_correlation" },
+  { "IV", "InverseVariance", "InverseVariance", "inverse_variance" },
+  { "JA", "JointAverage", "JointAverage", "joint_average" },
+  { "JEN", "JointEnergy", "JointEnergy", "angular_second_moment" },
+  { "JE", "JointEntropy", "JointEntropy", "joint_entropy" },
+  { "MP", "MaximumProbability", "MaximumProbability", "joint_maximum" },
+  { "SA", "SumAverage", "SumAverage", "sum_average" },
+  { "SE", "SumEntropy", "SumEntropy", "sum_entropy" },
+  { "SS", "SumSquares", "SumSquares", "joint_variance" },
+};
+
+// IBSI has two names for these features.
+constexpr FeatureName secondNames[] = {
+  { "CT", "ClusterTendency", "ClusterTendency", "sum_variance" },
+  { "DA", "DifferenceAverage", "DifferenceAverage", "dissimilarity" },
+};
+
+} // namespace
+
+const char *
+CooccurrenceFeatureMapEnums::GetAbbreviation(Feature feature)
+{
+  const auto i = static_cast<unsigned int>(feature);
+  return i < NumberOfFeatures ? featureNames[i].abbreviation : "invalid feature";
+}
+
+const char *
+CooccurrenceFeatureMapEnums::GetName(Feature feature)
+{
+  const auto i = static_cast<unsigned int>(feature);
+  return i < NumberOfFeatures ? featureNames[i].name : "invalid feature";
+}
+
+const char *
+CooccurrenceFeatureMapEnums::GetPyRadiomicsName(Feature feature)
+{
+  const auto i = static_cast<unsigned int>(feature);
+  return i < NumberOfFeatures ? featureNames[i].pyRadiomics : "invalid feature";
+}
+
+bool
+CooccurrenceFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
+{
+  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
+  {
+    const FeatureName & known = featureNames[i];
+    if (voxelmaps::EqualIgnoringCase(name, known.abbreviation) || voxelmaps::EqualIgnoringCase(name, known.name) ||
+        voxelmaps::EqualIgnoringCase(name, known.pyRadiomics) || voxelmaps::EqualIgnoringCase(name, known.ibsi))
+    {
+      feature = static_cast<Feature>(i);
+      return true;
+    }
+  }
+  for (const FeatureName & second : secondNames)
+  {
+    if (voxelmaps::EqualIgnoringCase(name, second.ibsi))
+    {
+      return FindFeature(second.name, feature);
+    }
+  }
+  return false;
+}
+
+std::vector<CooccurrenceFeatureMapEnums::Feature>
+CooccurrenceFeatureMapEnums::GetAllFeatures()
+{
+  std::vector<Feature> features;
+  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
+  {
+    features.push_back(static_cast<Feature>(i));
+  }
+  return features;
+}
+
+std::ostream &
+operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Feature value)
+{
+  return out << CooccurrenceFeatureMapEnums::GetName(value);
+}
+
+std::ostream &
+operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Aggregation value)
+{
+  switch (value)
+  {
+    case CooccurrenceFeatureMapEnums::Aggregation::PerDirection:
+      return out << "PerDirection";
+    case CooccurrenceFeatureMapEnums::Aggregation::Average:
+      return out << "Average";
+    case CooccurrenceFeatureMapEnums::Aggregation::Merge:
+      return out << "Merge";
+  }
+  return out << "invalid aggregation";
+}
+
+std::ostream &
+operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::CudaMethod value)
+{
+  switch (value)
+  {
+    case CooccurrenceFeatureMapEnums::CudaMethod::Automatic:
+      return out << "Automatic";
+    case CooccurrenceFeatureMapEnums::CudaMethod::RankTables:
+      return out << "RankTables";
+  }
+  return out << "invalid method";
+}
+} // namespace itk

@@ -1,0 +1,573 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceOracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <sstream>
+
+namespace CooccurrenceOracle
+{
+namespace
+{
+#if defined(__SIZEOF_INT128__) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+__extension__ using Wide = __int128;
+constexpr long double maxWide = 8.5e37L; // 2^126
+#else
+using Wide = std::int64_t;
+constexpr long double maxWide = 4.6e18L; // 2^62
+#endif
+
+constexpr long double maxExactInteger = 9007199254740992.0L; // 2^53
+constexpr long double maxRealInteger = 9.2e18L;              // long double has 64 bits
+
+Wide
+GreatestCommonDivisor(Wide a, Wide b)
+{
+  a = a < 0 ? -a : a;
+  while (b != 0)
+  {
+    const Wide rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+Value
+Approximate(long double reference, long double uncertainty = 0.0L)
+{
+  Value value;
+  value.reference = reference;
+  value.exact = static_cast<double>(reference);
+  value.uncertainty = uncertainty;
+  return value;
+}
+
+/** numerator / denominator, to be met exactly if that is documented: if the quotient has an integer below 2^53 as
+ * numerator and this known denominator. */
+Value
+Ratio(Wide numerator, Wide denominator, long double knownDenominator)
+{
+  const Wide divisor = GreatestCommonDivisor(numerator, denominator);
+  numerator = divisor == 0 ? Wide{ 0 } : numerator / divisor;
+  denominator = divisor == 0 ? Wide{ 1 } : denominator / divisor;
+  Value value;
+  value.reference = static_cast<long double>(numerator) / static_cast<long double>(denominator);
+  value.isExact =
+    knownDenominator <= maxExactInteger && std::fabs(value.reference) * knownDenominator <= 0.999L * maxExactInteger;
+  value.exact = value.isExact ? static_cast<double>(numerator) / static_cast<double>(denominator)
+                              : static_cast<double>(value.reference);
+  return value;
+}
+
+/** The mean of an integer function of the levels over a matrix, as a fraction in lowest terms. */
+struct Mean
+{
+  Wide numerator{ 0 };
+  Wide denominator{ 1 };
+
+  template <typename TFunction>
+  Mean(const Matrix & matrix, Wide total, const TFunction & function)
+  {
+    for (const auto & entry : matrix)
+    {
+      numerator += entry.second * Wide{ function(entry.first.first, entry.first.second) };
+    }
+    const Wide divisor = GreatestCommonDivisor(numerator, total);
+    numerator /= divisor;
+    denominator = total / divisor;
+  }
+  Wide
+  Deviation(Wide x) const
+  {
+    return denominator * x - numerator;
+  }
+};
+
+/** sum P (x - mean x)^power / T, where x is an integer function of the levels. */
+template <typename TFunction>
+Value
+CentralMoment(const Matrix & matrix, Wide total, int power, long double knownDenominator, const TFunction & function)
+{
+  const Mean  mean(matrix, total, function);
+  long double greatest = 1.0L;
+  long double sum = 0.0L;
+  long double sumOfMagnitudes = 0.0L;
+  for (const auto & entry : matrix)
+  {
+    const auto deviation =
+      static_cast<long double>(mean.Deviation(Wide{ function(entry.first.first, entry.first.second) }));
+    const long double term = static_cast<long double>(entry.second) * std::pow(deviation, power);
+    greatest = std::max(greatest, std::fabs(deviation));
+    sum += term;
+    sumOfMagnitudes += std::fabs(term);
+  }
+  const auto        realTotal = static_cast<long double>(total);
+  const long double scale = std::pow(static_cast<long double>(mean.denominator), power) * realTotal;
+  if (std::pow(greatest, power) * realTotal > maxWide || scale > maxWide)
+  {
+    return Approximate(sum / scale, sumOfMagnitudes / scale * 1e-17L);
+  }
+  Wide numerator = 0;
+  Wide denominator = total;
+  for (int i = 0; i < power; ++i)
+  {
+    denominator *= mean.denominator;
+  }
+  for (const auto & entry : matrix)
+  {
+    Wide       term = entry.second;
+    const Wide deviation = mean.Deviation(Wide{ function(entry.first.first, entry.first.second) });
+    for (int i = 0; i < power; ++i)
+    {
+      term *= deviation;
+    }
+    numerator += term;
+  }
+  return Ratio(numerator, denominator, knownDenominator);
+}
+
+Value
+Correlation(const Matrix & matrix, Wide total, bool symmetric)
+{
+  const Mean  first(matrix, total, [](Wide i, Wide) { return i; });
+  const Mean  second(matrix, total, [](Wide, Wide j) { return j; });
+  Wide        covariance = 0;
+  Wide        varianceOfFirst = 0;
+  Wide        varianceOfSecond = 0;
+  const auto  realTotal = static_cast<long double>(total);
+  long double magnitude = 0.0L;
+  for (const auto & entry : matrix)
+  {
+    const Wide i = first.Deviation(entry.first.first);
+    const Wide j = second.Deviation(entry.first.second);
+    covariance += entry.second * i * j;
+    varianceOfFirst += entry.second * i * i;
+    varianceOfSecond += entry.second * j * j;
+    magnitude += static_cast<long double>(entry.second) * std::fabs(static_cast<long double>(i)) *
+                 std::fabs(static_cast<long double>(j));
+  }
+  if (varianceOfFirst == 0 || varianceOfSecond == 0)
+  {
+    Value one;
+    one.isExact = true;
+    one.exact = 1.0;
+    one.reference = 1.0L;
+    return one;
+  }
+  if (symmetric)
+  {
+    // The denominator is known as 4 C^2 times the variance.
+    const auto realDenominator = static_cast<long double>(first.denominator);
+    return Ratio(covariance,
+                 varianceOfFirst,
+                 static_cast<long double>(varianceOfFirst) / (realDenominator * realDenominator) * realTotal);
+  }
+  const long double roots =
+    std::sqrt(static_cast<long double>(varianceOfFirst)) * std::sqrt(static_cast<long double>(varianceOfSecond));
+  return Approximate(static_cast<long double>(covariance) / roots, magnitude / roots * 1e-17L);
+}
+
+using Histogram = std::map<std::uint32_t, std::int64_t>;
+
+template <typename TCounts>
+long double
+Entropy(const TCounts & counts, long double total)
+{
+  // All terms are positive, so nothing cancels.
+  long double entropy = 0.0L;
+  for (const auto & entry : counts)
+  {
+    const auto count = static_cast<long double>(entry.second);
+    entropy += count / total * std::log2(total / count);
+  }
+  return entropy;
+}
+
+template <typename TFunction>
+Histogram
+MakeHistogram(const Matrix & matrix, const TFunction & function)
+{
+  Histogram histogram;
+  for (const auto & entry : matrix)
+  {
+    histogram[function(entry.first.first, entry.first.second)] += entry.second;
+  }
+  return histogram;
+}
+
+std::uint32_t
+Difference(std::uint32_t i, std::uint32_t j)
+{
+  return i < j ? j - i : i - j;
+}
+
+std::uint32_t
+First(std::uint32_t i, std::uint32_t)
+{
+  return i;
+}
+std::uint32_t
+Second(std::uint32_t, std::uint32_t j)
+{
+  return j;
+}
+
+/** Mutual information of rows and columns in bits. */
+long double
+MutualInformation(const Matrix & matrix, std::int64_t total)
+{
+  Histogram  rows = MakeHistogram(matrix, First);
+  Histogram  columns = MakeHistogram(matrix, Second);
+  const bool isProduct = matrix.size() == rows.size() * columns.size() &&
+                         std::all_of(matrix.begin(), matrix.end(), [&](const Matrix::value_type & entry) {
+                           return entry.second * total == rows[entry.first.first] * columns[entry.first.second];
+                         });
+  if (isProduct)
+  {
+    return 0.0L;
+  }
+  long double information = 0.0L;
+  const auto  realTotal = static_cast<long double>(total);
+  for (const auto & entry : matrix)
+  {
+    const auto count = static_cast<long double>(entry.second);
+    const auto product = static_cast<long double>(rows[entry.first.first] * columns[entry.first.second]);
+    information += count / realTotal * std::log2(count * realTotal / product);
+  }
+  return information;
+}
+
+/** The uncertainty of mutual information whose terms n log2 n have the bits that a sum below 2^61 leaves, at most 48.
+ */
+long double
+UncertaintyOfInformation(std::int64_t greatestTotal)
+{
+  const auto        real = static_cast<long double>(std::max<std::int64_t>(greatestTotal, 2));
+  const long double unit = std::max(std::ldexp(1.0L, -48), 2.0L * real * std::log2(real) * std::ldexp(1.0L, -61));
+  return 2.0L * unit;
+}
+
+long double
+SecondMeasure(long double information)
+{
+  return std::sqrt(-std::expm1(-2.0L * information));
+}
+
+template <typename TReal>
+TReal
+SpacingOfFloats(long double value)
+{
+  const float magnitude = std::fabs(static_cast<float>(value));
+  return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
+         static_cast<TReal>(magnitude);
+}
+
+template <typename TReal>
+bool
+AgreesAs(const Value & expected, TReal actual, double emptyValue)
+{
+  if (expected.isEmpty)
+  {
+    return std::isnan(emptyValue) ? std::isnan(actual) : actual == static_cast<TReal>(emptyValue);
+  }
+  if (expected.isExact)
+  {
+    return actual == static_cast<TReal>(expected.exact);
+  }
+  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
+  return error <= 2 * SpacingOfFloats<long double>(expected.reference) + expected.uncertainty;
+}
+} // namespace
+
+void
+AddPairs(const Levels & levels, const Window & window, const Triple & position, const Triple & offset, bool symmetric,
+         Matrix & matrix)
+{
+  const auto levelAt = [&](const Triple & at) -> std::uint16_t {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      const std::int64_t first = position[axis] - window.anchor[axis];
+      if (at[axis] < first || at[axis] >= first + window.size[axis] || at[axis] < 0 || at[axis] >= levels.size[axis])
+      {
+        return 0;
+      }
+    }
+    return levels(at);
+  };
+  Triple p;
+  for (std::int64_t z = 0; z < window.size[2]; ++z)
+  {
+    for (std::int64_t y = 0; y < window.size[1]; ++y)
+    {
+      for (std::int64_t x = 0; x < window.size[0]; ++x)
+      {
+        p = {
+          { position[0] - window.anchor[0] + x, position[1] - window.anchor[1] + y, position[2] - window.anchor[2] + z }
+        };
+        const std::uint16_t i = levelAt(p);
+        const std::uint16_t j = levelAt({ { p[0] + offset[0], p[1] + offset[1], p[2] + offset[2] } });
+        if (i != 0 && j != 0)
+        {
+          ++matrix[{ i, j }];
+          if (symmetric)
+          {
+            ++matrix[{ j, i }];
+          }
+        }
+      }
+    }
+  }
+}
+
+Value
+ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint32_t numberOfGrayLevels,
+               std::int64_t greatestTotal)
+{
+  std::int64_t total = 0;
+  for (const auto & entry : matrix)
+  {
+    total += entry.second;
+  }
+  const auto        realTotal = static_cast<long double>(total);
+  const long double pairs = symmetric ? realTotal / 2.0L : realTotal;
+  const auto        greatestLevel = static_cast<long double>(numberOfGrayLevels);
+
+  // sum P f(i, j) / T with an integer f
+  const auto mean = [&](long double knownDenominator, auto function) {
+    Wide sum = 0;
+    for (const auto & entry : matrix)
+    {
+      sum += entry.second * function(Wide{ entry.first.first }, Wide{ entry.first.second });
+    }
+    return Ratio(sum, total, knownDenominator);
+  };
+  // sum P f(|i - j|) / T
+  const auto meanOfDifference = [&](auto function) {
+    long double sum = 0.0L;
+    for (const auto & entry : matrix)
+    {
+      sum += static_cast<long double>(entry.second) *
+             function(static_cast<long double>(Difference(entry.first.first, entry.first.second)));
+    }
+    return Approximate(sum / realTotal);
+  };
+  const auto sumOfLevels = [](Wide i, Wide j) { return i + j; };
+  const auto difference = [](Wide i, Wide j) { return i < j ? j - i : i - j; };
+
+  switch (feature)
+  {
+    case Feature::Autocorrelation:
+      return mean(4.0L * pairs, [](Wide i, Wide j) { return i * j; });
+    case Feature::ClusterProminence:
+      return CentralMoment(matrix, total, 4, std::pow(pairs, 4), sumOfLevels);
+    case Feature::ClusterShade:
+      return CentralMoment(matrix, total, 3, std::pow(pairs, 3), sumOfLevels);
+    case Feature::ClusterTendency:
+      return CentralMoment(matrix, total, 2, pairs * pairs, sumOfLevels);
+    case Feature::Contrast:
+      return mean(pairs, [](Wide i, Wide j) { return (i - j) * (i - j); });
+    case Feature::Correlation:
+      return Correlation(matrix, total, symmetric);
+    case Feature::DifferenceAverage:
+      return mean(pairs, difference);
+    case Feature::DifferenceEntropy:
+      return Approximate(Entropy(MakeHistogram(matrix, Difference), realTotal));
+    case Feature::DifferenceVariance:
+      return CentralMoment(matrix, total, 2, pairs * pairs, difference);
+    case Feature::InverseDifference:
+      return meanOfDifference([](long double k) { return 1.0L / (1.0L + k); });
+    case Feature::InverseDifferenceMoment:
+      return meanOfDifference([](long double k) { return 1.0L / (1.0L + k * k); });
+    case Feature::InverseDifferenceMomentNormalized:
+      return meanOfDifference([=](long double k) { return 1.0L / (1.0L + k / greatestLevel * (k / greatestLevel)); });
+    case Feature::InverseDifferenceNormalized:
+      return meanOfDifference([=](long double k) { return 1.0L / (1.0L + k / greatestLevel); });
+    case Feature::InformationalMeasureOfCorrelation1:
+    {
+      const long double rows = Entropy(MakeHistogram(matrix, First), realTotal);
+      const long double columns = Entropy(MakeHistogram(matrix, Second), realTotal);
+      const long double information = MutualInformation(matrix, total);
+      const long double entropy = std::max(rows, columns);
+      return information == 0.0L
+               ? Ratio(0, 1, 1.0L)
+               : Approximate(-information / entropy, UncertaintyOfInformation(greatestTotal) / entropy);
+    }
+    case Feature::InformationalMeasureOfCorrelation2:
+    {
+      const long double information = MutualInformation(matrix, total);
+      const long double uncertainty = UncertaintyOfInformation(greatestTotal);
+      return information == 0.0L ? Ratio(0, 1, 1.0L)
+                                 : Approximate(SecondMeasure(information),
+                                               SecondMeasure(information + uncertainty) - SecondMeasure(information));
+    }
+    case Feature::InverseVariance:
+      return meanOfDifference([](long double k) { return k == 0.0L ? 0.0L : 1.0L / (k * k); });
+    case Feature::JointAverage:
+      return mean(2.0L * pairs, [](Wide i, Wide) { return i; });
+    case Feature::JointEnergy:
+    {
+      Wide sum = 0;
+      for (const auto & entry : matrix)
+      {
+        sum += Wide{ entry.second } * entry.second;
+      }
+      return Ratio(sum, Wide{ total } * total, realTotal * realTotal);
+    }
+    case Feature::JointEntropy:
+      return Approximate(Entropy(matrix, realTotal));
+    case Feature::MaximumProbability:
+    {
+      std::int64_t greatest = 0;
+      for (const auto & entry : matrix)
+      {
+        greatest = std::max(greatest, entry.second);
+      }
+      return Ratio(greatest, total, realTotal);
+    }
+    case Feature::SumAverage:
+      return mean(pairs, sumOfLevels);
+    case Feature::SumEntropy:
+      return Approximate(
+        Entropy(MakeHistogram(matrix, [](std::uint32_t i, std::uint32_t j) { return i + j; }), realTotal));
+    case Feature::SumSquares:
+      return CentralMoment(matrix, total, 2, 4.0L * pairs * pairs, [](Wide i, Wide) { return i; });
+  }
+  return Value{};
+}
+
+std::vector<Value>
+ComputeFeatures(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters)
+{
+  std::int64_t greatestTotal = 1;
+  std::int64_t sumOfTotals = 0;
+  for (const Triple & offset : parameters.offsets)
+  {
+    std::int64_t pairs = parameters.symmetric ? 2 : 1;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      pairs *= std::max<std::int64_t>(window.size[axis] - std::abs(offset[axis]), 0);
+    }
+    greatestTotal = std::max(greatestTotal, pairs);
+    sumOfTotals += pairs;
+  }
+  const auto valuesOf = [&](const Matrix & matrix, std::int64_t greatest) {
+    std::vector<Value> values;
+    for (const Feature feature : parameters.features)
+    {
+      if (matrix.empty())
+      {
+        values.emplace_back();
+        values.back().isEmpty = true;
+      }
+      else
+      {
+        values.push_back(
+          ComputeFeature(matrix, feature, parameters.symmetric, parameters.numberOfGrayLevels, greatest));
+      }
+    }
+    return values;
+  };
+
+  if (parameters.aggregation == Aggregation::Merge)
+  {
+    Matrix matrix;
+    for (const Triple & offset : parameters.offsets)
+    {
+      AddPairs(levels, window, position, offset, parameters.symmetric, matrix);
+    }
+    return valuesOf(matrix, sumOfTotals);
+  }
+
+  std::vector<Value> values;
+  for (const Triple & offset : parameters.offsets)
+  {
+    Matrix matrix;
+    AddPairs(levels, window, position, offset, parameters.symmetric, matrix);
+    const std::vector<Value> ofOffset = valuesOf(matrix, greatestTotal);
+    values.insert(values.end(), ofOffset.begin(), ofOffset.end());
+  }
+  if (parameters.aggregation == Aggregation::PerDirection)
+  {
+    return values;
+  }
+
+  std::vector<Value> means;
+  for (std::size_t f = 0; f < parameters.features.size(); ++f)
+  {
+    // In the documented order: doubles are added offset by offset, and divided once.
+    Value mean;
+    mean.isExact = true;
+    double numberOfMatrices = 0.0;
+    for (std::size_t d = 0; d < parameters.offsets.size(); ++d)
+    {
+      const Value & value = values[d * parameters.features.size() + f];
+      if (!value.isEmpty)
+      {
+        numberOfMatrices += 1.0;
+        mean.isExact = mean.isExact && value.isExact;
+        mean.exact += value.exact;
+        mean.reference += value.reference;
+        // A sum that cancels keeps the error of its terms, each of which is a double.
+        mean.uncertainty += value.uncertainty + std::fabs(value.reference) * 2.5e-16L;
+      }
+    }
+    mean.isEmpty = numberOfMatrices == 0.0;
+    mean.uncertainty /= static_cast<long double>(numberOfMatrices);
+    mean.reference /= static_cast<long double>(numberOfMatrices);
+    mean.exact /= numberOfMatrices;
+    means.push_back(mean);
+  }
+  return means;
+}
+
+bool
+Agrees(const Value & expected, float actual, double emptyValue)
+{
+  return AgreesAs(expected, actual, emptyValue);
+}
+
+bool
+Agrees(const Value & expected, double actual, double emptyValue)
+{
+  return AgreesAs(expected, actual, emptyValue);
+}
+
+std::string
+ToString(const Value & value)
+{
+  std::ostringstream out;
+  out.precision(21);
+  if (value.isEmpty)
+  {
+    out << "the value of matrices without pairs";
+  }
+  else if (value.isExact)
+  {
+    out << "exactly " << value.exact;
+  }
+  else
+  {
+    out << "about " << value.reference;
+  }
+  return out.str();
+}
+} // namespace CooccurrenceOracle

@@ -1,0 +1,732 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceRandomCase.h"
+#include "PipelineTestUtilities.h"
+#include "RunLengthRandomFilterCase.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkStreamingImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Image2D = itk::Image<unsigned char, 2>;
+using Image3D = itk::Image<unsigned char, 3>;
+using Filter2D = VoxelMapsTest::CooccurrenceFilter<Image2D>;
+using Filter3D = VoxelMapsTest::CooccurrenceFilter<Image3D>;
+using DoubleFilter2D = VoxelMapsTest::CooccurrenceFilter<Image2D, itk::VectorImage<double, 2>>;
+using Enums = itk::CooccurrenceFeatureMapEnums;
+using Feature = Enums::Feature;
+using Aggregation = Enums::Aggregation;
+using Method = itk::GrayLevelDiscretizationEnums::Method;
+using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
+using Names = std::vector<std::string>;
+using VoxelMapsTest::Compute;
+using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::maxSecondsToAbort;
+using VoxelMapsTest::RandomNumbers;
+
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+
+/** The image of PyRadiomics' documentation. */
+const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
+                                                  3, 3, 3, 1, 3, //
+                                                  2, 1, 1, 1, 3, //
+                                                  4, 2, 2, 2, 3, //
+                                                  3, 5, 3, 3, 2 };
+
+template <typename TFilter>
+typename TFilter::Pointer
+MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
+                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
+{
+  const auto filter = TFilter::New();
+  filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
+  filter->SetDiscretizationMethod(Method::Levels);
+  filter->SetNumberOfGrayLevels(numberOfGrayLevels);
+  filter->SetNeighborhoodRadius(radius);
+  return filter;
+}
+
+/** The features of one pixel, with Average or Merge, by name. */
+template <typename TFilter>
+std::map<Feature, double>
+ComputePixel(const itk::SmartPointer<TFilter> & filter, std::size_t pixel)
+{
+  filter->Update();
+  const auto                output = GetBuffer(filter->GetOutput());
+  const auto                features = filter->GetFeatures();
+  std::map<Feature, double> values;
+  for (std::size_t f = 0; f < features.size(); ++f)
+  {
+    values[features[f]] = output[pixel * features.size() + f];
+  }
+  return values;
+}
+
+struct Expectation
+{
+  Feature feature;
+  double  value;
+  /** 0 for quotients of integers, which must be met exactly. */
+  double tolerance;
+};
+
+void
+ExpectValues(const std::vector<Expectation> & expectations, const std::map<Feature, double> & actual)
+{
+  for (const Expectation & expected : expectations)
+  {
+    ASSERT_EQ(1u, actual.count(expected.feature)) << expected.feature;
+    if (expected.tolerance == 0.0)
+    {
+      EXPECT_EQ(expected.value, actual.at(expected.feature)) << expected.feature;
+    }
+    else
+    {
+      EXPECT_NEAR(expected.value, actual.at(expected.feature), expected.tolerance) << expected.feature;
+    }
+  }
+}
+
+Filter2D::Pointer
+MakeFilter()
+{
+  return MakeFilterOfLevels<Filter2D>({ { 5, 5 } }, documentedImage, 5);
+}
+
+/** Expect an error that names these words, and that the filter works once the mistake is undone. */
+template <typename TMistake, typename TRepair>
+void
+ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
+{
+  const auto filter = MakeFilter();
+  mistake(filter.GetPointer());
+  ExpectError([&] { filter->Update(); }, words);
+  repair(filter.GetPointer());
+  EXPECT_NO_THROW(filter->Update());
+  EXPECT_TRUE(HasSameBits(Compute(MakeFilter()), GetBuffer(filter->GetOutput())));
+}
+
+/** Noise with flat parts and a mask with holes. */
+template <typename TFilter>
+typename TFilter::Pointer
+MakeSceneFilter()
+{
+  using ImageType = typename TFilter::InputImageType;
+  using MaskType = typename TFilter::MaskImageType;
+  RandomNumbers                              random(17);
+  const typename ImageType::SizeType         size{ { 41, 17, 9 } };
+  const std::size_t                          count = size[0] * size[1] * size[2];
+  std::vector<typename ImageType::PixelType> pixels(count);
+  std::vector<unsigned char>                 inside(count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    pixels[i] =
+      static_cast<typename ImageType::PixelType>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(0, 250));
+    inside[i] = random.Chance(0.85) ? 1 : 0;
+  }
+  const typename ImageType::IndexType start{ { -3, 5, 40 } };
+  const auto                          filter = TFilter::New();
+  filter->SetInput(MakeImage<ImageType>(size, pixels, start));
+  filter->SetMaskImage(MakeImage<MaskType>(size, inside, start));
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetWindowSize({ { 5, 4, 3 } });
+  filter->SetWindowAnchor({ { 1, 3, 0 } });
+  return filter;
+}
+
+template <typename TFilter>
+void
+CheckRandomFilterCase(std::uint64_t seed)
+{
+  using InputImageType = typename TFilter::InputImageType;
+  using MaskImageType = typename TFilter::MaskImageType;
+  using PixelType = typename TFilter::InputPixelType;
+  constexpr unsigned int dimension = TFilter::ImageDimension;
+
+  RandomNumbers          random(seed);
+  CooccurrenceRandomCase randomCase =
+    DrawCooccurrenceRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
+  RunLengthRandomCase &                  common = randomCase.common;
+  VoxelMapsTest::IntensityMaker<TFilter> intensityMaker(common.numberOfGrayLevels, random);
+  std::vector<PixelType>                 pixels;
+  for (const std::uint16_t level : common.levels.values)
+  {
+    pixels.push_back(intensityMaker.MakeIntensity(level));
+  }
+  const std::string          holes = DrawHoles(common.levels, random);
+  std::vector<unsigned char> mask;
+  for (const std::uint16_t level : common.levels.values)
+  {
+    mask.push_back(level != 0 ? 1 : 0);
+  }
+
+  typename InputImageType::SizeType   size;
+  typename InputImageType::IndexType  start;
+  typename InputImageType::RegionType region;
+  typename TFilter::SizeType          windowSize;
+  typename TFilter::OffsetType        windowAnchor;
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    size[axis] = static_cast<itk::SizeValueType>(common.levels.size[axis]);
+    start[axis] = random.Between(-50, 50);
+    region.SetIndex(axis, start[axis] + common.regionIndex[axis]);
+    region.SetSize(axis, static_cast<itk::SizeValueType>(common.regionSize[axis]));
+    windowSize[axis] = static_cast<itk::SizeValueType>(common.window.size[axis]);
+    windowAnchor[axis] = common.window.anchor[axis];
+  }
+  const auto filter = TFilter::New();
+  filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
+  filter->SetMaskImage(MakeImage<MaskImageType>(size, mask, start));
+  intensityMaker.Configure(filter);
+  filter->SetWindowSize(windowSize);
+  filter->SetWindowAnchor(windowAnchor);
+  typename TFilter::OffsetsType offsets;
+  for (const CooccurrenceOracle::Triple & triple : randomCase.parameters.offsets)
+  {
+    offsets.emplace_back();
+    std::copy_n(triple.begin(), dimension, offsets.back().begin());
+  }
+  filter->SetOffsets(offsets);
+  filter->SetFeatures(randomCase.parameters.features);
+  filter->SetAggregation(randomCase.parameters.aggregation);
+  filter->SetSymmetric(randomCase.parameters.symmetric);
+  filter->SetEmptyValue(randomCase.emptyValue);
+  filter->SetBackgroundValue(-1.0);
+
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes << ", " << intensityMaker.GetMethod());
+  filter->GetOutput()->SetRequestedRegion(region);
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
+  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
+  ASSERT_EQ(randomCase.GetNumberOfComponents(), filter->GetFeatureNames().size());
+  ASSERT_TRUE(AgreesWithOracle(randomCase, GetBuffer(filter->GetOutput()), -1.0, random, 10000));
+}
+
+template <typename TFilter>
+void
+CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
+{
+  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
+  {
+    CheckRandomFilterCase<TFilter>(firstSeed + i);
+  }
+}
+} // namespace
+
+TEST(CooccurrenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
+{
+  const auto filter = Filter3D::New();
+  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "CooccurrenceFeatureMapImageFilter",
+            filter->GetNameOfClass());
+  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
+  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
+  EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
+  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
+  EXPECT_EQ(Aggregation::Average, filter->GetAggregation());
+  EXPECT_TRUE(filter->GetSymmetric());
+  EXPECT_TRUE(std::isnan(filter->GetEmptyValue()));
+  EXPECT_EQ(13u, filter->GetOffsets().size());
+  EXPECT_EQ(4u, Filter2D::New()->GetOffsets().size());
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
+{
+  const auto                  filter = Filter2D::New();
+  const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
+  const std::vector<Feature>  features{ Feature::SumSquares, Feature::Contrast };
+  const auto                  expectModified = [&filter](const auto & set, bool modified) {
+    const auto before = filter->GetMTime();
+    set();
+    EXPECT_EQ(modified, filter->GetMTime() > before);
+  };
+  // Setting the same value again changes nothing, so nothing is computed again.
+  for (const bool modified : { true, false })
+  {
+    expectModified([&] { filter->SetOffsets(offsets); }, modified);
+    expectModified([&] { filter->SetFeatures(features); }, modified);
+    expectModified([&] { filter->SetAggregation(Aggregation::Merge); }, modified);
+    expectModified([&] { filter->SetSymmetric(false); }, modified);
+    expectModified([&] { filter->SetEmptyValue(-3.0); }, modified);
+  }
+  EXPECT_EQ(offsets, filter->GetOffsets());
+  EXPECT_EQ(features, filter->GetFeatures());
+  EXPECT_EQ(Aggregation::Merge, filter->GetAggregation());
+  EXPECT_FALSE(filter->GetSymmetric());
+  EXPECT_EQ(-3.0, filter->GetEmptyValue());
+  for (const bool modified : { true, false })
+  {
+    expectModified([&] { filter->SetDistances({ 2, 1 }); }, modified);
+    expectModified([&] { filter->SetEmptyValue(quietNaN); }, modified);
+  }
+  filter->SymmetricOn();
+  EXPECT_TRUE(filter->GetSymmetric());
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, DistancesFillOffsets)
+{
+  const auto filter = Filter2D::New();
+  filter->SetDistances({ 1 });
+  EXPECT_EQ((Filter2D::OffsetsType{ { { 1, 0 } }, { { -1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }), filter->GetOffsets());
+  filter->SetDistances({ 2 });
+  EXPECT_EQ((Filter2D::OffsetsType{ { { 2, 0 } },
+                                    { { -2, 1 } },
+                                    { { 2, 1 } },
+                                    { { -2, 2 } },
+                                    { { -1, 2 } },
+                                    { { 0, 2 } },
+                                    { { 1, 2 } },
+                                    { { 2, 2 } } }),
+            filter->GetOffsets());
+  EXPECT_EQ(13u, Filter3D::GetAllOffsets().size());
+  EXPECT_EQ(49u, Filter3D::GetAllOffsets({ 2 }).size());
+  EXPECT_EQ(62u, Filter3D::GetAllOffsets({ 2, 1 }).size());
+  EXPECT_EQ(4u, Filter3D::GetInPlaneOffsets().size());
+  EXPECT_EQ(12u, Filter3D::GetInPlaneOffsets({ 1, 2 }).size());
+  for (const auto & offset : Filter3D::GetInPlaneOffsets({ 1, 2, 3 }))
+  {
+    EXPECT_EQ(0, offset[2]);
+  }
+  EXPECT_EQ(2, Filter3D::GetAllOffsets({ 2, 1 })[0][0]);
+
+  ExpectError([&] { filter->SetDistances({}); }, { "0", "distances" });
+  ExpectError([&] { filter->SetDistances({ 1, 0 }); }, { "0", "254" });
+  ExpectError([&] { filter->SetDistances({ 255 }); }, { "255", "254" });
+  ExpectError([&] { filter->SetDistances({ 3, 1, 3 }); }, { "3", "twice" });
+  ExpectError([&] { Filter3D::GetAllOffsets({ 200 }); }, { "200", "4096" });
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, NamesOfComponents)
+{
+  const auto filter = Filter3D::New();
+  EXPECT_EQ((Names{ "AC",  "CP",   "CS",   "CT", "CON", "COR", "DA", "DE", "DV", "ID", "IDM", "IDMN",
+                    "IDN", "IMC1", "IMC2", "IV", "JA",  "JEN", "JE", "MP", "SA", "SE", "SS" }),
+            filter->GetFeatureNames());
+  filter->SetFeatures({ Feature::SumSquares, Feature::Contrast });
+  filter->SetOffsets({ { { 1, -1, 0 } }, { { 0, 0, 2 } } });
+  EXPECT_EQ((Names{ "SS", "CON" }), filter->GetFeatureNames());
+  filter->SetAggregation(Aggregation::PerDirection);
+  EXPECT_EQ((Names{ "SS_1_-1_0", "CON_1_-1_0", "SS_0_0_2", "CON_0_0_2" }), filter->GetFeatureNames());
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
+{
+  const auto filter = Filter2D::New();
+  filter->SetOffsets({ { { 1, -1 } } });
+  filter->SetFeatures({ Feature::JointEnergy });
+  filter->SetAggregation(Aggregation::Merge);
+  filter->SymmetricOff();
+  filter->SetEmptyValue(-12.5);
+  std::ostringstream out;
+  filter->Print(out);
+  for (const std::string text :
+       { "Offsets: [1, -1]", "Features: JointEnergy", "Aggregation: Merge", "Symmetric: Off", "EmptyValue: -12.5" })
+  {
+    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
+  }
+}
+
+// Worked out with exact fractions.
+TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
+{
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  filter->SetOffsets({ { { 1, 0 } } });
+  const std::vector<Expectation> expectations{
+    { Feature::Autocorrelation, 77.0 / 10, 0 },
+    { Feature::JointAverage, 27.0 / 10, 0 },
+    { Feature::ClusterProminence, 39899.0 / 1250, 0 },
+    { Feature::ClusterShade, 27.0 / 250, 0 },
+    { Feature::ClusterTendency, 197.0 / 50, 0 },
+    { Feature::Contrast, 23.0 / 10, 0 },
+    { Feature::Correlation, 41.0 / 156, 0 },
+    { Feature::DifferenceAverage, 11.0 / 10, 0 },
+    { Feature::DifferenceVariance, 109.0 / 100, 0 },
+    { Feature::DifferenceEntropy, 1.84643934467, 1e-11 },
+    { Feature::JointEnergy, 3.0 / 40, 0 },
+    { Feature::JointEntropy, 3.94643934467, 1e-11 },
+    { Feature::InformationalMeasureOfCorrelation1, -0.204990774066, 1e-12 },
+    { Feature::InformationalMeasureOfCorrelation2, 0.77070547197, 1e-11 },
+    { Feature::InverseDifferenceMoment, 57.0 / 100, 1e-15 },
+    { Feature::InverseDifferenceMomentNormalized, 118497.0 / 128180, 1e-15 },
+    { Feature::InverseDifference, 5.0 / 8, 1e-15 },
+    { Feature::InverseDifferenceNormalized, 1417.0 / 1680, 1e-15 },
+    { Feature::InverseVariance, 103.0 / 360, 1e-15 },
+    { Feature::MaximumProbability, 3.0 / 20, 0 },
+    { Feature::SumAverage, 27.0 / 5, 0 },
+    { Feature::SumEntropy, 2.80370169606, 1e-11 },
+    { Feature::SumSquares, 39.0 / 25, 0 },
+  };
+  EXPECT_EQ(std::size_t{ Enums::NumberOfFeatures }, expectations.size());
+  ExpectValues(expectations, ComputePixel(filter, 12));
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
+{
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  ExpectValues({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
+                 { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
+                 { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
+                 { Feature::Contrast, 423.0 / 160, 1e-15 },
+                 { Feature::Correlation, 2521504543.0 / 53008038096.0, 1e-15 },
+                 { Feature::DifferenceEntropy, 1.76180933484, 1e-11 },
+                 { Feature::JointEnergy, 2127.0 / 25600, 1e-16 },
+                 { Feature::JointEntropy, 3.81918887813, 1e-11 },
+                 { Feature::InformationalMeasureOfCorrelation1, -0.205899389322, 1e-12 },
+                 { Feature::InformationalMeasureOfCorrelation2, 0.751776840861, 1e-12 },
+                 { Feature::InverseVariance, 22609.0 / 46080, 1e-15 },
+                 { Feature::SumSquares, 14331.0 / 10240, 1e-15 } },
+               ComputePixel(filter, 12));
+
+  // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
+  const auto corner = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
+  ExpectValues({ { Feature::Contrast, 3.5, 0 } }, [&] {
+    corner->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
+    // Pairs 5-2, 3-3 along x and 5-3, 2-3 along y.
+    return ComputePixel(corner, 0);
+  }());
+}
+
+// The window of 5 x 5 at the corner holds the first 3 x 3 pixels.
+TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
+{
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  ExpectValues(
+    { { Feature::Contrast, 143.0 / 48, 1e-15 }, { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 } },
+    ComputePixel(filter, 0));
+}
+
+// Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
+TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
+{
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 4, 1 } }, { 1, 1, 2, 4 }, 4, 4);
+  filter->SetOffsets({ { { 1, 0 } } });
+  filter->SymmetricOff();
+  const double entropy = std::log2(3.0);
+  const double rows = std::log2(3.0) - 2.0 / 3.0;
+  // Rows 1 (twice) and 2; columns 1, 2 and 4: I = HX + HY - HXY = HX.
+  const std::vector<Expectation> expectations{
+    { Feature::Autocorrelation, 11.0 / 3, 0 },
+    { Feature::JointAverage, 4.0 / 3, 0 },
+    { Feature::SumAverage, 11.0 / 3, 0 },
+    { Feature::Contrast, 5.0 / 3, 0 },
+    { Feature::DifferenceAverage, 1.0, 0 },
+    { Feature::SumSquares, 2.0 / 9, 0 },
+    { Feature::ClusterTendency, 26.0 / 9, 0 },
+    // Covariance 11/3 - 4/3 7/3 = 5/9, variances 2/9 and 14/9
+    { Feature::Correlation, 5.0 / std::sqrt(28.0), 1e-15 },
+    { Feature::JointEnergy, 1.0 / 3, 0 },
+    { Feature::MaximumProbability, 1.0 / 3, 0 },
+    { Feature::JointEntropy, entropy, 1e-14 },
+    { Feature::InformationalMeasureOfCorrelation1, -rows / entropy, 1e-14 },
+    { Feature::InformationalMeasureOfCorrelation2, std::sqrt(1.0 - std::exp(-2.0 * rows)), 1e-14 },
+  };
+  ExpectValues(expectations, ComputePixel(filter, 1));
+
+  // The opposite offset swaps rows and columns.
+  filter->SetOffsets({ { { -1, 0 } } });
+  ExpectValues({ { Feature::JointAverage, 7.0 / 3, 0 },
+                 { Feature::SumSquares, 14.0 / 9, 0 },
+                 { Feature::Contrast, 5.0 / 3, 0 },
+                 { Feature::Correlation, 5.0 / std::sqrt(28.0), 1e-15 } },
+               ComputePixel(filter, 1));
+  // Both are allowed, as their pairs differ.
+  filter->SetOffsets({ { { 1, 0 } }, { { -1, 0 } } });
+  ExpectValues({ { Feature::JointAverage, 11.0 / 6, 1e-15 } }, ComputePixel(filter, 1));
+  // Together they are the symmetric matrix.
+  filter->SetAggregation(Aggregation::Merge);
+  const auto merged = ComputePixel(filter, 1);
+  filter->SymmetricOn();
+  filter->SetOffsets({ { { 1, 0 } } });
+  const auto symmetric = ComputePixel(filter, 1);
+  for (const Feature feature : Enums::GetAllFeatures())
+  {
+    EXPECT_NEAR(symmetric.at(feature), merged.at(feature), 1e-14) << feature;
+  }
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
+{
+  for (const unsigned int levels : { 1u, 7u })
+  {
+    const auto filter =
+      MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
+    const double level = levels == 1 ? 1.0 : 3.0;
+    for (const bool symmetric : { true, false })
+    {
+      filter->SetSymmetric(symmetric);
+      for (const Aggregation aggregation : { Aggregation::Average, Aggregation::Merge })
+      {
+        filter->SetAggregation(aggregation);
+        ExpectValues({ { Feature::Autocorrelation, level * level, 0 },
+                       { Feature::ClusterProminence, 0, 0 },
+                       { Feature::ClusterShade, 0, 0 },
+                       { Feature::ClusterTendency, 0, 0 },
+                       { Feature::Contrast, 0, 0 },
+                       { Feature::Correlation, 1, 0 },
+                       { Feature::DifferenceAverage, 0, 0 },
+                       { Feature::DifferenceEntropy, 0, 0 },
+                       { Feature::DifferenceVariance, 0, 0 },
+                       { Feature::InverseDifference, 1, 0 },
+                       { Feature::InverseDifferenceMoment, 1, 0 },
+                       { Feature::InverseDifferenceMomentNormalized, 1, 0 },
+                       { Feature::InverseDifferenceNormalized, 1, 0 },
+                       { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                       { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                       { Feature::InverseVariance, 0, 0 },
+                       { Feature::JointAverage, level, 0 },
+                       { Feature::JointEnergy, 1, 0 },
+                       { Feature::JointEntropy, 0, 0 },
+                       { Feature::MaximumProbability, 1, 0 },
+                       { Feature::SumAverage, 2 * level, 0 },
+                       { Feature::SumEntropy, 0, 0 },
+                       { Feature::SumSquares, 0, 0 } },
+                     ComputePixel(filter, 7));
+      }
+    }
+  }
+}
+
+// Rows and columns of the matrix are independent, so that mutual information is exactly 0.
+TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
+{
+  // Pairs along x: 1-1, 1-2, 2-1, 2-2 in lines, as often as given by the weights 1 and w of the levels.
+  for (const unsigned char second : { 2, 5 })
+  {
+    const std::vector<unsigned char> levels{ 1, 1, 1, second, second, 1, second, second };
+    const auto                       filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
+    filter->SetOffsets({ { { 1, 0 } } });
+    for (const bool symmetric : { true, false })
+    {
+      filter->SetSymmetric(symmetric);
+      ExpectValues({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                     { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                     { Feature::Correlation, 0, 0 } },
+                   ComputePixel(filter, 3));
+    }
+  }
+  // 1 + 2 w + w^2 pairs with w = 2, 3, 6: T is no power of 2, so that logarithms are rounded.
+  for (const int weight : { 2, 3, 6 })
+  {
+    std::vector<unsigned char> levels{ 1, 1 };
+    for (int i = 0; i < weight; ++i)
+    {
+      levels.insert(levels.end(), { 1, 4, 4, 1 });
+    }
+    for (int i = 0; i < weight * weight; ++i)
+    {
+      levels.insert(levels.end(), { 4, 4 });
+    }
+    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
+    filter->SetOffsets({ { { 1, 0 } } });
+    ExpectValues(
+      { { Feature::InformationalMeasureOfCorrelation1, 0, 0 }, { Feature::InformationalMeasureOfCorrelation2, 0, 0 } },
+      ComputePixel(filter, 0));
+  }
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
+{
+  for (const double empty : { quietNaN, 0.0, -2.5 })
+  {
+    // A line along x has pairs in one of the four directions, an isolated pixel in none.
+    const auto filter = MakeFilterOfLevels<Filter2D>({ { 6, 3 } },
+                                                     { 2,
+                                                       4,
+                                                       3,
+                                                       0,
+                                                       0,
+                                                       0, //
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       0, //
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       1 },
+                                                     4,
+                                                     1);
+    filter->SetInsidePixelValue(1);
+    filter->SetMaskImage(MakeImage<Image2D>({ { 6, 3 } }, { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }));
+    filter->SetEmptyValue(empty);
+    filter->SetBackgroundValue(9.0);
+    filter->SetFeatures({ Feature::Contrast, Feature::JointAverage });
+    const auto isEmpty = [&](float value) {
+      return std::isnan(empty) ? std::isnan(value) : value == static_cast<float>(empty);
+    };
+    for (const Aggregation aggregation : { Aggregation::Average, Aggregation::Merge })
+    {
+      filter->SetAggregation(aggregation);
+      const auto output = Compute(filter);
+      // Pixel 1 sees 2 4 3.
+      EXPECT_EQ(5.0f / 2.0f, output[2]);
+      EXPECT_EQ(13.0f / 4.0f, output[3]);
+      EXPECT_EQ(9.0f, output[2 * 3]);
+      EXPECT_TRUE(isEmpty(output[2 * 17]) && isEmpty(output[2 * 17 + 1]));
+    }
+    filter->SetAggregation(Aggregation::PerDirection);
+    const auto output = Compute(filter);
+    EXPECT_EQ(5.0f / 2.0f, output[8]);
+    for (std::size_t component = 2; component < 8; ++component)
+    {
+      EXPECT_TRUE(isEmpty(output[8 + component])) << component;
+    }
+    for (std::size_t component = 0; component < 8; ++component)
+    {
+      EXPECT_TRUE(isEmpty(output[8 * 17 + component])) << component;
+    }
+  }
+  // A window of one pixel has no pairs.
+  const auto filter = MakeFilter();
+  filter->SetNeighborhoodRadius(0);
+  for (const float value : Compute(filter))
+  {
+    EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, NormalizedFeaturesUseTheNumberOfGrayLevelsOfTheImage)
+{
+  // All windows have the levels 1 and 2, whatever the number of levels is.
+  const std::vector<unsigned char> levels{ 1, 2, 1, 2, 1, 2, 1, 2 };
+  for (const unsigned int number : { 2u, 4u, 200u })
+  {
+    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 8, 1 } }, levels, number);
+    filter->SetOffsets({ { { 1, 0 } } });
+    const double ng = number;
+    ExpectValues({ { Feature::InverseDifferenceNormalized, ng / (ng + 1.0), 1e-15 },
+                   { Feature::InverseDifferenceMomentNormalized, ng * ng / (ng * ng + 1.0), 1e-15 } },
+                 ComputePixel(filter, 4));
+  }
+}
+
+TEST(CooccurrenceFeatureMapImageFilterErrors, Offsets)
+{
+  const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
+  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
+  ExpectRepairableError(
+    [](Filter2D * filter) { filter->SetOffsets(Filter2D::OffsetsType(4097, Filter2D::OffsetType{ { 1, 0 } })); },
+    all,
+    { "4097", "4096" });
+  ExpectRepairableError(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
+                        all,
+                        { "[1, 1]", "twice" });
+  ExpectRepairableError(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
+}
+
+TEST(CooccurrenceFeatureMapImageFilterErrors, OtherParameters)
+{
+  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
+  ExpectRepairableError(
+    [](Filter2D * filter) { filter->SetFeatures({ Feature::Contrast, Feature::SumSquares, Feature::Contrast }); },
+    all,
+    { "Contrast" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(23) }); }, all, { "23" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetAggregation(static_cast<Aggregation>(3)); },
+                        [](Filter2D * filter) { filter->SetAggregation(Aggregation::Average); },
+                        { "Aggregation", "3" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetEmptyValue(1e300); },
+                        [](Filter2D * filter) { filter->SetEmptyValue(quietNaN); },
+                        { "EmptyValue", "~1e+300" });
+  const auto filter = MakeFilter();
+  filter->SetEmptyValue(std::numeric_limits<double>::infinity());
+  EXPECT_NO_THROW(filter->Update());
+  filter->SetWindowSize({ { 255, 255 } });
+  filter->SetDistances({ 1, 2, 3, 4, 5, 6 });
+  filter->SetAggregation(Aggregation::Merge);
+  ExpectError([&] { filter->Update(); }, { "merged", "4194304" });
+}
+
+TEST(CooccurrenceFeatureMapImageFilterRandom, UInt8In2D)
+{
+  CheckRandomFilterCases<Filter2D>(640000, 300);
+}
+
+TEST(CooccurrenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
+{
+  CheckRandomFilterCases<VoxelMapsTest::CooccurrenceFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(650000,
+                                                                                                               300);
+}
+
+TEST(CooccurrencePipeline, WorkUnitsDoNotChangeBits)
+{
+  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>(); });
+}
+
+TEST(CooccurrencePipeline, StreamDivisionsDoNotChangeBits)
+{
+  for (const Aggregation aggregation : { Aggregation::PerDirection, Aggregation::Average, Aggregation::Merge })
+  {
+    const auto whole = MakeSceneFilter<Filter3D>();
+    whole->SetAggregation(aggregation);
+    const auto expected = Compute(whole);
+    for (const unsigned int divisions : { 1u, 2u, 7u })
+    {
+      const auto filter = MakeSceneFilter<Filter3D>();
+      filter->SetAggregation(aggregation);
+      const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
+      streamer->SetInput(filter->GetOutput());
+      streamer->SetNumberOfStreamDivisions(divisions);
+      streamer->Update();
+      EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
+    }
+  }
+}
+
+TEST(CooccurrencePipeline, AbortsSoon)
+{
+  // Also where windows are so large that one row takes long.
+  for (const unsigned int radius : { 2u, 9u })
+  {
+    const auto filter = VoxelMapsTest::CooccurrenceFilter<itk::Image<short, 3>>::New();
+    filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
+    filter->SetNumberOfWorkUnits(2);
+    filter->SetNeighborhoodRadius(radius);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, 200).withoutOthers, maxSecondsToAbort);
+  }
+}
+
+TEST(CooccurrencePipeline, WorksAgainAfterAborts)
+{
+  const auto filter = MakeSceneFilter<Filter3D>();
+  bool       abort = false;
+  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>()), abort);
+}

@@ -1,0 +1,473 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FirstOrderRandomCase.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = itk::voxelmaps::FirstOrderJob;
+using Feature = Job::Feature;
+using Triple = itk::voxelmaps::Triple;
+using Enums = itk::FirstOrderFeatureMapEnums;
+using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::DrawFirstOrderFeatures;
+using VoxelMapsTest::DrawIntensities;
+using VoxelMapsTest::FirstOrderEngine;
+using VoxelMapsTest::FirstOrderRandomCase;
+using VoxelMapsTest::GetFirstOrderEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
+
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+
+/** A case as a job with its intensities; the job points into this object. */
+struct JobOfCase
+{
+  JobOfCase(const FirstOrderRandomCase & randomCase, bool areDouble)
+    : floats(randomCase.intensities.begin(), randomCase.intensities.end())
+  {
+    static_cast<itk::voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.levels);
+    job.intensities =
+      areDouble ? static_cast<const void *>(randomCase.intensities.data()) : static_cast<const void *>(floats.data());
+    job.intensitiesAreDouble = areDouble;
+    job.features = randomCase.features;
+    job.voxelArrayShift = randomCase.voxelArrayShift;
+    job.voxelVolume = randomCase.voxelVolume;
+  }
+  JobOfCase(const JobOfCase &) = delete;
+  JobOfCase &
+  operator=(const JobOfCase &) = delete;
+
+  std::vector<float> floats;
+  Job                job;
+};
+
+/** Run a job into a buffer between guards, and expect that it wrote every number inside and none outside. Nothing if
+ * the engine cannot take the job. */
+template <typename TReal>
+std::vector<TReal>
+Compute(Job job, const FirstOrderEngine & engine = GetFirstOrderEngines().front())
+{
+  constexpr std::size_t guard = 64;
+  static constexpr auto untouched = static_cast<TReal>(-1.2345e33);
+  const std::size_t     count =
+    job.features.size() * static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
+  std::vector<TReal> buffer(count + 2 * guard, untouched);
+  job.output = buffer.data() + guard;
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  if (!engine.compute(job))
+  {
+    return {};
+  }
+  const auto isUntouched = [](TReal value) { return value == untouched; };
+  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the output";
+  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the output";
+  std::vector<TReal> result(buffer.begin() + guard, buffer.end() - guard);
+  EXPECT_TRUE(std::none_of(result.begin(), result.end(), isUntouched)) << "left out a voxel";
+  return result;
+}
+
+/** Compare a case, computed by all engines, with the oracle. */
+template <typename TReal>
+void
+CheckCase(const FirstOrderRandomCase & randomCase, bool areDouble, RandomNumbers & random, std::int64_t budget = 30000)
+{
+  JobOfCase ofCase(randomCase, areDouble);
+  Job &     job = ofCase.job;
+  job.backgroundValue = 3.0;
+  // An index frame of its own must not matter.
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    const std::int64_t shift = random.Between(-1000, 1000);
+    job.levelsIndex[axis] += shift;
+    job.outputIndex[axis] += shift;
+  }
+  std::vector<TReal> first;
+  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  {
+    SCOPED_TRACE(engine.name);
+    const bool hasThreads = random.Chance(0.5);
+    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
+    job.execution.parallelFor = hasThreads ? RunThreads : itk::voxelmaps::ParallelFor{};
+    std::atomic<std::uint64_t> completed{ 0 };
+    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
+    const std::vector<TReal> result = Compute<TReal>(job, engine);
+    if (first.empty())
+    {
+      first = result;
+      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
+    }
+    else if (result.empty())
+    {
+      continue; // cannot take the job
+    }
+    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
+    ASSERT_TRUE(HasSameBits(first, result));
+  }
+}
+
+void
+CheckRandomCase(FirstOrderRandomCase & randomCase, RandomNumbers & random, std::int64_t budget = 30000)
+{
+  const std::string holes = DrawHoles(randomCase.levels.levels, random);
+  const bool        areDouble = random.Chance(0.4);
+  DrawIntensities(areDouble, randomCase, random);
+  randomCase.features = DrawFirstOrderFeatures(random);
+  randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0, -37.5 });
+  randomCase.voxelVolume = random.OneOf<double>({ 1.0, 0.3 });
+  SCOPED_TRACE(::testing::Message() << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern
+                                    << (areDouble ? " in double" : ""));
+  if (random.Chance(0.5))
+  {
+    CheckCase<float>(randomCase, areDouble, random, budget);
+  }
+  else
+  {
+    CheckCase<double>(randomCase, areDouble, random, budget);
+  }
+}
+
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
+  {
+    RandomNumbers        random(seed);
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawRunLengthRandomCase(seed, dimension, 65535, random);
+    CheckRandomCase(randomCase, random);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+/** Cases with a window of this size, of a few voxels of a larger image. */
+void
+CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowSize, const Triple & regionSize,
+            unsigned int count, std::int64_t budget)
+{
+  for (unsigned int i = 0; i < count; ++i)
+  {
+    RandomNumbers         random(seed + i);
+    FirstOrderRandomCase  randomCase;
+    RunLengthRandomCase & levels = randomCase.levels;
+    levels = DrawRunLengthRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
+    levels.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
+    levels.levels.size = imageSize;
+    levels.levels.values.resize(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
+    for (auto & level : levels.levels.values)
+    {
+      level = static_cast<std::uint16_t>(random.Between(1, levels.numberOfGrayLevels));
+    }
+    levels.window.size = windowSize;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      levels.window.anchor[axis] = random.Below(windowSize[axis]);
+      levels.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
+      levels.regionIndex[axis] = random.Between(0, imageSize[axis] - levels.regionSize[axis]);
+    }
+    CheckRandomCase(randomCase, random, budget);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+/** A job of one window that is an image of these intensities along x; the level of a voxel is its number. */
+template <typename TReal>
+std::vector<double>
+ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> & features, bool hasLevels = true)
+{
+  std::vector<std::uint16_t> levels;
+  for (std::size_t i = 0; i < intensities.size(); ++i)
+  {
+    levels.push_back(hasLevels ? static_cast<std::uint16_t>(i + 1) : std::uint16_t{ 1 });
+  }
+  Job job;
+  job.levels = levels.data();
+  job.intensities = intensities.data();
+  job.intensitiesAreDouble = std::is_same<TReal, double>::value;
+  job.levelsSize = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
+  job.numberOfGrayLevels = static_cast<std::uint32_t>(intensities.size());
+  job.outputSize = { { 1, 1, 1 } };
+  job.windowSize = job.levelsSize;
+  job.features = features;
+  std::vector<double> first;
+  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  {
+    SCOPED_TRACE(engine.name);
+    const std::vector<double> result = Compute<double>(job, engine);
+    if (first.empty())
+    {
+      first = result;
+    }
+    EXPECT_TRUE(result.empty() || HasSameBits(first, result));
+  }
+  return first;
+}
+} // namespace
+
+TEST(FirstOrderJob, RandomCasesIn2D)
+{
+  CheckRandomCases(20261201, 2, 1000);
+}
+
+TEST(FirstOrderJob, RandomCasesIn3D)
+{
+  CheckRandomCases(20263301, 3, 1000);
+}
+
+TEST(FirstOrderJob, SmallRandomCasesIn3D)
+{
+  for (std::uint64_t seed = 20261401; seed < 20261401 + 200; ++seed)
+  {
+    RandomNumbers random(seed);
+    const auto    edge = [&random] { return random.Between(1, 9); };
+    const Triple  image{ { random.Between(1, 40), edge(), edge() } };
+    const Triple  window{ { random.Between(1, 6), random.Between(1, 6), random.Between(1, 6) } };
+    CheckWindow(seed, image, window, { { random.Between(1, 40), edge(), edge() } }, 1, 20000);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+TEST(FirstOrderJob, Window5x5x5)
+{
+  CheckWindow(1, { { 45, 9, 8 } }, { { 5, 5, 5 } }, { { 45, 9, 8 } }, 10, 100000);
+}
+
+TEST(FirstOrderJob, WindowsAroundPowersOfTwo)
+{
+  for (const std::int64_t size : { 2, 3, 4, 15, 16, 17, 127, 128, 129, 255 })
+  {
+    CheckWindow(static_cast<std::uint64_t>(size), { { 300, 2, 1 } }, { { size, 1, 1 } }, { { 40, 2, 1 } }, 3, 20000);
+  }
+}
+
+TEST(FirstOrderJob, Window9x9x9)
+{
+  CheckWindow(2, { { 40, 12, 12 } }, { { 9, 9, 9 } }, { { 40, 4, 3 } }, 4, 100000);
+}
+
+TEST(FirstOrderJob, Window13x13x13)
+{
+  CheckWindow(3, { { 40, 15, 15 } }, { { 13, 13, 13 } }, { { 20, 3, 2 } }, 4, 100000);
+}
+
+TEST(FirstOrderJob, Window255x255)
+{
+  CheckWindow(4, { { 260, 256, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 3, 200000);
+}
+
+TEST(FirstOrderJob, Window40x40x40)
+{
+  CheckWindow(5, { { 41, 41, 41 } }, { { 40, 40, 40 } }, { { 3, 2, 1 } }, 3, 200000);
+}
+
+TEST(FirstOrderJob, PercentilesAreThoseOfNumPy)
+{
+  // numpy.percentile([1, 2, 4, 8, 16, 32], [10, 25, 50, 75, 90])
+  const std::vector<Feature> features{
+    Feature::Percentile10, Feature::InterquartileRange, Feature::Median, Feature::Percentile90
+  };
+  EXPECT_EQ((std::vector<double>{ 1.5, 11.5, 6.0, 24.0 }),
+            ComputeLine(std::vector<float>{ 32, 1, 16, 2, 8, 4 }, features));
+  EXPECT_EQ((std::vector<double>{ 1.5, 11.5, 6.0, 24.0 }),
+            ComputeLine(std::vector<double>{ 32, 1, 16, 2, 8, 4 }, features));
+}
+
+TEST(FirstOrderJob, FlatWindowsAreExactlyZero)
+{
+  const std::vector<Feature> zeros{ Feature::InterquartileRange,
+                                    Feature::Kurtosis,
+                                    Feature::MeanAbsoluteDeviation,
+                                    Feature::Range,
+                                    Feature::Skewness,
+                                    Feature::RobustMeanAbsoluteDeviation,
+                                    Feature::StandardDeviation,
+                                    Feature::Variance,
+                                    Feature::Entropy };
+  for (const std::size_t size : { 1, 3, 7, 10, 125 })
+  {
+    EXPECT_EQ(std::vector<double>(zeros.size(), 0.0), ComputeLine(std::vector<double>(size, 0.1), zeros, false));
+    const std::vector<Feature> same{ Feature::Mean,    Feature::Median,       Feature::Minimum,
+                                     Feature::Maximum, Feature::Percentile10, Feature::Percentile90 };
+    EXPECT_EQ(std::vector<double>(same.size(), 0.1), ComputeLine(std::vector<double>(size, 0.1), same, false));
+  }
+}
+
+TEST(FirstOrderJob, TwoVoxelsHaveNoneBetweenTheirPercentiles)
+{
+  const auto values =
+    ComputeLine(std::vector<double>{ 1.0, 2.0 }, { Feature::RobustMeanAbsoluteDeviation, Feature::Entropy });
+  EXPECT_TRUE(std::isnan(values[0]));
+  EXPECT_EQ(1.0, values[1]);
+}
+
+TEST(FirstOrderJob, InfiniteIntensitiesHaveTheSameBitsEverywhere)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto       all = Enums::GetAllFeatures();
+  for (const std::vector<double> & line : { std::vector<double>{ 1, 2, infinity },
+                                            std::vector<double>{ infinity, 1, 2 },
+                                            std::vector<double>{ -infinity, 3, infinity, 5 },
+                                            std::vector<double>{ 1e200, -1e200, 3.0 },
+                                            std::vector<double>{ 5e-324, 1e-320, 0.0 } })
+  {
+    const auto values = ComputeLine(line, all);
+    EXPECT_EQ(*std::max_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Maximum)]);
+    EXPECT_EQ(*std::min_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Minimum)]);
+  }
+}
+
+TEST(FirstOrderJob, WorkersDoNotChangeBits)
+{
+  RandomNumbers        random(77);
+  FirstOrderRandomCase randomCase;
+  randomCase.levels = DrawRunLengthRandomCase(77, 3, 64, random);
+  DrawIntensities(false, randomCase, random);
+  randomCase.features = Enums::GetAllFeatures();
+  JobOfCase  ofCase(randomCase, false);
+  const auto expected = Compute<float>(ofCase.job);
+  for (const unsigned int workers : { 1u, 2u, 3u, 16u })
+  {
+    ofCase.job.execution.numberOfWorkers = workers;
+    ofCase.job.execution.parallelFor = RunThreads;
+    EXPECT_TRUE(HasSameBits(expected, Compute<float>(ofCase.job)));
+  }
+}
+
+TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
+{
+  for (std::uint64_t seed = 500; seed < 540; ++seed)
+  {
+    RandomNumbers        random(seed);
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawRunLengthRandomCase(seed, 3, 64, random);
+    DrawHoles(randomCase.levels.levels, random);
+    DrawIntensities(false, randomCase, random);
+    randomCase.features = DrawFirstOrderFeatures(random);
+    JobOfCase                 ofCase(randomCase, false);
+    Job &                     job = ofCase.job;
+    std::vector<std::uint8_t> selection(
+      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
+    for (auto & selected : selection)
+    {
+      selected = random.Chance(0.6) ? 1 : 0;
+    }
+    job.backgroundValue = -quietNaN;
+    std::vector<float> expected = Compute<float>(job);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+      expected[i] = selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
+    }
+    job.selection = selection.data();
+    for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+    {
+      ASSERT_TRUE(HasSameBits(expected, Compute<float>(job, engine))) << engine.name;
+    }
+  }
+}
+
+TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
+{
+  RandomNumbers        random(78);
+  FirstOrderRandomCase randomCase;
+  randomCase.levels = DrawRunLengthRandomCase(78, 3, 64, random);
+  DrawIntensities(false, randomCase, random);
+  randomCase.features = Enums::GetAllFeatures();
+  JobOfCase ofCase(randomCase, false);
+  ofCase.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
+  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  {
+    std::vector<float> buffer(
+      ofCase.job.features.size() *
+      static_cast<std::size_t>(ofCase.job.outputSize[0] * ofCase.job.outputSize[1] * ofCase.job.outputSize[2]));
+    ofCase.job.output = buffer.data();
+    EXPECT_THROW(engine.compute(ofCase.job), std::logic_error) << engine.name;
+  }
+}
+
+TEST(FirstOrderJob, RefusesWhatBreaksARule)
+{
+  const std::vector<float>         intensities(8, 1.0f);
+  const std::vector<std::uint16_t> levels(8, 1);
+  std::vector<float>               output(8 * Enums::NumberOfFeatures);
+  Job                              valid;
+  valid.levels = levels.data();
+  valid.intensities = intensities.data();
+  valid.levelsSize = valid.outputSize = { { 2, 2, 2 } };
+  valid.numberOfGrayLevels = 1;
+  valid.features = { Feature::Mean };
+  valid.output = output.data();
+  const auto expect = [&valid](const auto & mistake, const std::string & words) {
+    Job job = valid;
+    mistake(job);
+    for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+    {
+      try
+      {
+        engine.compute(job);
+        ADD_FAILURE() << engine.name << " takes it";
+      }
+      catch (const itk::voxelmaps::EngineError & error)
+      {
+        EXPECT_NE(std::string::npos, std::string(error.what()).find(words)) << error.what();
+      }
+    }
+  };
+  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  {
+    EXPECT_NO_THROW(engine.compute(valid));
+  }
+  expect([](Job & job) { job.intensities = nullptr; }, "no intensities");
+  expect([](Job & job) { job.features.clear(); }, "0 features");
+  expect([](Job & job) { job.features = { Feature::Mean, Feature::Mean }; }, "twice");
+  expect([](Job & job) { job.features = { static_cast<Feature>(19) }; }, "1 to 19");
+  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, "voxelArrayShift nan");
+  expect([](Job & job) { job.voxelVolume = 0.0; }, "voxelVolume 0");
+  expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, "65600 voxels");
+}
+
+TEST(FirstOrderJob, WithoutVoxelsThereIsNoWork)
+{
+  Job job;
+  job.numberOfGrayLevels = 1;
+  job.features = Enums::GetAllFeatures();
+  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  {
+    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
+  }
+}
