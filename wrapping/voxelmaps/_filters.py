@@ -323,6 +323,7 @@ def _function(original, class_name):
 # --- Filters -----------------------------------------------------------------------------------------------------------
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
+_COOCCURRENCE = "CooccurrenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
@@ -345,6 +346,14 @@ FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
         has_cuda_class=False,
+    ),
+    "CooccurrenceFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetAggregation": (_COOCCURRENCE, "Aggregation"),
+            "SetCudaMethod": (_COOCCURRENCE, "CudaMethod"),
+        },
+        features=_COOCCURRENCE,
     ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
