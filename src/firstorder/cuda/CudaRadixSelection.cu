@@ -367,6 +367,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     }
     if (isComputed)
     {
+      window.Start(sums);
       window.Sum(sums);
     }
     __syncwarp();
