@@ -98,18 +98,16 @@ EntropyTerm(std::uint64_t n, int bits)
 std::int64_t
 FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits)
 {
-  // Long division, bit by bit.
+  // Long division; the remainder leaves 30 bits of a word for the next digit.
   std::uint64_t quotient = numerator / denominator;
   std::uint64_t remainder = numerator % denominator;
-  for (int bit = 0; bit < bits; ++bit)
+  while (bits > 0)
   {
-    remainder *= 2;
-    quotient *= 2;
-    if (remainder >= denominator)
-    {
-      remainder -= denominator;
-      ++quotient;
-    }
+    const int digit = bits < 30 ? bits : 30;
+    remainder <<= digit;
+    quotient = (quotient << digit) + remainder / denominator;
+    remainder %= denominator;
+    bits -= digit;
   }
   return static_cast<std::int64_t>(2 * remainder >= denominator ? quotient + 1 : quotient);
 }

@@ -49,7 +49,7 @@ PowerOfTwo(int exponent);
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits);
 
-/** round(2^bits numerator / denominator) for numerator <= denominator < 2^63 and bits < 63. */
+/** round(2^bits numerator / denominator) for numerator <= denominator < 2^34 and bits < 63. */
 std::int64_t
 FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits);
 } // namespace voxelmaps

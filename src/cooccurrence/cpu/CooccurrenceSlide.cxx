@@ -20,6 +20,7 @@
 #include "cooccurrence/CooccurrencePairs.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace itk
@@ -46,12 +47,35 @@ constexpr std::size_t atWeightsHigh = atCubesHigh + 2;
 } // namespace
 
 CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
-  : rowLength(maxRowLength)
+  : hasShortCounts((task.scales.symmetric ? 2 : 1) * task.maxPairs <= 65535)
+  , rowLength(maxRowLength)
 {
   if (task.needsCells && task.numberOfGrayLevels > maxRanks)
   {
     const std::int64_t planes = maxRanks / (std::int64_t{ task.window[1] } * task.window[2]);
     rowLength = std::max(minRowLength, std::min(maxRowLength, planes - task.window[0] + 1));
+  }
+  const std::int64_t * const terms = task.scales.entropyTable;
+  if (hasShortCounts && terms != nullptr)
+  {
+    const std::size_t maxTotal = (task.scales.symmetric ? 2 : 1) * task.maxPairs;
+    for (std::size_t n = 0; n < maxTotal; ++n)
+    {
+      termSteps.push_back(terms[n + 1] - terms[n]);
+    }
+    for (std::int64_t m = 0; m < static_cast<std::int64_t>(task.maxPairs); ++m)
+    {
+      if (task.scales.symmetric)
+      {
+        cellSteps.push_back({ 2 * (terms[m + 1] - terms[m]), 2 * (2 * m + 1) });
+        cellSteps.push_back({ terms[2 * m + 2] - terms[2 * m], 4 * (2 * m + 1) });
+      }
+      else
+      {
+        cellSteps.push_back({ terms[m + 1] - terms[m], 2 * m + 1 });
+        cellSteps.push_back(cellSteps.back());
+      }
+    }
   }
   if (task.wideMoments || task.wideWeights)
   {
@@ -88,17 +112,19 @@ CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const Cooccu
   , m_Execution(execution)
   , m_Row(task)
   , m_Walk(task, execution)
+  , m_IsWide(task.wideMoments || task.wideWeights)
+  , m_CountsPairs(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
   , m_RankOfLevel(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
+  , m_Sliders(static_cast<std::size_t>(task.OffsetsPerMatrix()))
 {
   const auto levels = static_cast<std::size_t>(task.numberOfGrayLevels);
-  const auto maxTotal = (task.scales.symmetric ? 2 : 1) * static_cast<std::size_t>(task.maxPairs);
-  m_HasShortCounts = maxTotal <= 65535;
   const auto prepare = [&](auto & counts) {
     counts.sums.resize(task.needsSumCounts ? 2 * levels + 1 : 0);
     counts.differences.resize(task.needsDifferenceCounts ? levels : 0);
-    counts.cellsOfCount.resize(task.needsCells ? maxTotal + 1 : 0);
+    counts.cellsOfCount.resize(
+      task.needsCells ? (task.scales.symmetric ? 2 : 1) * static_cast<std::size_t>(task.maxPairs) + 1 : 0);
   };
-  if (m_HasShortCounts)
+  if (tables.hasShortCounts)
   {
     prepare(m_ShortCounts);
   }
@@ -159,20 +185,19 @@ CooccurrenceSlide::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegi
   }
 
   m_Row.Begin(std::move(voxels));
-  const int  perMatrix = m_Task.OffsetsPerMatrix();
-  const bool countsPairs = m_Task.needsCells || m_Task.needsSumCounts || m_Task.needsDifferenceCounts;
+  const int perMatrix = m_Task.OffsetsPerMatrix();
   for (int offset = 0; offset < m_Task.numberOfOffsets; offset += perMatrix)
   {
     m_Row.ClearSums();
-    m_Moments.assign(m_Row.NumberOfVoxels(), Moments{});
-    for (int i = 0; i < perMatrix; ++i)
+    if (m_Tables.hasShortCounts)
     {
-      this->AddMoments(this->GetPlane(m_Task.offsets[offset + i]));
+      m_Task.scales.symmetric ? this->ComputeMatrix<std::uint16_t, true>(offset, perMatrix, m_ShortCounts)
+                              : this->ComputeMatrix<std::uint16_t, false>(offset, perMatrix, m_ShortCounts);
     }
-    this->StoreMoments();
-    if (countsPairs)
+    else
     {
-      this->CountPairs(offset, perMatrix);
+      m_Task.scales.symmetric ? this->ComputeMatrix<std::uint32_t, true>(offset, perMatrix, m_LongCounts)
+                              : this->ComputeMatrix<std::uint32_t, false>(offset, perMatrix, m_LongCounts);
     }
     m_Row.FinishMatrix(offset / perMatrix);
   }
@@ -228,52 +253,33 @@ CooccurrenceSlide::RankLevels()
   return m_LevelOfRank.size() <= static_cast<std::size_t>(maxRanks);
 }
 
-CooccurrenceSlide::PlaneOfPairs
-CooccurrenceSlide::GetPlane(const CooccurrenceOffset & offset) const
+void
+CooccurrenceSlide::SetOffset(const CooccurrenceOffset & offset, Slider & slider) const
 {
   const auto & step = offset.step;
-  PlaneOfPairs plane;
-  plane.before = std::max(-step[0], 0);
-  plane.after = std::max(step[0], 0);
-  plane.yBegin = std::max(-step[1], 0);
-  plane.yEnd = m_SizeY - std::max(step[1], 0);
-  plane.zBegin = std::max(-step[2], 0);
-  plane.zEnd = m_SizeZ - std::max(step[2], 0);
-  plane.stride = (std::ptrdiff_t{ step[0] } * m_SizeZ + step[2]) * m_SizeY + step[1];
-  if (plane.yEnd <= plane.yBegin)
+  slider.before = std::max(-step[0], 0);
+  slider.after = std::max(step[0], 0);
+  slider.yBegin = std::max(-step[1], 0);
+  slider.yEnd = std::max(m_SizeY - std::max(step[1], 0), slider.yBegin);
+  slider.zBegin = std::max(-step[2], 0);
+  slider.zEnd = std::max(m_SizeZ - std::max(step[2], 0), slider.zBegin);
+  slider.stride = (std::ptrdiff_t{ step[0] } * m_SizeZ + step[2]) * m_SizeY + step[1];
+  slider.begin = 0;
+  slider.end = 0;
+  slider.moments = Moments{};
+  // One more than a window holds, so that a plane can be made before another one leaves.
+  slider.planes.resize(static_cast<std::size_t>(m_Task.window[0]) + 1);
+  const auto maxPairs = static_cast<std::size_t>((slider.yEnd - slider.yBegin) * (slider.zEnd - slider.zBegin));
+  for (Plane & plane : slider.planes)
   {
-    plane.zEnd = plane.zBegin;
-  }
-  return plane;
-}
-
-template <typename TAdd, typename TRemove>
-void
-CooccurrenceSlide::MoveTo(const Window & window, const PlaneOfPairs & plane, PlaneRange & range, const TAdd & add,
-                          const TRemove & remove)
-{
-  // Windows move upward: both ends never decrease.
-  const int begin = window.begin + plane.before;
-  const int end = window.end - plane.after;
-  for (; range.begin < begin && range.begin < range.end; ++range.begin)
-  {
-    remove(range.begin);
-  }
-  if (range.begin == range.end)
-  {
-    range.begin = std::max(range.begin, begin);
-    range.end = range.begin;
-  }
-  for (; range.end < end; ++range.end)
-  {
-    add(range.end);
+    plane.pairs.resize(std::max(plane.pairs.size(), m_CountsPairs ? maxPairs : 0));
   }
 }
 
 void
-CooccurrenceSlide::CheckAbort(const PlaneOfPairs & plane)
+CooccurrenceSlide::CheckAbort(const Slider & slider)
 {
-  m_Pairs += static_cast<std::uint64_t>((plane.yEnd - plane.yBegin) * (plane.zEnd - plane.zBegin));
+  m_Pairs += static_cast<std::uint64_t>((slider.yEnd - slider.yBegin) * (slider.zEnd - slider.zBegin));
   if (m_Pairs >= pairsBetweenAbortChecks)
   {
     m_Pairs = 0;
@@ -281,88 +287,31 @@ CooccurrenceSlide::CheckAbort(const PlaneOfPairs & plane)
   }
 }
 
+template <bool VSymmetric>
 void
-CooccurrenceSlide::AddMoments(const PlaneOfPairs & plane)
+CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
 {
-  if (plane.zEnd <= plane.zBegin)
-  {
-    return;
-  }
-  m_MomentsOfPlanes.resize(static_cast<std::size_t>(m_Windows.back().end));
-  Moments    total{};
-  PlaneRange range;
-  for (std::size_t n = 0; n < m_Windows.size(); ++n)
-  {
-    MoveTo(
-      m_Windows[n],
-      plane,
-      range,
-      [&](int x) {
-        this->CheckAbort(plane);
-        Moments & moments = m_MomentsOfPlanes[static_cast<std::size_t>(x)];
-        moments = this->ComputeMoments(plane, x);
-        for (std::size_t i = 0; i < numberOfMoments; ++i)
-        {
-          total[i] += moments[i];
-        }
-      },
-      [&](int x) {
-        const Moments & moments = m_MomentsOfPlanes[static_cast<std::size_t>(x)];
-        for (std::size_t i = 0; i < numberOfMoments; ++i)
-        {
-          total[i] -= moments[i];
-        }
-      });
-    for (std::size_t i = 0; i < numberOfMoments; ++i)
+  const std::ptrdiff_t first = std::ptrdiff_t{ x } * m_SizeZ * m_SizeY;
+  const auto           forEachPair = [&](const auto & visit) {
+    for (int z = slider.zBegin; z < slider.zEnd; ++z)
     {
-      m_Moments[n][i] += total[i];
+      const std::uint16_t * const levels = &m_Levels[static_cast<std::size_t>(first + z * m_SizeY)];
+      for (int y = slider.yBegin; y < slider.yEnd; ++y)
+      {
+        const int a = levels[y];
+        const int b = levels[y + slider.stride];
+        if (a != 0 && b != 0)
+        {
+          visit(first + z * m_SizeY + y, a, b);
+        }
+      }
     }
-  }
-}
-
-CooccurrenceSlide::Moments
-CooccurrenceSlide::ComputeMoments(const PlaneOfPairs & plane, int x)
-{
-  Moments          moments{};
-  CooccurrenceSums wide{};
-  const bool       isWide = m_Task.wideMoments || m_Task.wideWeights;
-  for (int z = plane.zBegin; z < plane.zEnd; ++z)
+  };
+  if (m_IsWide)
   {
-    const std::uint16_t * const levels = &m_Levels[static_cast<std::size_t>((x * m_SizeZ + z) * m_SizeY)];
-    for (int y = plane.yBegin; y < plane.yEnd; ++y)
-    {
-      const int a = levels[y];
-      const int b = levels[y + plane.stride];
-      if (a == 0 || b == 0)
-      {
-        continue;
-      }
-      if (isWide)
-      {
-        AddCooccurrencePair(m_Task, a, b, wide);
-        continue;
-      }
-      const int                  e = a - b;
-      const int                  k = e < 0 ? -e : e;
-      const std::int64_t * const ofDifference =
-        &m_Tables.ofDifferences[static_cast<std::size_t>(k) * CooccurrenceSlideTables::differenceSize];
-      const std::int64_t * const ofSum =
-        &m_Tables.ofSums[static_cast<std::size_t>(a + b) * CooccurrenceSlideTables::sumSize];
-      for (std::size_t i = 0; i < CooccurrenceSlideTables::differenceSize; ++i)
-      {
-        moments[i] += ofDifference[i];
-      }
-      for (std::size_t i = 0; i < CooccurrenceSlideTables::sumSize; ++i)
-      {
-        moments[atSums + i] += ofSum[i];
-      }
-      moments[atSigned] += e;
-      moments[atSigned + 1] += e * ofSum[0];
-    }
-  }
-  if (isWide)
-  {
-    moments = {
+    CooccurrenceSums wide{};
+    forEachPair([&](std::ptrdiff_t, int a, int b) { AddCooccurrencePair(m_Task, a, b, wide); });
+    plane.moments = {
       wide.pairs,          wide.differences,    wide.differenceSquares, wide.weights[0],     wide.weights[1],
       wide.weights[2],     wide.weights[3],     wide.weights[4],        wide.sums,           wide.sumSquares,
       wide.sumCubes,       wide.sumFourths,     wide.signedDifferences, wide.products,       wide.sumCubesHigh,
@@ -370,54 +319,101 @@ CooccurrenceSlide::ComputeMoments(const PlaneOfPairs & plane, int x)
       wide.weightsHigh[4]
     };
   }
-  return moments;
-}
-
-void
-CooccurrenceSlide::StoreMoments()
-{
-  for (std::size_t n = 0; n < m_Moments.size(); ++n)
-  {
-    const Moments &    moments = m_Moments[n];
-    CooccurrenceSums & sums = m_Row.Sums()[n];
-    sums.pairs = moments[0];
-    sums.differences = moments[1];
-    sums.differenceSquares = moments[2];
-    sums.sums = moments[atSums];
-    sums.sumSquares = moments[atSums + 1];
-    sums.sumCubes = moments[atSums + 2];
-    sums.sumFourths = moments[atSums + 3];
-    // The two orders of a pair cancel in symmetric matrices.
-    sums.signedDifferences = m_Task.scales.symmetric ? 0 : moments[atSigned];
-    sums.products = m_Task.scales.symmetric ? 0 : moments[atSigned + 1];
-    sums.sumCubesHigh = moments[atCubesHigh];
-    sums.sumFourthsHigh = moments[atCubesHigh + 1];
-    for (std::size_t w = 0; w < NumberOfCooccurrenceWeights; ++w)
-    {
-      sums.weights[w] = moments[3 + w];
-      sums.weightsHigh[w] = moments[atWeightsHigh + w];
-    }
-  }
-}
-
-void
-CooccurrenceSlide::CountPairs(int firstOffset, int numberOfOffsets)
-{
-  if (m_HasShortCounts)
-  {
-    m_Task.scales.symmetric ? this->CountPairs<std::uint16_t, true>(firstOffset, numberOfOffsets, m_ShortCounts)
-                            : this->CountPairs<std::uint16_t, false>(firstOffset, numberOfOffsets, m_ShortCounts);
-  }
   else
   {
-    m_Task.scales.symmetric ? this->CountPairs<std::uint32_t, true>(firstOffset, numberOfOffsets, m_LongCounts)
-                            : this->CountPairs<std::uint32_t, false>(firstOffset, numberOfOffsets, m_LongCounts);
+    // Local arrays, which stay in registers.
+    constexpr std::size_t ofDifference = CooccurrenceSlideTables::differenceSize;
+    constexpr std::size_t ofSum = CooccurrenceSlideTables::sumSize;
+    std::int64_t          differences[ofDifference]{};
+    std::int64_t          sums[ofSum]{};
+    std::int64_t          signedDifferences = 0;
+    std::int64_t          products = 0;
+    const std::int64_t *  tableOfDifferences = m_Tables.ofDifferences.data();
+    const std::int64_t *  tableOfSums = m_Tables.ofSums.data();
+    forEachPair([&](std::ptrdiff_t, int a, int b) {
+      const std::int64_t * const difference = tableOfDifferences + std::abs(a - b) * std::ptrdiff_t{ ofDifference };
+      const std::int64_t * const sum = tableOfSums + (a + b) * std::ptrdiff_t{ ofSum };
+      for (std::size_t i = 0; i < ofDifference; ++i)
+      {
+        differences[i] += difference[i];
+      }
+      for (std::size_t i = 0; i < ofSum; ++i)
+      {
+        sums[i] += sum[i];
+      }
+    });
+    if constexpr (!VSymmetric)
+    {
+      forEachPair([&](std::ptrdiff_t, int a, int b) {
+        signedDifferences += a - b;
+        products += (a - b) * tableOfSums[(a + b) * std::ptrdiff_t{ ofSum }];
+      });
+    }
+    std::copy_n(differences, ofDifference, plane.moments.begin());
+    std::copy_n(sums, ofSum, plane.moments.begin() + atSums);
+    plane.moments[atSigned] = signedDifferences;
+    plane.moments[atSigned + 1] = products;
+  }
+  if (!m_CountsPairs)
+  {
+    return;
+  }
+
+  Pair *                      pair = plane.pairs.data();
+  const auto                  numberOfRanks = static_cast<std::uint32_t>(m_LevelOfRank.size());
+  const std::uint16_t * const ranks = m_Task.needsCells ? m_Ranks.data() : m_Levels.data();
+  forEachPair([&](std::ptrdiff_t at, int a, int b) {
+    const std::uint32_t firstRank = ranks[at];
+    const std::uint32_t secondRank = ranks[at + slider.stride];
+    if constexpr (VSymmetric)
+    {
+      const std::uint32_t greater = std::max(firstRank, secondRank);
+      pair->cell = greater * (greater - 1) / 2 + (firstRank + secondRank - greater) - 1;
+    }
+    else
+    {
+      pair->cell = (firstRank - 1) * numberOfRanks + secondRank - 1;
+    }
+    pair->sum = static_cast<std::uint32_t>(a + b);
+    pair->difference = static_cast<std::uint16_t>(std::abs(a - b));
+    pair->firstRank = static_cast<std::uint16_t>(firstRank);
+    pair->secondRank = static_cast<std::uint16_t>(secondRank);
+    pair->isEqual = a == b ? 1 : 0;
+    ++pair;
+  });
+  plane.number = static_cast<std::size_t>(pair - plane.pairs.data());
+}
+
+void
+CooccurrenceSlide::StoreMoments(const Moments & moments, CooccurrenceSums & sums) const
+{
+  sums.pairs += moments[0];
+  sums.differences += moments[1];
+  sums.differenceSquares += moments[2];
+  sums.sums += moments[atSums];
+  sums.sumSquares += moments[atSums + 1];
+  sums.sumCubes += moments[atSums + 2];
+  sums.sumFourths += moments[atSums + 3];
+  sums.signedDifferences += moments[atSigned];
+  sums.products += moments[atSigned + 1];
+  for (std::size_t w = 0; w < NumberOfCooccurrenceWeights; ++w)
+  {
+    sums.weights[w] += moments[3 + w];
+  }
+  if (m_IsWide)
+  {
+    sums.sumCubesHigh += moments[atCubesHigh];
+    sums.sumFourthsHigh += moments[atCubesHigh + 1];
+    for (std::size_t w = 0; w < NumberOfCooccurrenceWeights; ++w)
+    {
+      sums.weightsHigh[w] += moments[atWeightsHigh + w];
+    }
   }
 }
 
 template <typename TCount, bool VSymmetric>
 void
-CooccurrenceSlide::CountPairs(int firstOffset, int numberOfOffsets, Counts<TCount> & counts)
+CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TCount> & counts)
 {
   if (m_Task.needsCells)
   {
@@ -427,41 +423,24 @@ CooccurrenceSlide::CountPairs(int firstOffset, int numberOfOffsets, Counts<TCoun
     counts.rows.resize(std::max(counts.rows.size(), ranks + 1));
     counts.columns.resize(std::max(counts.columns.size(), ranks + 1));
   }
-  m_Planes.clear();
   for (int i = 0; i < numberOfOffsets; ++i)
   {
-    const PlaneOfPairs plane = this->GetPlane(m_Task.offsets[firstOffset + i]);
-    if (plane.zEnd > plane.zBegin)
-    {
-      m_Planes.push_back(plane);
-    }
+    this->SetOffset(m_Task.offsets[firstOffset + i], m_Sliders[static_cast<std::size_t>(i)]);
   }
-  m_Ranges.assign(m_Planes.size(), PlaneRange{});
-
   CooccurrenceSums sums{};
-  const auto       moveTo = [&](const Window & window) {
-    for (std::size_t i = 0; i < m_Planes.size(); ++i)
-    {
-      MoveTo(
-        window,
-        m_Planes[i],
-        m_Ranges[i],
-        [&](int x) {
-          this->CheckAbort(m_Planes[i]);
-          this->CountPlane<TCount, VSymmetric, true>(m_Planes[i], x, counts, sums);
-        },
-        [&](int x) { this->CountPlane<TCount, VSymmetric, false>(m_Planes[i], x, counts, sums); });
-    }
-  };
   for (std::size_t n = 0; n < m_Windows.size(); ++n)
   {
-    moveTo(m_Windows[n]);
+    CooccurrenceSums & to = m_Row.Sums()[n];
+    for (Slider & slider : m_Sliders)
+    {
+      this->MoveTo<TCount, VSymmetric>(m_Windows[n], slider, counts, sums);
+      this->StoreMoments(slider.moments, to);
+    }
     // Counts that fall leave the maximum too great.
     while (sums.maximum > 0 && counts.cellsOfCount[static_cast<std::size_t>(sums.maximum)] == 0)
     {
       --sums.maximum;
     }
-    CooccurrenceSums & to = m_Row.Sums()[n];
     to.differenceTerms = sums.differenceTerms;
     to.sumTerms = sums.sumTerms;
     to.cellTerms = sums.cellTerms;
@@ -472,94 +451,167 @@ CooccurrenceSlide::CountPairs(int firstOffset, int numberOfOffsets, Counts<TCoun
   }
   // Leave the tables empty.
   const int end = m_Windows.back().end;
-  moveTo({ end, end });
+  for (Slider & slider : m_Sliders)
+  {
+    this->MoveTo<TCount, VSymmetric>({ end, end }, slider, counts, sums);
+  }
+}
+
+template <typename TCount, bool VSymmetric>
+void
+CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums)
+{
+  // Windows move upward: both ends never decrease.
+  const int  begin = window.begin + slider.before;
+  const int  end = window.end - slider.after;
+  const auto planeOf = [&slider](int x) -> Plane & {
+    return slider.planes[static_cast<std::size_t>(x) % slider.planes.size()];
+  };
+  const auto addMoments = [&](const Plane & plane) {
+    for (std::size_t i = 0; i < (m_IsWide ? numberOfMoments : atCubesHigh); ++i)
+    {
+      slider.moments[i] += plane.moments[i];
+    }
+  };
+  const auto removeMoments = [&](const Plane & plane) {
+    for (std::size_t i = 0; i < (m_IsWide ? numberOfMoments : atCubesHigh); ++i)
+    {
+      slider.moments[i] -= plane.moments[i];
+    }
+  };
+  for (; slider.begin < begin && slider.begin < slider.end; ++slider.begin)
+  {
+    const Plane & plane = planeOf(slider.begin);
+    removeMoments(plane);
+    if (m_CountsPairs)
+    {
+      this->CountPlane<TCount, VSymmetric, false>(plane, counts, sums);
+    }
+  }
+  if (slider.begin == slider.end)
+  {
+    slider.begin = std::max(slider.begin, begin);
+    slider.end = slider.begin;
+  }
+  for (; slider.end < end; ++slider.end)
+  {
+    this->CheckAbort(slider);
+    Plane & plane = planeOf(slider.end);
+    this->MakePlane<VSymmetric>(slider, slider.end, plane);
+    addMoments(plane);
+    if (m_CountsPairs)
+    {
+      this->CountPlane<TCount, VSymmetric, true>(plane, counts, sums);
+    }
+  }
 }
 
 template <typename TCount, bool VSymmetric, bool VAdd>
 void
-CooccurrenceSlide::CountPlane(const PlaneOfPairs & plane, int x, Counts<TCount> & counts, CooccurrenceSums & sums)
+CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const
 {
+  constexpr bool             isShort = sizeof(TCount) == 2;
   const std::int64_t * const terms = m_Task.scales.entropyTable;
+  const std::int64_t * const steps = m_Tables.termSteps.data();
   const bool                 needsSumCounts = m_Task.needsSumCounts;
   const bool                 needsDifferenceCounts = m_Task.needsDifferenceCounts;
   const bool                 needsCells = m_Task.needsCells;
   const bool                 needsRows = m_Task.needsRows;
-  CooccurrenceSums           change{};
-  std::int64_t               maximum = sums.maximum;
 
   // The change of the sum of terms as a count goes up or down by one.
-  const auto count = [terms](TCount & n) {
-    const std::int64_t smaller = VAdd ? n : n - 1;
+  const auto count = [=](TCount & n) {
+    const auto smaller = static_cast<TCount>(VAdd ? n : n - 1);
     n = static_cast<TCount>(VAdd ? smaller + 1 : smaller);
-    return terms[smaller + 1] - terms[smaller];
-  };
-  for (int z = plane.zBegin; z < plane.zEnd; ++z)
-  {
-    const auto                  row = static_cast<std::size_t>((x * m_SizeZ + z) * m_SizeY);
-    const std::uint16_t * const levels = &m_Levels[row];
-    for (int y = plane.yBegin; y < plane.yEnd; ++y)
+    if constexpr (isShort)
     {
-      const int a = levels[y];
-      const int b = levels[y + plane.stride];
-      if (a == 0 || b == 0)
+      return steps[smaller];
+    }
+    else
+    {
+      return terms[smaller + 1] - terms[smaller];
+    }
+  };
+  const CooccurrenceSlideTables::CellStep * const cellSteps = m_Tables.cellSteps.data();
+  TCount * const                                  cells = counts.cells.data();
+  TCount * const                                  rows = counts.rows.data();
+  TCount * const                                  columns = counts.columns.data();
+  TCount * const                                  sumCounts = counts.sums.data();
+  TCount * const                                  differences = counts.differences.data();
+  std::uint32_t * const                           cellsOfCount = counts.cellsOfCount.data();
+
+  std::int64_t       sumTerms = 0;
+  std::int64_t       differenceTerms = 0;
+  std::int64_t       cellTerms = 0;
+  std::int64_t       cellSquares = 0;
+  std::int64_t       rowTerms = 0;
+  std::int64_t       columnTerms = 0;
+  auto               maximum = static_cast<std::uint32_t>(sums.maximum);
+  const Pair * const end = plane.pairs.data() + plane.number;
+  for (const Pair * pair = plane.pairs.data(); pair != end; ++pair)
+  {
+    if (needsSumCounts)
+    {
+      sumTerms += count(sumCounts[pair->sum]);
+    }
+    if (needsDifferenceCounts)
+    {
+      differenceTerms += count(differences[pair->difference]);
+    }
+    if (!needsCells)
+    {
+      continue;
+    }
+    // Pairs of one level are counted twice in the same cell of a symmetric matrix, others in two cells.
+    const std::uint32_t isDouble = VSymmetric ? pair->isEqual : 0;
+    TCount &            cell = cells[pair->cell];
+    const auto          smaller = static_cast<TCount>(VAdd ? cell : cell - 1);
+    cell = static_cast<TCount>(VAdd ? smaller + 1 : smaller);
+    const std::uint32_t less = std::uint32_t{ smaller } << isDouble;
+    const std::uint32_t more = less + 1 + isDouble;
+    if constexpr (isShort)
+    {
+      const CooccurrenceSlideTables::CellStep & step = cellSteps[2 * std::size_t{ smaller } + isDouble];
+      cellTerms += step.terms;
+      cellSquares += step.squares;
+    }
+    else
+    {
+      const std::uint32_t isTwice = VSymmetric ? 1 - isDouble : 0;
+      const std::int64_t  squares = static_cast<std::int64_t>(more - less) * (std::int64_t{ more } + less);
+      cellTerms += (terms[more] - terms[less]) << isTwice;
+      cellSquares += squares << isTwice;
+    }
+    if (VAdd)
+    {
+      --cellsOfCount[less];
+      ++cellsOfCount[more];
+      maximum = std::max(maximum, more);
+    }
+    else
+    {
+      ++cellsOfCount[less];
+      --cellsOfCount[more];
+    }
+    if (needsRows)
+    {
+      rowTerms += count(rows[pair->firstRank]);
+      if (VSymmetric)
       {
-        continue;
+        rowTerms += count(rows[pair->secondRank]);
       }
-      if (needsSumCounts)
+      else
       {
-        change.sumTerms += count(counts.sums[static_cast<std::size_t>(a + b)]);
-      }
-      if (needsDifferenceCounts)
-      {
-        change.differenceTerms += count(counts.differences[static_cast<std::size_t>(a < b ? b - a : a - b)]);
-      }
-      if (!needsCells)
-      {
-        continue;
-      }
-      const std::size_t rankA = m_Ranks[row + static_cast<std::size_t>(y)];
-      const std::size_t rankB = m_Ranks[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(row) + y + plane.stride)];
-      const std::size_t greater = std::max(rankA, rankB);
-      const std::size_t lesser = std::min(rankA, rankB);
-      TCount &          cell = counts.cells[VSymmetric ? greater * (greater - 1) / 2 + lesser - 1
-                                                       : (rankA - 1) * m_LevelOfRank.size() + rankB - 1];
-      // Pairs of one level are counted twice in the same cell of a symmetric matrix, others in two cells.
-      const int          isDouble = VSymmetric && rankA == rankB ? 1 : 0;
-      const int          isTwice = VSymmetric ? 1 - isDouble : 0;
-      const std::int64_t smaller = VAdd ? cell : cell - 1;
-      cell = static_cast<TCount>(VAdd ? smaller + 1 : smaller);
-      const std::int64_t less = smaller << isDouble;
-      const std::int64_t more = (smaller + 1) << isDouble;
-      change.cellTerms += (terms[more] - terms[less]) << isTwice;
-      change.cellSquares += (more * more - less * less) << isTwice;
-      const int sign = VAdd ? 1 : -1;
-      counts.cellsOfCount[static_cast<std::size_t>(less)] -= static_cast<std::uint32_t>(sign);
-      counts.cellsOfCount[static_cast<std::size_t>(more)] += static_cast<std::uint32_t>(sign);
-      if (VAdd)
-      {
-        maximum = std::max(maximum, more);
-      }
-      if (needsRows)
-      {
-        change.rowTerms += count(counts.rows[rankA]);
-        if (VSymmetric)
-        {
-          change.rowTerms += count(counts.rows[rankB]);
-        }
-        else
-        {
-          change.columnTerms += count(counts.columns[rankB]);
-        }
+        columnTerms += count(columns[pair->secondRank]);
       }
     }
   }
-  const std::int64_t sign = VAdd ? 1 : -1;
-  sums.sumTerms += sign * change.sumTerms;
-  sums.differenceTerms += sign * change.differenceTerms;
-  sums.cellTerms += sign * change.cellTerms;
-  sums.cellSquares += sign * change.cellSquares;
-  sums.rowTerms += sign * change.rowTerms;
-  sums.columnTerms += sign * change.columnTerms;
+  constexpr std::int64_t sign = VAdd ? 1 : -1;
+  sums.sumTerms += sign * sumTerms;
+  sums.differenceTerms += sign * differenceTerms;
+  sums.cellTerms += sign * cellTerms;
+  sums.cellSquares += sign * cellSquares;
+  sums.rowTerms += sign * rowTerms;
+  sums.columnTerms += sign * columnTerms;
   sums.maximum = maximum;
 }
 } // namespace voxelmaps

@@ -36,13 +36,29 @@ class CooccurrenceSlideTables
 public:
   explicit CooccurrenceSlideTables(const CooccurrenceTask & task);
 
+  /** Moments of a pair. */
   static constexpr std::size_t differenceSize = 8;
   static constexpr std::size_t sumSize = 4;
 
-  /** 1, k, k^2 and the weights w(k) at [k * differenceSize]; v, v^2, v^3 and v^4 at [u * sumSize]. */
+  /** 1, k, k^2 and the weights w(k) at [k * differenceSize]; v, v^2, v^3 and v^4 at [u * sumSize]. Empty if the sums of
+   * moments or weights need more than 64 bits. */
   std::vector<std::int64_t> ofDifferences;
   std::vector<std::int64_t> ofSums;
 
+  /** How sums over the cells of one pair of levels, in both orders, grow when a pair is added to m. */
+  struct CellStep
+  {
+    std::int64_t terms;
+    std::int64_t squares;
+  };
+  /** t(n + 1) - t(n), and the steps of cells, at [2 m] of two levels and at [2 m + 1] of one, while counts have 16
+   * bits.
+   */
+  std::vector<std::int64_t> termSteps;
+  std::vector<CellStep>     cellSteps;
+
+  /** Counts have 16 bits, if that is enough, or 32. */
+  bool hasShortCounts;
   /** Voxels of a row that are computed together. */
   std::int64_t rowLength;
 };
@@ -59,15 +75,26 @@ public:
   Compute(const Triple & start, const Triple & size);
 
 private:
-  /** Sums of moments and weights: those of CooccurrenceSlideTables, sums of e and v e, then the upper halves. */
+  /** Sums of moments and weights: those of CooccurrenceSlideTables, sums of e and v e, then upper halves. */
   static constexpr std::size_t numberOfMoments = 24;
   using Moments = std::array<std::int64_t, numberOfMoments>;
 
-  /** Planes of pairs with p.x in begin ... end - 1 are counted. */
-  struct PlaneRange
+  /** Where a pair is counted. */
+  struct Pair
   {
-    int begin{ 0 };
-    int end{ 0 };
+    std::uint32_t cell;
+    std::uint32_t sum;
+    std::uint16_t difference;
+    std::uint16_t firstRank;
+    std::uint16_t secondRank;
+    std::uint16_t isEqual; // 1 if both levels are the same
+  };
+  /** The pairs whose first voxel has the same x. */
+  struct Plane
+  {
+    std::vector<Pair> pairs; // the first number ones
+    std::size_t       number{ 0 };
+    Moments           moments{};
   };
   /** A window along x, among the planes of the row. */
   struct Window
@@ -75,16 +102,22 @@ private:
     int begin;
     int end;
   };
-  /** The pairs of an offset in a plane: (p.y, p.z) of p, and where the level of p + offset is. */
-  struct PlaneOfPairs
+  /** The pairs of one offset in the current window. */
+  struct Slider
   {
-    int            before; // voxels that p.x must be away from the two ends of the window
+    int            before; // voxels that the first voxel is away from the two ends of the window
     int            after;
     int            yBegin;
     int            yEnd;
     int            zBegin;
     int            zEnd;
-    std::ptrdiff_t stride;
+    std::ptrdiff_t stride; // from the level of the first to that of the second voxel
+
+    // The planes begin ... end - 1 are in the sums; that of x is planes[x % planes.size()].
+    int                begin;
+    int                end;
+    std::vector<Plane> planes;
+    Moments            moments;
   };
 
   void
@@ -93,19 +126,15 @@ private:
   CopyLevels(std::int64_t xBegin, std::int64_t xEnd, const WindowBox & window);
   bool
   RankLevels();
-  PlaneOfPairs
-  GetPlane(const CooccurrenceOffset & offset) const;
-  template <typename TAdd, typename TRemove>
-  static void
-  MoveTo(const Window & window, const PlaneOfPairs & plane, PlaneRange & range, const TAdd & add,
-         const TRemove & remove);
-
   void
-  AddMoments(const PlaneOfPairs & plane);
-  Moments
-  ComputeMoments(const PlaneOfPairs & plane, int x);
+  SetOffset(const CooccurrenceOffset & offset, Slider & slider) const;
+  template <bool VSymmetric>
   void
-  StoreMoments();
+  MakePlane(const Slider & slider, int x, Plane & plane);
+  void
+  StoreMoments(const Moments & moments, CooccurrenceSums & sums) const;
+  void
+  CheckAbort(const Slider & slider);
 
   template <typename TCount>
   struct Counts
@@ -117,23 +146,22 @@ private:
     std::vector<TCount>        differences;
     std::vector<std::uint32_t> cellsOfCount;
   };
-  void
-  CountPairs(int firstOffset, int numberOfOffsets);
   template <typename TCount, bool VSymmetric>
   void
-  CountPairs(int firstOffset, int numberOfOffsets, Counts<TCount> & counts);
+  ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TCount> & counts);
+  template <typename TCount, bool VSymmetric>
+  void
+  MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums);
   template <typename TCount, bool VSymmetric, bool VAdd>
   void
-  CountPlane(const PlaneOfPairs & plane, int x, Counts<TCount> & counts, CooccurrenceSums & sums);
-
-  void
-  CheckAbort(const PlaneOfPairs & plane);
-
-  const CooccurrenceTask &        m_Task;
+                           CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const;
+  const CooccurrenceTask & m_Task;
   const CooccurrenceSlideTables & m_Tables;
   const JobExecution &            m_Execution;
   CooccurrenceRow                 m_Row;
   CooccurrenceWalk                m_Walk;
+  const bool                      m_IsWide;
+  const bool                      m_CountsPairs;
   std::uint64_t                   m_Pairs{ 0 };
 
   // The levels that the windows of a row hold, plane by plane: y fastest, x slowest; and their ranks, from 1, in the
@@ -145,16 +173,10 @@ private:
   std::vector<std::uint16_t> m_RankOfLevel;
   std::vector<std::uint16_t> m_LevelOfRank;
   std::vector<Window>        m_Windows;
+  std::vector<Slider>        m_Sliders;
 
-  std::vector<Moments> m_MomentsOfPlanes;
-  std::vector<Moments> m_Moments;
-
-  // Of 16 bits if that is enough.
-  bool                      m_HasShortCounts{ true };
-  Counts<std::uint16_t>     m_ShortCounts;
-  Counts<std::uint32_t>     m_LongCounts;
-  std::vector<PlaneOfPairs> m_Planes;
-  std::vector<PlaneRange>   m_Ranges;
+  Counts<std::uint16_t> m_ShortCounts;
+  Counts<std::uint32_t> m_LongCounts;
 };
 } // namespace voxelmaps
 } // namespace itk
