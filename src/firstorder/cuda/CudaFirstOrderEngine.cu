@@ -35,7 +35,7 @@ namespace
 using Method = CudaFirstOrderOptions::Method;
 
 // Larger windows take less time without sorting.
-constexpr int maxVoxelsToSort = 216;
+constexpr int maxVoxelsToSort = 512;
 
 Method
 ChooseMethod(Method wanted, const FirstOrderTask & task)
@@ -103,8 +103,8 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
 {
   // Nanoseconds per voxel of a window, and per voxel times the square of the logarithm of their number for sorting, on
   // one CPU thread and on the device.
-  constexpr double cpuNanoseconds = 2.0;
-  constexpr double cpuNanosecondsOfSorting = 0.02;
+  constexpr double cpuNanoseconds = 2.5;
+  constexpr double cpuNanosecondsOfSorting = 0.025;
   constexpr double deviceNanoseconds = 0.005;
   constexpr double deviceNanosecondsOfSorting = 0.0003;
 

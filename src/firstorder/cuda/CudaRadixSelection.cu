@@ -311,7 +311,7 @@ private:
       digit = __shfl_sync(allLanes, digit, owner);
       rest = __shfl_sync(allLanes, rest, owner);
       // Lanes beyond the ranks are as the last one.
-      if (m_WarpLane == n || m_WarpLane > n)
+      if (m_WarpLane >= n)
       {
         digitOfLane = digit;
         rankOfLane = rest;
@@ -367,6 +367,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     }
     if (isComputed)
     {
+      window.Start(sums);
       window.Sum(sums);
     }
     __syncwarp();
