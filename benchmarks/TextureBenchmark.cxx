@@ -18,8 +18,10 @@
 #include "Benchmark.h"
 #include "HeadData.h"
 
+#include "itkCudaCooccurrenceJob.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkTextureOffsets.h"
 
 #include <algorithm>
 #include <cstring>
@@ -36,6 +38,38 @@ using itk::voxelmaps::TextureFeatureMapJob;
 
 // --- Texture classes: what their engines are called ------------------------------------------------------------------
 
+struct Cooccurrence
+{
+  using Job = itk::voxelmaps::CooccurrenceJob;
+  using CudaOptions = itk::voxelmaps::CudaCooccurrenceOptions;
+  using CudaReport = itk::voxelmaps::CudaCooccurrenceReport;
+
+  static constexpr const char * name = "cooccurrence";
+
+  /** All features of the class, the mean of the 13 directions. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.GetNumberOfComponents();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
+
 struct FirstOrder
 {
   using Job = itk::voxelmaps::FirstOrderJob;
@@ -43,6 +77,14 @@ struct FirstOrder
   using CudaReport = itk::voxelmaps::CudaFirstOrderReport;
 
   static constexpr const char * name = "firstorder";
+
+  /** The methods of the device; cases that one cannot take are skipped. */
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::SortingNetwork, Method::RadixSelection };
+  }
 
   /** All features of the class. */
   static void
@@ -189,7 +231,20 @@ RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
     typename TClass::CudaOptions options;
     typename TClass::CudaReport  report;
     options.method = method;
-    const auto compute = [&] { report = TClass::ComputeCuda(fixture.job, options); };
+    const auto compute = [&] {
+      try
+      {
+        report = TClass::ComputeCuda(fixture.job, options);
+      }
+      catch (const itk::voxelmaps::EngineError & error)
+      {
+        if (std::string(error.what()).find("cannot take") != std::string::npos)
+        {
+          throw Skipped(error.what());
+        }
+        throw;
+      }
+    };
     if (state.max_iterations > 1)
     {
       // Kernels are loaded when they are first used.
@@ -213,10 +268,10 @@ template <typename TClass>
 void
 RegisterClass()
 {
-  using Method = typename TClass::CudaOptions::Method;
   std::vector<Case> cases{ { { { 96, 96, 96 } }, 3, 32 },
                            { { { 96, 96, 96 } }, 5, 32 },
                            { { { 96, 96, 96 } }, 5, 256 },
+                           { { { 96, 96, 96 } }, 7, 32 },
                            { { { 96, 96, 24 } }, 9, 32 } };
   if (isCheck)
   {
@@ -231,11 +286,14 @@ RegisterClass()
         RegisterCpu<TClass>(thisCase, instructionSet);
       }
     }
-    RegisterCuda<TClass>(thisCase, Method::Automatic);
+    for (const auto method : TClass::GetCudaMethods())
+    {
+      RegisterCuda<TClass>(thisCase, method);
+    }
   }
   if (!isCheck)
   {
-    RegisterCuda<TClass>({ { { 512, 512, 155 } }, 5, 32 }, Method::Automatic);
+    RegisterCuda<TClass>({ { { 512, 512, 155 } }, 5, 32 }, TClass::CudaOptions::Method::Automatic);
   }
 }
 
@@ -246,6 +304,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   dataDirectory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
   TakeOption(argc, argv, "--data", dataDirectory);
   benchmark::AddCustomContext("data", DescribeData());
+  RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
   return true;
 }

@@ -71,7 +71,7 @@ def _enumerator(enums, kind, value):
     raise ValueError(f"{kind} '{value}' is not valid; choose from {', '.join(enumerators)}")
 
 
-def _feature(enums, value):
+def _feature(enums, missing, value):
     """Number of a feature given by abbreviation, name, name in PyRadiomics or number."""
     enumerators = _enumerators(enums, "Feature")
     if not isinstance(value, str) and _integer(value) in enumerators.values():
@@ -83,6 +83,8 @@ def _feature(enums, value):
             names.append(enums.GetPyRadiomicsName(number))
         if _normalized(value) in map(_normalized, names):
             return number
+    if _normalized(value) in map(_normalized, missing):
+        raise ValueError(f"Feature '{value}' is not available")
     abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
     raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")
 
@@ -116,7 +118,7 @@ def _vector_getter(method):
 
 
 def _set_offsets(self, *offsets):
-    """Set the directions: lists of -1, 0 and 1, or "all", or "in-plane"."""
+    """Set the offsets: lists of components, or "all", or "in-plane"."""
     if len(offsets) == 1 and isinstance(offsets[0], str):
         name = _normalized(offsets[0])
         if name not in ("all", "inplane"):
@@ -133,7 +135,7 @@ def _set_seeds(self, *seeds):
     self._SetSeedsAsNumbers(_flat(seeds, _dimension(self), "Seed"))
 
 
-def _feature_setter(enums_name):
+def _feature_setter(enums_name, missing):
     def set_features(self, *features):
         """Set the features: abbreviations ("SRE"), names ("ShortRunEmphasis") or numbers; or "all"."""
         enums = getattr(itk, enums_name)
@@ -142,7 +144,7 @@ def _feature_setter(enums_name):
                 features = sorted(_enumerators(enums, "Feature").values())
         elif len(features) == 1 and np.ndim(features[0]) == 1:
             features = features[0]
-        self._SetFeaturesAsNumbers([_feature(enums, f) for f in features])
+        self._SetFeaturesAsNumbers([_feature(enums, missing, f) for f in features])
 
     return set_features
 
@@ -323,6 +325,7 @@ def _function(original, class_name):
 # --- Filters -----------------------------------------------------------------------------------------------------------
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
+_COOCCURRENCE = "CooccurrenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
@@ -333,6 +336,8 @@ class _Filter(NamedTuple):
     enumerations: Dict[str, Tuple[str, str]]
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
+    # Names of features that are known but not computed.
+    missing_features: Tuple[str, ...] = ()
     has_cuda_class: bool = True
 
 
@@ -345,6 +350,15 @@ FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
         has_cuda_class=False,
+    ),
+    "CooccurrenceFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetAggregation": (_COOCCURRENCE, "Aggregation"),
+            "SetCudaMethod": (_COOCCURRENCE, "CudaMethod"),
+        },
+        features=_COOCCURRENCE,
+        missing_features=("MCC", "MaximalCorrelationCoefficient"),
     ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
@@ -395,7 +409,7 @@ def _adapt_class(cls, row):
     if hasattr(cls, "SetDeviceID"):
         cls.SetDeviceId = _set_device_id
     if row.features is not None:
-        cls.SetFeatures = _feature_setter(row.features)
+        cls.SetFeatures = _feature_setter(row.features, row.missing_features)
         cls.GetFeatures = _get_features
     for name, setter in _VECTOR_SETTERS.items():
         if hasattr(cls, f"_{name}AsNumbers"):
