@@ -241,6 +241,7 @@ Agrees(const Value & expected, float actual)
 bool
 Agrees(const Value & expected, double actual)
 {
-  return expected.isExact ? expected.exact == actual : IsNear(expected, actual, 0.5e-12L * std::abs(expected.reference));
+  return expected.isExact ? expected.exact == actual
+                          : IsNear(expected, actual, 0.5e-12L * std::abs(expected.reference));
 }
 } // namespace FirstOrderOracle

@@ -372,7 +372,7 @@ private:
   using Elements = double[width];
 
   static void
-  GetElements(const FirstOrderSums<Real> (&sums)[halves], Real FirstOrderSums<Real>::*member, Elements & elements)
+  GetElements(const FirstOrderSums<Real> (&sums)[halves], Real FirstOrderSums<Real>::* member, Elements & elements)
   {
     for (int h = 0; h < halves; ++h)
     {
@@ -380,7 +380,7 @@ private:
     }
   }
   static void
-  SetElements(const Elements & elements, Real FirstOrderSums<Real>::*member, FirstOrderSums<Real> (&sums)[halves])
+  SetElements(const Elements & elements, Real FirstOrderSums<Real>::* member, FirstOrderSums<Real> (&sums)[halves])
   {
     for (int h = 0; h < halves; ++h)
     {
