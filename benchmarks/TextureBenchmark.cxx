@@ -18,8 +18,10 @@
 #include "Benchmark.h"
 #include "HeadData.h"
 
+#include "itkCudaCooccurrenceJob.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkTextureOffsets.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +37,38 @@ using itk::voxelmaps::InstructionSet;
 using itk::voxelmaps::TextureFeatureMapJob;
 
 // --- Texture classes: what their engines are called ------------------------------------------------------------------
+
+struct Cooccurrence
+{
+  using Job = itk::voxelmaps::CooccurrenceJob;
+  using CudaOptions = itk::voxelmaps::CudaCooccurrenceOptions;
+  using CudaReport = itk::voxelmaps::CudaCooccurrenceReport;
+
+  static constexpr const char * name = "cooccurrence";
+
+  /** All features of the class, the mean of the 13 directions. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.GetNumberOfComponents();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
 
 struct FirstOrder
 {
@@ -270,6 +304,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   dataDirectory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
   TakeOption(argc, argv, "--data", dataDirectory);
   benchmark::AddCustomContext("data", DescribeData());
+  RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
   return true;
 }

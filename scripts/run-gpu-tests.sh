@@ -62,6 +62,10 @@ if has methods; then
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
       "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*:Texture*-RunLengthJob.*'
   done
+  for method in SortedPairs WindowWalk; do
+    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_Cooccurrence_${method}" \
+      "${here}/VoxelMapsCudaTests" --gtest_filter='Cooccurrence*-CooccurrenceJob.*'
+  done
   for method in CorrectedKFOE ActiveTiles Hierarchy; do
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
       "${here}/VoxelMapsCudaTests" --gtest_filter='FuzzyConnectedness*'

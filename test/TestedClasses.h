@@ -342,7 +342,8 @@ GetCooccurrenceEngines()
 {
   using Method = itk::voxelmaps::CudaCooccurrenceOptions::Method;
   return { MakeCudaCooccurrenceEngine(Method::Automatic),
-           MakeCudaCooccurrenceEngine(Method::RankTables),
+           MakeCudaCooccurrenceEngine(Method::SortedPairs),
+           MakeCudaCooccurrenceEngine(Method::WindowWalk),
            MakeCpuCooccurrenceEngine() };
 }
 

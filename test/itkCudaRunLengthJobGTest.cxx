@@ -401,7 +401,7 @@ TEST(CudaRunLengthJob, RunEntropyBesideOtherMethods)
     { { { 5, 5, 5 } }, 3, 0.0, Method::BoxSums },          { { { 7, 7, 7 } }, 3, 0.0, Method::BoxSums },
     { { { 17, 15, 1 } }, 32, 0.5, Method::SlidingWindow }, { { { 16, 16, 1 } }, 32, 0.5, Method::SlidingWindow },
     { { { 17, 15, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 3, 3, 3 } }, 20000, 1.0, Method::SlidingWindow },
-    { { { 16, 16, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 10, 5, 5 } }, 250, 0.9, Method::SlidingWindow }
+    { { { 16, 16, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 10, 5, 5 } }, 60, 0.9, Method::SlidingWindow }
   };
   for (const EntropyCase & entropy : cases)
   {

@@ -18,6 +18,7 @@
 #include "VoxelMapsTestUtilities.h"
 
 #include "itkCudaDevices.h"
+#include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
@@ -77,6 +78,10 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     VoxelMapsCudaFactory::SetOverrideEnabled(enabled);
     EXPECT_EQ(enabled, VoxelMapsCudaFactory::GetOverrideEnabled());
     const std::string before = enabled ? prefix : "";
+    EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
+              NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
+              NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
@@ -85,6 +90,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image3D>>());
     // Other classes are left alone, and so are those that are named.
     EXPECT_EQ("Image", NameOfNew<Image2D>());
+    EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
+              NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
@@ -191,6 +198,12 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   {
     GTEST_SKIP() << "here is a device: " << itk::CudaDevices::GetName(0);
   }
+  const auto cooccurrence = itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>::New();
+  cooccurrence->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { cooccurrence->Update(); },
+    { "CudaCooccurrenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<Image2D>::New();
   firstOrder->SetInput(MakeSmallImage<Image2D>());
   VoxelMapsTest::ExpectError(

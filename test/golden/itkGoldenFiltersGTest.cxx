@@ -34,6 +34,7 @@
 namespace
 {
 using namespace VoxelMapsGolden;
+using VoxelMapsTest::CooccurrenceFilter;
 using VoxelMapsTest::FirstOrderFilter;
 using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
@@ -278,6 +279,53 @@ CheckRunLengthFilter(GoldenGroup & group)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
+CheckCooccurrenceFilter(GoldenGroup & group)
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = CooccurrenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  for (int i = 0; i < 6; ++i)
+  {
+    Draws           draws(group.NextCase());
+    const auto      method = static_cast<Discretization>(draws.Below(4));
+    const SceneType scene(method == Discretization::Identity, draws);
+    const auto      filter = FilterType::New();
+    filter->SetInput(scene.image);
+    filter->SetDiscretizationMethod(method);
+    DrawRange(filter.GetPointer(), method, draws);
+    SetMask(filter.GetPointer(), scene, draws);
+    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
+    filter->SetAggregation(static_cast<typename FilterType::AggregationEnum>(draws.Below(3)));
+    filter->SetSymmetric(draws.Percent(60));
+    auto features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    if (draws.Percent(30))
+    {
+      draws.Shuffle(features);
+      features.resize(static_cast<std::size_t>(draws.Between(1, 23)));
+      filter->SetFeatures(features);
+    }
+    switch (draws.Below(4))
+    {
+      case 0:
+        filter->SetOffsets(FilterType::GetInPlaneOffsets());
+        break;
+      case 1:
+        filter->SetDistances({ 2, 1 });
+        break;
+      default:
+        break;
+    }
+    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
+    constexpr int numberOfCudaMethods = 2;
+    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
+    });
+  }
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
 CheckFirstOrderFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
@@ -374,6 +422,16 @@ TEST(GoldenFilters, GrayLevelDiscretization)
   CheckDiscretization<float, 2>(group);
   CheckDiscretization<float, 3>(group);
   CheckDiscretization<double, 3>(group);
+}
+
+TEST(GoldenFilters, CooccurrenceFeatureMap)
+{
+  GoldenGroup group("CooccurrenceFeatureMapFilter");
+  CheckCooccurrenceFilter<unsigned char, 2, float>(group);
+  CheckCooccurrenceFilter<unsigned char, 3, double>(group);
+  CheckCooccurrenceFilter<short, 3, float>(group);
+  CheckCooccurrenceFilter<float, 2, double>(group);
+  CheckCooccurrenceFilter<double, 3, float>(group);
 }
 
 TEST(GoldenFilters, FirstOrderFeatureMap)

@@ -262,6 +262,7 @@ CONNECTEDNESS_PARAMETERS = {
     "difference_variance": 3.5,
     "minimum_strength": 0.25,
 }
+COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
 
@@ -269,6 +270,7 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
 @pytest.mark.parametrize(
     "name, parameters",
     [
+        ("CooccurrenceFeatureMapImageFilter", COOCCURRENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],

@@ -23,6 +23,7 @@ import pytest
 from itk import voxelmaps
 
 import connectedness_oracle
+import cooccurrence_oracle
 import first_order_oracle
 import run_length_oracle
 
@@ -72,6 +73,61 @@ def test_run_lengths_per_direction():
         feature, x, y = name.split("_")
         expected = run_length_oracle.feature_maps(image + 1, 2, [(int(y), int(x))], names=[feature])
         run_length_oracle.check(maps[..., [n]], expected, [feature])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("aggregation", ["average", "merge", "per_direction"])
+@pytest.mark.parametrize(
+    "shape, radius, levels, distances, masked",
+    [
+        ((9, 8), 1, 2, [1], False),
+        ((8, 7), (3, 1), 9, [1, 2], True),
+        ((4, 5, 4), 1, 3, [1], False),
+        ((4, 5, 6), (0, 2, 1), 40, [2], True),
+    ],
+)
+def test_cooccurrence(shape, radius, levels, distances, masked, aggregation, symmetric):
+    random = np.random.default_rng(levels)
+    image = random.integers(1, levels + 1, shape).astype(np.uint8)
+    image[random.random(shape) < 0.3] = 1
+    mask = random.random(shape) < 0.6 if masked else np.ones(shape, bool)
+    parameters = {
+        "mask_image": mask,
+        "discretization_method": "levels",
+        "number_of_gray_levels": levels,
+        "neighborhood_radius": radius if np.isscalar(radius) else radius[::-1],
+        "distances": distances,
+        "aggregation": aggregation,
+        "symmetric": symmetric,
+    }
+    maps = itk.cooccurrence_feature_map_image_filter(image, **parameters)
+    offsets = [d[::-1] for d in itk.CooccurrenceFeatureMapImageFilter.New(image, distances=distances).GetOffsets()]
+    assert len(offsets) == len(cooccurrence_oracle.all_offsets(len(shape), distances))
+    expected = cooccurrence_oracle.feature_maps(
+        np.where(mask, image, 0), radius, offsets, levels, aggregation, symmetric
+    )
+    names = cooccurrence_oracle.NAMES * (len(offsets) if aggregation == "per_direction" else 1)
+    cooccurrence_oracle.check(maps, expected, names)
+
+
+def test_cooccurrence_by_names():
+    enums = itk.CooccurrenceFeatureMapEnums
+    image = itk.image_from_array(np.arange(30, dtype=np.int16).reshape(5, 6))
+    instance = itk.CooccurrenceFeatureMapImageFilter.New(image)
+    assert len(instance.GetFeatures()) == 23
+    instance.SetFeatures(["Idm", "JointEntropy", "CON", "inverse_difference_normalized"])
+    assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["IDM", "JE", "CON", "IDN"]
+    for name in ("MCC", "mcc", "MaximalCorrelationCoefficient"):
+        with pytest.raises(ValueError, match=f"Feature '{name}' is not available"):
+            instance.SetFeatures([name])
+    instance.SetOffsets("in-plane")
+    assert instance.GetOffsets() == [[1, 0], [-1, 1], [0, 1], [1, 1]]
+    instance.SetOffsets([[3, -2]])
+    assert instance.GetOffsets() == [[3, -2]]
+    instance.SetDistances([2])
+    assert len(instance.GetOffsets()) == 8
+    with pytest.raises(RuntimeError, match="The distance 0 is not possible"):
+        instance.SetDistances([0])
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])

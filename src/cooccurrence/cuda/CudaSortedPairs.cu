@@ -50,22 +50,21 @@ constexpr int sumShift = 7;
 /** Where there is no pair, a key of its own: greater than all others, with a sum that no pair has. */
 constexpr std::uint32_t noPair = 0xff80;
 
-/** What the pair n + 1 of a cell adds. */
-struct __align__(16) CellStep
-{
-  std::int64_t terms;
-  std::int32_t squares;
-  /** The cell with this pair. */
-  std::int32_t cell;
-};
+/** Pairs of a list that are read at once, before any of them is counted: each would wait for its own. */
+constexpr int pairsOfBatch = 4;
 
+/** What the sums of t grow by when a pair makes a cell c: t(c) - t(c - 1) in each of two cells, or t(c) - t(c - 2) in
+ * one of the diagonal. */
+struct __align__(16) CellSteps
+{
+  std::int64_t besideDiagonal;
+  std::int64_t onDiagonal;
+};
+constexpr int numberOfTerms = 2 * maxPairsOfOffset + 1;
 constexpr int maxSteps = maxPairsOfOffset + 1;
-/** Steps of cells beside the diagonal, which are two cells with n pairs each, then those of the diagonal with 2 n. */
-constexpr int numberOfCellSteps = 2 * maxSteps;
-constexpr int numberOfTerms = 2 * maxSteps;
 
 /** Numbers of keys that there is a network for. */
-__host__ constexpr __device__ int
+constexpr __host__ __device__ int
 NumberOfKeys(int pairs)
 {
   return pairs <= 16    ? 16
@@ -78,12 +77,13 @@ NumberOfKeys(int pairs)
 }
 
 /** Part of the pair list of an offset. */
-struct OffsetPairs
+struct __align__(16) OffsetPairs
 {
   int begin;
   int number;
   /** From the first to the second voxel of a pair, in the tile. */
   int step;
+  int unused;
 };
 constexpr int headerInts = sizeof(OffsetPairs) / sizeof(std::int32_t);
 
@@ -109,7 +109,7 @@ struct PairsLayout
     , tileRows(rowsPerBlock + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , wordsOfKeys(NumberOfKeys(static_cast<int>(task.maxPairs)))
-    , wordsOfCounts(Tables::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels))
+    , wordsOfCounts(Tables::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
     , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
     , tilesY((task.outputSize[1] + rowsPerBlock - 1) / rowsPerBlock)
     , needsTerms(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
@@ -125,7 +125,8 @@ struct PairsLayout
   std::size_t
   SharedBytes() const
   {
-    constexpr std::size_t ofBlock = numberOfCellSteps * sizeof(CellStep) + (maxSteps + numberOfTerms) * 8;
+    constexpr std::size_t ofBlock =
+      numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms + 1) * sizeof(std::int64_t);
     return ofBlock + RoundedTileBytes() + Tables::Bytes(wordsOfKeys + 2 * wordsOfCounts);
   }
   VOXELMAPS_HOST_DEVICE std::size_t
@@ -136,7 +137,7 @@ struct PairsLayout
 };
 
 /** Features that need sorted keys. */
-__host__ constexpr __device__ bool
+constexpr __host__ __device__ bool
 IsOfKeys(int feature)
 {
   using Feature = CooccurrenceJob::Feature;
@@ -157,18 +158,18 @@ IsOfKeys(int feature)
 /** Shared memory of a block. */
 struct PairsMemory
 {
-  CellStep *      cellSteps;
-  std::int64_t *  sumSteps; // t(n + 1) - t(n)
-  std::int64_t *  terms;    // t(n)
+  char *          cellSteps; // CellSteps
+  std::int64_t *  sumSteps;  // t(n + 1) - t(n)
+  std::int64_t *  terms;     // t(n)
   std::uint16_t * tile;
   char *          tables;
 
   __device__
   PairsMemory(const PairsLayout & layout, char * shared)
-    : cellSteps(reinterpret_cast<CellStep *>(shared))
-    , sumSteps(reinterpret_cast<std::int64_t *>(cellSteps + numberOfCellSteps))
+    : cellSteps(shared)
+    , sumSteps(reinterpret_cast<std::int64_t *>(shared + numberOfTerms * sizeof(CellSteps)))
     , terms(sumSteps + maxSteps)
-    , tile(reinterpret_cast<std::uint16_t *>(terms + numberOfTerms))
+    , tile(reinterpret_cast<std::uint16_t *>(terms + numberOfTerms + 1))
     , tables(reinterpret_cast<char *>(tile) + layout.RoundedTileBytes())
   {}
 
@@ -176,17 +177,17 @@ struct PairsMemory
   LoadSteps(const CooccurrenceTask & task, const PairsLayout & layout) const
   {
     const std::int64_t * const t = task.scales.entropyTable;
-    const int                  pairs = layout.needsTerms ? static_cast<int>(task.maxPairs) : -1;
-    for (int n = threadIdx.x; n < maxSteps; n += threadsPerBlock)
-    {
-      const bool isCount = n < pairs;
-      cellSteps[n] = { isCount ? 2 * (t[n + 1] - t[n]) : 0, 4 * n + 2, n + 1 };
-      cellSteps[maxSteps + n] = { isCount ? t[2 * n + 2] - t[2 * n] : 0, 8 * n + 4, 2 * n + 2 };
-      sumSteps[n] = isCount ? t[n + 1] - t[n] : 0;
-    }
+    const int                  maxTotal = layout.needsTerms ? 2 * static_cast<int>(task.maxPairs) : -1;
     for (int n = threadIdx.x; n < numberOfTerms; n += threadsPerBlock)
     {
-      terms[n] = n <= 2 * pairs ? t[n] : 0;
+      const bool isTotal = n <= maxTotal;
+      reinterpret_cast<CellSteps *>(cellSteps)[n] = { isTotal && n > 0 ? 2 * (t[n] - t[n - 1]) : 0,
+                                                      isTotal && n > 1 ? t[n] - t[n - 2] : 0 };
+      terms[n] = isTotal ? t[n] : 0;
+    }
+    for (int n = threadIdx.x; n < maxSteps; n += threadsPerBlock)
+    {
+      sumSteps[n] = 2 * n < maxTotal ? t[n + 1] - t[n] : 0;
     }
   }
 
@@ -217,7 +218,7 @@ struct PairsMemory
   }
 };
 
-/** Which levels, from 0 on, occur in a tile. */
+/** The least and the greatest level of a tile. */
 struct LevelRange
 {
   int first;
@@ -236,37 +237,45 @@ public:
     constexpr int           shift = 16 * VHalf;
     constexpr std::uint32_t cellBits = 0xffffu << shift;
     constexpr std::uint32_t sumBits = noPair << shift;
-    // Even sums without difference.
-    constexpr std::uint32_t offDiagonalBits = 0xffu << shift;
-    constexpr int           diagonal = maxSteps;
-    m_Cell = (changed & cellBits) == 0 ? m_Cell + 1 : (word & offDiagonalBits) == 0 ? diagonal : 0;
+    // The difference, and whether the sum is odd.
+    constexpr std::uint32_t differenceBits = 0xffu << shift;
+
+    const bool isOnDiagonal = (word & differenceBits) == 0;
+    const int  next = m_Place + (isOnDiagonal ? 2 * cellStride : cellStride);
+    const int  first = isOnDiagonal ? 2 * cellStride + diagonalPlace : cellStride;
+    m_Place = (changed & cellBits) == 0 ? next : first;
+    m_CellTerms += *reinterpret_cast<const std::int64_t *>(memory.cellSteps + m_Place);
+    m_Places += m_Place;
+    m_MaxPlace = max(m_MaxPlace, m_Place);
     m_Sum = (changed & sumBits) == 0 ? m_Sum + 1 : 0;
-    const CellStep step = memory.cellSteps[m_Cell];
-    m_CellTerms += step.terms;
-    m_CellSquares += step.squares;
-    m_Maximum = max(m_Maximum, step.cell);
     m_SumTerms += memory.sumSteps[m_Sum];
   }
 
-  /** Of so many keys, of which so many are pairs. */
+  /** Of so many keys, of which so many are pairs, and so many of these on the diagonal. */
   __device__ void
-  Get(const PairsMemory & memory, int keys, int pairs, int maxPairs, CooccurrenceSums & sums) const
+  Get(const PairsMemory & memory, int keys, int pairs, int pairsOnDiagonal, int maxPairs, CooccurrenceSums & sums) const
   {
     const int others = keys - pairs;
-    // Each of the others is a cell of its own beside the diagonal, and all have the same sum.
     sums.cellTerms = m_CellTerms;
-    sums.cellSquares = m_CellSquares - 2 * others;
-    sums.maximum = m_Maximum;
+    sums.maximum = m_MaxPlace / cellStride;
+    // The squares of two cells c grow by 4 c - 2, that of a cell of the diagonal by 4 c - 4. Each of the other keys is
+    // a cell of its own beside the diagonal, and all have the same sum.
+    const int cells = (m_Places - pairsOnDiagonal * diagonalPlace) / cellStride;
+    sums.cellSquares = 4 * (cells - others) - 2 * pairs - 2 * pairsOnDiagonal;
     sums.sumTerms = m_SumTerms - memory.terms[min(others, maxPairs)];
   }
 
 private:
-  int          m_Cell{ 0 };
+  static constexpr int cellStride = sizeof(CellSteps);
+  static constexpr int diagonalPlace = offsetof(CellSteps, onDiagonal);
+
+  /** Of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
+  int          m_Place{ 0 };
+  int          m_Places{ 0 };
+  int          m_MaxPlace{ 0 };
   int          m_Sum{ 0 };
   std::int64_t m_CellTerms{ 0 };
   std::int64_t m_SumTerms{ 0 };
-  std::int32_t m_CellSquares{ 0 };
-  std::int32_t m_Maximum{ 0 };
 };
 
 template <int VNumber>
@@ -287,8 +296,16 @@ SortKeys(char * keys)
   }
 }
 
-/** One thread's work on one window. */
-template <typename TNumber, typename TDivision>
+/** What is known of the pairs of an offset before they are sorted. */
+struct CountedPairs
+{
+  int          number;
+  int          onDiagonal;
+  std::int64_t rowTerms;
+};
+
+/** One thread's work on one window. VAll: the averages of all features are wanted. */
+template <typename TNumber, typename TDivision, bool VAll>
 class WindowOfThread
 {
 public:
@@ -314,52 +331,45 @@ public:
     for (int first = 0; first < m_Task.numberOfOffsets; first += 2)
     {
       const bool   hasSecond = first + 1 < m_Task.numberOfOffsets;
-      int          keys = NumberOfKeys(max(this->Pairs(first).number, hasSecond ? this->Pairs(first + 1).number : 0));
-      int          pairsOfFirst = 0;
-      int          pairsOfSecond = 0;
-      std::int64_t rowTermsOfFirst = 0;
-      std::int64_t rowTermsOfSecond = 0;
+      const int    keys = NumberOfKeys(max(this->Pairs(first).number, hasSecond ? this->Pairs(first + 1).number : 0));
+      CountedPairs ofFirst{};
+      CountedPairs ofSecond{};
 #pragma unroll 1
       for (int half = 0; half < 2; ++half)
       {
-        if (half == 1)
-        {
-          pairsOfFirst = pairsOfSecond;
-          rowTermsOfFirst = rowTermsOfSecond;
-        }
+        ofFirst = ofSecond;
         if (half == 1 && !hasSecond)
         {
           this->FillKeys(0, keys, half);
           break;
         }
         CooccurrenceSums sums{};
-        this->AddPairs(this->Pairs(first + half), keys, half, sums);
-        pairsOfSecond = static_cast<int>(sums.pairs);
-        rowTermsOfSecond = sums.rowTerms;
+        ofSecond = this->AddPairs(this->Pairs(first + half), keys, half, sums);
         this->Evaluate<false>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures, isStored);
         m_Matrices += sums.pairs != 0 ? 1.0 : 0.0;
       }
-      if (!m_Layout.needsKeys)
+      if (!VAll && !m_Layout.needsKeys)
       {
         continue;
       }
       this->Sort(keys);
-      SortedKeys<0> ofFirst;
-      SortedKeys<1> ofSecond;
-      this->Scan(keys, ofFirst, ofSecond);
-      const int maxPairs = static_cast<int>(m_Task.maxPairs);
+      SortedKeys<0> keysOfFirst;
+      SortedKeys<1> keysOfSecond;
+      this->Scan(keys, keysOfFirst, keysOfSecond);
 #pragma unroll 1
       for (int half = 0; half < (hasSecond ? 2 : 1); ++half)
       {
-        CooccurrenceSums sums{};
-        sums.pairs = half == 0 ? pairsOfFirst : pairsOfSecond;
-        sums.rowTerms = half == 0 ? rowTermsOfFirst : rowTermsOfSecond;
-        half == 0 ? ofFirst.Get(m_Memory, keys, pairsOfFirst, maxPairs, sums)
-                  : ofSecond.Get(m_Memory, keys, pairsOfSecond, maxPairs, sums);
+        const CountedPairs pairs = half == 0 ? ofFirst : ofSecond;
+        const int          maxPairs = static_cast<int>(m_Task.maxPairs);
+        CooccurrenceSums   sums{};
+        sums.pairs = pairs.number;
+        sums.rowTerms = pairs.rowTerms;
+        half == 0 ? keysOfFirst.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
+                  : keysOfSecond.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
         this->Evaluate<true>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures, isStored);
       }
     }
-    if (m_Task.aggregation != CooccurrenceJob::Aggregation::PerDirection && isStored)
+    if ((VAll || m_Task.aggregation != CooccurrenceJob::Aggregation::PerDirection) && isStored)
     {
       this->StoreAverages(out, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures>());
     }
@@ -369,8 +379,8 @@ private:
   __device__ OffsetPairs
   Pairs(int offset) const
   {
-    const std::int32_t * const header = m_PairList + offset * headerInts;
-    return { __ldg(header), __ldg(header + 1), __ldg(header + 2) };
+    const int4 header = __ldg(reinterpret_cast<const int4 *>(m_PairList) + offset);
+    return { header.x, header.y, header.z, header.w };
   }
 
   __device__ void
@@ -387,23 +397,24 @@ private:
     }
   }
 
-  /** One more of a byte; the byte does not overflow into the next one. */
+  /** One more of a byte, which does not overflow into the next one; nothing if there is no pair. */
   static __device__ void
-  Count(char * counts, int i)
+  Count(char * counts, int i, bool isPair)
   {
-    atomicAdd(reinterpret_cast<std::uint32_t *>(counts + i / 4 * Tables::wordStride), 1u << (8 * (i % 4)));
+    atomicAdd(reinterpret_cast<std::uint32_t *>(counts + i / 4 * Tables::wordStride),
+              isPair ? 1u << (8 * (i % 4)) : 0u);
   }
 
   /** All sums of an offset but those of sorted keys. */
-  __device__ void
+  __device__ CountedPairs
   AddPairs(const OffsetPairs & pairs, int keys, int half, CooccurrenceSums & sums)
   {
     const std::int32_t * const  list = m_PairList + pairs.begin;
     const std::uint16_t * const second = m_Window + pairs.step;
     const int                   center = static_cast<int>(m_Task.scales.center);
-    const bool                  needsRows = m_Task.needsRows;
-    const bool                  needsDifferences = m_Layout.needsDifferences;
-    int                         number = 0;
+    const bool                  needsRows = VAll || m_Task.needsRows;
+    const bool                  needsDifferences = VAll || m_Layout.needsDifferences;
+    CountedPairs                counted{};
     // |v| < 256, so that the sum of 127 cubes fits 32 bits.
     int           firsts = 0;
     int           squares = 0;
@@ -411,41 +422,46 @@ private:
     std::uint64_t fourths = 0;
     int           differences = 0;
     int           differenceSquares = 0;
-#pragma unroll 4
-    for (int i = 0; i < pairs.number; ++i)
+    for (int begin = 0; begin < pairs.number; begin += pairsOfBatch)
     {
-      const int  at = __ldg(list + i);
-      const int  a = m_Window[at];
-      const int  b = second[at];
-      const bool isPair = a != 0 && b != 0;
-      const int  sum = isPair ? a + b : center;
-      const int  k = isPair ? abs(a - b) : 0;
-      const int  v = sum - center;
-      const auto square = static_cast<std::uint32_t>(v * v);
-      const auto key = static_cast<std::uint32_t>((sum - 2) << sumShift | k >> 1);
-      number += isPair ? 1 : 0;
-      firsts += v;
-      squares += static_cast<int>(square);
-      cubes += static_cast<int>(square) * v;
-      fourths += static_cast<std::uint64_t>(square) * square;
-      differences += k;
-      differenceSquares += k * k;
-      this->SetKey(i, half, isPair ? key : noPair | static_cast<std::uint32_t>(i));
-      if (isPair)
+      // The list is filled up to whole batches.
+      const int4 at = __ldg(reinterpret_cast<const int4 *>(list + begin));
+      const int  ofFirst[pairsOfBatch] = { m_Window[at.x], m_Window[at.y], m_Window[at.z], m_Window[at.w] };
+      const int  ofSecond[pairsOfBatch] = { second[at.x], second[at.y], second[at.z], second[at.w] };
+#pragma unroll
+      for (int j = 0; j < pairsOfBatch; ++j)
       {
+        const int  i = begin + j;
+        const int  a = ofFirst[j];
+        const int  b = ofSecond[j];
+        const bool isPair = a != 0 && b != 0 && i < pairs.number;
+        const int  sum = isPair ? a + b : center;
+        const int  k = isPair ? abs(a - b) : 0;
+        const int  v = sum - center;
+        const auto square = static_cast<std::uint32_t>(v * v);
+        const auto key = static_cast<std::uint32_t>((sum - 2) << sumShift | k >> 1);
+        counted.number += isPair ? 1 : 0;
+        counted.onDiagonal += isPair && k == 0 ? 1 : 0;
+        firsts += v;
+        squares += static_cast<int>(square);
+        cubes += static_cast<int>(square) * v;
+        fourths += static_cast<std::uint64_t>(square) * square;
+        differences += k;
+        differenceSquares += k * k;
+        this->SetKey(i, half, isPair ? key : noPair | static_cast<std::uint32_t>(i));
         if (needsDifferences)
         {
-          Count(m_Differences, k);
+          Count(m_Differences, k, isPair);
         }
         if (needsRows)
         {
-          Count(m_Rows, a - 1);
-          Count(m_Rows, b - 1);
+          Count(m_Rows, a, isPair);
+          Count(m_Rows, b, isPair);
         }
       }
     }
     this->FillKeys(pairs.number, keys, half);
-    sums.pairs = number;
+    sums.pairs = counted.number;
     sums.sums = firsts;
     sums.sumSquares = squares;
     sums.sumCubes = cubes;
@@ -458,8 +474,9 @@ private:
     }
     if (needsRows)
     {
-      sums.rowTerms = this->TakeRows();
+      counted.rowTerms = this->TakeRows();
     }
+    return counted;
   }
 
   /** Read and clear the counts of differences. */
@@ -480,7 +497,7 @@ private:
           continue;
         }
         sums.differenceTerms += m_Memory.terms[count];
-        if (m_Task.needsWeights)
+        if (VAll || m_Task.needsWeights)
         {
           const std::int64_t * const weights = m_Task.weights + k * NumberOfCooccurrenceWeights;
 #pragma unroll
@@ -570,13 +587,19 @@ private:
   {
     if constexpr (IsOfKeys(VFeature) == VOfKeys)
     {
-      if (m_Layout.components[VFeature] >= 0)
+      constexpr auto feature = static_cast<CooccurrenceJob::Feature>(VFeature);
+      if constexpr (VAll)
+      {
+        // Without branches, so that features do not wait for each other.
+        const double value = CooccurrenceFeatureValue<TNumber, TDivision>(feature, sums, divisors, m_Task.scales);
+        m_Averages[VFeature] += sums.pairs != 0 ? value : 0.0;
+      }
+      else if (m_Layout.components[VFeature] >= 0)
       {
         double value = m_Task.emptyValue;
         if (sums.pairs != 0)
         {
-          value = CooccurrenceFeatureValue<TNumber, TDivision>(
-            static_cast<CooccurrenceJob::Feature>(VFeature), sums, divisors, m_Task.scales);
+          value = CooccurrenceFeatureValue<TNumber, TDivision>(feature, sums, divisors, m_Task.scales);
           m_Averages[VFeature] += value;
         }
         if (m_Task.aggregation == CooccurrenceJob::Aggregation::PerDirection && isStored)
@@ -612,7 +635,7 @@ private:
   double                   m_Averages[CooccurrenceTask::maxFeatures]{};
 };
 
-template <typename TNumber, typename TDivision>
+template <typename TNumber, typename TDivision, bool VAll>
 __global__ void
 __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   SortedPairsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ PairsLayout layout,
@@ -658,7 +681,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   }
   if (__any_sync(0xffffffffu, isComputed))
   {
-    WindowOfThread<TNumber, TDivision> window(task, layout, memory, pairList, LevelRange{ minLevel - 1, maxLevel - 1 });
+    WindowOfThread<TNumber, TDivision, VAll> window(task, layout, memory, pairList, LevelRange{ minLevel, maxLevel });
     window.Compute(out, isComputed);
   }
 }
@@ -669,7 +692,9 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaM
 {
   const PairsLayout layout(task);
   const std::size_t bytes = layout.SharedBytes();
-  const auto        kernel = SortedPairsKernel<TNumber, TDivision>;
+  const bool        all = task.numberOfFeatures == CooccurrenceTask::maxFeatures &&
+                   task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
+  const auto kernel = all ? SortedPairsKernel<TNumber, TDivision, true> : SortedPairsKernel<TNumber, TDivision, false>;
   AllowSharedMemory(kernel, bytes);
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
@@ -717,6 +742,7 @@ MakeCudaPairList(const CooccurrenceTask & taskOfHost)
       end[d] = taskOfHost.window[d] - std::max(step[d], 0);
     }
     const std::size_t first = list.size();
+    static_assert(headerInts % 4 == 0 && pairsOfBatch == 4, "batches are read as vectors");
     for (int z = begin[2]; z < end[2]; ++z)
     {
       for (int y = begin[1]; y < end[1]; ++y)
@@ -731,6 +757,10 @@ MakeCudaPairList(const CooccurrenceTask & taskOfHost)
     header[0] = static_cast<std::int32_t>(first);
     header[1] = static_cast<std::int32_t>(list.size() - first);
     header[2] = inTile(step[0], step[1], step[2]);
+    while (list.size() % pairsOfBatch != 0)
+    {
+      list.push_back(list.back());
+    }
   }
   return list;
 }
