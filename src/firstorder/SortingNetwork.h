@@ -27,8 +27,9 @@ namespace voxelmaps
 namespace
 {
 /** The rounds of Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M), which sorts
- * numbers 0 ... size - 1: calls round(p, r, d). In a round, all i < size - d with (i & p) == r are exchanged with i + d,
- * where that is less; p is a power of two. Rounds do not depend on the numbers, so many windows are sorted at a time. */
+ * numbers 0 ... size - 1: calls round(p, r, d). In a round, all i < size - d with (i & p) == r are exchanged with i +
+ * d, where that is less; p is a power of two. Rounds do not depend on the numbers, so many windows are sorted at a
+ * time. */
 template <typename TRound>
 VOXELMAPS_HOST_DEVICE inline void
 ForEachRoundOfMergeExchange(int size, const TRound & round)

@@ -84,9 +84,7 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
   CudaSlabEngine slabs(
     job,
     whole,
-    [&](const TextureTask & slab) {
-      return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(ofSlab(slab));
-    },
+    [&](const TextureTask & slab) { return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(ofSlab(slab)); },
     tableBytes,
     options.memoryBudget);
   slabs.Compute(

@@ -69,7 +69,8 @@ struct OrderedBits<float>
   static __device__ double
   ToIntensity(Type bits)
   {
-    return static_cast<double>(__int_as_float(static_cast<int>(bits ^ ((bits >> 31) != 0 ? 0x80000000u : 0xffffffffu))));
+    return static_cast<double>(
+      __int_as_float(static_cast<int>(bits ^ ((bits >> 31) != 0 ? 0x80000000u : 0xffffffffu))));
   }
 };
 
@@ -221,7 +222,7 @@ private:
     {
       return rank == RankMedian ? (voxels - 1) / 2 : voxels / 2;
     }
-    const double part = rank < Rank25 ? 0.1 : rank < RankMedian ? 0.25 : rank < Rank90 ? 0.75 : 0.9;
+    const double             part = rank < Rank25 ? 0.1 : rank < RankMedian ? 0.25 : rank < Rank90 ? 0.75 : 0.9;
     const PercentilePosition position = PositionOfPercentile(voxels, part);
     return rank % 2 == 0 ? position.below : position.above;
   }

@@ -209,7 +209,7 @@ template <int VRegisters, typename T>
 __device__ void
 FindPercentiles(const FirstOrderWindow<T> & window, T * numbers, int stride, FirstOrderSums<double> & sums)
 {
-  const int voxels = SortWindow<VRegisters>(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
+  const int  voxels = SortWindow<VRegisters>(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
     window.ForEachVoxel([&](T intensity) {
       if (intensity == intensity)
       {
@@ -295,7 +295,7 @@ SortLevels(const FirstOrderWindow<T> & window, T * numbers, int stride, LevelSum
       }
     });
   });
-  int first = 0;
+  int       first = 0;
   for (int k = 1; k <= voxels; ++k)
   {
     if (k == voxels || numbers[k * stride] != numbers[first * stride])
@@ -336,7 +336,7 @@ __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
     window.SumRobustly(sums);
     if (task.needsLevelCounts)
     {
-      LevelSums levelSums(task, static_cast<int>(sums.voxels));
+      LevelSums             levelSums(task, static_cast<int>(sums.voxels));
       std::uint32_t * const levelWords = reinterpret_cast<std::uint32_t *>(numbers);
       const int             levelStride = stride * static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
       if (words.levelWords == 0)
@@ -365,8 +365,7 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   const unsigned int  threads = ThreadsPerBlock(task);
   const std::size_t   sharedBytes = BytesOfWindow(task) * threads;
   const WordsOfWindow words = MakeWords(task);
-  const auto          blocks =
-    static_cast<std::uint64_t>(
+  const auto          blocks = static_cast<std::uint64_t>(
     PrepareKernel(SortingNetworkKernel<T, VRegisters>, static_cast<int>(threads), sharedBytes));
 
   // In parts of at most a tenth of a second, so that an abort is quick.
