@@ -78,6 +78,14 @@ struct FirstOrder
 
   static constexpr const char * name = "firstorder";
 
+  /** The methods of the device; cases that one cannot take are skipped. */
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::SortingNetwork, Method::RadixSelection };
+  }
+
   /** All features of the class. */
   static void
   SetParameters(Job & job)
@@ -223,7 +231,20 @@ RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
     typename TClass::CudaOptions options;
     typename TClass::CudaReport  report;
     options.method = method;
-    const auto compute = [&] { report = TClass::ComputeCuda(fixture.job, options); };
+    const auto compute = [&] {
+      try
+      {
+        report = TClass::ComputeCuda(fixture.job, options);
+      }
+      catch (const itk::voxelmaps::EngineError & error)
+      {
+        if (std::string(error.what()).find("cannot take") != std::string::npos)
+        {
+          throw Skipped(error.what());
+        }
+        throw;
+      }
+    };
     if (state.max_iterations > 1)
     {
       // Kernels are loaded when they are first used.
@@ -247,10 +268,10 @@ template <typename TClass>
 void
 RegisterClass()
 {
-  using Method = typename TClass::CudaOptions::Method;
   std::vector<Case> cases{ { { { 96, 96, 96 } }, 3, 32 },
                            { { { 96, 96, 96 } }, 5, 32 },
                            { { { 96, 96, 96 } }, 5, 256 },
+                           { { { 96, 96, 96 } }, 7, 32 },
                            { { { 96, 96, 24 } }, 9, 32 } };
   if (isCheck)
   {
@@ -265,11 +286,14 @@ RegisterClass()
         RegisterCpu<TClass>(thisCase, instructionSet);
       }
     }
-    RegisterCuda<TClass>(thisCase, Method::Automatic);
+    for (const auto method : TClass::GetCudaMethods())
+    {
+      RegisterCuda<TClass>(thisCase, method);
+    }
   }
   if (!isCheck)
   {
-    RegisterCuda<TClass>({ { { 512, 512, 155 } }, 5, 32 }, Method::Automatic);
+    RegisterCuda<TClass>({ { { 512, 512, 155 } }, 5, 32 }, TClass::CudaOptions::Method::Automatic);
   }
 }
 

@@ -97,8 +97,10 @@ public:
   {
     /** The fastest method that supports the job. */
     Automatic = 0,
-    /** A thread counts the pairs of one window in tables by rank of level. */
-    RankTables
+    /** A thread sorts the pairs of one window in its registers. */
+    SortedPairs,
+    /** A warp counts the pairs of one window by atomic additions; takes every job. */
+    WindowWalk
   };
 
   static constexpr unsigned int NumberOfFeatures = 23;

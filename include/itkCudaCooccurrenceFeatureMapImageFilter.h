@@ -57,7 +57,7 @@ protected:
   {
     // Before the device is looked for.
     voxelmaps::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), CooccurrenceFeatureMapEnums::CudaMethod::RankTables);
+      *this, "CudaMethod", this->GetCudaMethod(), CooccurrenceFeatureMapEnums::CudaMethod::WindowWalk);
     Superclass::VerifyPreconditions();
   }
   void

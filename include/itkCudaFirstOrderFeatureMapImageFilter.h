@@ -57,7 +57,7 @@ protected:
   {
     // Before the device is looked for.
     voxelmaps::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), FirstOrderFeatureMapEnums::CudaMethod::SortingNetwork);
+      *this, "CudaMethod", this->GetCudaMethod(), FirstOrderFeatureMapEnums::CudaMethod::RadixSelection);
     Superclass::VerifyPreconditions();
   }
   void

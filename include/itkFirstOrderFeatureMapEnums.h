@@ -74,8 +74,10 @@ public:
   {
     /** The faster method that supports the job. */
     Automatic = 0,
-    /** A thread sorts the intensities of a window. */
-    SortingNetwork
+    /** A thread sorts the intensities of a window; supports windows that fit the shared memory. */
+    SortingNetwork,
+    /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
+    RadixSelection
   };
 
   static constexpr unsigned int NumberOfFeatures = 19;

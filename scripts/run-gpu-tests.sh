@@ -58,9 +58,13 @@ if has tests; then
   done
 fi
 if has methods; then
-  for method in SortReduce WindowWalk WindowWord BoxSums SlidingWindow; do
+  for method in SortingNetwork RadixSelection SortReduce WindowWalk WindowWord BoxSums SlidingWindow; do
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
       "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*:Texture*-RunLengthJob.*'
+  done
+  for method in SortedPairs WindowWalk; do
+    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_Cooccurrence_${method}" \
+      "${here}/VoxelMapsCudaTests" --gtest_filter='Cooccurrence*-CooccurrenceJob.*'
   done
   for method in CorrectedKFOE ActiveTiles Hierarchy; do
     VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \

@@ -151,8 +151,10 @@ operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::CudaMethod value)
   {
     case CooccurrenceFeatureMapEnums::CudaMethod::Automatic:
       return out << "Automatic";
-    case CooccurrenceFeatureMapEnums::CudaMethod::RankTables:
-      return out << "RankTables";
+    case CooccurrenceFeatureMapEnums::CudaMethod::SortedPairs:
+      return out << "SortedPairs";
+    case CooccurrenceFeatureMapEnums::CudaMethod::WindowWalk:
+      return out << "WindowWalk";
   }
   return out << "invalid method";
 }

@@ -144,6 +144,8 @@ operator<<(std::ostream & out, FirstOrderFeatureMapEnums::CudaMethod value)
       return out << "Automatic";
     case FirstOrderFeatureMapEnums::CudaMethod::SortingNetwork:
       return out << "SortingNetwork";
+    case FirstOrderFeatureMapEnums::CudaMethod::RadixSelection:
+      return out << "RadixSelection";
   }
   return out << "invalid method";
 }

@@ -342,7 +342,8 @@ GetCooccurrenceEngines()
 {
   using Method = itk::voxelmaps::CudaCooccurrenceOptions::Method;
   return { MakeCudaCooccurrenceEngine(Method::Automatic),
-           MakeCudaCooccurrenceEngine(Method::RankTables),
+           MakeCudaCooccurrenceEngine(Method::SortedPairs),
+           MakeCudaCooccurrenceEngine(Method::WindowWalk),
            MakeCpuCooccurrenceEngine() };
 }
 
@@ -392,7 +393,18 @@ MakeFirstOrderCudaEngine(itk::voxelmaps::CudaFirstOrderOptions::Method method)
   return { name.str(), [method](const itk::voxelmaps::FirstOrderJob & job) {
             itk::voxelmaps::CudaFirstOrderOptions options;
             options.method = method;
-            itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+            try
+            {
+              itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
             return true;
           } };
 }
@@ -403,6 +415,7 @@ GetFirstOrderEngines()
   using Method = itk::voxelmaps::CudaFirstOrderOptions::Method;
   return { MakeFirstOrderCudaEngine(Method::Automatic),
            MakeFirstOrderCudaEngine(Method::SortingNetwork),
+           MakeFirstOrderCudaEngine(Method::RadixSelection),
            MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 

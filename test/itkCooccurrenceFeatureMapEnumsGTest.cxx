@@ -130,7 +130,8 @@ TEST(CooccurrenceFeatureMapEnums, ValuesArePrinted)
   EXPECT_EQ("Average", Print(Enums::Aggregation::Average));
   EXPECT_EQ("Merge", Print(Enums::Aggregation::Merge));
   EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
-  EXPECT_EQ("RankTables", Print(Enums::CudaMethod::RankTables));
+  EXPECT_EQ("SortedPairs", Print(Enums::CudaMethod::SortedPairs));
+  EXPECT_EQ("WindowWalk", Print(Enums::CudaMethod::WindowWalk));
   EXPECT_NE(std::string::npos, Print(static_cast<Feature>(23)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Aggregation>(3)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(99)).find("invalid"));

@@ -374,10 +374,83 @@ TEST(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
   EXPECT_EQ(Method::BoxSums, methodOf(merged.job));
   merged.job.aggregation = Job::Aggregation::Merge;
   EXPECT_EQ(Method::SlidingWindow, methodOf(merged.job));
-  // Entropy needs the runs of each level and length.
+  // Run entropy has a kernel beside these methods, for windows whose counts fit shared memory.
   merged.job.features = { Enums::Feature::RunEntropy };
-  EXPECT_FALSE(Takes(Method::SlidingWindow, merged.job));
-  EXPECT_EQ(Method::WindowWalk, methodOf(merged.job));
+  EXPECT_EQ(Method::SlidingWindow, methodOf(merged.job));
+  SceneJob wide({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
+  wide.job.features = Enums::GetAllFeatures();
+  EXPECT_FALSE(Takes(Method::BoxSums, wide.job));
+  EXPECT_EQ(Method::WindowWalk, methodOf(wide.job));
+}
+
+TEST(CudaRunLengthJob, RunEntropyBesideOtherMethods)
+{
+  struct EntropyCase
+  {
+    Triple        windowSize;
+    std::uint32_t numberOfGrayLevels;
+    double        chanceOfNewLevel;
+    Method        method;
+  };
+  // Windows of 255, 256 and more voxels, whose counts are of 8 and 16 bits; as many levels as voxels; levels that are
+  // looked up or searched; and windows of one level, with the greatest counts.
+  const std::vector<EntropyCase> cases{
+    { { { 4, 4, 1 } }, 32, 0.5, Method::WindowWord },      { { { 4, 3, 1 } }, 16383, 1.0, Method::WindowWord },
+    { { { 5, 5, 5 } }, 32, 0.5, Method::BoxSums },         { { { 5, 5, 5 } }, 256, 1.0, Method::BoxSums },
+    { { { 3, 4, 3 } }, 1024, 1.0, Method::BoxSums },       { { { 7, 7, 7 } }, 32, 0.2, Method::BoxSums },
+    { { { 5, 5, 5 } }, 3, 0.0, Method::BoxSums },          { { { 7, 7, 7 } }, 3, 0.0, Method::BoxSums },
+    { { { 17, 15, 1 } }, 32, 0.5, Method::SlidingWindow }, { { { 16, 16, 1 } }, 32, 0.5, Method::SlidingWindow },
+    { { { 17, 15, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 3, 3, 3 } }, 20000, 1.0, Method::SlidingWindow },
+    { { { 16, 16, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 10, 5, 5 } }, 60, 0.9, Method::SlidingWindow }
+  };
+  for (const EntropyCase & entropy : cases)
+  {
+    for (const double chanceOfHoles : { 0.0, 0.1 })
+    {
+      SceneJob      scene({ { 45, 21, 6 } }, entropy.windowSize, entropy.numberOfGrayLevels);
+      RandomNumbers random(12);
+      for (std::size_t i = 0; i < scene.levels.size(); ++i)
+      {
+        scene.levels[i] = i == 0 || random.Chance(entropy.chanceOfNewLevel)
+                            ? static_cast<std::uint16_t>(random.Between(1, entropy.numberOfGrayLevels))
+                            : scene.levels[i - 1];
+      }
+      std::replace_if(
+        scene.levels.begin(),
+        scene.levels.end(),
+        [&](std::uint16_t) { return random.Chance(chanceOfHoles); },
+        std::uint16_t{ 0 });
+      scene.job.offsets.push_back({ { 0, 1, 0 } });
+      for (const auto aggregation :
+           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      {
+        scene.job.aggregation = aggregation;
+        for (const bool isAlone : { false, true })
+        {
+          SCOPED_TRACE(::testing::Message()
+                       << entropy.windowSize[0] << " x " << entropy.windowSize[1] << " x " << entropy.windowSize[2]
+                       << ", " << entropy.numberOfGrayLevels << " levels, " << chanceOfHoles << ", " << aggregation
+                       << (isAlone ? ", alone" : ""));
+          scene.job.features = Enums::GetAllFeatures();
+          // Not the last component.
+          std::swap(scene.job.features[3], scene.job.features.back());
+          if (isAlone)
+          {
+            scene.job.features = { Enums::Feature::RunEntropy };
+          }
+          const auto expected = ComputeOnCpu<double>(scene.job);
+          Report     report;
+          ASSERT_TRUE(
+            HasSameBits(expected, ComputeOnDevice<double>(scene.job, MakeOptions(Method::Automatic), report)));
+          const bool isMerged = aggregation == Job::Aggregation::Merge;
+          ASSERT_EQ(isMerged ? Method::SlidingWindow : entropy.method, report.method);
+          const std::uint64_t budget = std::uint64_t{ 4 } << 20;
+          ASSERT_TRUE(
+            HasSameBits(expected, ComputeOnDevice<double>(scene.job, MakeOptions(Method::Automatic, budget))));
+        }
+      }
+    }
+  }
 }
 
 TEST(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)

@@ -126,6 +126,7 @@ TEST(FirstOrderFeatureMapEnums, ValuesArePrinted)
   EXPECT_EQ("Variance", Print(Feature::Variance));
   EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
   EXPECT_EQ("SortingNetwork", Print(Enums::CudaMethod::SortingNetwork));
+  EXPECT_EQ("RadixSelection", Print(Enums::CudaMethod::RadixSelection));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(99)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Feature>(19)).find("invalid"));
   EXPECT_NE(std::string::npos, std::string(Enums::GetPyRadiomicsName(static_cast<Feature>(255))).find("invalid"));

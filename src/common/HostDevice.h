@@ -18,6 +18,10 @@
 #ifndef HostDevice_h
 #define HostDevice_h
 
+#if defined(__FAST_MATH__)
+#  error "VoxelMaps needs the arithmetic of IEEE 754: NaN, and operations in their order. Compile without -ffast-math."
+#endif
+
 // For functions that nvcc compiles for host and device, and other compilers for the host.
 #if defined(__CUDACC__)
 #  define VOXELMAPS_HOST_DEVICE __host__ __device__

@@ -128,18 +128,40 @@ AddRobustDeviation(TReal intensity, FirstOrderSums<TReal> & sums)
   sums.robustAbsolutes += deviation < zero ? -deviation : deviation;
 }
 
-/** NumPy's linear interpolation between order statistics; at(k) is the intensity number k in ascending order. */
+/** Where a percentile lies among the intensities in ascending order: between two of them. */
+struct PercentilePosition
+{
+  int    below;
+  int    above;
+  double fraction; // 0 at the one below, 1 at the one above
+};
+
+VOXELMAPS_HOST_DEVICE inline PercentilePosition
+PositionOfPercentile(int voxels, double part)
+{
+  const double       position = static_cast<double>(voxels - 1) * part;
+  PercentilePosition result;
+  result.below = static_cast<int>(position);
+  result.above = result.below + 1 < voxels ? result.below + 1 : result.below;
+  result.fraction = position - static_cast<double>(result.below);
+  return result;
+}
+
+/** NumPy's linear interpolation. */
+VOXELMAPS_HOST_DEVICE inline double
+Interpolate(double below, double above, double fraction)
+{
+  const double difference = above - below;
+  return fraction < 0.5 ? below + difference * fraction : above - difference * (1.0 - fraction);
+}
+
+/** at(k) is the intensity number k in ascending order. */
 template <typename TAt>
 VOXELMAPS_HOST_DEVICE inline double
 Percentile(const TAt & at, int voxels, double part)
 {
-  const double position = static_cast<double>(voxels - 1) * part;
-  const int    below = static_cast<int>(position);
-  const double fraction = position - static_cast<double>(below);
-  const double a = at(below);
-  const double b = at(below + 1 < voxels ? below + 1 : below);
-  const double difference = b - a;
-  return fraction < 0.5 ? a + difference * fraction : b - difference * (1.0 - fraction);
+  const PercentilePosition position = PositionOfPercentile(voxels, part);
+  return Interpolate(at(position.below), at(position.above), position.fraction);
 }
 
 template <typename TAt>

@@ -26,12 +26,13 @@ namespace voxelmaps
 {
 namespace
 {
-/** Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M): calls exchange(i, j) with
- * i < j, which must leave the lesser of the numbers i and j of 0 ... size - 1 at i. The calls do not depend on the
- * numbers, so many windows can be sorted at a time. */
-template <typename TExchange>
+/** The rounds of Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M), which sorts
+ * numbers 0 ... size - 1: calls round(p, r, d). In a round, all i < size - d with (i & p) == r are exchanged with i +
+ * d, where that is less; p is a power of two. Rounds do not depend on the numbers, so many windows are sorted at a
+ * time. */
+template <typename TRound>
 VOXELMAPS_HOST_DEVICE inline void
-SortByMergeExchange(int size, const TExchange & exchange)
+ForEachRoundOfMergeExchange(int size, const TRound & round)
 {
   int most = 1;
   while (2 * most < size)
@@ -40,29 +41,36 @@ SortByMergeExchange(int size, const TExchange & exchange)
   }
   for (int p = most; p > 0; p /= 2)
   {
-    int q = most;
     int r = 0;
     int d = p;
-    for (;;)
+    for (int q = most;; q /= 2)
     {
-      // All i below size - d with (i & p) == r.
-      for (int block = r; block < size - d; block += 2 * p)
-      {
-        const int end = block + p < size - d ? block + p : size - d;
-        for (int i = block; i < end; ++i)
-        {
-          exchange(i, i + d);
-        }
-      }
+      round(p, r, d);
       if (q == p)
       {
         break;
       }
       d = q - p;
-      q /= 2;
       r = p;
     }
   }
+}
+
+/** Sort by exchange(i, j) with i < j, which must leave the lesser of the numbers i and j at i. */
+template <typename TExchange>
+VOXELMAPS_HOST_DEVICE inline void
+SortByMergeExchange(int size, const TExchange & exchange)
+{
+  ForEachRoundOfMergeExchange(size, [&](int p, int r, int d) {
+    for (int block = r; block < size - d; block += 2 * p)
+    {
+      const int end = block + p < size - d ? block + p : size - d;
+      for (int i = block; i < end; ++i)
+      {
+        exchange(i, i + d);
+      }
+    }
+  });
 }
 } // namespace
 } // namespace voxelmaps

@@ -360,7 +360,7 @@ CheckFirstOrderFilter(GoldenGroup & group)
     filter->SetWindowAnchor(anchor);
     filter->UpdateOutputInformation();
     filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 2;
+    constexpr int numberOfCudaMethods = 3;
     CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
       return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
     });

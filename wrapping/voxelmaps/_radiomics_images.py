@@ -76,6 +76,7 @@ class Volume(NamedTuple):
 
 
 def simpleitk(purpose):
+    """The module SimpleITK. Raises ImportError with the purpose if it is not installed."""
     try:
         import SimpleITK
     except ImportError:
@@ -88,15 +89,16 @@ def _is_simpleitk(value):
 
 
 def from_simpleitk(image):
-    return Volume(
-        simpleitk("this").GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
-    )
+    from SimpleITK import GetArrayFromImage
+
+    return Volume(GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
-def to_simpleitk(volume, purpose="this"):
-    sitk = simpleitk(purpose)
+def to_simpleitk(volume):
+    from SimpleITK import GetImageFromArray
+
     array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = sitk.GetImageFromArray(array, isVector=False)
+    image = GetImageFromArray(array, isVector=False)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)
@@ -230,8 +232,6 @@ def check(image, roi, settings):
     if difference is not None:
         if not settings["correctMask"]:
             raise ValueError(f"{difference}; setting correctMask resamples the mask to the image")
-        if len(image.spacing) != len(roi.spacing):
-            raise ValueError(difference)
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
         roi = _on_grid_of(image, roi, "setting correctMask")
@@ -345,6 +345,10 @@ def _image_diagnostics(image, kind, hashes):
 
 def _number_of_components(inside):
     """The number of connected components, with 26 neighbors (8 in 2D)."""
+    if not hasattr(itk, "ConnectedComponentImageFilter"):
+        raise ImportError(
+            "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
+        )
     image = itk.image_from_array(inside.astype(np.uint8))
     components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
     components.FullyConnectedOn()
@@ -386,6 +390,8 @@ def prepare(image, mask, settings, hashes):
     """Image and region of interest as they go into the computation of the maps, cropped to the region and kernelRadius."""
     if image.array.ndim != len(image.spacing):
         raise ValueError(f"the image has {image.array.shape[-1]} channels, but must have one")
+    if len(image.spacing) != len(mask.spacing):
+        raise ValueError(f"the image has {len(image.spacing)} dimensions, but the mask has {len(mask.spacing)}")
     mask = scalar_mask(mask, settings)
     roi = region_of_interest(mask, settings)
     diagnostics = {}

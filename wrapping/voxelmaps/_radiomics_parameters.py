@@ -192,7 +192,7 @@ SETTINGS = {
 }
 
 # Settings of PyRadiomics' image filters.
-_FILTER_SETTINGS = (
+FILTER_SETTINGS = (
     "sigma start_level level wavelet gradientUseSpacing lbp2DRadius lbp2DSamples lbp2DMethod lbp3DLevels "
     "lbp3DIcosphereRadius lbp3DIcosphereSubdivision"
 ).split()
@@ -202,7 +202,7 @@ _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
 
 def checked(name, value):
     """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
-    if name in _FILTER_SETTINGS:
+    if name in FILTER_SETTINGS:
         raise NotImplementedError(
             f"setting {name} belongs to PyRadiomics' image filters, which are not available here; "
             "voxelmaps.radiomics.RadiomicsFeatureExtractor has them"

@@ -216,7 +216,9 @@ def execute(image, mask, params=None, *, precision="float", hashes=False, **sett
 def __getattr__(name):
     # PyRadiomics is imported only by who asks for its extractor.
     if name == "RadiomicsFeatureExtractor":
-        from ._radiomics_extractor import RadiomicsFeatureExtractor
-
+        try:
+            from ._radiomics_extractor import RadiomicsFeatureExtractor
+        except ImportError as error:
+            raise ImportError(f"RadiomicsFeatureExtractor needs PyRadiomics; execute() does not: {error}") from None
         return RadiomicsFeatureExtractor
     raise AttributeError(f"module {__name__} has no attribute {name}")

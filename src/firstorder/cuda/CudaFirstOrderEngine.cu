@@ -23,12 +23,39 @@
 #include "itkCudaFirstOrderJob.h"
 
 #include <cmath>
+#include <sstream>
 #include <vector>
 
 namespace itk
 {
 namespace voxelmaps
 {
+namespace
+{
+using Method = CudaFirstOrderOptions::Method;
+
+// Larger windows take less time without sorting.
+constexpr int maxVoxelsToSort = 512;
+
+Method
+ChooseMethod(Method wanted, const FirstOrderTask & task)
+{
+  const bool canSort = CudaSortingNetworkTakes(task);
+  if (wanted == Method::Automatic)
+  {
+    return canSort && task.windowVoxels <= maxVoxelsToSort ? Method::SortingNetwork : Method::RadixSelection;
+  }
+  if (wanted == Method::SortingNetwork && !canSort)
+  {
+    std::ostringstream message;
+    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
+            << " x " << task.window[2] << " voxels on this device: use Automatic.";
+    throw EngineError(message.str());
+  }
+  return wanted;
+}
+} // namespace
+
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options)
 {
@@ -40,7 +67,7 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
   {
     return report;
   }
-  report.method = CudaFirstOrderOptions::Method::SortingNetwork;
+  report.method = ChooseMethod(options.method, plan.task);
 
   FirstOrderTask whole = plan.task;
   // Before the slabs, which wait for the kernels that use it.
@@ -53,15 +80,19 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
     static_cast<TextureTask &>(task) = slab;
     return task;
   };
+  const bool     sorts = report.method == Method::SortingNetwork;
   CudaSlabEngine slabs(
     job,
     whole,
-    [&](const TextureTask & slab) { return CudaSortingNetworkScratchBytes(ofSlab(slab)); },
+    [&](const TextureTask & slab) { return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(ofSlab(slab)); },
     tableBytes,
     options.memoryBudget);
-  slabs.Compute([&](const TextureTask &         slab,
-                    const CudaMethodResources & resources) { ComputeByCudaSortingNetwork(ofSlab(slab), resources); },
-                report);
+  slabs.Compute(
+    [&](const TextureTask & slab, const CudaMethodResources & resources) {
+      sorts ? ComputeByCudaSortingNetwork(ofSlab(slab), resources)
+            : ComputeByCudaRadixSelection(ofSlab(slab), resources);
+    },
+    report);
   return report;
 }
 
@@ -70,8 +101,8 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
 {
   // Nanoseconds per voxel of a window, and per voxel times the square of the logarithm of their number for sorting, on
   // one CPU thread and on the device.
-  constexpr double cpuNanoseconds = 2.0;
-  constexpr double cpuNanosecondsOfSorting = 0.02;
+  constexpr double cpuNanoseconds = 2.5;
+  constexpr double cpuNanosecondsOfSorting = 0.025;
   constexpr double deviceNanoseconds = 0.005;
   constexpr double deviceNanosecondsOfSorting = 0.0003;
 

@@ -25,12 +25,18 @@ namespace itk
 {
 namespace voxelmaps
 {
-CudaScratchBytes
-CudaSortingNetworkScratchBytes(const FirstOrderTask & slab);
+/** Whether the windows of a warp fit the shared memory. */
+bool
+CudaSortingNetworkTakes(const FirstOrderTask & task);
 
-/** Launch the kernels of the method SortingNetwork, which takes every task, for a slab. */
+CudaScratchBytes
+CudaRadixSelectionScratchBytes(const FirstOrderTask & slab);
+
+// Launch the kernels of a method for a slab. RadixSelection takes every task.
 void
 ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaMethodResources & resources);
+void
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 } // namespace itk
 

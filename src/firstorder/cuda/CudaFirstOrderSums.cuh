@@ -105,11 +105,16 @@ struct FirstOrderWindow
                                          row / task.outputSize[1] + task.outputToLevels[2])];
   }
 
+  __device__ void
+  Start(FirstOrderSums<double> & sums) const
+  {
+    StartFirstOrderSums(static_cast<double>(this->OwnIntensity()), CUDART_INF, sums);
+  }
+
   /** The first and second pass. */
   __device__ void
   Sum(FirstOrderSums<double> & sums) const
   {
-    StartFirstOrderSums(static_cast<double>(this->OwnIntensity()), CUDART_INF, sums);
     this->ForEachVoxel([&](T intensity) { AddIntensity(static_cast<double>(intensity), task.voxelArrayShift, sums); });
     sums.shift = sums.differences / sums.voxels;
     if (task.needsDeviations)

@@ -150,7 +150,7 @@ CudaBoxSumsTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   const auto levelSum = static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels;
   return LargestSide(task) <= largestWindow && task.aggregation != RunLengthJob::Aggregation::Merge &&
-         !task.needsEntropy && !task.wideInverses && task.numberOfGrayLevels <= maxGrayLevels &&
+         !task.wideInverses && task.numberOfGrayLevels <= maxGrayLevels &&
          MaxSquares(task) < (std::uint64_t{ 1 } << 32) && levelSum * levelSum < 9007199254740992.0 && // 2^53
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
          SharedBytes(task) <= limits.maxSharedMemoryPerBlock;

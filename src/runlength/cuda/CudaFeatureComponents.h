@@ -42,9 +42,13 @@ MakeFeatureComponents(const RunLengthTask & task)
   }
   for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    components.of[static_cast<int>(task.features[f])] = f;
-    components.beyondEleven =
-      components.beyondEleven || task.features[f] > RunLengthJob::Feature::LongRunHighGrayLevelEmphasis;
+    const RunLengthJob::Feature feature = task.features[f];
+    if (feature != RunLengthJob::Feature::RunEntropy)
+    {
+      components.of[static_cast<int>(feature)] = f;
+      components.beyondEleven =
+        components.beyondEleven || feature > RunLengthJob::Feature::LongRunHighGrayLevelEmphasis;
+    }
   }
   return components;
 }

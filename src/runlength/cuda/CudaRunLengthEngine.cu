@@ -20,6 +20,7 @@
 #include "itkCudaDevices.h"
 #include "itkCudaRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
+#include "texture/CudaTables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,66 +35,29 @@ namespace
 {
 using Method = CudaRunLengthOptions::Method;
 
-/** The tables of a plan in device memory, one after the other. */
-class TablesOnDevice
+/** Whether run entropy has a kernel of its own beside the method. */
+bool
+LeavesOutEntropy(Method method)
 {
-public:
-  static std::uint64_t
-  GetBytes(const RunLengthPlan & plan)
-  {
-    return (plan.lengthSquares.size() + plan.shortRunWeights.size() + plan.inverseSquares.size() +
-            plan.entropyTable.size()) *
-           sizeof(double);
-  }
-
-  /** Lets the task point to the tables. */
-  TablesOnDevice(const RunLengthPlan & plan, RunLengthTask & task)
-  {
-    std::vector<char> bytes;
-    bytes.reserve(GetBytes(plan));
-    Append(plan.lengthSquares, bytes);
-    Append(plan.shortRunWeights, bytes);
-    Append(plan.inverseSquares, bytes);
-    Append(plan.entropyTable, bytes);
-    m_Table = CudaContext::Current().GetTable(bytes);
-    const auto * next = static_cast<const char *>(m_Table.get());
-    Point(plan.lengthSquares, next, task.lengthSquares);
-    Point(plan.shortRunWeights, next, task.shortRunWeights);
-    Point(plan.inverseSquares, next, task.inverseSquares);
-    Point(plan.entropyTable, next, task.entropyTable);
-  }
-
-private:
-  template <typename T>
-  static void
-  Append(const std::vector<T> & values, std::vector<char> & bytes)
-  {
-    static_assert(sizeof(T) == sizeof(double), "all tables are aligned alike");
-    const auto * begin = reinterpret_cast<const char *>(values.data());
-    bytes.insert(bytes.end(), begin, begin + values.size() * sizeof(T));
-  }
-  template <typename T>
-  static void
-  Point(const std::vector<T> & values, const char *& next, const T *& onDevice)
-  {
-    onDevice = reinterpret_cast<const T *>(next);
-    next += values.size() * sizeof(T);
-  }
-
-  std::shared_ptr<const void> m_Table;
-};
+  return method == Method::WindowWord || method == Method::BoxSums || method == Method::SlidingWindow;
+}
 
 bool
 MethodTakes(Method method, const RunLengthTask & task)
 {
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  if (LeavesOutEntropy(method) && task.needsEntropy && !CudaRunEntropyTakes(task, limits))
+  {
+    return false;
+  }
   switch (method)
   {
     case Method::WindowWord:
-      return CudaWindowWordTakes(task, GetCudaDeviceLimits());
+      return CudaWindowWordTakes(task, limits);
     case Method::BoxSums:
-      return CudaBoxSumsTakes(task, GetCudaDeviceLimits());
+      return CudaBoxSumsTakes(task, limits);
     case Method::SlidingWindow:
-      return CudaSlidingWindowTakes(task, GetCudaDeviceLimits());
+      return CudaSlidingWindowTakes(task, limits);
     case Method::SortReduce:
       // It counts merged matrices of all directions alike.
       return !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
@@ -152,25 +116,44 @@ GetScratchBytes(Method method, const RunLengthTask & slab)
   return bytes;
 }
 
+/** All features but run entropy. */
 void
-Compute(Method method, const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times)
+ComputeWithoutEntropy(Method method, const RunLengthTask & task, const CudaMethodResources & resources)
 {
   switch (method)
   {
-    case Method::SortReduce:
-      ComputeByCudaSortReduce(task, resources, times);
-      break;
     case Method::WindowWord:
-      ComputeByCudaWindowWord(task, resources);
-      break;
+      return ComputeByCudaWindowWord(task, resources);
     case Method::BoxSums:
-      ComputeByCudaBoxSums(task, resources);
-      break;
-    case Method::SlidingWindow:
-      ComputeByCudaSlidingWindow(task, resources);
-      break;
+      return ComputeByCudaBoxSums(task, resources);
     default:
-      return ComputeByCudaWindowWalk(task, resources);
+      return ComputeByCudaSlidingWindow(task, resources);
+  }
+}
+
+void
+Compute(Method method, const RunLengthTask & task, const std::uint32_t * entropySteps,
+        const CudaMethodResources & resources, CudaSortReduceTimes & times)
+{
+  if (method == Method::WindowWalk)
+  {
+    return ComputeByCudaWindowWalk(task, resources);
+  }
+  if (method == Method::SortReduce)
+  {
+    ComputeByCudaSortReduce(task, resources, times);
+  }
+  else
+  {
+    if (!task.needsEntropy || task.numberOfFeatures > 1)
+    {
+      ComputeWithoutEntropy(method, task, resources);
+    }
+    if (task.needsEntropy)
+    {
+      // Afterwards, since the others write whole voxels.
+      ComputeCudaRunEntropy(task, entropySteps, resources);
+    }
   }
   if (task.skipDirectionsWithoutPairs)
   {
@@ -194,8 +177,20 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
 
   RunLengthTask whole = plan.task;
   // Before the slabs, which wait for the kernels that use them.
-  const TablesOnDevice tables(plan, whole);
-  const auto           ofSlab = [&whole](const TextureTask & slab) {
+  CudaTables                 tables;
+  std::vector<std::uint32_t> steps;
+  const std::uint32_t *      entropySteps = nullptr;
+  tables.Add(plan.lengthSquares, whole.lengthSquares);
+  tables.Add(plan.shortRunWeights, whole.shortRunWeights);
+  tables.Add(plan.inverseSquares, whole.inverseSquares);
+  tables.Add(plan.entropyTable, whole.entropyTable);
+  if (LeavesOutEntropy(report.method) && whole.needsEntropy)
+  {
+    steps = MakeCudaRunEntropySteps(whole);
+    tables.Add(steps, entropySteps);
+  }
+  tables.Upload();
+  const auto ofSlab = [&whole](const TextureTask & slab) {
     RunLengthTask task = whole;
     static_cast<TextureTask &>(task) = slab;
     return task;
@@ -204,12 +199,14 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
     job,
     whole,
     [&](const TextureTask & slab) { return GetScratchBytes(report.method, ofSlab(slab)); },
-    TablesOnDevice::GetBytes(plan),
+    tables.GetBytes(),
     options.memoryBudget);
   CudaSortReduceTimes times;
-  slabs.Compute([&](const TextureTask &         slab,
-                    const CudaMethodResources & resources) { Compute(report.method, ofSlab(slab), resources, times); },
-                report);
+  slabs.Compute(
+    [&](const TextureTask & slab, const CudaMethodResources & resources) {
+      Compute(report.method, ofSlab(slab), entropySteps, resources, times);
+    },
+    report);
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;
   return report;

@@ -22,6 +22,8 @@
 #include "runlength/RunLengthTask.h"
 #include "texture/CudaSlabEngine.h"
 
+#include <vector>
+
 // The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
 namespace itk
 {
@@ -50,7 +52,7 @@ CudaSortReduceScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times);
 
-/** The voxels of a window in a machine word. */
+/** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool
 CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
 void
@@ -71,6 +73,15 @@ CudaScratchBytes
 CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Run entropy alone, beside WindowWord, BoxSums and SlidingWindow, which leave its component as it is or write
+ * anything there. The steps are those of MakeCudaRunEntropySteps in device memory. */
+bool
+CudaRunEntropyTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+std::vector<std::uint32_t>
+MakeCudaRunEntropySteps(const RunLengthTask & task);
+void
+ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -300,8 +300,7 @@ using namespace slidingwindow;
 bool
 CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
-  return !task.needsEntropy && !(task.needsInverses && task.wideInverses) &&
-         BitsOfSquares(task) + BitsOf(task.maxVoxels) <= 64 &&
+  return !(task.needsInverses && task.wideInverses) && BitsOfSquares(task) + BitsOf(task.maxVoxels) <= 64 &&
          static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
          WindowsPerBlock(task, limits) > 0;

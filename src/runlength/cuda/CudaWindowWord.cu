@@ -425,7 +425,7 @@ bool
 CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   if (task.window[0] > maxSide || task.window[1] > maxSide || task.window[2] != 1 ||
-      task.aggregation == RunLengthJob::Aggregation::Merge || task.needsEntropy || task.wideInverses ||
+      task.aggregation == RunLengthJob::Aggregation::Merge || task.wideInverses ||
       task.numberOfGrayLevels > maxLevels || NumberOfVoxels(task.outputSize) >= std::uint64_t{ 1 } << 31)
   {
     return false;

@@ -1,0 +1,127 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaCooccurrenceMethods.h"
+#include "cooccurrence/CooccurrencePlan.h"
+#include "cuda/CudaDevice.h"
+#include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDevices.h"
+#include "texture/CudaTables.h"
+
+#include <sstream>
+#include <vector>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+using Method = CudaCooccurrenceOptions::Method;
+
+Method
+ChooseMethod(Method wanted, const CooccurrenceTask & task)
+{
+  const bool sortedPairsTake = CudaSortedPairsTakes(task, GetCudaDeviceLimits());
+  if (wanted == Method::Automatic)
+  {
+    return sortedPairsTake ? Method::SortedPairs : Method::WindowWalk;
+  }
+  if (wanted == Method::SortedPairs && !sortedPairsTake)
+  {
+    std::ostringstream message;
+    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
+            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels << " gray levels, up to "
+            << task.maxPairs << " pairs of a matrix and these parameters on this device: use Automatic.";
+    throw EngineError(message.str());
+  }
+  return wanted;
+}
+} // namespace
+
+CudaCooccurrenceReport
+ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options)
+{
+  const CurrentDevice    device(options.deviceID);
+  const CooccurrencePlan plan(job);
+  CudaCooccurrenceReport report;
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return report;
+  }
+  report.method = ChooseMethod(options.method, plan.task);
+  const bool isSorted = report.method == Method::SortedPairs;
+
+  CooccurrenceTask whole = plan.task;
+  // Before the slabs, which wait for the kernels that use them.
+  CudaTables           tables;
+  const std::int32_t * pairList = nullptr;
+  tables.Add(plan.offsets, whole.offsets);
+  tables.Add(plan.weights, whole.weights);
+  tables.Add(plan.entropyTable, whole.scales.entropyTable);
+  if (isSorted)
+  {
+    tables.Add(MakeCudaPairList(plan.task), pairList);
+  }
+  tables.Upload();
+  const auto ofSlab = [&whole](const TextureTask & slab) {
+    CooccurrenceTask task = whole;
+    static_cast<TextureTask &>(task) = slab;
+    return task;
+  };
+  CudaSlabEngine slabs(
+    job,
+    whole,
+    [&](const TextureTask & slab) {
+      return isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(ofSlab(slab));
+    },
+    tables.GetBytes(),
+    options.memoryBudget);
+  slabs.Compute(
+    [&](const TextureTask & slab, const CudaMethodResources & resources) {
+      isSorted ? ComputeByCudaSortedPairs(ofSlab(slab), pairList, resources)
+               : ComputeByCudaCooccurrenceWalk(ofSlab(slab), resources);
+    },
+    report);
+  return report;
+}
+
+bool
+IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
+{
+  // Nanoseconds per offset and output voxel, times the voxels of the window.
+  constexpr double cpuNanoseconds = 10.0;
+  constexpr double deviceNanoseconds = 0.02;
+
+  const double voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const double steps =
+    1e-6 * static_cast<double>(job.offsets.size()) * voxels * static_cast<double>(NumberOfVoxels(job.windowSize));
+  const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
+                                    (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  // The tiles of the CPU engine have about so many voxels.
+  constexpr std::uint64_t voxelsOfTile = 4096;
+  const ExpectedTimes     times = ExpectTimes(steps * cpuNanoseconds,
+                                          steps * deviceNanoseconds,
+                                          outputBytes,
+                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
+                                          job.execution,
+                                          GetDeviceSpeed(options.deviceID));
+  return times.cpu < times.device;
+}
+} // namespace voxelmaps
+} // namespace itk
