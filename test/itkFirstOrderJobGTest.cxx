@@ -237,6 +237,13 @@ ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> &
 }
 } // namespace
 
+// Few enough for compute-sanitizer.
+TEST(FirstOrderJob, SmallCases)
+{
+  CheckRandomCases(9000, 2, 4);
+  CheckRandomCases(9100, 3, 4);
+}
+
 TEST(FirstOrderJob, RandomCasesIn2D)
 {
   CheckRandomCases(20261201, 2, 1000);

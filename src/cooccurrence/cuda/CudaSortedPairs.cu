@@ -87,6 +87,13 @@ struct __align__(16) OffsetPairs
 };
 constexpr int headerInts = sizeof(OffsetPairs) / sizeof(std::int32_t);
 
+/** The least and the greatest level of a tile. */
+struct LevelRange
+{
+  int first;
+  int last;
+};
+
 /** How the output is cut into tiles, and shared memory into tables. */
 struct PairsLayout
 {
@@ -126,7 +133,7 @@ struct PairsLayout
   SharedBytes() const
   {
     constexpr std::size_t ofBlock =
-      numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms + 1) * sizeof(std::int64_t);
+      numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms) * sizeof(std::int64_t) + sizeof(LevelRange);
     return ofBlock + RoundedTileBytes() + Tables::Bytes(wordsOfKeys + 2 * wordsOfCounts);
   }
   VOXELMAPS_HOST_DEVICE std::size_t
@@ -161,6 +168,7 @@ struct PairsMemory
   char *          cellSteps; // CellSteps
   std::int64_t *  sumSteps;  // t(n + 1) - t(n)
   std::int64_t *  terms;     // t(n)
+  LevelRange *    range;
   std::uint16_t * tile;
   char *          tables;
 
@@ -169,7 +177,8 @@ struct PairsMemory
     : cellSteps(shared)
     , sumSteps(reinterpret_cast<std::int64_t *>(shared + numberOfTerms * sizeof(CellSteps)))
     , terms(sumSteps + maxSteps)
-    , tile(reinterpret_cast<std::uint16_t *>(terms + numberOfTerms + 1))
+    , range(reinterpret_cast<LevelRange *>(terms + numberOfTerms))
+    , tile(reinterpret_cast<std::uint16_t *>(range + 1))
     , tables(reinterpret_cast<char *>(tile) + layout.RoundedTileBytes())
   {}
 
@@ -193,9 +202,10 @@ struct PairsMemory
 
   /** Load the levels that the windows of the tile reach; start is the first output voxel. */
   __device__ void
-  LoadTile(const CooccurrenceTask & task, const PairsLayout & layout, const std::int64_t (&start)[3], int & minLevel,
-           int & maxLevel) const
+  LoadTile(const CooccurrenceTask & task, const PairsLayout & layout, const std::int64_t (&start)[3]) const
   {
+    int minLevel = maxLevels;
+    int maxLevel = 1;
     for (int i = threadIdx.x; i < layout.tileVoxels; i += threadsPerBlock)
     {
       const int          row = i / layout.tileColumns;
@@ -215,14 +225,9 @@ struct PairsMemory
         maxLevel = max(maxLevel, level);
       }
     }
+    atomicMin(&range->first, minLevel);
+    atomicMax(&range->last, maxLevel);
   }
-};
-
-/** The least and the greatest level of a tile. */
-struct LevelRange
-{
-  int first;
-  int last;
 };
 
 /** The sorted keys of one of two offsets, one after the other. */
@@ -311,12 +316,12 @@ class WindowOfThread
 public:
   __device__
   WindowOfThread(const CooccurrenceTask & task, const PairsLayout & layout, const PairsMemory & memory,
-                 const std::int32_t * pairList, const LevelRange & range)
+                 const std::int32_t * pairList)
     : m_Task(task)
     , m_Layout(layout)
     , m_Memory(memory)
     , m_PairList(pairList)
-    , m_Range(range)
+    , m_Range(*memory.range)
     , m_Window(memory.tile + threadIdx.x / lanesPerWarp * layout.tileColumns + threadIdx.x % lanesPerWarp)
     , m_Keys(Tables::OfThread(memory.tables, 0))
     , m_Differences(m_Keys + layout.wordsOfKeys * Tables::wordStride)
@@ -642,8 +647,6 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
                     const std::int32_t * __restrict__ pairList, std::int64_t                           firstTile)
 {
   extern __shared__ __align__(16) char shared[];
-  __shared__ int                       minLevel;
-  __shared__ int                       maxLevel;
   const PairsMemory                    memory(layout, shared);
   const std::int64_t                   tile = firstTile + blockIdx.x;
   const std::int64_t                   tileRow = tile / layout.tilesX;
@@ -653,16 +656,11 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
                                                     tilePlane };
   if (threadIdx.x == 0)
   {
-    minLevel = maxLevels;
-    maxLevel = 1;
+    *memory.range = { maxLevels, 1 };
   }
   __syncthreads();
-  int minOfThread = maxLevels;
-  int maxOfThread = 1;
   memory.LoadSteps(task, layout);
-  memory.LoadTile(task, layout, start, minOfThread, maxOfThread);
-  atomicMin(&minLevel, minOfThread);
-  atomicMax(&maxLevel, maxOfThread);
+  memory.LoadTile(task, layout, start);
   __syncthreads();
 
   const std::int64_t voxel[3] = { start[0] + threadIdx.x % lanesPerWarp,
@@ -681,7 +679,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   }
   if (__any_sync(0xffffffffu, isComputed))
   {
-    WindowOfThread<TNumber, TDivision, VAll> window(task, layout, memory, pairList, LevelRange{ minLevel, maxLevel });
+    WindowOfThread<TNumber, TDivision, VAll> window(task, layout, memory, pairList);
     window.Compute(out, isComputed);
   }
 }

@@ -220,7 +220,10 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   constexpr double cpuNanoseconds = 8.0;
   constexpr double cpuNanosecondsOfEntropy = 16.0;
   constexpr double deviceNanoseconds = 0.02;
-  constexpr double deviceNanosecondsOfEntropy = 0.06;
+  // Of entropy, those times the voxels of the window and their square: large windows have large tables, of which few
+  // fit shared memory at a time, up to windows that WindowWalk takes.
+  constexpr double deviceNanosecondsOfEntropy = 0.000012;
+  constexpr double deviceNanosecondsOfWalk = 0.06;
 
   const double directions = 1e-6 * static_cast<double>(job.offsets.size());
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
@@ -234,8 +237,9 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   const bool hasEntropy =
     std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
   const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
-  const double device =
-    directions * voxels * (edge * deviceNanoseconds + (hasEntropy ? windowVoxels * deviceNanosecondsOfEntropy : 0.0));
+  const double entropy =
+    hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsOfEntropy, deviceNanosecondsOfWalk) : 0.0;
+  const double        device = directions * voxels * (edge * deviceNanoseconds + entropy);
   const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
                                     (job.outputIsDouble ? sizeof(double) : sizeof(float));
   // The tiles of the CPU engine have about so many voxels.
