@@ -232,6 +232,27 @@ TEST_F(CudaCooccurrenceJob, WindowsWithUpTo127Pairs)
   }
 }
 
+TEST_F(CudaCooccurrenceJob, EveryNumberOfLevels)
+{
+  // All sizes of shared memory, for which blocks of different sizes are launched.
+  for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 5, 4, 3 } }, Triple{ { 2, 3, 4 } } })
+  {
+    for (std::uint32_t numberOfGrayLevels = 1; numberOfGrayLevels <= 256; ++numberOfGrayLevels)
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2] << ", "
+                                        << numberOfGrayLevels << " levels");
+      SceneJob scene({ { 9, 5, 3 } }, windowSize, numberOfGrayLevels, 0.6, 0.05);
+      for (const std::size_t features :
+           { std::size_t{ Enums::NumberOfFeatures }, std::size_t{ Enums::NumberOfFeatures } - 1 })
+      {
+        scene.job.features.resize(features);
+        ASSERT_TRUE(
+          HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortedPairs)));
+      }
+    }
+  }
+}
+
 TEST_F(CudaCooccurrenceJob, EveryFeatureAlone)
 {
   for (const std::uint32_t numberOfGrayLevels : { 32u, 200u })

@@ -104,19 +104,31 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
 bool
 IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
 {
-  // Nanoseconds per offset and output voxel, times the voxels of the window.
-  constexpr double cpuNanoseconds = 10.0;
-  constexpr double deviceNanoseconds = 0.02;
+  // Nanoseconds per offset and output voxel: on one CPU thread, and more for each voxel of a plane, which leaves and
+  // enters the window; on the device for each voxel of the window, by method and kind of table.
+  constexpr double cpuNanoseconds = 150.0;
+  constexpr double cpuNanosecondsOfPlane = 8.0;
+  constexpr double deviceNanosecondsOfSort = 0.005;
+  constexpr double deviceNanosecondsOfArray = 0.03;
+  constexpr double deviceNanosecondsOfHash = 0.2;
 
-  const double voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
+  const bool   isSorted = job.symmetric && job.aggregation != CooccurrenceJob::Aggregation::Merge &&
+                        job.numberOfGrayLevels <= 256 && windowVoxels < 200.0;
+  const double deviceNanoseconds = isSorted                      ? deviceNanosecondsOfSort
+                                   : job.numberOfGrayLevels < 64 ? deviceNanosecondsOfArray
+                                                                 : deviceNanosecondsOfHash;
   const double steps =
-    1e-6 * static_cast<double>(job.offsets.size()) * voxels * static_cast<double>(NumberOfVoxels(job.windowSize));
+    1e-6 * static_cast<double>(job.offsets.size()) * static_cast<double>(NumberOfVoxels(job.outputSize));
+  const double cpu =
+    steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]));
+  const double        device = steps * deviceNanoseconds * windowVoxels;
   const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
                                     (job.outputIsDouble ? sizeof(double) : sizeof(float));
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 4096;
-  const ExpectedTimes     times = ExpectTimes(steps * cpuNanoseconds,
-                                          steps * deviceNanoseconds,
+  const ExpectedTimes     times = ExpectTimes(cpu,
+                                          device,
                                           outputBytes,
                                           NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
                                           job.execution,

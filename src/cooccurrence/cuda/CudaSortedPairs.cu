@@ -34,11 +34,15 @@ namespace voxelmaps
 namespace
 {
 constexpr int lanesPerWarp = 32;
-constexpr int rowsPerBlock = 2;
-constexpr int threadsPerBlock = lanesPerWarp * rowsPerBlock;
+// Blocks of one warp per row of a tile. The warps of a block run the same part of the long code at about the same time,
+// so large blocks are faster, if as many windows fit the shared memory of a multiprocessor.
+constexpr int largeRows = 4;
+constexpr int smallRows = 2;
 // For 168 registers per thread.
-constexpr int blocksPerMultiprocessor = 6;
-using Tables = CudaThreadTables<threadsPerBlock>;
+constexpr int warpsPerMultiprocessor = 12;
+
+template <int VRows>
+using TablesOfBlock = CudaThreadTables<VRows * lanesPerWarp>;
 
 /** Sums of rows count at most 2 * 127 pairs, which fit bytes. */
 constexpr int maxPairsOfOffset = 127;
@@ -97,6 +101,7 @@ struct LevelRange
 /** How the output is cut into tiles, and shared memory into tables. */
 struct PairsLayout
 {
+  int          rows;
   int          tileColumns;
   int          tileRows;
   int          tileVoxels;
@@ -110,15 +115,15 @@ struct PairsLayout
   bool needsKeys;
   bool needsDifferences;
 
-  PairsLayout() = default;
-  explicit PairsLayout(const CooccurrenceTask & task)
-    : tileColumns(lanesPerWarp + task.window[0] - 1)
-    , tileRows(rowsPerBlock + task.window[1] - 1)
+  PairsLayout(const CooccurrenceTask & task, int rowsOfBlock)
+    : rows(rowsOfBlock)
+    , tileColumns(lanesPerWarp + task.window[0] - 1)
+    , tileRows(rows + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , wordsOfKeys(NumberOfKeys(static_cast<int>(task.maxPairs)))
-    , wordsOfCounts(Tables::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
+    , wordsOfCounts(TablesOfBlock<1>::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
     , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
-    , tilesY((task.outputSize[1] + rowsPerBlock - 1) / rowsPerBlock)
+    , tilesY((task.outputSize[1] + rows - 1) / rows)
     , needsTerms(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
     , needsKeys(task.needsCells || task.needsSumCounts)
     , needsDifferences(task.needsDifferenceCounts || task.needsWeights)
@@ -134,7 +139,16 @@ struct PairsLayout
   {
     constexpr std::size_t ofBlock =
       numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms) * sizeof(std::int64_t) + sizeof(LevelRange);
-    return ofBlock + RoundedTileBytes() + Tables::Bytes(wordsOfKeys + 2 * wordsOfCounts);
+    return ofBlock + RoundedTileBytes() +
+           static_cast<std::size_t>(rows) * TablesOfBlock<1>::Bytes(wordsOfKeys + 2 * wordsOfCounts);
+  }
+  /** Number of warps that a multiprocessor runs at a time. */
+  int
+  Warps(const CudaDeviceLimits & limits) const
+  {
+    constexpr std::size_t reservedBytes = 1024; // by the system, for each block
+    const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (SharedBytes() + reservedBytes);
+    return std::min(static_cast<int>(blocks) * rows, warpsPerMultiprocessor);
   }
   VOXELMAPS_HOST_DEVICE std::size_t
                         RoundedTileBytes() const
@@ -187,14 +201,14 @@ struct PairsMemory
   {
     const std::int64_t * const t = task.scales.entropyTable;
     const int                  maxTotal = layout.needsTerms ? 2 * static_cast<int>(task.maxPairs) : -1;
-    for (int n = threadIdx.x; n < numberOfTerms; n += threadsPerBlock)
+    for (int n = threadIdx.x; n < numberOfTerms; n += blockDim.x)
     {
       const bool isTotal = n <= maxTotal;
       reinterpret_cast<CellSteps *>(cellSteps)[n] = { isTotal && n > 0 ? 2 * (t[n] - t[n - 1]) : 0,
                                                       isTotal && n > 1 ? t[n] - t[n - 2] : 0 };
       terms[n] = isTotal ? t[n] : 0;
     }
-    for (int n = threadIdx.x; n < maxSteps; n += threadsPerBlock)
+    for (int n = threadIdx.x; n < maxSteps; n += blockDim.x)
     {
       sumSteps[n] = 2 * n < maxTotal ? t[n + 1] - t[n] : 0;
     }
@@ -206,7 +220,7 @@ struct PairsMemory
   {
     int minLevel = maxLevels;
     int maxLevel = 1;
-    for (int i = threadIdx.x; i < layout.tileVoxels; i += threadsPerBlock)
+    for (int i = threadIdx.x; i < layout.tileVoxels; i += blockDim.x)
     {
       const int          row = i / layout.tileColumns;
       const int          plane = row / layout.tileRows;
@@ -283,7 +297,7 @@ private:
   std::int64_t m_SumTerms{ 0 };
 };
 
-template <int VNumber>
+template <typename TTables, int VNumber>
 __device__ void
 SortKeys(char * keys)
 {
@@ -291,13 +305,13 @@ SortKeys(char * keys)
 #pragma unroll
   for (int i = 0; i < VNumber; ++i)
   {
-    words[i] = Tables::At<std::uint32_t>(keys, i * Tables::wordStride);
+    words[i] = TTables::template At<std::uint32_t>(keys, i * TTables::wordStride);
   }
   SortHalves(words);
 #pragma unroll
   for (int i = 0; i < VNumber; ++i)
   {
-    Tables::At<std::uint32_t>(keys, i * Tables::wordStride) = words[i];
+    TTables::template At<std::uint32_t>(keys, i * TTables::wordStride) = words[i];
   }
 }
 
@@ -310,9 +324,11 @@ struct CountedPairs
 };
 
 /** One thread's work on one window. VAll: the averages of all features are wanted. */
-template <typename TNumber, typename TDivision, bool VAll>
+template <typename TNumber, typename TDivision, int VRows, bool VAll>
 class WindowOfThread
 {
+  using Tables = TablesOfBlock<VRows>;
+
 public:
   __device__
   WindowOfThread(const CooccurrenceTask & task, const PairsLayout & layout, const PairsMemory & memory,
@@ -391,7 +407,7 @@ private:
   __device__ void
   SetKey(int i, int half, std::uint32_t key)
   {
-    Tables::At<std::uint16_t>(m_Keys, i * Tables::wordStride + half * 2) = static_cast<std::uint16_t>(key);
+    Tables::template At<std::uint16_t>(m_Keys, i * Tables::wordStride + half * 2) = static_cast<std::uint16_t>(key);
   }
   __device__ void
   FillKeys(int begin, int end, int half)
@@ -491,7 +507,7 @@ private:
     const int lastWord = (m_Range.last - m_Range.first) / 4;
     for (int word = 0; word <= lastWord; ++word)
     {
-      std::uint32_t & four = Tables::At<std::uint32_t>(m_Differences, word * Tables::wordStride);
+      std::uint32_t & four = Tables::template At<std::uint32_t>(m_Differences, word * Tables::wordStride);
       std::uint32_t   counts = four;
       four = 0;
       for (int k = 4 * word; counts != 0; ++k, counts >>= 8)
@@ -521,7 +537,7 @@ private:
     std::int64_t sum = 0;
     for (int word = m_Range.first / 4; word <= m_Range.last / 4; ++word)
     {
-      std::uint32_t &     four = Tables::At<std::uint32_t>(m_Rows, word * Tables::wordStride);
+      std::uint32_t &     four = Tables::template At<std::uint32_t>(m_Rows, word * Tables::wordStride);
       const std::uint32_t counts = four;
       four = 0;
       if (counts != 0)
@@ -539,30 +555,30 @@ private:
     switch (keys)
     {
       case 16:
-        return SortKeys<16>(m_Keys);
+        return SortKeys<Tables, 16>(m_Keys);
       case 32:
-        return SortKeys<32>(m_Keys);
+        return SortKeys<Tables, 32>(m_Keys);
       case 48:
-        return SortKeys<48>(m_Keys);
+        return SortKeys<Tables, 48>(m_Keys);
       case 64:
-        return SortKeys<64>(m_Keys);
+        return SortKeys<Tables, 64>(m_Keys);
       case 80:
-        return SortKeys<80>(m_Keys);
+        return SortKeys<Tables, 80>(m_Keys);
       case 100:
-        return SortKeys<100>(m_Keys);
+        return SortKeys<Tables, 100>(m_Keys);
       default:
-        return SortKeys<128>(m_Keys);
+        return SortKeys<Tables, 128>(m_Keys);
     }
   }
 
   __device__ void
   Scan(int keys, SortedKeys<0> & ofFirst, SortedKeys<1> & ofSecond) const
   {
-    std::uint32_t before = ~Tables::At<std::uint32_t>(m_Keys, 0);
+    std::uint32_t before = ~Tables::template At<std::uint32_t>(m_Keys, 0);
 #pragma unroll 4
     for (int i = 0; i < keys; ++i)
     {
-      const std::uint32_t word = Tables::At<std::uint32_t>(m_Keys, i * Tables::wordStride);
+      const std::uint32_t word = Tables::template At<std::uint32_t>(m_Keys, i * Tables::wordStride);
       ofFirst.Add(m_Memory, word, word ^ before);
       ofSecond.Add(m_Memory, word, word ^ before);
       before = word;
@@ -640,9 +656,9 @@ private:
   double                   m_Averages[CooccurrenceTask::maxFeatures]{};
 };
 
-template <typename TNumber, typename TDivision, bool VAll>
+template <typename TNumber, typename TDivision, int VRows, bool VAll>
 __global__ void
-__launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
+__launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
   SortedPairsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ PairsLayout layout,
                     const std::int32_t * __restrict__ pairList, std::int64_t                           firstTile)
 {
@@ -652,7 +668,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   const std::int64_t                   tileRow = tile / layout.tilesX;
   const std::int64_t                   tilePlane = tileRow / layout.tilesY;
   const std::int64_t                   start[3] = { (tile - tileRow * layout.tilesX) * lanesPerWarp,
-                                                    (tileRow - tilePlane * layout.tilesY) * rowsPerBlock,
+                                                    (tileRow - tilePlane * layout.tilesY) * VRows,
                                                     tilePlane };
   if (threadIdx.x == 0)
   {
@@ -679,38 +695,72 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   }
   if (__any_sync(0xffffffffu, isComputed))
   {
-    WindowOfThread<TNumber, TDivision, VAll> window(task, layout, memory, pairList);
+    WindowOfThread<TNumber, TDivision, VRows, VAll> window(task, layout, memory, pairList);
     window.Compute(out, isComputed);
   }
 }
 
-template <typename TNumber, typename TDivision>
+/** Whether the averages of all features are wanted. */
+bool
+WantsAll(const CooccurrenceTask & task)
+{
+  return task.numberOfFeatures == CooccurrenceTask::maxFeatures &&
+         task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
+}
+
+/** Rows of a block: small blocks where half as many warps again fit, which is with more than 200 levels in 5 x 5 x 5.
+ */
+int
+ChooseRows(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
+{
+  const int small = PairsLayout(task, smallRows).Warps(limits);
+  const int large = PairsLayout(task, largeRows).Warps(limits);
+  return WantsAll(task) && 2 * small >= 3 * large ? smallRows : largeRows;
+}
+
+template <typename TNumber, typename TDivision, int VRows, bool VAll>
 void
 Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaMethodResources & resources)
 {
-  const PairsLayout layout(task);
+  constexpr int     threads = VRows * lanesPerWarp;
+  const PairsLayout layout(task, VRows);
   const std::size_t bytes = layout.SharedBytes();
-  const bool        all = task.numberOfFeatures == CooccurrenceTask::maxFeatures &&
-                   task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
-  const auto kernel = all ? SortedPairsKernel<TNumber, TDivision, true> : SortedPairsKernel<TNumber, TDivision, false>;
+  const auto        kernel = SortedPairsKernel<TNumber, TDivision, VRows, VAll>;
   AllowSharedMemory(kernel, bytes);
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t pairsOfPart = std::int64_t{ 1 } << 33;
-  const std::int64_t pairsOfTile = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threadsPerBlock;
-  const std::int64_t tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  const std::int64_t part = std::max<std::int64_t>(pairsOfPart / pairsOfTile, 1);
+  const std::int64_t     pairsOfTile = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
+  const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
+  const std::int64_t     part = std::max<std::int64_t>(pairsOfPart / pairsOfTile, 1);
   for (std::int64_t first = 0; first < tiles; first += part)
   {
     const std::int64_t end = std::min(tiles, first + part);
-    kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
-      task, layout, pairList, first);
+    kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(task, layout, pairList, first);
     CheckLaunch("starting the kernel of SortedPairs");
     if (end < tiles)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
       resources.checkAbort();
     }
+  }
+}
+
+template <typename TNumber, typename TDivision>
+void
+LaunchRows(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaMethodResources & resources)
+{
+  if (!WantsAll(task))
+  {
+    Launch<TNumber, TDivision, largeRows, false>(task, pairList, resources);
+  }
+  else if (ChooseRows(task, GetCudaDeviceLimits()) == largeRows)
+  {
+    Launch<TNumber, TDivision, largeRows, true>(task, pairList, resources);
+  }
+  else
+  {
+    Launch<TNumber, TDivision, smallRows, true>(task, pairList, resources);
   }
 }
 } // namespace
@@ -720,13 +770,13 @@ CudaSortedPairsTakes(const CooccurrenceTask & task, const CudaDeviceLimits & lim
 {
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
          task.maxPairs <= maxPairsOfOffset && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
-         !task.wideWeights && PairsLayout(task).SharedBytes() <= limits.maxSharedMemoryPerBlock;
+         !task.wideWeights && PairsLayout(task, largeRows).SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::int32_t>
 MakeCudaPairList(const CooccurrenceTask & taskOfHost)
 {
-  const PairsLayout         layout(taskOfHost);
+  const PairsLayout         layout(taskOfHost, ChooseRows(taskOfHost, GetCudaDeviceLimits()));
   std::vector<std::int32_t> list(static_cast<std::size_t>(taskOfHost.numberOfOffsets) * headerInts);
   const auto inTile = [&layout](int x, int y, int z) { return (z * layout.tileRows + y) * layout.tileColumns + x; };
   for (int offset = 0; offset < taskOfHost.numberOfOffsets; ++offset)
@@ -769,11 +819,11 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
 {
   if (task.arithmetic == CooccurrenceArithmetic::Double)
   {
-    Launch<double, FusedDivision<double, DoubleArithmetic>>(task, pairList, resources);
+    LaunchRows<double, FusedDivision<double, DoubleArithmetic>>(task, pairList, resources);
   }
   else
   {
-    Launch<WideInteger<2>, PlainDivision<double>>(task, pairList, resources);
+    LaunchRows<WideInteger<2>, PlainDivision<double>>(task, pairList, resources);
   }
 }
 } // namespace voxelmaps
