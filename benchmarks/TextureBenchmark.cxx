@@ -46,6 +46,13 @@ struct Cooccurrence
 
   static constexpr const char * name = "cooccurrence";
 
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::WindowWalk };
+  }
+
   /** All features of the class, the mean of the 13 directions. */
   static void
   SetParameters(Job & job)

@@ -81,6 +81,11 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * float. Mutual information that is not greater than the possible rounding of its terms is 0. Average adds quotients in
  * double precision, in the order of Offsets.
  *
+ * \par Memory
+ * Each thread of the CPU counts pairs in tables, of less than 1 MB up to 256 gray levels, and of up to 40 MB with
+ * thousands of levels. Rows whose windows have more than 2895 different levels are computed window by window, which is
+ * slow.
+ *
  * \par Parameters, in addition to those of the base class
  * - Offsets (those of distance 1: all 4 in 2D, 13 in 3D): components -254 to 254. SetDistances sets all offsets of some
  *   distances.

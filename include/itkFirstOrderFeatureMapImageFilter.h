@@ -61,10 +61,10 @@ class CudaFirstOrderFeatureMapImageFilter;
  *
  * \par Exact results
  * Sums are sums of doubles in the order of the voxels, x fastest, of differences from the intensity of the window's own
- * voxel, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
- * streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the correctly rounded
- * quotient, and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a float. 64-bit
- * integers beyond 2^53 are rounded to double.
+ * voxel, or from the median in RMAD, so results are bit-identical for all requested regions, numbers of threads and
+ * processor types, and with streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the
+ * correctly rounded quotient, and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a
+ * float. 64-bit integers beyond 2^53 are rounded to double.
  *
  * \par Parameters, in addition to those of the base class
  * - Features (all nineteen): any of them, in any order.
@@ -72,7 +72,7 @@ class CudaFirstOrderFeatureMapImageFilter;
  *
  * \par Memory
  * In addition to that of the base class: 4 bytes per voxel for the intensities, 8 for pixels of double precision or
- * integers of 32 bits or more.
+ * integers of 32 bits or more; and up to 5 MB per thread for the largest windows.
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,

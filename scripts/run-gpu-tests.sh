@@ -57,19 +57,20 @@ if has tests; then
     run "${program}" "${here}/${program}" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
   done
 fi
+# methods FILTER METHOD...: the tests of one class with each method.
+methods() {
+  local filter="$1" method
+  shift
+  for method in "$@"; do
+    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${filter%%[*:]*}_${method}" \
+      "${here}/VoxelMapsCudaTests" --gtest_filter="${filter}"
+  done
+}
 if has methods; then
-  for method in SortingNetwork RadixSelection SortReduce WindowWalk WindowWord BoxSums SlidingWindow; do
-    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
-      "${here}/VoxelMapsCudaTests" --gtest_filter='RunLength*:Texture*-RunLengthJob.*'
-  done
-  for method in SortedPairs WindowWalk; do
-    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_Cooccurrence_${method}" \
-      "${here}/VoxelMapsCudaTests" --gtest_filter='Cooccurrence*-CooccurrenceJob.*'
-  done
-  for method in CorrectedKFOE ActiveTiles Hierarchy; do
-    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${method}" \
-      "${here}/VoxelMapsCudaTests" --gtest_filter='FuzzyConnectedness*'
-  done
+  methods 'FirstOrder*-FirstOrderJob.*' SortingNetwork RadixSelection
+  methods 'Cooccurrence*-CooccurrenceJob.*' SortedPairs WindowWalk
+  methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
+  methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")

@@ -58,26 +58,43 @@ PercentileOf(const Numbers & sorted, double part)
   return gamma >= 0.5 ? sorted[next] - difference * (1.0 - gamma) : sorted[previous] + difference * gamma;
 }
 
+/** Mean of the differences from the median, which rounds no digits of a great offset away. */
 long double
-MeanOf(const Numbers & numbers)
+MeanDifference(const Numbers & numbers, long double median)
 {
   long double sum = 0.0L;
   for (const double x : numbers)
   {
-    sum += x;
+    sum += x - median;
   }
   return sum / static_cast<long double>(numbers.size());
+}
+
+long double
+MedianOf(Numbers numbers)
+{
+  std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2), numbers.end());
+  return numbers[numbers.size() / 2];
+}
+
+long double
+MeanOf(const Numbers & numbers)
+{
+  const long double median = MedianOf(numbers);
+  return median + MeanDifference(numbers, median);
 }
 
 /** Mean of |x - mean|^power, or of (x - mean)^power. */
 long double
 MomentOf(const Numbers & numbers, int power, bool isAbsolute)
 {
-  const long double mean = MeanOf(numbers);
+  const long double median = MedianOf(numbers);
+  const long double mean = MeanDifference(numbers, median);
   long double       sum = 0.0L;
   for (const double x : numbers)
   {
-    const long double deviation = isAbsolute ? std::abs(x - mean) : x - mean;
+    const long double difference = (x - median) - mean;
+    const long double deviation = isAbsolute ? std::abs(difference) : difference;
     long double       product = 1.0L;
     for (int i = 0; i < power; ++i)
     {
@@ -181,8 +198,8 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
       {
         return Near(std::numeric_limits<long double>::quiet_NaN());
       }
-      // The mean of equal numbers beside others is rounded.
-      return isFlat ? Exact(0.0) : Near(MomentOf(inside, 1, true), 1e-15L * (sorted.back() - sorted.front()));
+      const auto ends = std::minmax_element(inside.begin(), inside.end());
+      return *ends.first == *ends.second ? Exact(0.0) : Near(MomentOf(inside, 1, true));
     }
     case Feature::RootMeanSquared:
       return Near(std::sqrt(energy / size));
@@ -224,6 +241,7 @@ Agrees(const Value & expected, float actual)
 bool
 Agrees(const Value & expected, double actual)
 {
-  return expected.isExact ? expected.exact == actual : IsNear(expected, actual, UnitInTheLastPlace(expected.reference));
+  return expected.isExact ? expected.exact == actual
+                          : IsNear(expected, actual, 0.5e-12L * std::abs(expected.reference));
 }
 } // namespace FirstOrderOracle

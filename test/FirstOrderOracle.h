@@ -43,7 +43,7 @@ struct Value
   bool        isExact{ false };
   double      exact{ 0.0 };
   long double reference{ 0.0L };
-  /** What cancellation in double may add to two units in the last place of a float. */
+  /** What cancellation in double may add to two units in the last place of a float, or 10^-12 of a double. */
   long double tolerance{ 0.0L };
 };
 

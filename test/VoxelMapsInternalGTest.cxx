@@ -37,8 +37,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -192,6 +195,45 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
       EXPECT_LE(ranges, std::max<std::int64_t>(1, std::min<std::int64_t>(workers, size / 10)));
     }
   }
+}
+
+TEST(ParallelFor, TasksComputeInTheDefaultFloatingPointEnvironment)
+{
+  JobExecution execution;
+  execution.numberOfWorkers = 2;
+  execution.parallelFor = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
+    std::vector<std::thread> threads;
+    for (unsigned int i = 1; i < workers; ++i)
+    {
+      threads.emplace_back(body, i);
+    }
+    body(0);
+    for (auto & thread : threads)
+    {
+      thread.join();
+    }
+  };
+  std::fesetround(FE_UPWARD);
+#if defined(__GLIBC__)
+  feenableexcept(FE_INVALID);
+#endif
+  std::atomic<int> defaults{ 0 };
+  ForEachTask(8, execution, [&](unsigned int) {
+    return [&](std::int64_t) {
+      bool isDefault = std::fegetround() == FE_TONEAREST;
+#if defined(__GLIBC__)
+      isDefault = isDefault && fegetexcept() == 0;
+#endif
+      defaults += isDefault ? 1 : 0;
+    };
+  });
+  const int roundingAfter = std::fegetround();
+#if defined(__GLIBC__)
+  EXPECT_EQ(FE_INVALID, fedisableexcept(FE_INVALID));
+#endif
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(8, defaults);
+  EXPECT_EQ(FE_UPWARD, roundingAfter);
 }
 
 TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)

@@ -116,7 +116,7 @@ TEST(CooccurrenceFeatureMapEnums, FeaturesAreFoundByAllNamesIgnoringCase)
   ExpectFound(Feature::ClusterTendency, "sum_variance");
   ExpectFound(Feature::InverseDifferenceMomentNormalized, "normalised_inverse_difference_moment");
   ExpectFound(Feature::InformationalMeasureOfCorrelation2, "second_measure_of_information_correlation");
-  for (const std::string text : { "", "C", "Con", "Contrastx", " Contrast", "MCC", "Homogeneity" })
+  for (const std::string text : { "", "C", "Contr", "Contrastx", " Contrast", "MCC", "Homogeneity" })
   {
     Feature found = Feature::Contrast;
     EXPECT_FALSE(Enums::FindFeature(text, found)) << text;

@@ -237,6 +237,13 @@ ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> &
 }
 } // namespace
 
+// Few enough for compute-sanitizer.
+TEST(FirstOrderJob, SmallCases)
+{
+  CheckRandomCases(9000, 2, 4);
+  CheckRandomCases(9100, 3, 4);
+}
+
 TEST(FirstOrderJob, RandomCasesIn2D)
 {
   CheckRandomCases(20261201, 2, 1000);
@@ -349,6 +356,39 @@ TEST(FirstOrderJob, InfiniteIntensitiesHaveTheSameBitsEverywhere)
     const auto values = ComputeLine(line, all);
     EXPECT_EQ(*std::max_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Maximum)]);
     EXPECT_EQ(*std::min_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Minimum)]);
+  }
+  // The own voxel is the first one; it does not matter whether it is the infinite one.
+  for (const std::vector<double> & line :
+       { std::vector<double>{ 1, 2, infinity, 4 }, std::vector<double>{ infinity, 1, 2, 4 } })
+  {
+    const auto values =
+      ComputeLine(line, { Feature::Mean, Feature::Energy, Feature::Range, Feature::Median, Feature::Variance });
+    EXPECT_EQ((std::vector<double>{ infinity, infinity, infinity, 3.0 }),
+              std::vector<double>(values.begin(), values.begin() + 4));
+    EXPECT_TRUE(std::isnan(values[4]));
+  }
+}
+
+TEST(FirstOrderJob, AnOutlierDoesNotReachRobustMeanAbsoluteDeviation)
+{
+  constexpr double           infinity = std::numeric_limits<double>::infinity();
+  const std::vector<Feature> features{ Feature::RobustMeanAbsoluteDeviation };
+  for (const double outlier : { 1e12, 1e30, -1e30, 3.4e38, infinity, -infinity })
+  {
+    // The own voxel is the first one.
+    std::vector<double>                  line{ outlier };
+    std::vector<double>                  constant{ outlier };
+    std::vector<FirstOrderOracle::Voxel> voxels{ { outlier, 1 } };
+    for (int i = 1; i < 125; ++i)
+    {
+      line.push_back(i % 10 + 0.5);
+      constant.push_back(0.1);
+      voxels.push_back({ line.back(), 1 });
+    }
+    const auto expected = FirstOrderOracle::Compute(features[0], voxels, 0.0, 1.0);
+    const auto values = ComputeLine(line, features);
+    EXPECT_TRUE(Agrees(expected, values[0])) << values[0] << " with " << outlier;
+    EXPECT_EQ(std::vector<double>{ 0.0 }, ComputeLine(constant, features)) << outlier;
   }
 }
 

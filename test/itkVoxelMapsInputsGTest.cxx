@@ -574,6 +574,10 @@ TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
   runLengths->SetInput(MakeNoise(1));
   runLengths->SetCudaMethod(static_cast<itk::RunLengthFeatureMapEnums::CudaMethod>(6));
   ExpectError([&] { runLengths->Update(); }, { "CudaMethod", "6", "0", "5", "SlidingWindow" });
+  const auto cooccurrence = itk::CudaCooccurrenceFeatureMapImageFilter<ImageType>::New();
+  cooccurrence->SetInput(MakeNoise(1));
+  cooccurrence->SetCudaMethod(static_cast<itk::CooccurrenceFeatureMapEnums::CudaMethod>(9));
+  ExpectError([&] { cooccurrence->Update(); }, { "CudaMethod", "9", "0" });
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<ImageType>::New();
   firstOrder->SetInput(MakeNoise(1));
   firstOrder->SetCudaMethod(static_cast<itk::FirstOrderFeatureMapEnums::CudaMethod>(9));

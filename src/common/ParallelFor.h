@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -30,6 +31,25 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** While it exists, floating-point operations of this thread round to nearest, keep denormals and do not trap, whatever
+ * the caller has set. */
+class DefaultFloatingPointEnvironment
+{
+public:
+  DefaultFloatingPointEnvironment()
+  {
+    std::fegetenv(&m_Former);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  DefaultFloatingPointEnvironment(const DefaultFloatingPointEnvironment &) = delete;
+  DefaultFloatingPointEnvironment &
+  operator=(const DefaultFloatingPointEnvironment &) = delete;
+  ~DefaultFloatingPointEnvironment() { std::fesetenv(&m_Former); }
+
+private:
+  std::fenv_t m_Former;
+};
+
 /** Let workers take tasks 0 ... numberOfTasks - 1 until none is left. makeWorker(number) is called once in every worker
  * and returns the function that is called with each task. The first exception ends all tasks and is thrown again here:
  * thread pools lose them. */
@@ -42,6 +62,7 @@ ForEachTask(std::int64_t numberOfTasks, const JobExecution & execution, const TM
   std::mutex                mutex;
 
   const std::function<void(unsigned int)> body = [&](unsigned int worker) {
+    const DefaultFloatingPointEnvironment environment;
     try
     {
       auto compute = makeWorker(worker);

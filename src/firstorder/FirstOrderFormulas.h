@@ -21,10 +21,15 @@
 #include "common/HostDevice.h"
 #include "itkFirstOrderFeatureMapEnums.h"
 
+#if defined(__FAST_MATH__)
+#  error "NaN is an absent voxel, and the order of sums is fixed: -ffast-math breaks both"
+#endif
+
 /* First order features are sums of doubles, whose order is part of their definition: that of the voxels of the window,
- * x fastest, absent voxels skipped. All intensities are differences from the intensity of the window's own voxel, so
- * that flat windows give zeros, and integers exact sums. TReal is a double, or a vector of doubles of as many windows;
- * the file must be compiled without contraction of products and sums. */
+ * x fastest, absent voxels skipped. Intensities are differences from that of the window's own voxel, and robust ones
+ * from the median, as the own voxel may be an outlier; so flat windows give zeros, and integers exact sums. TReal is a
+ * double, or a vector of doubles of as many windows; the file must be compiled without contraction of products and
+ * sums. */
 namespace itk
 {
 namespace voxelmaps
@@ -33,7 +38,7 @@ namespace voxelmaps
 template <typename TReal>
 struct FirstOrderSums
 {
-  TReal origin; // the intensity of the window's own voxel
+  TReal origin; // the intensity of the window's own voxel, 0 if it is infinite
 
   // First pass.
   TReal voxels;
@@ -58,7 +63,7 @@ struct FirstOrderSums
 
   // The same of the voxels from percentile10 to percentile90.
   TReal robustVoxels;
-  TReal robustDifferences;
+  TReal robustDifferences; // from the median
   TReal robustShift;
   TReal robustAbsolutes;
 
@@ -73,7 +78,7 @@ StartFirstOrderSums(TReal origin, double infinity, FirstOrderSums<TReal> & sums)
 {
   const TReal zero = TReal{};
   sums = FirstOrderSums<TReal>{};
-  sums.origin = origin;
+  sums.origin = origin - origin == zero ? origin : zero;
   sums.minimum = zero + infinity;
   sums.maximum = zero - infinity;
 }
@@ -115,7 +120,7 @@ AddRobustIntensity(TReal intensity, FirstOrderSums<TReal> & sums)
   const TReal zero = TReal{};
   const auto  isInside = (intensity >= sums.percentile10) & (intensity <= sums.percentile90);
   sums.robustVoxels += isInside ? zero + 1.0 : zero;
-  sums.robustDifferences += isInside ? intensity - sums.origin : zero;
+  sums.robustDifferences += isInside ? intensity - sums.median : zero;
 }
 
 template <typename TReal>
@@ -124,7 +129,7 @@ AddRobustDeviation(TReal intensity, FirstOrderSums<TReal> & sums)
 {
   const TReal zero = TReal{};
   const auto  isInside = (intensity >= sums.percentile10) & (intensity <= sums.percentile90);
-  const TReal deviation = isInside ? (intensity - sums.origin) - sums.robustShift : zero;
+  const TReal deviation = isInside ? (intensity - sums.median) - sums.robustShift : zero;
   sums.robustAbsolutes += deviation < zero ? -deviation : deviation;
 }
 

@@ -30,7 +30,7 @@ namespace voxelmaps
 FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
 {
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
-  this->SetFeatures(job);
+  SetFeatures(job, task);
   if (!std::isfinite(job.voxelArrayShift))
   {
     throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
@@ -63,7 +63,7 @@ FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
 }
 
 void
-FirstOrderPlan::SetFeatures(const FirstOrderJob & job)
+FirstOrderPlan::SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
 {
   using Feature = FirstOrderJob::Feature;
   const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= FirstOrderTask::maxFeatures; };

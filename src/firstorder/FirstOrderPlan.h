@@ -43,9 +43,9 @@ public:
   /** The table of the task. */
   std::vector<std::int64_t> entropyTable;
 
-private:
-  void
-  SetFeatures(const FirstOrderJob & job);
+  /** Set features, and what they need. Throws EngineError if they break a rule. */
+  static void
+  SetFeatures(const FirstOrderJob & job, FirstOrderTask & task);
 };
 } // namespace voxelmaps
 } // namespace itk

@@ -101,7 +101,8 @@ def test_cooccurrence(shape, radius, levels, distances, masked, aggregation, sym
         "symmetric": symmetric,
     }
     maps = itk.cooccurrence_feature_map_image_filter(image, **parameters)
-    offsets = [d[::-1] for d in itk.CooccurrenceFeatureMapImageFilter.New(image, distances=distances).GetOffsets()]
+    instance = itk.CooccurrenceFeatureMapImageFilter.New(itk.image_from_array(image), distances=distances)
+    offsets = [d[::-1] for d in instance.GetOffsets()]
     assert len(offsets) == len(cooccurrence_oracle.all_offsets(len(shape), distances))
     expected = cooccurrence_oracle.feature_maps(
         np.where(mask, image, 0), radius, offsets, levels, aggregation, symmetric

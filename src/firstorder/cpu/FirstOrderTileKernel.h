@@ -355,16 +355,7 @@ private:
     }
     if (m_Task.needsLevelCounts)
     {
-      for (int i = 0; i < width; ++i)
-      {
-        FirstOrderSums<Real> & of = sums[i / simdWidth];
-        if (isComputed[i])
-        {
-          const auto voxels = static_cast<int>(Element(of.voxels, i));
-          SetElement(of.entropy, i, static_cast<double>(m_Task.entropyTable[voxels] - m_Memory.levelEntropies[x + i]));
-          SetElement(of.levelSquares, i, static_cast<double>(m_Memory.levelSquares[x + i]));
-        }
-      }
+      this->FinishLevels(x, isComputed, sums);
     }
     for (int f = 0; f < m_Task.numberOfFeatures; ++f)
     {
@@ -377,19 +368,44 @@ private:
     }
   }
 
-  /** Element of window i of a vector. */
-  static double
-  Element(const Real & from, int i)
+  /** A number of each window of a vector, as an array: vectors are slow to write element by element. */
+  using Elements = double[width];
+
+  static void
+  GetElements(const FirstOrderSums<Real> (&sums)[halves], Real FirstOrderSums<Real>::* member, Elements & elements)
   {
-    double values[simdWidth];
-    std::memcpy(values, &from, sizeof(from));
-    return values[i % simdWidth];
+    for (int h = 0; h < halves; ++h)
+    {
+      std::memcpy(elements + h * simdWidth, &(sums[h].*member), sizeof(Real));
+    }
   }
   static void
-  SetElement(Real & to, int i, double value)
+  SetElements(const Elements & elements, Real FirstOrderSums<Real>::* member, FirstOrderSums<Real> (&sums)[halves])
   {
-    std::memcpy(
-      reinterpret_cast<char *>(&to) + static_cast<std::size_t>(i % simdWidth) * sizeof(double), &value, sizeof(value));
+    for (int h = 0; h < halves; ++h)
+    {
+      std::memcpy(&(sums[h].*member), elements + h * simdWidth, sizeof(Real));
+    }
+  }
+
+  void
+  FinishLevels(int x, const bool (&isComputed)[width], FirstOrderSums<Real> (&sums)[halves]) const
+  {
+    Elements voxels;
+    Elements entropy{};
+    Elements squares{};
+    GetElements(sums, &FirstOrderSums<Real>::voxels, voxels);
+    for (int i = 0; i < width; ++i)
+    {
+      if (isComputed[i])
+      {
+        entropy[i] =
+          static_cast<double>(m_Task.entropyTable[static_cast<int>(voxels[i])] - m_Memory.levelEntropies[x + i]);
+        squares[i] = static_cast<double>(m_Memory.levelSquares[x + i]);
+      }
+    }
+    SetElements(entropy, &FirstOrderSums<Real>::entropy, sums);
+    SetElements(squares, &FirstOrderSums<Real>::levelSquares, sums);
   }
 
   /** Sort the intensities of the windows of a vector. */
@@ -411,21 +427,27 @@ private:
       sorted[j] = a < b ? b : a;
     });
     const T * const numbers = static_cast<const T *>(m_Memory.sorted);
+    Elements        voxels;
+    Elements        percentiles[5]{};
+    GetElements(sums, &FirstOrderSums<Real>::voxels, voxels);
     for (int i = 0; i < width; ++i)
     {
-      if (!isComputed[i])
+      if (isComputed[i])
       {
-        continue;
+        const auto n = static_cast<int>(voxels[i]);
+        const auto at = [=](int k) { return static_cast<double>(numbers[std::ptrdiff_t{ k } * width + i]); };
+        percentiles[0][i] = Percentile(at, n, 0.1);
+        percentiles[1][i] = Percentile(at, n, 0.25);
+        percentiles[2][i] = MedianOf(at, n);
+        percentiles[3][i] = Percentile(at, n, 0.75);
+        percentiles[4][i] = Percentile(at, n, 0.9);
       }
-      FirstOrderSums<Real> & of = sums[i / simdWidth];
-      const auto             voxels = static_cast<int>(Element(of.voxels, i));
-      const auto             at = [=](int k) { return static_cast<double>(numbers[std::ptrdiff_t{ k } * width + i]); };
-      SetElement(of.percentile10, i, Percentile(at, voxels, 0.1));
-      SetElement(of.percentile25, i, Percentile(at, voxels, 0.25));
-      SetElement(of.median, i, MedianOf(at, voxels));
-      SetElement(of.percentile75, i, Percentile(at, voxels, 0.75));
-      SetElement(of.percentile90, i, Percentile(at, voxels, 0.9));
     }
+    SetElements(percentiles[0], &FirstOrderSums<Real>::percentile10, sums);
+    SetElements(percentiles[1], &FirstOrderSums<Real>::percentile25, sums);
+    SetElements(percentiles[2], &FirstOrderSums<Real>::median, sums);
+    SetElements(percentiles[3], &FirstOrderSums<Real>::percentile75, sums);
+    SetElements(percentiles[4], &FirstOrderSums<Real>::percentile90, sums);
   }
 
   const FirstOrderTask &     m_Task;

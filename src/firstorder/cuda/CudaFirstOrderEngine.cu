@@ -106,14 +106,16 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
   constexpr double deviceNanoseconds = 0.005;
   constexpr double deviceNanosecondsOfSorting = 0.0003;
 
-  const FirstOrderPlan plan(job);
-  const auto           voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
-  const auto           windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
-  const double         logarithm = plan.task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
-  const double         steps = 1e-6 * voxels * windowVoxels;
-  const double         cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
-  const double         device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
-  const std::uint64_t  outputBytes =
+  // A plan would make its table.
+  FirstOrderTask task{};
+  FirstOrderPlan::SetFeatures(job, task);
+  const auto          voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const auto          windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
+  const double        logarithm = task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
+  const double        steps = 1e-6 * voxels * windowVoxels;
+  const double        cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
+  const double        device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
+  const std::uint64_t outputBytes =
     NumberOfVoxels(job.outputSize) * job.features.size() * (job.outputIsDouble ? sizeof(double) : sizeof(float));
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 8192;

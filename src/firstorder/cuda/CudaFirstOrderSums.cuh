@@ -65,19 +65,54 @@ struct FirstOrderWindow
     return WindowBox(task, voxel);
   }
 
-  /** Call f(value) for what a buffer like that of the levels has of the voxels, in the order of the sums. */
+  /** Call f(value) for what a buffer like that of the levels has of the voxels, in the order of the sums. Rows of usual
+   * lengths are read as a whole, so that their loads do not wait for each other. */
   template <typename TValue, typename TFunction>
   __device__ void
   ForEachOf(const TValue * values, const TFunction & f) const
+  {
+    switch (box.size[0])
+    {
+      case 3:
+        return this->ForEachOfRows<3>(values, f);
+      case 5:
+        return this->ForEachOfRows<5>(values, f);
+      case 7:
+        return this->ForEachOfRows<7>(values, f);
+      default:
+        return this->ForEachOfRows<0>(values, f);
+    }
+  }
+  /** VLength is the length of rows, or 0. */
+  template <int VLength, typename TValue, typename TFunction>
+  __device__ void
+  ForEachOfRows(const TValue * values, const TFunction & f) const
   {
     for (int z = 0; z < box.size[2]; ++z)
     {
       for (int y = 0; y < box.size[1]; ++y)
       {
         const TValue * const row = values + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
-        for (int x = 0; x < box.size[0]; ++x)
+        if constexpr (VLength > 0)
         {
-          f(row[x]);
+          TValue ofRow[VLength];
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            ofRow[x] = row[x];
+          }
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            f(ofRow[x]);
+          }
+        }
+        else
+        {
+          for (int x = 0; x < box.size[0]; ++x)
+          {
+            f(row[x]);
+          }
         }
       }
     }
