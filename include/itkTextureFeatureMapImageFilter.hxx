@@ -27,6 +27,32 @@
 
 namespace itk
 {
+namespace voxelmaps
+{
+/** Discretizes grafts. The texture filter has compared its inputs; the regions of their grafts are those of the
+ * buffers, which may differ. */
+template <typename TDiscretization>
+class DiscretizationOfGrafts : public TDiscretization
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(DiscretizationOfGrafts);
+
+  using Self = DiscretizationOfGrafts;
+  using Superclass = TDiscretization;
+  using Pointer = SmartPointer<Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  DiscretizationOfGrafts() = default;
+  ~DiscretizationOfGrafts() override = default;
+
+  void
+  VerifyInputInformation() const override
+  {}
+};
+} // namespace voxelmaps
+
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))
@@ -264,7 +290,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels(
   voxelmaps::JobProgress        progress(this, 0);
   const voxelmaps::JobExecution execution = voxelmaps::MakeJobExecution(this, progress);
   const auto                    input = voxelmaps::MakeBufferedImage(this->GetInput(), execution);
-  const auto                    discretization = DiscretizationType::New();
+  const auto                    discretization = voxelmaps::DiscretizationOfGrafts<DiscretizationType>::New();
   discretization->SetParameters(m_Discretization);
   discretization->SetInsidePixelValue(m_InsidePixelValue);
   discretization->SetInput(input);

@@ -59,9 +59,12 @@ DrawOffsets(unsigned int dimension, bool symmetric, RandomNumbers & random)
     return offsets;
   }
   const std::int64_t number = random.Between(1, 9);
+  const std::int64_t length = random.Chance(0.2) ? 12 : 3;
   while (offsets.empty() || static_cast<std::int64_t>(offsets.size()) < number)
   {
-    add({ { random.Between(-3, 3), random.Between(-3, 3), dimension == 3 ? random.Between(-3, 3) : 0 } });
+    add({ { random.Between(-length, length),
+            random.Between(-length, length),
+            dimension == 3 ? random.Between(-length, length) : 0 } });
   }
   return offsets;
 }

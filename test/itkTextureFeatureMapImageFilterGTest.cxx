@@ -19,7 +19,9 @@
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
+#include "itkCastImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -462,6 +464,53 @@ TEST(TextureFeatureMapImageFilter, SelectionsAreReadBySeveralThreads)
     filter->Modified();
     filter->Update();
     EXPECT_EQ(expected, GetBuffer(filter->GetOutput())) << threads << " threads";
+  }
+}
+
+// One of image and mask comes from a filter that computes the requested region only, the other is in memory.
+TEST(TextureFeatureMapImageFilter, StreamsImagesAndMasksFromOtherSources)
+{
+  const Image3D::SizeType    size{ { 9, 7, 12 } };
+  std::vector<short>         values(size[0] * size[1] * size[2]);
+  std::vector<unsigned char> inside(values.size());
+  RandomNumbers              random(20261122);
+  for (std::size_t i = 0; i < values.size(); ++i)
+  {
+    values[i] = static_cast<short>(random.Between(0, 99));
+    inside[i] = random.Chance(0.8) ? 1 : 0;
+  }
+  const auto image = MakeImage<Image3D>(size, values);
+  const auto mask = MakeImage<Mask3D>(size, inside);
+  const auto imageSource = itk::CastImageFilter<Image3D, Image3D>::New();
+  imageSource->InPlaceOff();
+  imageSource->SetInput(image);
+  const auto maskSource = itk::CastImageFilter<Mask3D, Mask3D>::New();
+  maskSource->InPlaceOff();
+  maskSource->SetInput(mask);
+
+  const auto makeFilter = [] {
+    const auto filter = Filter3D::New();
+    filter->SetRangeMinimum(0.0);
+    filter->SetRangeMaximum(99.0);
+    filter->SetRangeSource(RangeSource::Given);
+    filter->SetNeighborhoodRadius(1);
+    return filter;
+  };
+  const auto whole = makeFilter();
+  whole->SetInput(image);
+  whole->SetMaskImage(mask);
+  whole->Update();
+
+  for (const bool isMaskInMemory : { true, false })
+  {
+    const auto filter = makeFilter();
+    filter->SetInput(isMaskInMemory ? imageSource->GetOutput() : image.GetPointer());
+    filter->SetMaskImage(isMaskInMemory ? mask.GetPointer() : maskSource->GetOutput());
+    const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
+    streamer->SetInput(filter->GetOutput());
+    streamer->SetNumberOfStreamDivisions(4);
+    streamer->Update();
+    EXPECT_TRUE(HasSameBits(GetBuffer(whole->GetOutput()), GetBuffer(streamer->GetOutput())));
   }
 }
 

@@ -34,8 +34,8 @@ constexpr std::int64_t  maxOffsetComponent = 254; // windows have at most 255 vo
 constexpr std::size_t   maxNumberOfOffsets = 4096;
 constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has 64 MiB
 
-// Fixed-point weights must be good to 2^-24 for the greatest difference, half a unit in the last place of a float.
-constexpr int minBitsOfWeight = 24;
+// Fixed-point weights must be good to 2^-38 for the greatest difference.
+constexpr int minBitsOfWeight = 38;
 constexpr int bitsOfWeightSum = 62;
 
 constexpr int maxEntropyBits = 48;
@@ -59,7 +59,7 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
   this->SetOffsets(job);
   this->ChooseArithmetic();
   this->MakeWeights();
-  this->MakeEntropyTable();
+  this->MakeEntropyTable(job.execution);
 }
 
 void
@@ -209,7 +209,7 @@ CooccurrencePlan::MakeWeights()
 }
 
 void
-CooccurrencePlan::MakeEntropyTable()
+CooccurrencePlan::MakeEntropyTable(const JobExecution & execution)
 {
   const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
   int                 bits = 0;
@@ -220,8 +220,14 @@ CooccurrencePlan::MakeEntropyTable()
   task.scales.entropyScale = PowerOfTwo(-bits);
   if (task.needsDifferenceCounts || task.needsSumCounts || task.needsCells)
   {
+    entropyTable.reserve(maxTotal + 1);
     for (std::uint64_t n = 0; n <= maxTotal; ++n)
     {
+      // The largest tables take seconds.
+      if (n % 65536 == 65535)
+      {
+        execution.CheckAbort();
+      }
       entropyTable.push_back(EntropyTerm(n, bits));
     }
     task.scales.entropyTable = entropyTable.data();

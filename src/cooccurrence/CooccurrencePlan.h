@@ -55,7 +55,7 @@ private:
   void
   MakeWeights();
   void
-  MakeEntropyTable();
+  MakeEntropyTable(const JobExecution & execution);
 };
 } // namespace voxelmaps
 } // namespace itk

@@ -267,8 +267,8 @@ CooccurrenceSlide::SetOffset(const CooccurrenceOffset & offset, Slider & slider)
   slider.begin = 0;
   slider.end = 0;
   slider.moments = Moments{};
-  // One more than a window holds, so that a plane can be made before another one leaves.
-  slider.planes.resize(static_cast<std::size_t>(m_Task.window[0]) + 1);
+  // One more than have pairs in a window, so that a plane can be made before another one leaves.
+  slider.planes.resize(static_cast<std::size_t>(std::max(m_Task.window[0] - slider.before - slider.after, 0)) + 1);
   const auto maxPairs = static_cast<std::size_t>((slider.yEnd - slider.yBegin) * (slider.zEnd - slider.zBegin));
   for (Plane & plane : slider.planes)
   {
