@@ -27,6 +27,9 @@
 #include "runlength/RunLengthPlan.h"
 #include "runlength/cpu/BoxSumsTile.h"
 #if defined(VOXELMAPS_TEST_CUDA)
+#  include "cooccurrence/CooccurrencePlan.h"
+#  include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
+#  include "cooccurrence/cuda/CudaSortingNetwork.cuh"
 #  include "cuda/CudaMemory.h"
 #  include "cuda/CudaSlabs.h"
 #  include "cuda/CudaStream.h"
@@ -37,6 +40,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cfenv>
 #include <cmath>
@@ -549,6 +553,68 @@ TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
   EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
   const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
   EXPECT_TRUE(CudaSlidingWindowTakes(sliding.task, smallest));
+}
+
+namespace
+{
+template <int VNumber>
+void
+CheckSortHalves()
+{
+  SCOPED_TRACE(VNumber);
+  std::uint32_t state = VNumber;
+  for (int repetition = 0; repetition < 500; ++repetition)
+  {
+    std::uint32_t                      words[VNumber];
+    std::array<std::uint32_t, VNumber> low;
+    std::array<std::uint32_t, VNumber> high;
+    for (int i = 0; i < VNumber; ++i)
+    {
+      state = state * 1664525u + 1013904223u;
+      // Few different keys, or many.
+      words[i] = repetition % 2 == 0 ? state : state & 0x80018001u;
+      low[i] = words[i] & 0xffffu;
+      high[i] = words[i] >> 16;
+    }
+    itk::voxelmaps::SortHalves(words);
+    std::sort(low.begin(), low.end());
+    std::sort(high.begin(), high.end());
+    for (int i = 0; i < VNumber; ++i)
+    {
+      ASSERT_EQ(low[i] | high[i] << 16, words[i]) << i;
+    }
+  }
+}
+} // namespace
+
+TEST(CudaSortingNetwork, SortsBothHalves)
+{
+  CheckSortHalves<16>();
+  CheckSortHalves<32>();
+  CheckSortHalves<48>();
+  CheckSortHalves<64>();
+  CheckSortHalves<80>();
+  CheckSortHalves<100>();
+  CheckSortHalves<128>();
+}
+
+TEST(CudaSortedPairs, TakesWhatTheSharedMemoryOfADeviceHolds)
+{
+  itk::voxelmaps::CooccurrenceJob job;
+  job.windowSize = { { 5, 5, 5 } };
+  job.windowAnchor = { { 2, 2, 2 } };
+  job.offsets = { { { 1, 0, 0 } } };
+  job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+  for (const KnownDevice & device : knownDevices)
+  {
+    SCOPED_TRACE(device.capability);
+    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
+    job.numberOfGrayLevels = 32;
+    EXPECT_TRUE(CudaSortedPairsTakes(itk::voxelmaps::CooccurrencePlan(job).task, limits));
+    // 68,192 bytes in blocks of two warps.
+    job.numberOfGrayLevels = 256;
+    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsTakes(itk::voxelmaps::CooccurrencePlan(job).task, limits));
+  }
 }
 
 #endif

@@ -288,6 +288,18 @@ TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
   ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
 }
 
+TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
+{
+  // So much shared memory for the levels of a tile that only small blocks fit: 75 pairs at most.
+  SceneJob scene({ { 300, 262, 1 } }, { { 255, 255, 1 } }, 256, 0.5, 0.1);
+  scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
+  scene.job.outputIndex = { { 120, 124, 0 } };
+  scene.job.outputSize = { { 40, 5, 1 } };
+  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+  scene.job.features.pop_back();
+  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+}
+
 TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)
 {
   SceneJob scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);

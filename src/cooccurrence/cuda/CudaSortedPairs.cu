@@ -708,14 +708,14 @@ WantsAll(const CooccurrenceTask & task)
          task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
 }
 
-/** Rows of a block: small blocks where half as many warps again fit, which is with more than 200 levels in 5 x 5 x 5.
- */
+/** Rows of a block: small blocks where large ones do not fit, or half as many warps again run at a time, which is with
+ * more than 200 levels in 5 x 5 x 5. */
 int
 ChooseRows(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
   const int small = PairsLayout(task, smallRows).Warps(limits);
   const int large = PairsLayout(task, largeRows).Warps(limits);
-  return WantsAll(task) && 2 * small >= 3 * large ? smallRows : largeRows;
+  return 2 * small >= 3 * large ? smallRows : largeRows;
 }
 
 template <typename TNumber, typename TDivision, int VRows, bool VAll>
@@ -746,22 +746,21 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaM
   }
 }
 
-template <typename TNumber, typename TDivision>
+template <typename TNumber, typename TDivision, int VRows>
 void
 LaunchRows(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaMethodResources & resources)
 {
-  if (!WantsAll(task))
-  {
-    Launch<TNumber, TDivision, largeRows, false>(task, pairList, resources);
-  }
-  else if (ChooseRows(task, GetCudaDeviceLimits()) == largeRows)
-  {
-    Launch<TNumber, TDivision, largeRows, true>(task, pairList, resources);
-  }
-  else
-  {
-    Launch<TNumber, TDivision, smallRows, true>(task, pairList, resources);
-  }
+  WantsAll(task) ? Launch<TNumber, TDivision, VRows, true>(task, pairList, resources)
+                 : Launch<TNumber, TDivision, VRows, false>(task, pairList, resources);
+}
+
+template <typename TNumber, typename TDivision>
+void
+LaunchNumber(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaMethodResources & resources)
+{
+  ChooseRows(task, GetCudaDeviceLimits()) == largeRows
+    ? LaunchRows<TNumber, TDivision, largeRows>(task, pairList, resources)
+    : LaunchRows<TNumber, TDivision, smallRows>(task, pairList, resources);
 }
 } // namespace
 
@@ -770,7 +769,8 @@ CudaSortedPairsTakes(const CooccurrenceTask & task, const CudaDeviceLimits & lim
 {
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
          task.maxPairs <= maxPairsOfOffset && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
-         !task.wideWeights && PairsLayout(task, largeRows).SharedBytes() <= limits.maxSharedMemoryPerBlock;
+         !task.wideWeights &&
+         PairsLayout(task, ChooseRows(task, limits)).SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::int32_t>
@@ -819,11 +819,11 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
 {
   if (task.arithmetic == CooccurrenceArithmetic::Double)
   {
-    LaunchRows<double, FusedDivision<double, DoubleArithmetic>>(task, pairList, resources);
+    LaunchNumber<double, FusedDivision<double, DoubleArithmetic>>(task, pairList, resources);
   }
   else
   {
-    LaunchRows<WideInteger<2>, PlainDivision<double>>(task, pairList, resources);
+    LaunchNumber<WideInteger<2>, PlainDivision<double>>(task, pairList, resources);
   }
 }
 } // namespace voxelmaps
