@@ -29,6 +29,15 @@
 extern const bool overrideEnabledAtStart;
 const bool        overrideEnabledAtStart = itk::VoxelMapsCudaFactory::GetOverrideEnabled();
 
+#if defined(VOXELMAPS_TEST_CUDA)
+template <typename... TEnums>
+static bool
+IsMethodOfAny(const std::string & name)
+{
+  return (... || (VoxelMapsTest::FindMethod<typename TEnums::CudaMethod>(name) != TEnums::CudaMethod::Automatic));
+}
+#endif
+
 int
 main(int argc, char * argv[])
 {
@@ -37,11 +46,10 @@ main(int argc, char * argv[])
   itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
 #if defined(VOXELMAPS_TEST_CUDA)
   const char * const method = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
-  if (method != nullptr &&
-      VoxelMapsTest::FindMethod<itk::RunLengthFeatureMapEnums::CudaMethod>(method) ==
-        itk::RunLengthFeatureMapEnums::CudaMethod::Automatic &&
-      VoxelMapsTest::FindMethod<itk::FuzzyConnectednessEnums::CudaMethod>(method) ==
-        itk::FuzzyConnectednessEnums::CudaMethod::Automatic)
+  if (method != nullptr && !IsMethodOfAny<itk::CooccurrenceFeatureMapEnums,
+                                          itk::FirstOrderFeatureMapEnums,
+                                          itk::FuzzyConnectednessEnums,
+                                          itk::RunLengthFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
     return EXIT_FAILURE;

@@ -375,3 +375,26 @@ def test_masks_that_are_no_images(name):
         with pytest.raises(kind, match=message) as error:
             filter(image, seed=[1, 2], **{name: wrong})
         assert one_line(error)
+
+
+@pytest.mark.parametrize(
+    "name", ["run_length_feature_map", "cooccurrence_feature_map", "first_order_feature_map", "fuzzy_connectedness"]
+)
+def test_only_the_image_has_no_name(name):
+    image = np.zeros((5, 5, 5), np.uint8)
+    with pytest.raises(TypeError, match="only the image can be; name the others"):
+        getattr(itk, f"{name}_image_filter")(image, image)
+
+
+@pytest.mark.parametrize("parameter", ["neighborhood_radius", "window_size", "window_anchor"])
+def test_none_is_no_window(parameter):
+    with pytest.raises(TypeError, match="not None"):
+        itk.run_length_feature_map_image_filter(np.zeros((5, 5, 5), np.uint8), **{parameter: None})
+
+
+def test_names_of_maps_are_unique():
+    maps = itk.run_length_feature_map_image_filter(
+        itk.image_from_array(np.zeros((5, 5), np.uint8)), features=["SRE", "LRE"]
+    )
+    with pytest.raises(ValueError, match="name a is given twice"):
+        voxelmaps.feature_dict(maps, ["a", "a"])

@@ -902,3 +902,41 @@ def test_extractor_leaves_the_rest_to_pyradiomics():
         assert list(ours) == [
             f"original_glcm_{name}" for name in parameters.CLASSES["glcm"].all_features(and_missing=True)
         ]
+
+
+def test_results_do_not_share_defaults():
+    image, mask = scene()
+    first = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]})
+    first["diagnostics_Configuration_Settings"]["distances"].append(2)
+    second = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]})
+    assert second["diagnostics_Configuration_Settings"]["distances"] == [1]
+
+
+def test_keywords_come_before_settings_of_the_image_type():
+    image, mask = scene()
+    params = {"featureClass": {"glcm": ["Contrast"]}, "imageType": {"Original": {"binWidth": 10}}}
+    key = "original_glcm_Contrast"
+    expected = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]}, binWidth=50)[key]
+    actual = radiomics.execute(image, mask, params, binWidth=50)[key]
+    np.testing.assert_array_equal(itk.array_from_image(actual), itk.array_from_image(expected))
+
+
+def test_settings_that_are_numpy_scalars():
+    assert type(parameters.checked("binWidth", np.uint8(25))) is int
+    assert type(parameters.checked("voxelArrayShift", np.float32(1.5))) is float
+    with pytest.raises(ValueError, match="setting initValue is .*must be a number"):
+        parameters.checked("initValue", np.complex64(1 + 2j))
+
+
+def test_many_bins_are_refused_before_they_are_made():
+    image, mask = scene()
+    with pytest.raises(ValueError, match="setting binCount is 1000000000, but at most 65535"):
+        radiomics.execute(image, mask, featureClass=["glcm"], binCount=10**9)
+
+
+def test_label_maps_are_refused():
+    sitk = pytest.importorskip("SimpleITK")
+    image = sitk.GetImageFromArray(np.arange(64, dtype=np.int16).reshape(4, 4, 4))
+    mask = sitk.LabelImageToLabelMap(sitk.GetImageFromArray(np.ones((4, 4, 4), np.uint8)))
+    with pytest.raises(TypeError, match="the mask is a label map"):
+        radiomics.execute(image, mask, featureClass=["firstorder"])

@@ -111,12 +111,15 @@ def _check_names(image, names):
     components = image.GetNumberOfComponentsPerPixel()
     if len(names) != components:
         raise ValueError(f"{len(names)} names for an image of {components} components")
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"name {name} is given twice")
 
 
 def feature_dict(image, names):
     """Split a feature map image into a dict that maps each name to an itk.Image, with the geometry of the image.
 
-    Raises ValueError if the number of names is not the number of components.
+    Raises ValueError if the number of names is not the number of components, or if a name is given twice.
     """
     _check_names(image, names)
     return _images.split_components(image, names, image)
@@ -125,7 +128,7 @@ def feature_dict(image, names):
 def feature_xarray(image, names):
     """Convert a feature map image to an xarray.DataArray whose last axis, "feature", is labeled with the names.
 
-    Raises ValueError if the number of names is not the number of components.
+    Raises ValueError if the number of names is not the number of components, or if a name is given twice.
     """
     _check_names(image, names)
     return _images.to_xarray(image, names)

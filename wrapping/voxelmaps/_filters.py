@@ -163,6 +163,9 @@ def _index_setter(original):
 
     @functools.wraps(original)
     def setter(self, value):
+        if value is None:
+            # SWIG takes it for a null pointer.
+            raise TypeError(f"{original.__name__} needs an integer or a list of integers, not None")
         if isinstance(value, np.integer):
             value = int(value)
         elif isinstance(value, (list, tuple, np.ndarray)):
@@ -280,8 +283,14 @@ def _split_input(args, kwargs):
 def make(template, args, kwargs):
     """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
     given, args, kwargs = _split_input(args, kwargs)
+    if args:
+        # ITK would make them inputs that the filter does not look at.
+        raise TypeError(
+            f"{len(args) + 1} arguments without a name are given, but only the image can be; name the others, such as "
+            "mask_image"
+        )
     image = _images.image_from(given)
-    instance = template.New(image, *args, **kwargs)
+    instance = template.New(image, **kwargs)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
     instance.voxelmaps_input = image
     return instance, given

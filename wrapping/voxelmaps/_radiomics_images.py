@@ -132,6 +132,8 @@ def load(value, what):
         if not os.path.isfile(value):
             raise FileNotFoundError(f"{what} {value} does not exist")
         value = simpleitk(f"reading {value}").ReadImage(os.fspath(value))
+    if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
+        raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):
         volume, convert = from_simpleitk(value), to_simpleitk
     elif isinstance(value, (itk.DataObject, itk.ProcessObject)):

@@ -18,6 +18,7 @@
 """Parameters of voxel-based extraction as PyRadiomics has them: files, dicts and keywords. Every setting is checked, and every
 setting that PyRadiomics has is either in SETTINGS or refused by name."""
 
+import copy
 import json
 import logging
 import math
@@ -56,25 +57,31 @@ def _integer(minimum, maximum=None):
 
 
 def _real(value):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.number)):
+    if isinstance(value, np.generic):
+        # Sums of NumPy's small integers overflow.
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError("must be a number")
     return value
 
 
 def _finite(value):
-    if not math.isfinite(_real(value)):
+    value = _real(value)
+    if not math.isfinite(value):
         raise ValueError("must be a finite number")
     return value
 
 
 def _positive(value):
-    if not _finite(value) > 0:
+    value = _finite(value)
+    if not value > 0:
         raise ValueError("must be greater than 0")
     return value
 
 
 def _not_negative(value):
-    if not _finite(value) >= 0:
+    value = _finite(value)
+    if not value >= 0:
         raise ValueError("must not be negative")
     return value
 
@@ -426,6 +433,9 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
     for name, value in keywords.items():
         given[name] = checked(name, value)
 
-    settings = {name: given.get(name, setting.default) for name, setting in SETTINGS.items()}
+    # Copies, since diagnostics give them to the caller.
+    settings = {name: copy.copy(given.get(name, setting.default)) for name, setting in SETTINGS.items()}
     own = _image_type_settings(image_types)
+    if "imageType" in (params or {}) and image_types is params["imageType"]:
+        own = {name: value for name, value in own.items() if name not in keywords}
     return Parameters(settings, {**settings, **own}, _feature_classes(feature_classes), {"Original": own})
