@@ -25,16 +25,8 @@ namespace itk
 {
 namespace
 {
-struct FeatureName
-{
-  const char * abbreviation;
-  const char * name;
-  const char * pyRadiomics;
-  const char * ibsi;
-};
-
 // In the order of the enumeration.
-constexpr FeatureName featureNames[CooccurrenceFeatureMapEnums::NumberOfFeatures] = {
+constexpr voxelmaps::FeatureNames cooccurrenceFeatures[CooccurrenceFeatureMapEnums::NumberOfFeatures] = {
   { "AC", "Autocorrelation", "Autocorrelation", "autocorrelation" },
   { "CP", "ClusterProminence", "ClusterProminence", "cluster_prominence" },
   { "CS", "ClusterShade", "ClusterShade", "cluster_shade" },
@@ -60,67 +52,48 @@ constexpr FeatureName featureNames[CooccurrenceFeatureMapEnums::NumberOfFeatures
   { "SS", "SumSquares", "SumSquares", "joint_variance" },
 };
 
-// IBSI has two names for these features.
-constexpr FeatureName secondNames[] = {
-  { "CT", "ClusterTendency", "ClusterTendency", "sum_variance" },
-  { "DA", "DifferenceAverage", "DifferenceAverage", "dissimilarity" },
+// Second names that the IBSI has for features, and names of these.
+constexpr const char * secondNames[][2] = {
+  { "sum_variance", "ClusterTendency" },
+  { "dissimilarity", "DifferenceAverage" },
 };
-
 } // namespace
 
 const char *
 CooccurrenceFeatureMapEnums::GetAbbreviation(Feature feature)
 {
-  const auto i = static_cast<unsigned int>(feature);
-  return i < NumberOfFeatures ? featureNames[i].abbreviation : "invalid feature";
+  return voxelmaps::GetFeatureNames(cooccurrenceFeatures, feature).abbreviation;
 }
 
 const char *
 CooccurrenceFeatureMapEnums::GetName(Feature feature)
 {
-  const auto i = static_cast<unsigned int>(feature);
-  return i < NumberOfFeatures ? featureNames[i].name : "invalid feature";
+  return voxelmaps::GetFeatureNames(cooccurrenceFeatures, feature).name;
 }
 
 const char *
 CooccurrenceFeatureMapEnums::GetPyRadiomicsName(Feature feature)
 {
-  const auto i = static_cast<unsigned int>(feature);
-  return i < NumberOfFeatures ? featureNames[i].pyRadiomics : "invalid feature";
+  return voxelmaps::GetFeatureNames(cooccurrenceFeatures, feature).pyRadiomicsName;
 }
 
 bool
 CooccurrenceFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
 {
-  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
+  for (const auto & second : secondNames)
   {
-    const FeatureName & known = featureNames[i];
-    if (voxelmaps::EqualIgnoringCase(name, known.abbreviation) || voxelmaps::EqualIgnoringCase(name, known.name) ||
-        voxelmaps::EqualIgnoringCase(name, known.pyRadiomics) || voxelmaps::EqualIgnoringCase(name, known.ibsi))
+    if (voxelmaps::EqualIgnoringCase(name, second[0]))
     {
-      feature = static_cast<Feature>(i);
-      return true;
+      return FindFeature(second[1], feature);
     }
   }
-  for (const FeatureName & second : secondNames)
-  {
-    if (voxelmaps::EqualIgnoringCase(name, second.ibsi))
-    {
-      return FindFeature(second.name, feature);
-    }
-  }
-  return false;
+  return voxelmaps::FindFeatureByName(cooccurrenceFeatures, name, feature);
 }
 
 std::vector<CooccurrenceFeatureMapEnums::Feature>
 CooccurrenceFeatureMapEnums::GetAllFeatures()
 {
-  std::vector<Feature> features;
-  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
-  {
-    features.push_back(static_cast<Feature>(i));
-  }
-  return features;
+  return voxelmaps::GetFirstFeatures<Feature>(NumberOfFeatures);
 }
 
 std::ostream &

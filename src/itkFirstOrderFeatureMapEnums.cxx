@@ -25,16 +25,8 @@ namespace itk
 {
 namespace
 {
-struct FeatureName
-{
-  const char * abbreviation;
-  const char * name;
-  const char * pyRadiomicsName;
-  const char * ibsiName; // empty where the IBSI has no such feature, or defines it in another way
-};
-
-// In the order of the enumeration.
-constexpr FeatureName featureNames[FirstOrderFeatureMapEnums::NumberOfFeatures] = {
+// In the order of the enumeration. No name where the IBSI has no such feature, or defines it in another way.
+constexpr voxelmaps::FeatureNames firstOrderFeatures[FirstOrderFeatureMapEnums::NumberOfFeatures] = {
   { "P10", "Percentile10", "10Percentile", "10th_intensity_percentile" },
   { "P90", "Percentile90", "90Percentile", "90th_intensity_percentile" },
   { "ENE", "Energy", "Energy", "intensity_based_energy" },
@@ -58,50 +50,30 @@ constexpr FeatureName featureNames[FirstOrderFeatureMapEnums::NumberOfFeatures] 
   { "UNI", "Uniformity", "Uniformity", "discretised_intensity_uniformity" },
   { "VAR", "Variance", "Variance", "intensity_variance" },
 };
-
-const FeatureName &
-NameOf(FirstOrderFeatureMapEnums::Feature feature)
-{
-  static constexpr FeatureName invalid = { "invalid feature", "invalid feature", "invalid feature", "" };
-  const auto                   i = static_cast<unsigned int>(feature);
-  return i < FirstOrderFeatureMapEnums::NumberOfFeatures ? featureNames[i] : invalid;
-}
 } // namespace
 
 const char *
 FirstOrderFeatureMapEnums::GetAbbreviation(Feature feature)
 {
-  return NameOf(feature).abbreviation;
+  return voxelmaps::GetFeatureNames(firstOrderFeatures, feature).abbreviation;
 }
 
 const char *
 FirstOrderFeatureMapEnums::GetName(Feature feature)
 {
-  return NameOf(feature).name;
+  return voxelmaps::GetFeatureNames(firstOrderFeatures, feature).name;
 }
 
 const char *
 FirstOrderFeatureMapEnums::GetPyRadiomicsName(Feature feature)
 {
-  return NameOf(feature).pyRadiomicsName;
+  return voxelmaps::GetFeatureNames(firstOrderFeatures, feature).pyRadiomicsName;
 }
 
 bool
 FirstOrderFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
 {
-  for (unsigned int i = 0; i < NumberOfFeatures && !name.empty(); ++i)
-  {
-    const FeatureName & names = featureNames[i];
-    for (const char * const candidate : { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName })
-    {
-      if (voxelmaps::EqualIgnoringCase(name, candidate))
-      {
-        feature = static_cast<Feature>(i);
-        return true;
-      }
-    }
-  }
-  return false;
+  return voxelmaps::FindFeatureByName(firstOrderFeatures, name, feature);
 }
 
 std::vector<FirstOrderFeatureMapEnums::Feature>
@@ -121,12 +93,7 @@ FirstOrderFeatureMapEnums::GetPyRadiomicsFeatures()
 std::vector<FirstOrderFeatureMapEnums::Feature>
 FirstOrderFeatureMapEnums::GetAllFeatures()
 {
-  std::vector<Feature> features;
-  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
-  {
-    features.push_back(static_cast<Feature>(i));
-  }
-  return features;
+  return voxelmaps::GetFirstFeatures<Feature>(NumberOfFeatures);
 }
 
 std::ostream &

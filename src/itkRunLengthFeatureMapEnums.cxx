@@ -25,16 +25,8 @@ namespace itk
 {
 namespace
 {
-using voxelmaps::EqualIgnoringCase;
-
-struct FeatureName
-{
-  const char * abbreviation;
-  const char * name;
-};
-
 // In the order of the enumeration.
-constexpr FeatureName featureNames[RunLengthFeatureMapEnums::NumberOfFeatures] = {
+constexpr voxelmaps::FeatureNames runLengthFeatures[RunLengthFeatureMapEnums::NumberOfFeatures] = {
   { "SRE", "ShortRunEmphasis" },
   { "LRE", "LongRunEmphasis" },
   { "GLN", "GrayLevelNonUniformity" },
@@ -52,57 +44,36 @@ constexpr FeatureName featureNames[RunLengthFeatureMapEnums::NumberOfFeatures] =
   { "RV", "RunVariance" },
   { "RE", "RunEntropy" },
 };
-
-std::vector<RunLengthFeatureMapEnums::Feature>
-FirstFeatures(unsigned int count)
-{
-  std::vector<RunLengthFeatureMapEnums::Feature> features;
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    features.push_back(static_cast<RunLengthFeatureMapEnums::Feature>(i));
-  }
-  return features;
-}
 } // namespace
 
 const char *
 RunLengthFeatureMapEnums::GetAbbreviation(Feature feature)
 {
-  const auto i = static_cast<unsigned int>(feature);
-  return i < NumberOfFeatures ? featureNames[i].abbreviation : "invalid feature";
+  return voxelmaps::GetFeatureNames(runLengthFeatures, feature).abbreviation;
 }
 
 const char *
 RunLengthFeatureMapEnums::GetName(Feature feature)
 {
-  const auto i = static_cast<unsigned int>(feature);
-  return i < NumberOfFeatures ? featureNames[i].name : "invalid feature";
+  return voxelmaps::GetFeatureNames(runLengthFeatures, feature).name;
 }
 
 bool
 RunLengthFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
 {
-  for (unsigned int i = 0; i < NumberOfFeatures; ++i)
-  {
-    if (EqualIgnoringCase(name, featureNames[i].abbreviation) || EqualIgnoringCase(name, featureNames[i].name))
-    {
-      feature = static_cast<Feature>(i);
-      return true;
-    }
-  }
-  return false;
+  return voxelmaps::FindFeatureByName(runLengthFeatures, name, feature);
 }
 
 std::vector<RunLengthFeatureMapEnums::Feature>
 RunLengthFeatureMapEnums::GetElevenFeatures()
 {
-  return FirstFeatures(11);
+  return voxelmaps::GetFirstFeatures<Feature>(11);
 }
 
 std::vector<RunLengthFeatureMapEnums::Feature>
 RunLengthFeatureMapEnums::GetAllFeatures()
 {
-  return FirstFeatures(NumberOfFeatures);
+  return voxelmaps::GetFirstFeatures<Feature>(NumberOfFeatures);
 }
 
 std::ostream &
