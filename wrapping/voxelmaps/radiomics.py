@@ -54,9 +54,9 @@ def bin_edges(values, settings):
     convert = int if values.dtype.kind in "iu" else values.dtype.type
     minimum, maximum = convert(values.min()), convert(values.max())
     count, width = settings["binCount"], settings["binWidth"]
-    if count is not None and count > _MAX_LEVELS:
-        raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
     if count is not None:
+        if count > _MAX_LEVELS:
+            raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
         edges = np.histogram(values, count)[1]
         # The greatest value belongs to the last bin.
         edges[-1] += 1
