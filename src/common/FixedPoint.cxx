@@ -95,6 +95,22 @@ EntropyTerm(std::uint64_t n, int bits)
   return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
 }
 
+std::vector<std::int64_t>
+MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution)
+{
+  std::vector<std::int64_t> table;
+  table.reserve(maxNumber + 1);
+  for (std::uint64_t n = 0; n <= maxNumber; ++n)
+  {
+    if (n % 65536 == 65535)
+    {
+      execution.CheckAbort();
+    }
+    table.push_back(EntropyTerm(n, bits));
+  }
+  return table;
+}
+
 std::int64_t
 FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits)
 {

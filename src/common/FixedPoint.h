@@ -18,7 +18,10 @@
 #ifndef FixedPoint_h
 #define FixedPoint_h
 
+#include "itkVoxelMapsJob.h"
+
 #include <cstdint>
+#include <vector>
 
 // Fixed-point numbers by integer arithmetic alone, since mathematical functions differ between C libraries.
 namespace itk
@@ -48,6 +51,11 @@ PowerOfTwo(int exponent);
 /** round(2^bits n log2(n)) for bits < 56; 0 for n < 2. */
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits);
+
+/** EntropyTerm(0, bits) ... EntropyTerm(maxNumber, bits). Large tables take seconds, so the execution can be aborted.
+ */
+std::vector<std::int64_t>
+MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution);
 
 /** round(2^bits numerator / denominator) for numerator <= denominator < 2^34 and bits < 63. */
 std::int64_t

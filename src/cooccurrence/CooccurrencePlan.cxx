@@ -18,6 +18,7 @@
 #include "cooccurrence/CooccurrencePlan.h"
 
 #include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +60,7 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
   this->SetOffsets(job);
   this->ChooseArithmetic();
   this->MakeWeights();
-  this->MakeEntropyTable(job.execution);
+  this->SetEntropyTable(job.execution);
 }
 
 void
@@ -111,23 +112,7 @@ void
 CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
 {
   using Feature = CooccurrenceJob::Feature;
-  const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= CooccurrenceTask::maxFeatures; };
-  if (job.features.empty() || job.features.size() > std::size_t{ CooccurrenceTask::maxFeatures } ||
-      std::any_of(job.features.begin(), job.features.end(), isUnknown))
-  {
-    throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
-                      std::to_string(CooccurrenceTask::maxFeatures) + " of CooccurrenceFeatureMapEnums::Feature.");
-  }
-  for (auto it = job.features.begin(); it != job.features.end(); ++it)
-  {
-    if (std::find(job.features.begin(), it, *it) != it)
-    {
-      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) +
-                        " of CooccurrenceFeatureMapEnums::Feature twice, but must have each at most once.");
-    }
-  }
-  task.numberOfFeatures = static_cast<int>(job.features.size());
-  std::copy(job.features.begin(), job.features.end(), task.features);
+  SetTaskFeatures(job.features, "CooccurrenceFeatureMapEnums::Feature", task);
   for (const Feature feature : job.features)
   {
     switch (feature)
@@ -209,7 +194,7 @@ CooccurrencePlan::MakeWeights()
 }
 
 void
-CooccurrencePlan::MakeEntropyTable(const JobExecution & execution)
+CooccurrencePlan::SetEntropyTable(const JobExecution & execution)
 {
   const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
   int                 bits = 0;
@@ -220,16 +205,7 @@ CooccurrencePlan::MakeEntropyTable(const JobExecution & execution)
   task.scales.entropyScale = PowerOfTwo(-bits);
   if (task.needsDifferenceCounts || task.needsSumCounts || task.needsCells)
   {
-    entropyTable.reserve(maxTotal + 1);
-    for (std::uint64_t n = 0; n <= maxTotal; ++n)
-    {
-      // The largest tables take seconds.
-      if (n % 65536 == 65535)
-      {
-        execution.CheckAbort();
-      }
-      entropyTable.push_back(EntropyTerm(n, bits));
-    }
+    entropyTable = MakeEntropyTable(maxTotal, bits, execution);
     task.scales.entropyTable = entropyTable.data();
   }
 }

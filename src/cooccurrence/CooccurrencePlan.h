@@ -55,7 +55,7 @@ private:
   void
   MakeWeights();
   void
-  MakeEntropyTable(const JobExecution & execution);
+  SetEntropyTable(const JobExecution & execution);
 };
 } // namespace voxelmaps
 } // namespace itk

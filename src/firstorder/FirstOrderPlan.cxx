@@ -18,6 +18,7 @@
 #include "firstorder/FirstOrderPlan.h"
 
 #include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,10 +54,7 @@ FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
     // The most bits, up to 48, with which sums of t stay below 2^61.
     const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
     const int  bits = std::min(48, 61 - BitsOf(voxels * static_cast<std::uint64_t>(CeilLog2(voxels))));
-    for (std::uint64_t n = 0; n <= voxels; ++n)
-    {
-      entropyTable.push_back(EntropyTerm(n, bits));
-    }
+    entropyTable = MakeEntropyTable(voxels, bits, job.execution);
     task.entropyScale = PowerOfTwo(-bits);
   }
   task.entropyTable = entropyTable.data();
@@ -66,23 +64,7 @@ void
 FirstOrderPlan::SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
 {
   using Feature = FirstOrderJob::Feature;
-  const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= FirstOrderTask::maxFeatures; };
-  if (job.features.empty() || job.features.size() > std::size_t{ FirstOrderTask::maxFeatures } ||
-      std::any_of(job.features.begin(), job.features.end(), isUnknown))
-  {
-    throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
-                      std::to_string(FirstOrderTask::maxFeatures) + " of FirstOrderFeatureMapEnums::Feature.");
-  }
-  for (auto it = job.features.begin(); it != job.features.end(); ++it)
-  {
-    if (std::find(job.features.begin(), it, *it) != it)
-    {
-      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) +
-                        " of FirstOrderFeatureMapEnums::Feature twice, but must have each at most once.");
-    }
-  }
-  task.numberOfFeatures = static_cast<int>(job.features.size());
-  std::copy(job.features.begin(), job.features.end(), task.features);
+  SetTaskFeatures(job.features, "FirstOrderFeatureMapEnums::Feature", task);
   for (const Feature feature : job.features)
   {
     switch (feature)

@@ -18,8 +18,8 @@
 #include "runlength/RunLengthPlan.h"
 
 #include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
 
-#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -58,10 +58,7 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
   task.scales.entropyScale = PowerOfTwo(-entropyBits);
   if (task.needsEntropy)
   {
-    for (std::uint64_t n = 0; n <= task.maxVoxels; ++n)
-    {
-      entropyTable.push_back(EntropyTerm(n, entropyBits));
-    }
+    entropyTable = MakeEntropyTable(task.maxVoxels, entropyBits, job.execution);
   }
   task.lengthSquares = lengthSquares.data();
   task.shortRunWeights = shortRunWeights.data();
@@ -73,24 +70,7 @@ void
 RunLengthPlan::SetFeatures(const RunLengthJob & job)
 {
   using Feature = RunLengthJob::Feature;
-  const auto isUnknown = [](Feature feature) { return static_cast<int>(feature) >= RunLengthTask::maxFeatures; };
-  if (job.features.empty() || job.features.size() > std::size_t{ RunLengthTask::maxFeatures } ||
-      std::any_of(job.features.begin(), job.features.end(), isUnknown))
-  {
-    throw EngineError("A job has " + std::to_string(job.features.size()) + " features, but must have 1 to " +
-                      std::to_string(RunLengthTask::maxFeatures) + " of RunLengthFeatureMapEnums::Feature.");
-  }
-  for (auto it = job.features.begin(); it != job.features.end(); ++it)
-  {
-    // Box sums would leave components of the second one unwritten.
-    if (std::find(job.features.begin(), it, *it) != it)
-    {
-      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) +
-                        " of RunLengthFeatureMapEnums::Feature twice, but must have each at most once.");
-    }
-  }
-  task.numberOfFeatures = static_cast<int>(job.features.size());
-  std::copy(job.features.begin(), job.features.end(), task.features);
+  SetTaskFeatures(job.features, "RunLengthFeatureMapEnums::Feature", task);
   for (const Feature feature : job.features)
   {
     switch (feature)
