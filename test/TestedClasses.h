@@ -24,6 +24,8 @@
 
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 #include "itkCooccurrenceJob.h"
+#include "itkDependenceFeatureMapImageFilter.h"
+#include "itkDependenceJob.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
@@ -33,6 +35,8 @@
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #  include "itkCudaCooccurrenceJob.h"
+#  include "itkCudaDependenceFeatureMapImageFilter.h"
+#  include "itkCudaDependenceJob.h"
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
@@ -103,12 +107,32 @@ MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
            } };
 }
 
+/** The same of a DependenceJob. */
+struct DependenceEngine
+{
+  std::string                                            name;
+  std::function<bool(itk::voxelmaps::DependenceJob job)> compute;
+};
+
+inline DependenceEngine
+MakeDependenceCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::DependenceJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeDependenceFeatureMaps(job);
+             return true;
+           } };
+}
+
 #if !defined(VOXELMAPS_TEST_CUDA)
 
 constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
 using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
+using DependenceFilter = itk::DependenceFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
@@ -139,6 +163,15 @@ GetFirstOrderEngines()
   return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
            MakeFirstOrderCpuEngine(InstructionSet::AVX2),
            MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
+}
+
+inline std::vector<DependenceEngine>
+GetDependenceEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeDependenceCpuEngine(InstructionSet::Baseline),
+           MakeDependenceCpuEngine(InstructionSet::AVX2),
+           MakeDependenceCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -250,6 +283,25 @@ public:
 protected:
   void
   ComputeFeatureMaps(const itk::voxelmaps::CooccurrenceJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
+class DependenceFilter : public WithTestedMethod<itk::CudaDependenceFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = DependenceFilter;
+  using Superclass = WithTestedMethod<itk::CudaDependenceFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::DependenceJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
   }
@@ -383,6 +435,40 @@ GetRunLengthEngines()
            MakeCudaEngine(Method::SlidingWindow),
            MakeCudaEngine(Method::SortReduce),
            MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
+}
+
+inline DependenceEngine
+MakeDependenceCudaEngine(itk::voxelmaps::CudaDependenceOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::DependenceJob & job) {
+            itk::voxelmaps::CudaDependenceOptions options;
+            options.method = method;
+            try
+            {
+              itk::voxelmaps::ComputeDependenceFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+inline std::vector<DependenceEngine>
+GetDependenceEngines()
+{
+  using Method = itk::voxelmaps::CudaDependenceOptions::Method;
+  return { MakeDependenceCudaEngine(Method::Automatic),
+           MakeDependenceCudaEngine(Method::SortedDependences),
+           MakeDependenceCudaEngine(Method::WindowWalk),
+           MakeDependenceCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 inline FirstOrderEngine

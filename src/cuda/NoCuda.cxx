@@ -17,6 +17,7 @@
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDependenceJob.h"
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
@@ -92,6 +93,18 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob &, const CudaCooccurren
 
 bool
 IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaDependenceReport
+ComputeDependenceFeatureMapsCuda(const DependenceJob &, const CudaDependenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const DependenceJob &, const CudaOptions &)
 {
   return true;
 }

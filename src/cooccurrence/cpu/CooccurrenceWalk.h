@@ -41,7 +41,7 @@ public:
 
 private:
   void
-  AddPairs(const CooccurrenceOffset & offset, const WindowBox & window, CooccurrenceSums & sums);
+  AddPairs(const PairOffset & offset, const WindowBox & window, CooccurrenceSums & sums);
   void
   CountCells(CooccurrenceSums & sums);
 
