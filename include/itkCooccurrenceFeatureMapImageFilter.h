@@ -151,6 +151,12 @@ public:
   /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
   VoxelMapsSetGetMacro(EmptyValue, double, m_EmptyValue);
 
+  /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts that
+   * it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
+  itkSetMacro(RegionHasOneLevel, bool);
+  itkGetConstMacro(RegionHasOneLevel, bool);
+  itkBooleanMacro(RegionHasOneLevel);
+
 protected:
   CooccurrenceFeatureMapImageFilter();
   ~CooccurrenceFeatureMapImageFilter() override = default;
@@ -176,6 +182,7 @@ private:
   AggregationEnum m_Aggregation{ AggregationEnum::Average };
   bool            m_Symmetric{ true };
   double          m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  bool            m_RegionHasOneLevel{ false };
 };
 } // namespace itk
 

@@ -1,0 +1,206 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CorrelationBatch.h"
+
+#include "cooccurrence/MaximalCorrelation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+// The elements of matrices side by side take 8.4 MB with 512 levels; larger ones are computed one after the other.
+constexpr int maxLevelsSideBySide = 512;
+
+/** The lane that multiplies a matrix by its transposed; see MaximalCorrelation. */
+struct ProductLane
+{
+  static constexpr int first = 0;
+  static constexpr int step = 1;
+
+  const JobExecution & execution;
+
+  void
+  Sync() const
+  {}
+  void
+  FinishColumn(int columns) const
+  {
+    constexpr int columnsWithAbortCheck = 512;
+    if (columns > columnsWithAbortCheck)
+    {
+      execution.CheckAbort();
+    }
+  }
+  static double
+  SquareRoot(double value)
+  {
+    return std::sqrt(value);
+  }
+};
+} // namespace
+
+CorrelationBatch::CorrelationBatch(const CooccurrenceTask & task, const JobExecution & execution, InstructionSet widest)
+  : m_MaxLevels(std::min(task.maxCorrelationLevels, maxLevelsSideBySide))
+  , m_IsSquared(!task.scales.symmetric)
+  , m_Execution(execution)
+  , m_Width(static_cast<std::size_t>(baseline::GetCorrelationWidth()))
+  , m_Compute(baseline::ComputeMaximalCorrelations)
+{
+#if defined(VOXELMAPS_X86_KERNELS)
+  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
+  if (use == InstructionSet::AVX512)
+  {
+    m_Width = static_cast<std::size_t>(avx512::GetCorrelationWidth());
+    m_Compute = avx512::ComputeMaximalCorrelations;
+  }
+  else if (use == InstructionSet::AVX2)
+  {
+    m_Width = static_cast<std::size_t>(avx2::GetCorrelationWidth());
+    m_Compute = avx2::ComputeMaximalCorrelations;
+  }
+#else
+  static_cast<void>(widest);
+#endif
+}
+
+double *
+CorrelationBatch::Reserve(Chunks & chunks, std::size_t number)
+{
+  constexpr std::size_t ofChunk = sizeof(Chunk) / sizeof(double);
+  if (chunks.size() * ofChunk < number)
+  {
+    chunks.clear();
+    chunks.resize((number + ofChunk - 1) / ofChunk);
+  }
+  return chunks.data()->numbers;
+}
+
+double *
+CorrelationBatch::BeginSymmetric(int levels, double * coefficient)
+{
+  this->ComputeAlone();
+  if (levels > maxLevelsSideBySide)
+  {
+    m_LevelsAlone = levels;
+    m_CoefficientAlone = coefficient;
+    m_Stride = 1;
+    return Reserve(m_ElementsAlone, static_cast<std::size_t>(TriangleRow(levels)));
+  }
+  if (m_Levels.size() == m_Width)
+  {
+    this->ComputeSideBySide();
+  }
+  const auto     elements = static_cast<std::size_t>(TriangleRow(m_MaxLevels));
+  double * const matrix = Reserve(m_Elements, elements * m_Width) + m_Levels.size();
+  m_Levels.push_back(levels);
+  m_Coefficients.push_back(coefficient);
+  m_Stride = static_cast<std::ptrdiff_t>(m_Width);
+  return matrix;
+}
+
+double *
+CorrelationBatch::BeginAsymmetric(int rows, int columns, double * coefficient)
+{
+  m_To = this->BeginSymmetric(rows, coefficient);
+  m_Rows = rows;
+  m_Columns = columns;
+  m_Counts.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 0.0);
+  return m_Counts.data();
+}
+
+void
+CorrelationBatch::FinishAsymmetric()
+{
+  const auto rows = static_cast<std::size_t>(m_Rows);
+  m_Sums.resize(2 * (rows + static_cast<std::size_t>(m_Columns)));
+  MaximalCorrelation<double, ProductLane>::MultiplyByTransposed(ProductLane{ m_Execution },
+                                                                m_Rows,
+                                                                m_Columns,
+                                                                m_Counts.data(),
+                                                                m_Sums.data(),
+                                                                m_Sums.data() + 2 * rows,
+                                                                m_To,
+                                                                m_Stride);
+}
+
+void
+CorrelationBatch::Flush()
+{
+  this->ComputeAlone();
+  if (!m_Levels.empty())
+  {
+    this->ComputeSideBySide();
+  }
+}
+
+void
+CorrelationBatch::ComputeSideBySide()
+{
+  double * const elements = m_Elements.data()->numbers;
+  const int      levels = *std::max_element(m_Levels.begin(), m_Levels.end());
+  m_Levels.resize(m_Width, 0);
+  for (std::size_t matrix = 0; matrix < m_Width; ++matrix)
+  {
+    const auto end = static_cast<std::size_t>(TriangleRow(levels));
+    for (auto i = static_cast<std::size_t>(TriangleRow(m_Levels[matrix])); i < end; ++i)
+    {
+      elements[i * m_Width + matrix] = 0.0;
+    }
+  }
+  Chunk coefficients{};
+  this->Compute(false, levels, elements, coefficients.numbers);
+  for (std::size_t matrix = 0; matrix < m_Coefficients.size(); ++matrix)
+  {
+    *m_Coefficients[matrix] = coefficients.numbers[matrix];
+  }
+  m_Levels.clear();
+  m_Coefficients.clear();
+}
+
+void
+CorrelationBatch::ComputeAlone()
+{
+  if (m_LevelsAlone > 0)
+  {
+    this->Compute(true, m_LevelsAlone, m_ElementsAlone.data()->numbers, m_CoefficientAlone);
+    m_LevelsAlone = 0;
+  }
+}
+
+void
+CorrelationBatch::Compute(bool isAlone, int levels, double * elements, double * coefficients)
+{
+  const auto          numbers = 2 * static_cast<std::size_t>(levels) * (isAlone ? 1 : m_Width);
+  CorrelationMatrices matrices{};
+  matrices.levels = levels;
+  matrices.isAlone = isAlone;
+  matrices.isSquared = m_IsSquared;
+  matrices.elements = elements;
+  matrices.workspace = Reserve(m_Workspace, numbers);
+  matrices.coefficients = coefficients;
+  matrices.execution = &m_Execution;
+  matrices.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
+  m_Compute(matrices);
+}
+} // namespace voxelmaps
+} // namespace itk
