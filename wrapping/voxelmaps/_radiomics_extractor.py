@@ -44,6 +44,9 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         radiomics.check_precision(precision)
         self.precision = precision
         super().__init__(*args, **kwargs)
+        for name in self.settings:
+            if name not in _radiomics_parameters.SETTINGS and name not in _radiomics_parameters.FILTER_SETTINGS:
+                _logger.warning("setting %s is not known to PyRadiomics and has no effect", name)
 
     def computeFeatures(self, image, mask, imageTypeName, **kwargs):
         if not kwargs.get("voxelBased", False):
