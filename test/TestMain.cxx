@@ -49,7 +49,8 @@ main(int argc, char * argv[])
   if (method != nullptr && !IsMethodOfAny<itk::CooccurrenceFeatureMapEnums,
                                           itk::FirstOrderFeatureMapEnums,
                                           itk::FuzzyConnectednessEnums,
-                                          itk::RunLengthFeatureMapEnums>(method))
+                                          itk::RunLengthFeatureMapEnums,
+                                          itk::SizeZoneFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
     return EXIT_FAILURE;

@@ -31,6 +31,8 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
+#include "itkSizeZoneJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
@@ -42,6 +44,8 @@
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
+#  include "itkCudaSizeZoneFeatureMapImageFilter.h"
+#  include "itkCudaSizeZoneJob.h"
 #endif
 
 #include <cstdlib>
@@ -121,6 +125,20 @@ MakeDependenceCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
            [instructionSet](itk::voxelmaps::DependenceJob job) {
              job.widestInstructionSet = instructionSet;
              itk::voxelmaps::ComputeDependenceFeatureMaps(job);
+/** The same of a SizeZoneJob. */
+struct SizeZoneEngine
+{
+  std::string                                          name;
+  std::function<bool(itk::voxelmaps::SizeZoneJob job)> compute;
+};
+
+inline SizeZoneEngine
+MakeSizeZoneCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::SizeZoneJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeSizeZoneFeatureMaps(job);
              return true;
            } };
 }
@@ -139,6 +157,8 @@ template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
+template <typename... TArguments>
+using SizeZoneFilter = itk::SizeZoneFeatureMapImageFilter<TArguments...>;
 
 inline std::vector<CooccurrenceEngine>
 GetCooccurrenceEngines()
@@ -172,6 +192,13 @@ GetDependenceEngines()
   return { MakeDependenceCpuEngine(InstructionSet::Baseline),
            MakeDependenceCpuEngine(InstructionSet::AVX2),
            MakeDependenceCpuEngine(InstructionSet::AVX512) };
+inline std::vector<SizeZoneEngine>
+GetSizeZoneEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeSizeZoneCpuEngine(InstructionSet::Baseline),
+           MakeSizeZoneCpuEngine(InstructionSet::AVX2),
+           MakeSizeZoneCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -364,6 +391,25 @@ protected:
   }
 };
 
+template <typename... TArguments>
+class SizeZoneFilter : public WithTestedMethod<itk::CudaSizeZoneFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = SizeZoneFilter;
+  using Superclass = WithTestedMethod<itk::CudaSizeZoneFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::SizeZoneJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
 inline CooccurrenceEngine
 MakeCudaCooccurrenceEngine(itk::voxelmaps::CudaCooccurrenceOptions::Method method)
 {
@@ -503,6 +549,41 @@ GetFirstOrderEngines()
            MakeFirstOrderCudaEngine(Method::SortingNetwork),
            MakeFirstOrderCudaEngine(Method::RadixSelection),
            MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
+}
+
+inline SizeZoneEngine
+MakeSizeZoneCudaEngine(itk::voxelmaps::CudaSizeZoneOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::SizeZoneJob & job) {
+            itk::voxelmaps::CudaSizeZoneOptions options;
+            options.method = method;
+            try
+            {
+              itk::voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
+inline std::vector<SizeZoneEngine>
+GetSizeZoneEngines()
+{
+  using Method = itk::voxelmaps::CudaSizeZoneOptions::Method;
+  return { MakeSizeZoneCudaEngine(Method::Automatic),
+           MakeSizeZoneCudaEngine(Method::BitPlanes),
+           MakeSizeZoneCudaEngine(Method::UnionFind),
+           MakeSizeZoneCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 #endif

@@ -22,6 +22,7 @@
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
+#include "itkCudaSizeZoneJob.h"
 
 namespace itk
 {
@@ -129,6 +130,18 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions
 
 bool
 IsCpuFaster(const RunLengthJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaSizeZoneReport
+ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob &, const CudaSizeZoneOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const SizeZoneJob &, const CudaOptions &)
 {
   return true;
 }
