@@ -18,6 +18,7 @@
 #include "CorrelationBatch.h"
 
 #include "cooccurrence/MaximalCorrelation.h"
+#include "texture/TileKernel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,36 +64,20 @@ CorrelationBatch::CorrelationBatch(const CooccurrenceTask & task, const JobExecu
   : m_MaxLevels(std::min(task.maxCorrelationLevels, maxLevelsSideBySide))
   , m_IsSquared(!task.scales.symmetric)
   , m_Execution(execution)
-  , m_Width(static_cast<std::size_t>(baseline::GetCorrelationWidth()))
-  , m_Compute(baseline::ComputeMaximalCorrelations)
-{
-#if defined(VOXELMAPS_X86_KERNELS)
-  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
-  if (use == InstructionSet::AVX512)
-  {
-    m_Width = static_cast<std::size_t>(avx512::GetCorrelationWidth());
-    m_Compute = avx512::ComputeMaximalCorrelations;
-  }
-  else if (use == InstructionSet::AVX2)
-  {
-    m_Width = static_cast<std::size_t>(avx2::GetCorrelationWidth());
-    m_Compute = avx2::ComputeMaximalCorrelations;
-  }
-#else
-  static_cast<void>(widest);
-#endif
-}
+  , m_Width(static_cast<std::size_t>(ChooseKernel(widest, VOXELMAPS_KERNELS(GetCorrelationWidth))()))
+  , m_Compute(ChooseKernel(widest, VOXELMAPS_KERNELS(ComputeMaximalCorrelations)))
+{}
 
 double *
-CorrelationBatch::Reserve(Chunks & chunks, std::size_t number)
+CorrelationBatch::Memory::Reserve(std::size_t number)
 {
-  constexpr std::size_t ofChunk = sizeof(Chunk) / sizeof(double);
-  if (chunks.size() * ofChunk < number)
+  if (size < number)
   {
-    chunks.clear();
-    chunks.resize((number + ofChunk - 1) / ofChunk);
+    numbers.reset();
+    numbers = MakeWorkspace(number * sizeof(double));
+    size = number;
   }
-  return chunks.data()->numbers;
+  return this->Get();
 }
 
 double *
@@ -104,14 +89,14 @@ CorrelationBatch::BeginSymmetric(int levels, double * coefficient)
     m_LevelsAlone = levels;
     m_CoefficientAlone = coefficient;
     m_Stride = 1;
-    return Reserve(m_ElementsAlone, static_cast<std::size_t>(TriangleRow(levels)));
+    return m_ElementsAlone.Reserve(static_cast<std::size_t>(TriangleRow(levels)));
   }
   if (m_Levels.size() == m_Width)
   {
     this->ComputeSideBySide();
   }
   const auto     elements = static_cast<std::size_t>(TriangleRow(m_MaxLevels));
-  double * const matrix = Reserve(m_Elements, elements * m_Width) + m_Levels.size();
+  double * const matrix = m_Elements.Reserve(elements * m_Width) + m_Levels.size();
   m_Levels.push_back(levels);
   m_Coefficients.push_back(coefficient);
   m_Stride = static_cast<std::ptrdiff_t>(m_Width);
@@ -156,7 +141,7 @@ CorrelationBatch::Flush()
 void
 CorrelationBatch::ComputeSideBySide()
 {
-  double * const elements = m_Elements.data()->numbers;
+  double * const elements = m_Elements.Get();
   const int      levels = *std::max_element(m_Levels.begin(), m_Levels.end());
   m_Levels.resize(m_Width, 0);
   for (std::size_t matrix = 0; matrix < m_Width; ++matrix)
@@ -167,11 +152,12 @@ CorrelationBatch::ComputeSideBySide()
       elements[i * m_Width + matrix] = 0.0;
     }
   }
-  Chunk coefficients{};
-  this->Compute(false, levels, elements, coefficients.numbers);
+  constexpr std::size_t   maxWidth = 8;
+  alignas(64) double      coefficients[maxWidth];
+  this->Compute(false, levels, elements, coefficients);
   for (std::size_t matrix = 0; matrix < m_Coefficients.size(); ++matrix)
   {
-    *m_Coefficients[matrix] = coefficients.numbers[matrix];
+    *m_Coefficients[matrix] = coefficients[matrix];
   }
   m_Levels.clear();
   m_Coefficients.clear();
@@ -182,7 +168,7 @@ CorrelationBatch::ComputeAlone()
 {
   if (m_LevelsAlone > 0)
   {
-    this->Compute(true, m_LevelsAlone, m_ElementsAlone.data()->numbers, m_CoefficientAlone);
+    this->Compute(true, m_LevelsAlone, m_ElementsAlone.Get(), m_CoefficientAlone);
     m_LevelsAlone = 0;
   }
 }
@@ -196,7 +182,7 @@ CorrelationBatch::Compute(bool isAlone, int levels, double * elements, double * 
   matrices.isAlone = isAlone;
   matrices.isSquared = m_IsSquared;
   matrices.elements = elements;
-  matrices.workspace = Reserve(m_Workspace, numbers);
+  matrices.workspace = m_Workspace.Reserve(numbers);
   matrices.coefficients = coefficients;
   matrices.execution = &m_Execution;
   matrices.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };

@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace itk
@@ -58,16 +59,21 @@ public:
   Flush();
 
 private:
-  /** Memory that is aligned as vectors need it. */
-  struct alignas(64) Chunk
+  struct Memory
   {
-    double numbers[8];
-  };
-  using Chunks = std::vector<Chunk>;
+    std::shared_ptr<void> numbers;
+    std::size_t           size{ 0 };
 
-  /** Room for so many doubles, with any content. */
-  static double *
-  Reserve(Chunks & chunks, std::size_t number);
+    double *
+    Get() const
+    {
+      return static_cast<double *>(numbers.get());
+    }
+    /** Make room for so many numbers; the content may be lost. */
+    double *
+    Reserve(std::size_t number);
+  };
+
   void
   ComputeSideBySide();
   void
@@ -80,16 +86,16 @@ private:
   const JobExecution & m_Execution;
   std::size_t          m_Width;
   void (*m_Compute)(const CorrelationMatrices &);
-  Chunks m_Workspace;
+  Memory m_Workspace;
 
   // Matrices that wait, side by side.
   std::vector<int>      m_Levels;
   std::vector<double *> m_Coefficients;
-  Chunks                m_Elements;
+  Memory                m_Elements;
   // A large one that waits, or 0.
   int      m_LevelsAlone{ 0 };
   double * m_CoefficientAlone{ nullptr };
-  Chunks   m_ElementsAlone;
+  Memory   m_ElementsAlone;
 
   // Of the last matrix.
   std::ptrdiff_t      m_Stride{ 1 };
