@@ -459,7 +459,18 @@ def test_diagnostics_of_pyradiomics():
     ]
 
 
+def test_number_of_parts_without_simpleitk(monkeypatch):
+    roi = np.zeros((5, 6, 7), bool)
+    roi[:2, :2, :2] = roi[2, 2, 2] = roi[4, 5, 0:7:2] = True
+    counts = [images._number_of_components(roi)]
+    monkeypatch.setitem(sys.modules, "SimpleITK", None)
+    counts.append(images._number_of_components(roi))
+    assert counts == [5, 5]
+
+
 def test_diagnostics_need_more_than_the_core_of_itk(monkeypatch):
+    monkeypatch.setitem(sys.modules, "SimpleITK", None)
+
     class Core:
         def __getattr__(self, name):
             if name == "ConnectedComponentImageFilter":

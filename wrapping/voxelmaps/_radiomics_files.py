@@ -48,6 +48,9 @@ _SLAB_BYTES = 2**26
 # Level 6 takes twice as long and makes files 2 % smaller: the last bits of maps are noise to the compressor.
 _COMPRESSION_LEVEL = 1
 
+# Of NIfTI-1, with the four bytes that say that there is no extension.
+HEADER_BYTES = 352
+
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
 
@@ -131,7 +134,11 @@ def header(volume, dtype, folder):
         content = bytearray(path.read_bytes())
         path.unlink()
     struct.pack_into(f"={len(volume.size)}h", content, 42, *volume.size)
-    return bytes(content[: len(content) - small.array.nbytes])
+    if len(content) != HEADER_BYTES + small.array.nbytes:
+        raise RuntimeError(
+            f"ITK has written a NIfTI header of {len(content) - small.array.nbytes} bytes, not {HEADER_BYTES}"
+        )
+    return bytes(content[:HEADER_BYTES])
 
 
 class _File:

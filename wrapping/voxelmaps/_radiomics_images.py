@@ -18,6 +18,7 @@
 """Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
 cropping, resegmentation."""
 
+import contextlib
 import hashlib
 import logging
 import math
@@ -388,6 +389,14 @@ def _image_diagnostics(image, kind, hashes):
 
 def _number_of_components(inside):
     """The number of connected components, with 26 neighbors (8 in 2D)."""
+    with contextlib.suppress(ImportError):
+        # ITK's takes seconds to load.
+        from SimpleITK import ConnectedComponentImageFilter, GetImageFromArray
+
+        components = ConnectedComponentImageFilter()
+        components.FullyConnectedOn()
+        components.Execute(GetImageFromArray(inside.astype(np.uint8)))
+        return components.GetObjectCount()
     if not hasattr(itk, "ConnectedComponentImageFilter"):
         raise ImportError(
             "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
