@@ -151,8 +151,8 @@ public:
   /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
   VoxelMapsSetGetMacro(EmptyValue, double, m_EmptyValue);
 
-  /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts that
-   * it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
+  /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts
+   * that it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
   itkSetMacro(RegionHasOneLevel, bool);
   itkGetConstMacro(RegionHasOneLevel, bool);
   itkBooleanMacro(RegionHasOneLevel);
