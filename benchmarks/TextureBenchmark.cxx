@@ -20,6 +20,7 @@
 
 #include "itkCudaCooccurrenceJob.h"
 #include "itkCudaFirstOrderJob.h"
+#include "itkCudaSizeZoneJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
 
@@ -132,6 +133,45 @@ struct FirstOrder
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+  }
+};
+
+struct SizeZone
+{
+  using Job = itk::voxelmaps::SizeZoneJob;
+  using CudaOptions = itk::voxelmaps::CudaSizeZoneOptions;
+  using CudaReport = itk::voxelmaps::CudaSizeZoneReport;
+
+  static constexpr const char * name = "sizezone";
+
+  /** The methods of the device; cases that one cannot take are skipped. */
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::BitPlanes, Method::UnionFind };
+  }
+
+  /** All features of the class. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.features.size();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeSizeZoneFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options);
   }
 };
 
@@ -333,6 +373,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
   RegisterClass<MaximalCorrelation>();
+  RegisterClass<SizeZone>();
   return true;
 }
 } // namespace

@@ -26,7 +26,7 @@ namespace voxelmaps
 bool
 SizeZoneTileTakes(const SizeZoneTask & task)
 {
-  return FitsWords(task, 64) && task.window[2] <= maxSlices;
+  return SlicesFitWords(task, 64);
 }
 
 std::size_t

@@ -442,7 +442,7 @@ ComputeTileOfWords(const SizeZoneTask & task, const SizeZoneTile & tile, void * 
   }
   else
   {
-    SizeZoneTileComputer<TWord, maxSlices>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWord, maxSlicesOfWords>(task, tile, workspace).Compute();
   }
 }
 } // namespace
@@ -450,7 +450,7 @@ ComputeTileOfWords(const SizeZoneTask & task, const SizeZoneTile & tile, void * 
 void
 ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
 {
-  if (FitsWords(task, 32))
+  if (SlicesFitWords(task, 32))
   {
     ComputeTileOfWords<std::uint32_t>(task, tile, workspace);
   }

@@ -19,6 +19,7 @@
 #define SizeZoneTileMemory_h
 
 #include "SizeZoneTile.h"
+#include "sizezone/SizeZoneWords.h"
 #include "texture/TileShape.h"
 
 namespace itk
@@ -29,33 +30,6 @@ namespace
 {
 constexpr int maxBytesOfVector = 64; // of the widest instruction set
 constexpr int maxWindowsOfVector = maxBytesOfVector / static_cast<int>(sizeof(std::uint32_t));
-constexpr int maxSlices = 7;
-
-/** From a row of a slice of a window, as bits, to the next one: a row is followed by one bit that is always 0, so that
- * no voxel becomes a neighbor of the next row's. */
-inline int
-BitsOfRow(const SizeZoneTask & task)
-{
-  return task.window[0] + 1;
-}
-/** Whether a slice of a window fits words of so many bits, which must be more than those of a row. */
-inline bool
-FitsWords(const SizeZoneTask & task, int bits)
-{
-  return BitsOfRow(task) < bits && BitsOfRow(task) * task.window[1] - 1 <= bits;
-}
-
-/** Number of bits of a level - 1. */
-inline int
-BitsOfLevel(const SizeZoneTask & task)
-{
-  int bits = 0;
-  while ((task.numberOfGrayLevels - 1) >> bits != 0)
-  {
-    ++bits;
-  }
-  return bits;
-}
 
 /** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
 struct SizeZoneTileMemory
