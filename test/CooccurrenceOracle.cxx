@@ -274,8 +274,9 @@ SecondMeasure(long double information)
   return std::sqrt(-std::expm1(-2.0L * information));
 }
 
-/** The second greatest singular value of P(i, j) / sqrt(r(i) k(j)), where r and k are sums of rows and columns: rotations
- * make the columns orthogonal to each other (one-sided Jacobi), whose lengths are the singular values then. */
+/** The second greatest singular value of P(i, j) / sqrt(r(i) k(j)), where r and k are sums of rows and columns:
+ * rotations make the columns orthogonal to each other (one-sided Jacobi), whose lengths are the singular values then.
+ */
 long double
 SecondSingularValue(const Matrix & matrix)
 {
@@ -295,8 +296,9 @@ SecondSingularValue(const Matrix & matrix)
   {
     const std::uint32_t i = entry.first.first;
     const std::uint32_t j = entry.first.second;
-    elements[j][rowOfLevel[i]] = static_cast<long double>(entry.second) /
-                                 std::sqrt(static_cast<long double>(rows.at(i)) * static_cast<long double>(columns.at(j)));
+    elements[j][rowOfLevel[i]] =
+      static_cast<long double>(entry.second) /
+      std::sqrt(static_cast<long double>(rows.at(i)) * static_cast<long double>(columns.at(j)));
   }
   const auto product = [](const std::vector<long double> & a, const std::vector<long double> & b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);

@@ -110,11 +110,10 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
     task.maxCorrelationLevels = static_cast<int>(std::min<std::uint64_t>(voxels, job.numberOfGrayLevels));
     if (task.maxCorrelationLevels > maxCorrelationLevels)
     {
-      throw EngineError("A job has windows of " + std::to_string(voxels) + " voxels and " +
-                        std::to_string(job.numberOfGrayLevels) +
-                        " gray levels, but MaximalCorrelationCoefficient takes at most " +
-                        std::to_string(maxCorrelationLevels) +
-                        " of either; leave it out of the features, or take fewer levels or smaller windows.");
+      throw EngineError(
+        "A job has windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
+        " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
+        " of either; leave it out of the features, or take fewer levels or smaller windows.");
     }
   }
 }

@@ -31,13 +31,13 @@
  *
  *   D(i, j) = (c(i, j) S - r(i) k(j)) / (sqrt(r(i) S) sqrt(k(j) S)),
  *
- * whose numerators are exact integers below 2^53, so that each element has only the rounding of the roots, quotients and
- * products. The coefficient is the greatest singular value of D: of a symmetric D the greatest magnitude of its
+ * whose numerators are exact integers below 2^53, so that each element has only the rounding of the roots, quotients
+ * and products. The coefficient is the greatest singular value of D: of a symmetric D the greatest magnitude of its
  * eigenvalues, else the root of the greatest eigenvalue of D D^T, which is as accurate, since that eigenvalue is of the
  * magnitude of the elements that are rounded.
  *
- * Householder reflections give the tridiagonal form. The coefficient is then found on a grid: it is the least multiple m
- * of 2^-40 for which no magnitude exceeds m + 2^-41, which Sturm's leading principal minors tell. So a matrix without
+ * Householder reflections give the tridiagonal form. The coefficient is then found on a grid: it is the least multiple
+ * m of 2^-40 for which no magnitude exceeds m + 2^-41, which Sturm's leading principal minors tell. So a matrix without
  * correlation has exactly 0, and one whose graph of levels is disconnected or bipartite exactly 1.
  *
  * Every sum is added in one order, that of rising indices, from 0. Levels behind the last one, without counts, change
@@ -60,8 +60,8 @@ TriangleRow(std::ptrdiff_t i)
   return i * (i + 1) / 2;
 }
 
-/** TReal is double, or a vector of doubles, one matrix per element. TTeam tells how the lanes that compute a matrix share
- * it: a lane computes the rows first, first + step and so on, and all lanes compute sums that all need.
+/** TReal is double, or a vector of doubles, one matrix per element. TTeam tells how the lanes that compute a matrix
+ * share it: a lane computes the rows first, first + step and so on, and all lanes compute sums that all need.
  *
  *   int first, step;
  *   static constexpr bool isAlone;       // whether step is 1
@@ -108,8 +108,8 @@ struct MaximalCorrelation
     team.Sync();
   }
 
-  /** From counts, row by row, to the lower triangle of D D^T, whose elements are stride apart. Needs room for two numbers
-   * per row and two per column. */
+  /** From counts, row by row, to the lower triangle of D D^T, whose elements are stride apart. Needs room for two
+   * numbers per row and two per column. */
   static VOXELMAPS_HOST_DEVICE void
   MultiplyByTransposed(const TTeam & team, int rows, int columns, TReal * counts, TReal * ofRows, TReal * ofColumns,
                        TReal * matrix, std::ptrdiff_t stride)
@@ -177,7 +177,8 @@ struct MaximalCorrelation
     constexpr double negligible = 1e-60;
     for (int k = 0; k + 1 < levels; ++k)
     {
-      // The reflection of a column, whose elements below the diagonal are first and others: v = (first +- norm, others).
+      // The reflection of a column, whose elements below the diagonal are first and others: v = (first +- norm,
+      // others).
       const TReal first = matrix[TriangleRow(k + 1) + k];
       TReal       others{};
       for (int i = k + 2; i < levels; ++i)
@@ -253,8 +254,8 @@ struct MaximalCorrelation
     team.Sync();
   }
 
-  /** The least of the leading principal minors of x - T and of x + T, where T is tridiagonal, up to powers of 2: greater
-   * than 0 if no eigenvalue is above x, or below -x. */
+  /** The least of the leading principal minors of x - T and of x + T, where T is tridiagonal, up to powers of 2:
+   * greater than 0 if no eigenvalue is above x, or below -x. */
   static VOXELMAPS_HOST_DEVICE void
   GetLeastMinors(int levels, const TReal * diagonal, const TReal * squares, TReal x, TReal & above, TReal & below)
   {

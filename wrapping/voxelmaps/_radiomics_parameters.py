@@ -20,7 +20,6 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 
 import copy
 import json
-import logging
 import math
 import numbers
 import operator
@@ -30,8 +29,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import itk
 import numpy as np
-
-_logger = logging.getLogger(__name__)
 
 # --- Values ------------------------------------------------------------------------------------------------------------
 
@@ -243,8 +240,6 @@ class FeatureClass(NamedTuple):
     enumerations: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
-    # Features that PyRadiomics computes if none are named, and this module does not have.
-    missing: tuple = ()
     # Features that PyRadiomics only has the names of, and those they equal.
     without_values: Dict[str, str] = {}
 
@@ -256,10 +251,9 @@ class FeatureClass(NamedTuple):
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
 
-    def all_features(self, and_missing=False):
+    def all_features(self):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""
         names = [name for name in self.numbers() if name not in self.only_by_name]
-        names += self.missing if and_missing else ()
         return sorted(names, key=lambda name: name + "FeatureValue")
 
 
@@ -270,7 +264,6 @@ CLASSES = {
     "glcm": FeatureClass(
         "CooccurrenceFeatureMapImageFilter",
         "CooccurrenceFeatureMapEnums",
-        missing=("MCC",),
         without_values={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
@@ -290,16 +283,10 @@ def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
     if given is None or len(given) == 0:
-        if feature_class.missing:
-            _logger.warning(
-                "featureClass %s: all features but %s, which is not available", name, ", ".join(feature_class.missing)
-            )
         return feature_class.all_features()
     if isinstance(given, (str, bytes, dict)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
     for feature in given:
-        if feature in feature_class.missing:
-            raise NotImplementedError(f"feature {feature} of {name} is not available")
         if feature in feature_class.without_values:
             raise NotImplementedError(
                 f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "

@@ -255,9 +255,8 @@ CooccurrenceSlide::RankLevels()
     {
       m_RankOfLevel[m_LevelOfRank[rank]] = static_cast<std::uint16_t>(rank + 1);
     }
-    std::transform(m_Levels.begin(), m_Levels.end(), m_Ranks.begin(), [this](std::uint16_t level) {
-      return m_RankOfLevel[level];
-    });
+    std::transform(
+      m_Levels.begin(), m_Levels.end(), m_Ranks.begin(), [this](std::uint16_t level) { return m_RankOfLevel[level]; });
   }
   for (const std::uint16_t level : m_LevelOfRank)
   {

@@ -152,8 +152,8 @@ CorrelationBatch::ComputeSideBySide()
       elements[i * m_Width + matrix] = 0.0;
     }
   }
-  constexpr std::size_t   maxWidth = 8;
-  alignas(64) double      coefficients[maxWidth];
+  constexpr std::size_t maxWidth = 8;
+  alignas(64) double    coefficients[maxWidth];
   this->Compute(false, levels, elements, coefficients);
   for (std::size_t matrix = 0; matrix < m_Coefficients.size(); ++matrix)
   {

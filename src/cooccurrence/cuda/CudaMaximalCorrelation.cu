@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 // A team of lanes computes the matrices of one window after the other: eight lanes, so that a warp has four windows, a
-// warp or a block, depending on how many levels a window can have. Teams of one warp do the same steps at the same time;
-// smaller matrices are filled up with zeros, which do not change them.
+// warp or a block, depending on how many levels a window can have. Teams of one warp do the same steps at the same
+// time; smaller matrices are filled up with zeros, which do not change them.
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "texture/WindowBox.h"
@@ -51,11 +51,12 @@ struct CorrelationLayout
   CorrelationLayout(const CooccurrenceTask & task, std::size_t maxSharedMemory)
     : maxLevels(task.maxCorrelationLevels)
     , wordsOfSet(static_cast<int>(task.numberOfGrayLevels) / lanesPerWarp + 1)
-    , lanes(maxLevels <= maxLevelsOfEightLanes ? 8 : maxLevels <= maxLevelsOfWarp ? lanesPerWarp : lanesOfBlock)
-    , component(static_cast<int>(
-        std::find(
-          task.features, task.features + task.numberOfFeatures, CooccurrenceTask::Feature::MaximalCorrelationCoefficient) -
-        task.features))
+    , lanes(maxLevels <= maxLevelsOfEightLanes ? 8
+            : maxLevels <= maxLevelsOfWarp     ? lanesPerWarp
+                                               : lanesOfBlock)
+    , component(static_cast<int>(std::find(task.features, task.features + task.numberOfFeatures,
+                                           CooccurrenceTask::Feature::MaximalCorrelationCoefficient) -
+                                 task.features))
     , isShared(false)
     , isSymmetric(task.scales.symmetric)
   {
@@ -67,20 +68,21 @@ struct CorrelationLayout
     }
   }
   VOXELMAPS_HOST_DEVICE std::ptrdiff_t
-  NumbersPerTeam() const
+                        NumbersPerTeam() const
   {
     const std::ptrdiff_t levels = maxLevels;
     return TriangleRow(levels) + 2 * levels + (isSymmetric ? 0 : levels * levels + 4 * levels);
   }
   VOXELMAPS_HOST_DEVICE std::ptrdiff_t
-  WordsPerTeam() const
+                        WordsPerTeam() const
   {
     return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanesOfBlock;
   }
   VOXELMAPS_HOST_DEVICE std::size_t
-  BytesPerTeam() const
+                        BytesPerTeam() const
   {
-    return (static_cast<std::size_t>(NumbersPerTeam()) * 8 + static_cast<std::size_t>(WordsPerTeam()) * 4 + 15) / 16 * 16;
+    return (static_cast<std::size_t>(NumbersPerTeam()) * 8 + static_cast<std::size_t>(WordsPerTeam()) * 4 + 15) / 16 *
+           16;
   }
   std::size_t
   BytesPerBlock() const
@@ -286,8 +288,7 @@ private:
     }
     else
     {
-      Algorithm::MultiplyByTransposed(
-        m_Team, maxRows, maxColumns, m_Counts, m_Sums, m_Sums + 2 * maxRows, m_Matrix, 1);
+      Algorithm::MultiplyByTransposed(m_Team, maxRows, maxColumns, m_Counts, m_Sums, m_Sums + 2 * maxRows, m_Matrix, 1);
     }
     Algorithm::Tridiagonalize(m_Team, maxRows, m_Matrix, m_First, m_Second);
     return this->Search(maxRows);
@@ -428,9 +429,9 @@ __launch_bounds__(threadsOfBlock<VLanes>)
   extern __shared__ __align__(16) char shared[];
   constexpr int                        teams = threadsOfBlock<VLanes> / VLanes;
   const int                            team = static_cast<int>(threadIdx.x) / VLanes;
-  char * const                         memory =
-    layout.isShared ? shared + team * layout.BytesPerTeam() : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  CorrelationOfTeam<VLanes> correlation(task, layout, memory);
+  char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
+                                                                : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
+  CorrelationOfTeam<VLanes>            correlation(task, layout, memory);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
@@ -448,22 +449,22 @@ template <int VLanes>
 void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
 {
-  constexpr int      threads = threadsOfBlock<VLanes>;
-  constexpr int      teams = threads / VLanes;
-  const auto         kernel = CorrelationKernel<VLanes>;
-  const std::size_t  bytes = layout.isShared ? layout.BytesPerBlock() : 0;
-  const auto         resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
+  constexpr int       threads = threadsOfBlock<VLanes>;
+  constexpr int       teams = threads / VLanes;
+  const auto          kernel = CorrelationKernel<VLanes>;
+  const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
+  const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
-    layout.isShared ? resident
-                    : std::max<std::uint64_t>(
-                        std::min(ScratchBlocks(), resources.scratchBytes / layout.BytesPerBlock()), 1);
+    layout.isShared
+      ? resident
+      : std::max<std::uint64_t>(std::min(ScratchBlocks(), resources.scratchBytes / layout.BytesPerBlock()), 1);
 
   // In parts of about a tenth of a second, so that an abort is quick, but not less than all blocks.
-  constexpr double   stepsOfPart = 3e11;
-  const double       matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
-  const double       levels = task.maxCorrelationLevels;
-  const double       steps = matrices * levels * levels * levels +
-                             60.0 * static_cast<double>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
+  constexpr double stepsOfPart = 3e11;
+  const double     matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
+  const double     levels = task.maxCorrelationLevels;
+  const double     steps = matrices * levels * levels * levels +
+                       60.0 * static_cast<double>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const auto         inFlight = static_cast<std::int64_t>(blocks) * teams;
   const std::int64_t part = std::max(static_cast<std::int64_t>(stepsOfPart / steps), inFlight);
   const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
@@ -503,7 +504,7 @@ ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodRe
     return;
   }
   const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
-  layout.lanes == lanesOfBlock  ? Launch<lanesOfBlock>(task, layout, resources)
+  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock>(task, layout, resources)
   : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp>(task, layout, resources)
                                  : Launch<8>(task, layout, resources);
 }
