@@ -279,7 +279,7 @@ CheckRunLengthFilter(GoldenGroup & group)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
-CheckCooccurrenceFilter(GoldenGroup & group)
+CheckCooccurrenceFilter(GoldenGroup & group, std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features)
 {
   using SceneType = Scene<TPixel, VDimension>;
   using FilterType = CooccurrenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
@@ -296,15 +296,13 @@ CheckCooccurrenceFilter(GoldenGroup & group)
     filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
     filter->SetAggregation(static_cast<typename FilterType::AggregationEnum>(draws.Below(3)));
     filter->SetSymmetric(draws.Percent(60));
-    auto features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
-    features.pop_back(); // MaximalCorrelationCoefficient, which has cases of its own
-    filter->SetFeatures(features);
+    auto selected = features;
     if (draws.Percent(30))
     {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 23)));
-      filter->SetFeatures(features);
+      draws.Shuffle(selected);
+      selected.resize(static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(features.size()))));
     }
+    filter->SetFeatures(selected);
     switch (draws.Below(4))
     {
       case 0:
@@ -429,11 +427,24 @@ TEST(GoldenFilters, GrayLevelDiscretization)
 TEST(GoldenFilters, CooccurrenceFeatureMap)
 {
   GoldenGroup group("CooccurrenceFeatureMapFilter");
-  CheckCooccurrenceFilter<unsigned char, 2, float>(group);
-  CheckCooccurrenceFilter<unsigned char, 3, double>(group);
-  CheckCooccurrenceFilter<short, 3, float>(group);
-  CheckCooccurrenceFilter<float, 2, double>(group);
-  CheckCooccurrenceFilter<double, 3, float>(group);
+  auto        features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+  features.pop_back(); // has cases of its own
+  CheckCooccurrenceFilter<unsigned char, 2, float>(group, features);
+  CheckCooccurrenceFilter<unsigned char, 3, double>(group, features);
+  CheckCooccurrenceFilter<short, 3, float>(group, features);
+  CheckCooccurrenceFilter<float, 2, double>(group, features);
+  CheckCooccurrenceFilter<double, 3, float>(group, features);
+}
+
+TEST(GoldenFilters, MaximalCorrelationMap)
+{
+  GoldenGroup                                                  group("MaximalCorrelationMapFilter");
+  const std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features{
+    itk::CooccurrenceFeatureMapEnums::Feature::MaximalCorrelationCoefficient
+  };
+  CheckCooccurrenceFilter<unsigned char, 2, double>(group, features);
+  CheckCooccurrenceFilter<short, 3, double>(group, features);
+  CheckCooccurrenceFilter<float, 3, float>(group, features);
 }
 
 TEST(GoldenFilters, FirstOrderFeatureMap)
