@@ -20,6 +20,7 @@
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
 #include "runlength/RunLengthFormulas.h"
+#include "texture/SizeMatrix.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
 using namespace itk::voxelmaps;
@@ -75,9 +76,13 @@ HasAllFunctions()
   const auto percentile = &Percentile<Numbers>;
   const auto median = &MedianOf<Numbers>;
   const auto sort = &SortByMergeExchange<Numbers>;
+  const auto addLevel = &AddGroup<levelAxis>;
+  const auto addSize = &AddGroup<sizeAxis>;
+  const auto sizeMatrix = &SizeMatrixFeatureValue;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
-      percentile == nullptr || median == nullptr || sort == nullptr)
+      percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
+      sizeMatrix == nullptr)
   {
     return false;
   }

@@ -37,9 +37,6 @@ constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has
 // Fixed-point weights must be good to 2^-38 for the greatest difference.
 constexpr int minBitsOfWeight = 38;
 constexpr int bitsOfWeightSum = 62;
-
-constexpr int maxEntropyBits = 48;
-constexpr int bitsOfEntropySum = 61;
 } // namespace
 
 CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
@@ -180,11 +177,7 @@ void
 CooccurrencePlan::SetEntropyTable(const JobExecution & execution)
 {
   const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
-  int                 bits = 0;
-  while (bits < maxEntropyBits && EntropyTerm(maxTotal, bits + 1) < std::int64_t{ 1 } << bitsOfEntropySum)
-  {
-    ++bits;
-  }
+  const int           bits = EntropyBits(maxTotal);
   task.scales.entropyScale = PowerOfTwo(-bits);
   if (task.needsDifferenceCounts || task.needsSumCounts || task.needsCells)
   {
