@@ -27,6 +27,8 @@
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkGrayToneDifferenceJob.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 
@@ -36,6 +38,8 @@
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
+#  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
+#  include "itkCudaGrayToneDifferenceJob.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #endif
@@ -103,6 +107,24 @@ MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
            } };
 }
 
+/** The same of a GrayToneDifferenceJob. */
+struct GrayToneDifferenceEngine
+{
+  std::string                                                    name;
+  std::function<bool(itk::voxelmaps::GrayToneDifferenceJob job)> compute;
+};
+
+inline GrayToneDifferenceEngine
+MakeGrayToneDifferenceCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
+           [instructionSet](itk::voxelmaps::GrayToneDifferenceJob job) {
+             job.widestInstructionSet = instructionSet;
+             itk::voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job);
+             return true;
+           } };
+}
+
 #if !defined(VOXELMAPS_TEST_CUDA)
 
 constexpr bool isCudaTest = false;
@@ -111,6 +133,8 @@ template <typename... TArguments>
 using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
+template <typename... TArguments>
+using GrayToneDifferenceFilter = itk::GrayToneDifferenceFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
 using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
 template <typename... TArguments>
@@ -139,6 +163,15 @@ GetFirstOrderEngines()
   return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
            MakeFirstOrderCpuEngine(InstructionSet::AVX2),
            MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
+}
+
+inline std::vector<GrayToneDifferenceEngine>
+GetGrayToneDifferenceEngines()
+{
+  using itk::voxelmaps::InstructionSet;
+  return { MakeGrayToneDifferenceCpuEngine(InstructionSet::Baseline),
+           MakeGrayToneDifferenceCpuEngine(InstructionSet::AVX2),
+           MakeGrayToneDifferenceCpuEngine(InstructionSet::AVX512) };
 }
 
 #else
@@ -269,6 +302,26 @@ public:
 protected:
   void
   ComputeFeatureMaps(const itk::voxelmaps::FirstOrderJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename... TArguments>
+class GrayToneDifferenceFilter
+  : public WithTestedMethod<itk::CudaGrayToneDifferenceFeatureMapImageFilter<TArguments...>>
+{
+public:
+  using Self = GrayToneDifferenceFilter;
+  using Superclass = WithTestedMethod<itk::CudaGrayToneDifferenceFeatureMapImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const itk::voxelmaps::GrayToneDifferenceJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
   }
@@ -417,6 +470,40 @@ GetFirstOrderEngines()
            MakeFirstOrderCudaEngine(Method::SortingNetwork),
            MakeFirstOrderCudaEngine(Method::RadixSelection),
            MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
+}
+
+inline GrayToneDifferenceEngine
+MakeGrayToneDifferenceCudaEngine(itk::voxelmaps::CudaGrayToneDifferenceOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [method](const itk::voxelmaps::GrayToneDifferenceJob & job) {
+            itk::voxelmaps::CudaGrayToneDifferenceOptions options;
+            options.method = method;
+            try
+            {
+              itk::voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (std::string(error.what()).find("cannot take") == std::string::npos)
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+inline std::vector<GrayToneDifferenceEngine>
+GetGrayToneDifferenceEngines()
+{
+  using Method = itk::voxelmaps::CudaGrayToneDifferenceOptions::Method;
+  return { MakeGrayToneDifferenceCudaEngine(Method::Automatic),
+           MakeGrayToneDifferenceCudaEngine(Method::LevelTables),
+           MakeGrayToneDifferenceCudaEngine(Method::WindowWalk),
+           MakeGrayToneDifferenceCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaRunLengthJob.h"
 
 namespace itk
@@ -104,6 +105,18 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOpti
 
 bool
 IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
 {
   return true;
 }
