@@ -21,6 +21,7 @@
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaRunLengthJob.h"
 #include "itkCudaSizeZoneJob.h"
 
@@ -118,6 +119,18 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOpti
 
 bool
 IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
 {
   return true;
 }
