@@ -54,11 +54,12 @@ struct Cooccurrence
     return { Method::Automatic, Method::WindowWalk };
   }
 
-  /** All features of the class, the mean of the 13 directions. */
+  /** All features of the class but the maximal correlation coefficient, the mean of the 13 directions. */
   static void
   SetParameters(Job & job)
   {
     job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    job.features.pop_back();
     job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
   }
   static std::size_t
@@ -75,6 +76,24 @@ struct Cooccurrence
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
+
+/** The maximal correlation coefficient alone. */
+struct MaximalCorrelation : Cooccurrence
+{
+  static constexpr const char * name = "maximalcorrelation";
+
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    return { CudaOptions::Method::Automatic };
+  }
+  static void
+  SetParameters(Job & job)
+  {
+    Cooccurrence::SetParameters(job);
+    job.features = { Job::Feature::MaximalCorrelationCoefficient };
   }
 };
 
@@ -353,6 +372,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   benchmark::AddCustomContext("data", DescribeData());
   RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
+  RegisterClass<MaximalCorrelation>();
   RegisterClass<SizeZone>();
   return true;
 }

@@ -51,6 +51,8 @@ main(int argc, char * argv[])
                                           itk::FuzzyConnectednessEnums,
                                           itk::RunLengthFeatureMapEnums,
                                           itk::SizeZoneFeatureMapEnums>(method))
+                                          itk::GrayToneDifferenceFeatureMapEnums,
+                                          itk::RunLengthFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
     return EXIT_FAILURE;

@@ -17,9 +17,11 @@
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDependenceJob.h"
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaRunLengthJob.h"
 #include "itkCudaSizeZoneJob.h"
 
@@ -97,6 +99,18 @@ IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
   return true;
 }
 
+CudaDependenceReport
+ComputeDependenceFeatureMapsCuda(const DependenceJob &, const CudaDependenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const DependenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
 {
@@ -105,6 +119,18 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOpti
 
 bool
 IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
 {
   return true;
 }
