@@ -19,6 +19,7 @@
 #include "HeadData.h"
 
 #include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDependenceJob.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
@@ -74,6 +75,46 @@ struct Cooccurrence
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
+
+struct Dependence
+{
+  using Job = itk::voxelmaps::DependenceJob;
+  using CudaOptions = itk::voxelmaps::CudaDependenceOptions;
+  using CudaReport = itk::voxelmaps::CudaDependenceReport;
+
+  static constexpr const char * name = "dependence";
+
+  /** The methods of the device; cases that one cannot take are skipped. */
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::WindowWalk };
+  }
+
+  /** All features of the class, with the 26 neighbors. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::DependenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.features.size();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeDependenceFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeDependenceFeatureMapsCuda(job, options);
   }
 };
 
@@ -312,6 +353,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   TakeOption(argc, argv, "--data", dataDirectory);
   benchmark::AddCustomContext("data", DescribeData());
   RegisterClass<Cooccurrence>();
+  RegisterClass<Dependence>();
   RegisterClass<FirstOrder>();
   return true;
 }

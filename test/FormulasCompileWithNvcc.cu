@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
 #include "cooccurrence/CooccurrenceTask.h"
+#include "dependence/DependenceTask.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
 #include "runlength/RunLengthFormulas.h"
@@ -76,13 +77,15 @@ HasAllFunctions()
   const auto percentile = &Percentile<Numbers>;
   const auto median = &MedianOf<Numbers>;
   const auto sort = &SortByMergeExchange<Numbers>;
+  const auto dependent = &AreDependent;
+  const auto storeDependences = &StoreDependenceFeatures;
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
-      sizeMatrix == nullptr)
+      sizeMatrix == nullptr || dependent == nullptr || storeDependences == nullptr)
   {
     return false;
   }

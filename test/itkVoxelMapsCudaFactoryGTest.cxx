@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "VoxelMapsTestUtilities.h"
 
+#include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkCudaDevices.h"
 #include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
@@ -82,6 +83,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
@@ -92,6 +95,7 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("Image", NameOfNew<Image2D>());
     EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NameOfNew<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
@@ -203,6 +207,12 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   VoxelMapsTest::ExpectError(
     [&] { cooccurrence->Update(); },
     { "CudaCooccurrenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto dependence = itk::CudaDependenceFeatureMapImageFilter<Image2D>::New();
+  dependence->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { dependence->Update(); },
+    { "CudaDependenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<Image2D>::New();
   firstOrder->SetInput(MakeSmallImage<Image2D>());
