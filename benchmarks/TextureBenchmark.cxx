@@ -20,6 +20,7 @@
 
 #include "itkCudaCooccurrenceJob.h"
 #include "itkCudaFirstOrderJob.h"
+#include "itkCudaSizeZoneJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
 
@@ -53,11 +54,12 @@ struct Cooccurrence
     return { Method::Automatic, Method::WindowWalk };
   }
 
-  /** All features of the class, the mean of the 13 directions. */
+  /** All features of the class but the maximal correlation coefficient, the mean of the 13 directions. */
   static void
   SetParameters(Job & job)
   {
     job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    job.features.pop_back();
     job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
   }
   static std::size_t
@@ -74,6 +76,24 @@ struct Cooccurrence
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
+
+/** The maximal correlation coefficient alone. */
+struct MaximalCorrelation : Cooccurrence
+{
+  static constexpr const char * name = "maximalcorrelation";
+
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    return { CudaOptions::Method::Automatic };
+  }
+  static void
+  SetParameters(Job & job)
+  {
+    Cooccurrence::SetParameters(job);
+    job.features = { Job::Feature::MaximalCorrelationCoefficient };
   }
 };
 
@@ -113,6 +133,45 @@ struct FirstOrder
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+  }
+};
+
+struct SizeZone
+{
+  using Job = itk::voxelmaps::SizeZoneJob;
+  using CudaOptions = itk::voxelmaps::CudaSizeZoneOptions;
+  using CudaReport = itk::voxelmaps::CudaSizeZoneReport;
+
+  static constexpr const char * name = "sizezone";
+
+  /** The methods of the device; cases that one cannot take are skipped. */
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::BitPlanes, Method::UnionFind };
+  }
+
+  /** All features of the class. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.features.size();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeSizeZoneFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options);
   }
 };
 
@@ -313,6 +372,8 @@ RegisterBenchmarks(int & argc, char ** argv)
   benchmark::AddCustomContext("data", DescribeData());
   RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
+  RegisterClass<MaximalCorrelation>();
+  RegisterClass<SizeZone>();
   return true;
 }
 } // namespace

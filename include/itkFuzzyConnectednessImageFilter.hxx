@@ -203,7 +203,8 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FindSeedsO
   constexpr std::int64_t blockSize = 64;
 
   const MaskImageType * seedImage = this->GetSeedImage();
-  const auto            region = seedImage->GetLargestPossibleRegion();
+  voxelmaps::VerifyBuffer(seedImage);
+  const auto region = seedImage->GetLargestPossibleRegion();
   // By the first voxel of the part that they were found in.
   std::map<std::int64_t, std::vector<std::int64_t>> found;
   std::mutex                                        mutex;

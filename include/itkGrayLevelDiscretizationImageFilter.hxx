@@ -165,6 +165,8 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
 {
+  voxelmaps::VerifyBuffer(this->GetInput());
+  voxelmaps::VerifyBuffer(this->GetMaskImage());
   m_InvalidLevel.reset();
   const double levels = m_Parameters.numberOfGrayLevels;
   switch (m_Parameters.method)

@@ -252,6 +252,29 @@ template <typename TImage>
 constexpr bool hasPixelsInBuffer =
   std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value;
 
+/** Throws itk::ExceptionObject if the buffer of an image does not hold its buffered region; nothing without an image.
+ */
+template <typename TImage>
+void
+VerifyBuffer(const TImage * image)
+{
+  if constexpr (hasPixelsInBuffer<TImage>)
+  {
+    if (image == nullptr)
+    {
+      return;
+    }
+    const SizeValueType pixels = image->GetBufferedRegion().GetNumberOfPixels();
+    const auto * const  container = image->GetPixelContainer();
+    const SizeValueType allocated = container == nullptr ? 0 : container->Size();
+    if (allocated < pixels)
+    {
+      itkGenericExceptionMacro("An image has a buffered region of " << pixels << " pixels, but its buffer has "
+                                                                    << allocated << ": call Allocate().");
+    }
+  }
+}
+
 /** \class RowReader
  * \brief Pointers to the pixels of rows, which loops read faster than iterators.
  *
@@ -311,6 +334,7 @@ template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 MakeBufferedImage(const TImage * image, const JobExecution & execution)
 {
+  VerifyBuffer(image);
   const auto buffered = BufferedImage<TImage>::New();
   if constexpr (hasPixelsInBuffer<TImage>)
   {
@@ -348,6 +372,7 @@ MakeBytes(const TImage * image, const typename TImage::RegionType & region, type
   {
     return nullptr;
   }
+  VerifyBuffer(image);
   const auto size = static_cast<std::int64_t>(region.GetNumberOfPixels());
   // Not a vector: one thread would clear it.
   std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[static_cast<std::size_t>(size)]);

@@ -19,7 +19,9 @@
 #include "cooccurrence/CooccurrenceTask.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
+#include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
+#include "texture/SizeMatrix.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
 using namespace itk::voxelmaps;
@@ -28,6 +30,9 @@ template struct itk::voxelmaps::RunLengthSums<double>;
 template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
 template struct itk::voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
 template struct itk::voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
+
+template class itk::voxelmaps::GrayToneDifferenceTotals<NarrowDifference::Number>;
+template class itk::voxelmaps::GrayToneDifferenceTotals<WideDifference::Number>;
 
 namespace
 {
@@ -75,9 +80,15 @@ HasAllFunctions()
   const auto percentile = &Percentile<Numbers>;
   const auto median = &MedianOf<Numbers>;
   const auto sort = &SortByMergeExchange<Numbers>;
+  const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
+  const auto pairTerm = &GrayToneDifferencePairTerm<double>;
+  const auto addLevel = &AddGroup<levelAxis>;
+  const auto addSize = &AddGroup<sizeAxis>;
+  const auto sizeMatrix = &SizeMatrixFeatureValue;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
-      percentile == nullptr || median == nullptr || sort == nullptr)
+      percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
+      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr)
   {
     return false;
   }

@@ -49,6 +49,9 @@ main(int argc, char * argv[])
   if (method != nullptr && !IsMethodOfAny<itk::CooccurrenceFeatureMapEnums,
                                           itk::FirstOrderFeatureMapEnums,
                                           itk::FuzzyConnectednessEnums,
+                                          itk::RunLengthFeatureMapEnums,
+                                          itk::SizeZoneFeatureMapEnums>(method))
+                                          itk::GrayToneDifferenceFeatureMapEnums,
                                           itk::RunLengthFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "FirstOrderRandomCase.h"
+#include "GuardedOutput.h"
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
@@ -69,29 +70,12 @@ struct JobOfCase
   Job                job;
 };
 
-/** Run a job into a buffer between guards, and expect that it wrote every number inside and none outside. Nothing if
- * the engine cannot take the job. */
+/** The output of a job by an engine; nothing if the engine cannot take the job. */
 template <typename TReal>
 std::vector<TReal>
 Compute(Job job, const FirstOrderEngine & engine = GetFirstOrderEngines().front())
 {
-  constexpr std::size_t guard = 64;
-  static constexpr auto untouched = static_cast<TReal>(-1.2345e33);
-  const std::size_t     count =
-    job.features.size() * static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-  std::vector<TReal> buffer(count + 2 * guard, untouched);
-  job.output = buffer.data() + guard;
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  if (!engine.compute(job))
-  {
-    return {};
-  }
-  const auto isUntouched = [](TReal value) { return value == untouched; };
-  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the output";
-  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the output";
-  std::vector<TReal> result(buffer.begin() + guard, buffer.end() - guard);
-  EXPECT_TRUE(std::none_of(result.begin(), result.end(), isUntouched)) << "left out a voxel";
-  return result;
+  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.features.size(), engine);
 }
 
 /** Compare a case, computed by all engines, with the oracle. */

@@ -896,6 +896,22 @@ TEST(FuzzyConnectednessImageFilterErrors, Mask)
   ExpectRepairableError([&stretched](Filter2D * f) { f->SetMaskImage(stretched); }, repair, { "~2.25" });
 }
 
+TEST(FuzzyConnectednessImageFilterErrors, ImagesWithoutBuffer)
+{
+  const auto repair = [](Filter2D * f) {
+    f->SetInput(MakeFilter()->GetInput());
+    f->SetMaskImage(nullptr);
+    f->SetSeedImage(nullptr);
+  };
+  const auto mask = Mask2D::New();
+  mask->SetRegions(itk::Size<2>{ { 3, 3 } });
+  const auto image = std::decay_t<decltype(*MakeFilter()->GetInput())>::New();
+  image->SetRegions(itk::Size<2>{ { 3, 3 } });
+  ExpectRepairableError([&image](Filter2D * f) { f->SetInput(image); }, repair, { "9", "buffer has 0", "Allocate" });
+  ExpectRepairableError([&mask](Filter2D * f) { f->SetMaskImage(mask); }, repair, { "9", "buffer has 0", "Allocate" });
+  ExpectRepairableError([&mask](Filter2D * f) { f->SetSeedImage(mask); }, repair, { "9", "buffer has 0", "Allocate" });
+}
+
 TEST(FuzzyConnectednessImageFilterErrors, VarianceAndMean)
 {
   struct Wrong

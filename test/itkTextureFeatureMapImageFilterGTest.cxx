@@ -585,6 +585,28 @@ TEST(TextureFeatureMapImageFilter, SkippingDirectionsIsOffByDefault)
   EXPECT_EQ(0.0, filter->GetOutput()->GetPixel({ { 0, 1, 1 } })[0]);
 }
 
+TEST(TextureFeatureMapImageFilter, ImagesWithoutBufferAreErrors)
+{
+  RandomNumbers random(81);
+  const auto    image = MakeRandomImage<Image3D>(random, 0, 9);
+  const auto    size = image->GetLargestPossibleRegion().GetSize();
+  const auto    unallocated = Image3D::New();
+  unallocated->SetRegions(size);
+  const auto mask = Filter3D::MaskImageType::New();
+  mask->SetRegions(size);
+  const auto filter = Filter3D::New();
+  filter->SetInput(unallocated);
+  ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
+  filter->SetInput(image);
+  filter->SetMaskImage(mask);
+  ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
+  filter->SetMaskImage(nullptr);
+  filter->SetSelectionImage(mask);
+  ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
+  filter->SetSelectionImage(nullptr);
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+}
+
 TEST(TextureFeatureMapImageFilter, ExceptionsOfObserversPassUnchanged)
 {
   RandomNumbers random(80);

@@ -95,6 +95,19 @@ EntropyTerm(std::uint64_t n, int bits)
   return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
 }
 
+int
+EntropyBits(std::uint64_t maxNumber)
+{
+  constexpr int maxBits = 48;
+  constexpr int bitsOfSum = 61;
+  int           bits = 0;
+  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << bitsOfSum)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
 std::vector<std::int64_t>
 MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution)
 {

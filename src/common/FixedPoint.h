@@ -52,6 +52,11 @@ PowerOfTwo(int exponent);
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits);
 
+/** The most bits, up to 48, with which EntropyTerm(maxNumber, bits) is below 2^61, and so is any sum of terms whose
+ * numbers add up to maxNumber. */
+int
+EntropyBits(std::uint64_t maxNumber);
+
 /** EntropyTerm(0, bits) ... EntropyTerm(maxNumber, bits). Large tables take seconds, so the execution can be aborted.
  */
 std::vector<std::int64_t>

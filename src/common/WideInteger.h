@@ -114,6 +114,22 @@ struct WideInteger
   }
 };
 
+/** sum += a b, for sums that stay positive. */
+VOXELMAPS_HOST_DEVICE inline void
+AddProduct(WideInteger<2> & sum, std::uint64_t a, std::uint64_t b)
+{
+  const std::uint64_t low = a * b;
+  sum.words[0] += low;
+  sum.words[1] += MultiplyHigh(a, b) + (sum.words[0] < low ? 1 : 0);
+}
+
+VOXELMAPS_HOST_DEVICE inline void
+AddProduct(WideInteger<2> & sum, const WideInteger<2> & a, std::uint64_t b)
+{
+  AddProduct(sum, a.words[0], b);
+  sum.words[1] += a.words[1] * b;
+}
+
 /** The nearest double, rounded once. */
 template <int VWords>
 VOXELMAPS_HOST_DEVICE inline double

@@ -18,10 +18,12 @@
 #include "cooccurrence/CooccurrencePlan.h"
 
 #include "common/FixedPoint.h"
+#include "cooccurrence/MaximalCorrelation.h"
 #include "texture/TaskFeatures.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -31,16 +33,11 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr std::int64_t  maxOffsetComponent = 254; // windows have at most 255 voxels along an axis
-constexpr std::size_t   maxNumberOfOffsets = 4096;
 constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has 64 MiB
 
 // Fixed-point weights must be good to 2^-38 for the greatest difference.
 constexpr int minBitsOfWeight = 38;
 constexpr int bitsOfWeightSum = 62;
-
-constexpr int maxEntropyBits = 48;
-constexpr int bitsOfEntropySum = 61;
 } // namespace
 
 CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
@@ -66,32 +63,16 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
 void
 CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
 {
-  if (job.offsets.empty() || job.offsets.size() > maxNumberOfOffsets)
-  {
-    throw EngineError("A job has " + std::to_string(job.offsets.size()) + " offsets, but must have 1 to " +
-                      std::to_string(maxNumberOfOffsets) + '.');
-  }
+  offsets = MakePairOffsets(job.offsets);
   task.maxPairs = 1;
   std::uint64_t allPairs = 0;
-  for (const Triple & offset : job.offsets)
+  for (const PairOffset & offset : offsets)
   {
-    CooccurrenceOffset step{};
-    std::uint64_t      pairs = 1;
-    bool               isValid = offset[0] != 0 || offset[1] != 0 || offset[2] != 0;
+    std::uint64_t pairs = 1;
     for (int d = 0; d < 3; ++d)
     {
-      isValid = isValid && offset[d] >= -maxOffsetComponent && offset[d] <= maxOffsetComponent;
-      step.step[d] = static_cast<int>(offset[d]);
-      const std::int64_t length = offset[d] < 0 ? -offset[d] : offset[d];
-      pairs *= static_cast<std::uint64_t>(std::max<std::int64_t>(job.windowSize[d] - length, 0));
+      pairs *= static_cast<std::uint64_t>(std::max(task.window[d] - std::abs(offset.step[d]), 0));
     }
-    if (!isValid)
-    {
-      throw EngineError("A job has the offset (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
-                        std::to_string(offset[2]) + "), but components must be -" + std::to_string(maxOffsetComponent) +
-                        " to " + std::to_string(maxOffsetComponent) + ", and not all 0.");
-    }
-    offsets.push_back(step);
     task.maxPairs = std::max(task.maxPairs, pairs);
     allPairs += pairs;
   }
@@ -106,6 +87,18 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
   }
   task.numberOfOffsets = static_cast<int>(offsets.size());
   task.offsets = offsets.data();
+  if (task.needsMaximalCorrelation)
+  {
+    const std::uint64_t voxels = NumberOfVoxels(job.windowSize);
+    task.maxCorrelationLevels = static_cast<int>(std::min<std::uint64_t>(voxels, job.numberOfGrayLevels));
+    if (task.maxCorrelationLevels > maxCorrelationLevels)
+    {
+      throw EngineError(
+        "A job has windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
+        " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
+        " of either; leave it out of the features, or take fewer levels or smaller windows.");
+    }
+  }
 }
 
 void
@@ -139,6 +132,12 @@ CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
       case Feature::InformationalMeasureOfCorrelation2:
         task.needsCells = true;
         task.needsRows = true;
+        break;
+      case Feature::MaximalCorrelationCoefficient:
+        task.hasOneLevel = job.hasOneLevel || job.numberOfGrayLevels == 1;
+        task.needsMaximalCorrelation = !task.hasOneLevel;
+        task.needsCells = task.needsCells || task.needsMaximalCorrelation;
+        task.needsRows = task.needsRows || task.needsMaximalCorrelation;
         break;
       default:
         break;
@@ -197,11 +196,7 @@ void
 CooccurrencePlan::SetEntropyTable(const JobExecution & execution)
 {
   const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
-  int                 bits = 0;
-  while (bits < maxEntropyBits && EntropyTerm(maxTotal, bits + 1) < std::int64_t{ 1 } << bitsOfEntropySum)
-  {
-    ++bits;
-  }
+  const int           bits = EntropyBits(maxTotal);
   task.scales.entropyScale = PowerOfTwo(-bits);
   if (task.needsDifferenceCounts || task.needsSumCounts || task.needsCells)
   {

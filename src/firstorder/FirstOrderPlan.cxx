@@ -20,7 +20,6 @@
 #include "common/FixedPoint.h"
 #include "texture/TaskFeatures.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -51,9 +50,8 @@ FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
   task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
   if (task.needsLevelCounts)
   {
-    // The most bits, up to 48, with which sums of t stay below 2^61.
     const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
-    const int  bits = std::min(48, 61 - BitsOf(voxels * static_cast<std::uint64_t>(CeilLog2(voxels))));
+    const int  bits = EntropyBits(voxels);
     entropyTable = MakeEntropyTable(voxels, bits, job.execution);
     task.entropyScale = PowerOfTwo(-bits);
   }

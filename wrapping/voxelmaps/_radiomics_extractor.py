@@ -32,8 +32,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
 
     Loading, resampling, normalization, image filters such as wavelets, and cropping are PyRadiomics' own code. So is what this
-    module does not have: the classes gldm, glszm and ngtdm, the feature glcm_MCC, weighting by distance, and extraction that is
-    not voxel-based.
+    module does not have: the classes gldm, glszm and ngtdm, weighting by distance, and extraction that is not voxel-based.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 
@@ -68,7 +67,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
             _logger.warning("PyRadiomics computes the class %s", name)
             return self._compute_by_pyradiomics(image, mask, image_type, name, features, kwargs)
         ours = feature_class.numbers()
-        features = list(dict.fromkeys(features or feature_class.all_features(and_missing=True)))
+        features = list(dict.fromkeys(features or feature_class.all_features()))
         others = [feature for feature in features if feature not in ours]
         maps = {}
         if others:

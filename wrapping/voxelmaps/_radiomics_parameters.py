@@ -21,6 +21,7 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 import copy
 import json
 import logging
+import math
 import numbers
 import operator
 import os
@@ -30,8 +31,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import itk
 import numpy as np
-
-_logger = logging.getLogger(__name__)
 
 # --- Values ------------------------------------------------------------------------------------------------------------
 
@@ -246,8 +245,6 @@ class FeatureClass(NamedTuple):
     enumerations: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
-    # Features that PyRadiomics computes if none are named, and this module does not have.
-    missing: tuple = ()
     # Features that PyRadiomics only has the names of, and those they equal.
     without_values: Dict[str, str] = {}
 
@@ -259,10 +256,9 @@ class FeatureClass(NamedTuple):
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
 
-    def all_features(self, and_missing=False):
+    def all_features(self):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""
         names = [name for name in self.numbers() if name not in self.only_by_name]
-        names += self.missing if and_missing else ()
         return sorted(names, key=lambda name: name + "FeatureValue")
 
 
@@ -273,7 +269,6 @@ CLASSES = {
     "glcm": FeatureClass(
         "CooccurrenceFeatureMapImageFilter",
         "CooccurrenceFeatureMapEnums",
-        missing=("MCC",),
         without_values={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
@@ -310,12 +305,11 @@ def _features(name, given):
             _logger.warning(
                 "featureClass %s: all features but %s, which is not available", name, ", ".join(feature_class.missing)
             )
+    if given is None or len(given) == 0:
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
     for feature in given:
-        if feature in feature_class.missing:
-            raise NotImplementedError(f"feature {feature} of {name} is not available")
         if feature in feature_class.without_values:
             raise NotImplementedError(
                 f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "

@@ -115,14 +115,19 @@ def _offsets(distances, window):
     return offsets
 
 
-def _class_parameters(name, settings, window):
+def _class_parameters(name, settings, window, has_one_level):
     """Parameters of the filter that only this class has."""
     if name == "firstorder":
         return {"voxel_array_shift": float(settings["voxelArrayShift"])}
     directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}
     if name == "glcm":
         offsets = _offsets(settings["distances"], window)
-        return {**directions, "offsets": offsets, "symmetric": settings["symmetricalGLCM"]}
+        return {
+            **directions,
+            "offsets": offsets,
+            "symmetric": settings["symmetricalGLCM"],
+            "region_has_one_level": has_one_level,
+        }
     return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
 
 
@@ -136,6 +141,7 @@ def filter_of_class(image, roi, name, features, settings, precision):
     used = image.array[inside] if settings["maskedKernel"] else image.array.ravel()
     # PyRadiomics' class of first order features converts the image before it computes edges.
     edges = bin_edges(used.astype(float) if name == "firstorder" else used, settings)
+    has_one_level = bool(used.min() >= edges[-1])
     array = _images.native(image.array)
     if precision == "double":
         array = array.astype(np.float64)
@@ -158,7 +164,7 @@ def filter_of_class(image, roi, name, features, settings, precision):
         background_value=background,
         features=[numbers[feature] for feature in features],
         **{"mask_image" if settings["maskedKernel"] else "selection_image": inside.view(np.uint8)},
-        **_class_parameters(name, settings, window),
+        **_class_parameters(name, settings, window, has_one_level),
     )
     # The C++ filter does not keep the array alive that holds the voxels.
     filter.voxelmaps_input = input_image

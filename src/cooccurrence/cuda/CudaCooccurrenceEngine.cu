@@ -21,7 +21,9 @@
 #include "itkCudaCooccurrenceJob.h"
 #include "itkCudaDevices.h"
 #include "texture/CudaTables.h"
+#include "texture/CudaTextureEngine.h"
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -79,23 +81,23 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     tables.Add(MakeCudaPairList(plan.task), pairList);
   }
   tables.Upload();
-  const auto ofSlab = [&whole](const TextureTask & slab) {
-    CooccurrenceTask task = whole;
-    static_cast<TextureTask &>(task) = slab;
-    return task;
-  };
   CudaSlabEngine slabs(
     job,
     whole,
     [&](const TextureTask & slab) {
-      return isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(ofSlab(slab));
+      const CudaScratchBytes ofMethod =
+        isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(TaskOfSlab(whole, slab));
+      const CudaScratchBytes ofCorrelations = CudaMaximalCorrelationScratchBytes(whole);
+      return CudaScratchBytes{ std::max(ofMethod.minimum, ofCorrelations.minimum),
+                               std::max(ofMethod.maximum, ofCorrelations.maximum) };
     },
     tables.GetBytes(),
     options.memoryBudget);
   slabs.Compute(
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      isSorted ? ComputeByCudaSortedPairs(ofSlab(slab), pairList, resources)
-               : ComputeByCudaCooccurrenceWalk(ofSlab(slab), resources);
+      isSorted ? ComputeByCudaSortedPairs(TaskOfSlab(whole, slab), pairList, resources)
+               : ComputeByCudaCooccurrenceWalk(TaskOfSlab(whole, slab), resources);
+      ComputeCudaMaximalCorrelations(TaskOfSlab(whole, slab), resources);
     },
     report);
   return report;
@@ -122,18 +124,10 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
     1e-6 * static_cast<double>(job.offsets.size()) * static_cast<double>(NumberOfVoxels(job.outputSize));
   const double cpu =
     steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]));
-  const double        device = steps * deviceNanoseconds * windowVoxels;
-  const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
-                                    (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  const double device = steps * deviceNanoseconds * windowVoxels;
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 4096;
-  const ExpectedTimes     times = ExpectTimes(cpu,
-                                          device,
-                                          outputBytes,
-                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < times.device;
+  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
 }
 } // namespace voxelmaps
 } // namespace itk

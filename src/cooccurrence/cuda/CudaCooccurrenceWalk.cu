@@ -159,6 +159,7 @@ public:
     {
       this->ClearTable();
       CooccurrenceSums sums{};
+      sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
       for (int i = first; i < first + offsetsPerMatrix; ++i)
       {
         this->AddPairs(m_Task.offsets[i], sums);
@@ -232,7 +233,7 @@ private:
   }
 
   __device__ void
-  AddPairs(const CooccurrenceOffset & offset, CooccurrenceSums & sums)
+  AddPairs(const PairOffset & offset, CooccurrenceSums & sums)
   {
     for (int i = m_WarpLane; i < m_Window.NumberOfVoxels(); i += lanesPerWarp)
     {

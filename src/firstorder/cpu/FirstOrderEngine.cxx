@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "FirstOrderTile.h"
 #include "firstorder/FirstOrderPlan.h"
+#include "texture/TileKernel.h"
 #include "texture/Tiling.h"
 
 #include <algorithm>
@@ -30,27 +31,6 @@ namespace
 {
 // What a worker does between two reports: a few milliseconds, but not less than a vector of windows.
 constexpr std::int64_t maxStepsOfTile = 1000000;
-
-using ComputeTile = void (*)(const FirstOrderTask &, const FirstOrderTile &, void *);
-
-ComputeTile
-ChooseKernel(InstructionSet widest)
-{
-#if defined(VOXELMAPS_X86_KERNELS)
-  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
-  if (use == InstructionSet::AVX512)
-  {
-    return avx512::ComputeFirstOrderTile;
-  }
-  if (use == InstructionSet::AVX2)
-  {
-    return avx2::ComputeFirstOrderTile;
-  }
-#else
-  static_cast<void>(widest);
-#endif
-  return baseline::ComputeFirstOrderTile;
-}
 } // namespace
 
 void
@@ -61,7 +41,7 @@ ComputeFirstOrderFeatureMaps(const FirstOrderJob & job)
   {
     return;
   }
-  const ComputeTile  compute = ChooseKernel(job.widestInstructionSet);
+  const auto         compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeFirstOrderTile));
   const std::int64_t voxels = std::max<std::int64_t>(maxStepsOfTile / plan.task.windowVoxels, 16);
   const std::int64_t nx = EqualPart(job.outputSize[0], std::min<std::int64_t>(voxels, 128));
   const std::int64_t ny =
@@ -72,10 +52,8 @@ ComputeFirstOrderFeatureMaps(const FirstOrderJob & job)
   const int         maxSize[3] = { static_cast<int>(nx), static_cast<int>(ny), static_cast<int>(nz) };
   const std::size_t bytes = FirstOrderWorkspaceSize(plan.task, maxSize);
   ForEachTile(tiling, job.execution, [&]() {
-    constexpr std::uintptr_t alignment = 64;
-    auto                     memory = std::shared_ptr<char[]>(new char[bytes + alignment]);
+    auto memory = MakeWorkspace(bytes);
     return [memory, compute, &plan, &job](const Triple & start, const Triple & size) {
-      const auto     address = reinterpret_cast<std::uintptr_t>(memory.get());
       FirstOrderTile tile;
       for (int d = 0; d < 3; ++d)
       {
@@ -84,7 +62,7 @@ ComputeFirstOrderFeatureMaps(const FirstOrderJob & job)
       }
       tile.execution = &job.execution;
       tile.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
-      compute(plan.task, tile, memory.get() + (alignment - address % alignment) % alignment);
+      compute(plan.task, tile, memory.get());
     };
   });
 }

@@ -16,15 +16,15 @@
  *
  *=========================================================================*/
 #include "CudaFirstOrderMethods.h"
-#include "cuda/CudaContext.h"
 #include "cuda/CudaDevice.h"
 #include "firstorder/FirstOrderPlan.h"
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
+#include "texture/CudaTables.h"
+#include "texture/CudaTextureEngine.h"
 
 #include <cmath>
 #include <sstream>
-#include <vector>
 
 namespace itk
 {
@@ -70,27 +70,23 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
   report.method = ChooseMethod(options.method, plan.task);
 
   FirstOrderTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use it.
-  const auto *      tableBegin = reinterpret_cast<const char *>(plan.entropyTable.data());
-  const std::size_t tableBytes = plan.entropyTable.size() * sizeof(std::int64_t);
-  const auto        table = CudaContext::Current().GetTable(std::vector<char>(tableBegin, tableBegin + tableBytes));
-  whole.entropyTable = static_cast<const std::int64_t *>(table.get());
-  const auto ofSlab = [&whole](const TextureTask & slab) {
-    FirstOrderTask task = whole;
-    static_cast<TextureTask &>(task) = slab;
-    return task;
-  };
+  // Before the slabs, which wait for the kernels that use them.
+  CudaTables tables;
+  tables.Add(plan.entropyTable, whole.entropyTable);
+  tables.Upload();
   const bool     sorts = report.method == Method::SortingNetwork;
   CudaSlabEngine slabs(
     job,
     whole,
-    [&](const TextureTask & slab) { return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(ofSlab(slab)); },
-    tableBytes,
+    [&](const TextureTask & slab) {
+      return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(TaskOfSlab(whole, slab));
+    },
+    tables.GetBytes(),
     options.memoryBudget);
   slabs.Compute(
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      sorts ? ComputeByCudaSortingNetwork(ofSlab(slab), resources)
-            : ComputeByCudaRadixSelection(ofSlab(slab), resources);
+      sorts ? ComputeByCudaSortingNetwork(TaskOfSlab(whole, slab), resources)
+            : ComputeByCudaRadixSelection(TaskOfSlab(whole, slab), resources);
     },
     report);
   return report;
@@ -109,23 +105,15 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
   // A plan would make its table.
   FirstOrderTask task{};
   FirstOrderPlan::SetFeatures(job, task);
-  const auto          voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
-  const auto          windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
-  const double        logarithm = task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
-  const double        steps = 1e-6 * voxels * windowVoxels;
-  const double        cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
-  const double        device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
-  const std::uint64_t outputBytes =
-    NumberOfVoxels(job.outputSize) * job.features.size() * (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
+  const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
+  const double logarithm = task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
+  const double steps = 1e-6 * voxels * windowVoxels;
+  const double cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
+  const double device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 8192;
-  const ExpectedTimes     times = ExpectTimes(cpu,
-                                          device,
-                                          outputBytes,
-                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < times.device;
+  return IsCpuEngineFaster(job, job.features.size(), cpu, device, voxelsOfTile, options);
 }
 } // namespace voxelmaps
 } // namespace itk

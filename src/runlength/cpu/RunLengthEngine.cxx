@@ -18,6 +18,7 @@
 #include "BoxSumsTile.h"
 #include "WindowWalk.h"
 #include "runlength/RunLengthPlan.h"
+#include "texture/TileKernel.h"
 #include "texture/Tiling.h"
 
 #include <algorithm>
@@ -51,50 +52,27 @@ ComputeByWindowWalk(const RunLengthTask & task, const Triple & outputSize, const
   });
 }
 
-using ComputeTile = void (*)(const BoxSumsTask &, const BoxSumsTile &, void *);
-
-ComputeTile
-ChooseKernel(InstructionSet widest)
-{
-#if defined(VOXELMAPS_X86_KERNELS)
-  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
-  if (use == InstructionSet::AVX512)
-  {
-    return avx512::ComputeBoxSumsTile;
-  }
-  if (use == InstructionSet::AVX2)
-  {
-    return avx2::ComputeBoxSumsTile;
-  }
-#else
-  static_cast<void>(widest);
-#endif
-  return baseline::ComputeBoxSumsTile;
-}
-
 void
 ComputeByBoxSums(const BoxSumsTask & task, const Triple & outputSize, const RunLengthJob & job)
 {
-  const ComputeTile compute = ChooseKernel(job.widestInstructionSet);
+  const auto        compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeBoxSumsTile));
   const std::size_t bytes = BoxSumsWorkspaceSize(task);
   const Tiling      tiling(outputSize, { { task.tileSize[0], task.tileSize[1], task.tileSize[2] } });
   ForEachTile(tiling, job.execution, [&]() {
-    constexpr std::uintptr_t    alignment = 64;
-    auto                        memory = std::shared_ptr<char[]>(new char[bytes + alignment]);
+    auto                        memory = MakeWorkspace(bytes);
     std::shared_ptr<WindowWalk> walk;
     if (task.skipDirectionsWithoutPairs)
     {
       walk = std::make_shared<WindowWalk>(task, job.execution);
     }
     return [memory, walk, compute, &task](const Triple & start, const Triple & size) {
-      const auto  address = reinterpret_cast<std::uintptr_t>(memory.get());
       BoxSumsTile tile;
       for (int d = 0; d < 3; ++d)
       {
         tile.start[d] = start[d];
         tile.size[d] = static_cast<int>(size[d]);
       }
-      compute(task, tile, memory.get() + (alignment - address % alignment) % alignment);
+      compute(task, tile, memory.get());
       if (walk)
       {
         walk->SkipDirections(start, size);

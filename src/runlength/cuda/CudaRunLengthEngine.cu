@@ -21,6 +21,7 @@
 #include "itkCudaRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
 #include "texture/CudaTables.h"
+#include "texture/CudaTextureEngine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,21 +191,16 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
     tables.Add(steps, entropySteps);
   }
   tables.Upload();
-  const auto ofSlab = [&whole](const TextureTask & slab) {
-    RunLengthTask task = whole;
-    static_cast<TextureTask &>(task) = slab;
-    return task;
-  };
   CudaSlabEngine slabs(
     job,
     whole,
-    [&](const TextureTask & slab) { return GetScratchBytes(report.method, ofSlab(slab)); },
+    [&](const TextureTask & slab) { return GetScratchBytes(report.method, TaskOfSlab(whole, slab)); },
     tables.GetBytes(),
     options.memoryBudget);
   CudaSortReduceTimes times;
   slabs.Compute(
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      Compute(report.method, ofSlab(slab), entropySteps, resources, times);
+      Compute(report.method, TaskOfSlab(whole, slab), entropySteps, resources, times);
     },
     report);
   report.matricesMilliseconds = times.matrices;
@@ -239,18 +235,10 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
   const double entropy =
     hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsOfEntropy, deviceNanosecondsOfWalk) : 0.0;
-  const double        device = directions * voxels * (edge * deviceNanoseconds + entropy);
-  const std::uint64_t outputBytes = NumberOfVoxels(job.outputSize) * job.GetNumberOfComponents() *
-                                    (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  const double device = directions * voxels * (edge * deviceNanoseconds + entropy);
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 4096;
-  const ExpectedTimes     times = ExpectTimes(cpu,
-                                          device,
-                                          outputBytes,
-                                          NumberOfVoxels(job.outputSize) / voxelsOfTile + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < times.device;
+  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
 }
 } // namespace voxelmaps
 } // namespace itk
