@@ -286,6 +286,10 @@ _ALL_CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 _MISSING_CLASSES = tuple(name for name in _ALL_CLASSES if name not in CLASSES)
 
 
+def _is_empty(given):
+    return given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0)
+
+
 def _by_name(what, given):
     """A dict by name of what is given as one name, a list of names or a dict. Raises ValueError for anything else."""
     if isinstance(given, str):
@@ -300,12 +304,7 @@ def _by_name(what, given):
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
-        if feature_class.missing:
-            _logger.warning(
-                "featureClass %s: all features but %s, which is not available", name, ", ".join(feature_class.missing)
-            )
-    if given is None or len(given) == 0:
+    if _is_empty(given):
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
@@ -324,7 +323,7 @@ def _features(name, given):
 
 def _feature_classes(given):
     """Dict of the features to compute by class, in order."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         if _MISSING_CLASSES:
             raise NotImplementedError(
                 f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not "
@@ -346,7 +345,7 @@ def _feature_classes(given):
 
 def _image_type_settings(given):
     """The settings given for the image type Original. Raises NotImplementedError for any other one."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         return {}
     given = _by_name("imageType", given)
     for name in given:
