@@ -32,6 +32,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import itk
 import numpy as np
 
+_logger = logging.getLogger(__name__)
+
 # --- Values ------------------------------------------------------------------------------------------------------------
 
 
@@ -304,7 +306,11 @@ def _by_name(what, given):
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
+<<<<<<< HEAD
     if _is_empty(given):
+=======
+    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+>>>>>>> integration
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
