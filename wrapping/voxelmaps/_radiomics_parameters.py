@@ -32,6 +32,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import itk
 import numpy as np
 
+_logger = logging.getLogger(__name__)
+
 # --- Values ------------------------------------------------------------------------------------------------------------
 
 
@@ -286,6 +288,10 @@ _ALL_CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 _MISSING_CLASSES = tuple(name for name in _ALL_CLASSES if name not in CLASSES)
 
 
+def _is_empty(given):
+    return given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0)
+
+
 def _by_name(what, given):
     """A dict by name of what is given as one name, a list of names or a dict. Raises ValueError for anything else."""
     if isinstance(given, str):
@@ -300,7 +306,11 @@ def _by_name(what, given):
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
+<<<<<<< HEAD
+    if _is_empty(given):
+=======
     if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+>>>>>>> integration
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
@@ -319,7 +329,7 @@ def _features(name, given):
 
 def _feature_classes(given):
     """Dict of the features to compute by class, in order."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         if _MISSING_CLASSES:
             raise NotImplementedError(
                 f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not "
@@ -341,7 +351,7 @@ def _feature_classes(given):
 
 def _image_type_settings(given):
     """The settings given for the image type Original. Raises NotImplementedError for any other one."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         return {}
     given = _by_name("imageType", given)
     for name in given:
