@@ -71,6 +71,7 @@ if has methods; then
   methods 'Cooccurrence*-CooccurrenceJob.*' SortedPairs WindowWalk
   methods 'Dependence*-DependenceJob.*' SortedDependences WindowWalk
   methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
+  methods 'SizeZone*-SizeZoneJob.*' BitPlanes UnionFind
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then

@@ -263,6 +263,10 @@ CONNECTEDNESS_PARAMETERS = {
     "minimum_strength": 0.25,
 }
 COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
+SIZE_ZONE_PARAMETERS = {
+    **{key: value for key, value in TEXTURE_PARAMETERS.items() if key not in ("aggregation", "offsets")},
+    "connectivity": 1,
+}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
 
@@ -272,6 +276,7 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
     [
         ("CooccurrenceFeatureMapImageFilter", COOCCURRENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
+        ("SizeZoneFeatureMapImageFilter", SIZE_ZONE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],
 )

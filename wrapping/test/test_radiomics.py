@@ -152,6 +152,7 @@ NOT_OF_CLASS = {
     "firstorder": ("no_weighting", "distance", "symmetricalGLCM"),
     "glcm": ("voxelArrayShift",),
     "glrlm": ("distance", "symmetricalGLCM", "voxelArrayShift"),
+    "glszm": ("no_weighting", "distance", "symmetricalGLCM", "voxelArrayShift"),
 }
 
 

@@ -335,6 +335,7 @@ _DISCRETIZATION = "GrayLevelDiscretizationEnums"
 _COOCCURRENCE = "CooccurrenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
+_SIZE_ZONE = "SizeZoneFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
 
@@ -375,6 +376,14 @@ FILTERS = {
             "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
         },
         features=_RUN_LENGTH,
+    ),
+    "SizeZoneFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetConnectivity": (_SIZE_ZONE, "Connectivity"),
+            "SetCudaMethod": (_SIZE_ZONE, "CudaMethod"),
+        },
+        features=_SIZE_ZONE,
     ),
     "FuzzyConnectednessImageFilter": _Filter(
         {
