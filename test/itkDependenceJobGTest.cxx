@@ -192,7 +192,7 @@ TEST(DependenceJob, RandomCasesIn3D)
 TEST(DependenceJob, LargeWindowsAndManyLevels)
 {
   // Counts of 8 and 16 bits, elements cleared at once and one by one, offsets too many for tiles.
-  const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } },   { { 11, 11, 11 } },
+  const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } }, { { 11, 11, 11 } },
                                      { { 9, 9, 9 } },    { { 255, 1, 1 } },   { { 128, 2, 1 } } };
   std::uint64_t             seed = 730000;
   for (const Triple & window : windows)

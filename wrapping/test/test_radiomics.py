@@ -125,6 +125,7 @@ CASES = {
         "holes",
         {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
     ),
+    "gldm_a": ("int16", "holes", {"binWidth": 10, "gldm_a": 2}),
     "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
     "symmetricalGLCM_scattered": ("int16", "scattered", {"binWidth": 60, "symmetricalGLCM": False}),
     "one_level": ("int16", "scattered", {"binWidth": 1000}),
@@ -149,9 +150,10 @@ CASES = {
 }
 # Cases in which the class does not depend on the setting.
 NOT_OF_CLASS = {
-    "firstorder": ("no_weighting", "distance", "symmetricalGLCM"),
-    "glcm": ("voxelArrayShift",),
-    "glrlm": ("distance", "symmetricalGLCM", "voxelArrayShift"),
+    "firstorder": ("no_weighting", "distance", "gldm_a", "symmetricalGLCM"),
+    "glcm": ("gldm_a", "voxelArrayShift"),
+    "gldm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
+    "glrlm": ("distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
 }
 
 
@@ -695,7 +697,11 @@ INVALID = {
     "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),
     "resegmentMode": ("relatively", ValueError, "must be one of absolute, relative, sigma"),
     "interpolator": ("linear", ValueError, "must be one of sitkNearestNeighbor, "),
-    "featureClass": ("glszm", NotImplementedError, "featureClass glszm is not available; firstorder, glcm, glrlm are"),
+    "featureClass": (
+        "glszm",
+        NotImplementedError,
+        "featureClass glszm is not available; firstorder, glcm, gldm, glrlm are",
+    ),
     "imageType": (
         "Wavelet",
         NotImplementedError,
@@ -714,8 +720,8 @@ def test_invalid_parameters_are_named(name):
 
 def test_invalid_classes_and_sections_are_named():
     for classes, error, message in (
-        (None, NotImplementedError, "without featureClass.* gldm, glszm, ngtdm are not available"),
-        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, glrlm"),
+        (None, NotImplementedError, "without featureClass.* glszm, ngtdm are not available"),
+        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, gldm, glrlm"),
         ({"glrlm": ["Contrast"]}, ValueError, "feature Contrast of glrlm is not known; choose from ShortRunEmphasis, "),
         ({"glrlm": "RunEntropy"}, ValueError, "featureClass glrlm is 'RunEntropy', but must be a list"),
     ):

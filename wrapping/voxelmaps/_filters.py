@@ -335,6 +335,7 @@ def _function(original, class_name):
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
 _COOCCURRENCE = "CooccurrenceFeatureMapEnums"
+_DEPENDENCE = "DependenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
@@ -368,6 +369,10 @@ FILTERS = {
         },
         features=_COOCCURRENCE,
         missing_features=("MCC", "MaximalCorrelationCoefficient"),
+    ),
+    "DependenceFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_DEPENDENCE, "CudaMethod")},
+        features=_DEPENDENCE,
     ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},

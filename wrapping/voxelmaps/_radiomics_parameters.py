@@ -251,7 +251,7 @@ class FeatureClass(NamedTuple):
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
         enums = getattr(itk, self.enumerations)
-        # Run length features have the same names here and there.
+        # Enumerations without such names have the same ones as PyRadiomics.
         name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
@@ -278,12 +278,17 @@ CLASSES = {
             "SumVariance": "ClusterTendency",
         },
     ),
+    "gldm": FeatureClass(
+        "DependenceFeatureMapImageFilter",
+        "DependenceFeatureMapEnums",
+        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+    ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.
 _SHAPE_CLASSES = ("shape", "shape2D")
-_MISSING_CLASSES = ("gldm", "glszm", "ngtdm")
+_MISSING_CLASSES = ("glszm", "ngtdm")
 
 
 def _features(name, given):
