@@ -39,9 +39,9 @@ class VoxelMaps_EXPORT CooccurrenceFeatureMapEnums
 public:
   /** \class Feature
    * \brief The features of the gray level co-occurrence matrix, with the identifiers of the Image Biomarker
-   * Standardisation Initiative, in the order of PyRadiomics.
+   * Standardisation Initiative, in the order of PyRadiomics but for the last one.
    *
-   * The maximal correlation coefficient (MCC) is not among them.
+   * The IBSI does not define the maximal correlation coefficient.
    *
    * \ingroup VoxelMaps
    */
@@ -69,7 +69,8 @@ public:
     MaximumProbability,                 /**< MP, IBSI GYBY (joint maximum) */
     SumAverage,                         /**< SA, IBSI ZGXS */
     SumEntropy,                         /**< SE, IBSI P6QZ */
-    SumSquares                          /**< SS, IBSI UR99 (joint variance) */
+    SumSquares,                         /**< SS, IBSI UR99 (joint variance) */
+    MaximalCorrelationCoefficient       /**< MCC; by far the slowest feature */
   };
 
   /** \class Aggregation
@@ -103,7 +104,7 @@ public:
     WindowWalk
   };
 
-  static constexpr unsigned int NumberOfFeatures = 23;
+  static constexpr unsigned int NumberOfFeatures = 24;
 
   /** Abbreviation of a feature, "AC" for Autocorrelation. */
   static const char *

@@ -53,11 +53,18 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * - InformationalMeasureOfCorrelation2 = sqrt(1 - exp(-2 I))
  * - InverseVariance = sum over i != j of p / (i - j)^2
  * - JointAverage = mx, JointEnergy = sum p^2, JointEntropy: the entropy of p, MaximumProbability = max p
+ * - MaximalCorrelationCoefficient: the second greatest singular value of p(i, j) / sqrt(px(i) py(j)) over the levels
+ * that occur; 0 if the matrix has one level, or 1 if all voxels of the region have the same (RegionHasOneLevel)
  * - SumAverage, SumEntropy: mean and entropy of p+
  * - SumSquares = vx
  *
- * All entropies are in bits. IBSI's sum variance is ClusterTendency, its dissimilarity is DifferenceAverage. The
- * maximal correlation coefficient is not computed.
+ * All entropies are in bits. IBSI's sum variance is ClusterTendency, its dissimilarity is DifferenceAverage. The IBSI
+ * does not define MaximalCorrelationCoefficient.
+ *
+ * \par Time
+ * MaximalCorrelationCoefficient solves an eigenvalue problem per matrix, whose work grows with the cube of the number
+ * of levels in the window. It is one of the default features and takes most of their time; doc/performance.md has the
+ * times with and without it.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Pairs end at the border of
  * the window, at the border of the image and at absent voxels. Ng is the largest gray level that could occur in the
@@ -77,25 +84,28 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * output type, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
  * streaming. A feature that is a ratio of integers below 2^53 is the correctly rounded quotient. The inverse features
  * and the entropies (fixed-point tables of the weights and of n log2 n) are accurate to 2 units in the last place of a
- * float. Mutual information that is not greater than the possible rounding of its terms is 0. Average adds quotients in
- * double precision, in the order of Offsets.
+ * float. Mutual information that is not greater than the possible rounding of its terms is 0.
+ * MaximalCorrelationCoefficient is a multiple of 2^-40, within 1e-12 of the true value; it adds numbers in double
+ * precision in a fixed order. Average adds quotients in double precision, in the order of Offsets.
  *
  * \par Memory
  * Each thread of the CPU counts pairs in tables, of less than 1 MB up to 256 gray levels, and of up to 40 MB with
  * thousands of levels. Rows whose windows have more than 2895 different levels are computed window by window, which is
- * slow.
+ * slow. MaximalCorrelationCoefficient takes up to 17 MB per thread, with thousands of levels up to 200 MB.
  *
  * \par Parameters, in addition to those of the base class
  * - Features (all): any, in any order.
  * - Aggregation (Average)
  * - Symmetric (on)
  * - EmptyValue (NaN)
+ * - RegionHasOneLevel (off): for MaximalCorrelationCoefficient.
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * if a feature does not exist or is repeated, if the aggregation does not exist, if merged matrices could have more
- * than 4194304 pairs, or if a finite EmptyValue is too large for the output type. An offset and its opposite may both
- * be given if Symmetric is off.
+ * than 4194304 pairs, if windows have more than 4096 voxels, with more than 4096 gray levels, and
+ * MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the output type. An offset and
+ * its opposite may both be given if Symmetric is off.
  *
  * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen
@@ -151,6 +161,12 @@ public:
   /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
   VoxelMapsSetGetMacro(EmptyValue, double, m_EmptyValue);
 
+  /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts
+   * that it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
+  itkSetMacro(RegionHasOneLevel, bool);
+  itkGetConstMacro(RegionHasOneLevel, bool);
+  itkBooleanMacro(RegionHasOneLevel);
+
 protected:
   CooccurrenceFeatureMapImageFilter();
   ~CooccurrenceFeatureMapImageFilter() override = default;
@@ -176,6 +192,7 @@ private:
   AggregationEnum m_Aggregation{ AggregationEnum::Average };
   bool            m_Symmetric{ true };
   double          m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  bool            m_RegionHasOneLevel{ false };
 };
 } // namespace itk
 

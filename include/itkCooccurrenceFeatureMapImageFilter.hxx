@@ -79,6 +79,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintS
   os << std::endl << indent << "Aggregation: " << m_Aggregation << std::endl;
   os << indent << "Symmetric: " << (m_Symmetric ? "On" : "Off") << std::endl;
   os << indent << "EmptyValue: " << m_EmptyValue << std::endl;
+  os << indent << "RegionHasOneLevel: " << (m_RegionHasOneLevel ? "On" : "Off") << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -107,6 +108,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Comput
   job.aggregation = m_Aggregation;
   job.symmetric = m_Symmetric;
   job.emptyValue = m_EmptyValue;
+  job.hasOneLevel = m_RegionHasOneLevel;
   this->ComputeFeatureMaps(job);
 }
 

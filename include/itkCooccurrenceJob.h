@@ -49,6 +49,9 @@ struct CooccurrenceJob : TextureFeatureMapJob
   bool symmetric{ true };
   /** Value of features of a matrix without pairs. */
   double emptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  /** Whether all voxels of the whole region, of which the job may be a part, have the same level: the maximal
+   * correlation coefficient is 1 then, instead of 0. So it is if numberOfGrayLevels is 1. */
+  bool hasOneLevel{ false };
 
   /** Count the pairs of the windows one by one, which is slow, even if the faster engine supports the job. For tests:
    * the result is bit-identical. */

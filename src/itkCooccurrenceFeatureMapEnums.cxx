@@ -50,6 +50,7 @@ constexpr voxelmaps::FeatureNames cooccurrenceFeatures[CooccurrenceFeatureMapEnu
   { "SA", "SumAverage", "SumAverage", "sum_average" },
   { "SE", "SumEntropy", "SumEntropy", "sum_entropy" },
   { "SS", "SumSquares", "SumSquares", "joint_variance" },
+  { "MCC", "MaximalCorrelationCoefficient", "MCC" },
 };
 
 // Second names that the IBSI has for features, and names of these.

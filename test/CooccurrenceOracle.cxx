@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <sstream>
@@ -273,6 +274,78 @@ SecondMeasure(long double information)
   return std::sqrt(-std::expm1(-2.0L * information));
 }
 
+/** The second greatest singular value of P(i, j) / sqrt(r(i) k(j)), where r and k are sums of rows and columns:
+ * rotations make the columns orthogonal to each other (one-sided Jacobi), whose lengths are the singular values then.
+ */
+long double
+SecondSingularValue(const Matrix & matrix)
+{
+  const Histogram                                   rows = MakeHistogram(matrix, First);
+  const Histogram                                   columns = MakeHistogram(matrix, Second);
+  std::map<std::uint32_t, std::size_t>              rowOfLevel;
+  std::map<std::uint32_t, std::vector<long double>> elements;
+  for (const auto & row : rows)
+  {
+    rowOfLevel.emplace(row.first, rowOfLevel.size());
+  }
+  for (const auto & column : columns)
+  {
+    elements[column.first].assign(rows.size(), 0.0L);
+  }
+  for (const auto & entry : matrix)
+  {
+    const std::uint32_t i = entry.first.first;
+    const std::uint32_t j = entry.first.second;
+    elements[j][rowOfLevel[i]] =
+      static_cast<long double>(entry.second) /
+      std::sqrt(static_cast<long double>(rows.at(i)) * static_cast<long double>(columns.at(j)));
+  }
+  const auto product = [](const std::vector<long double> & a, const std::vector<long double> & b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);
+  };
+  bool isRotated = true;
+  for (int sweep = 0; sweep < 100 && isRotated; ++sweep)
+  {
+    isRotated = false;
+    for (auto first = elements.begin(); first != elements.end(); ++first)
+    {
+      for (auto second = std::next(first); second != elements.end(); ++second)
+      {
+        std::vector<long double> & a = first->second;
+        std::vector<long double> & b = second->second;
+        const long double          ofFirst = product(a, a);
+        const long double          ofSecond = product(b, b);
+        const long double          mixed = product(a, b);
+        if (std::fabs(mixed) <= 1e-18L * std::sqrt(ofFirst * ofSecond) || std::fabs(mixed) < 1e-40L)
+        {
+          continue;
+        }
+        isRotated = true;
+        const long double cotangent = (ofSecond - ofFirst) / (2.0L * mixed);
+        const long double tangent =
+          (cotangent < 0.0L ? -1.0L : 1.0L) / (std::fabs(cotangent) + std::sqrt(1.0L + cotangent * cotangent));
+        const long double cosine = 1.0L / std::sqrt(1.0L + tangent * tangent);
+        for (std::size_t i = 0; i < a.size(); ++i)
+        {
+          const long double before = a[i];
+          a[i] = cosine * (before - tangent * b[i]);
+          b[i] = cosine * (tangent * before + b[i]);
+        }
+      }
+    }
+  }
+  std::vector<long double> values{ 0.0L, 0.0L };
+  for (const auto & column : elements)
+  {
+    values.push_back(std::sqrt(product(column.second, column.second)));
+  }
+  std::sort(values.begin(), values.end());
+  return values[values.size() - 2];
+}
+
+/** Half a step of the grid of the results, and as much for the rounding of their computation. */
+constexpr long double uncertaintyOfCorrelation = 1e-12L;
+
 template <typename TReal>
 TReal
 SpacingOfFloats(long double value)
@@ -438,6 +511,9 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
     }
     case Feature::JointEntropy:
       return Approximate(Entropy(matrix, realTotal));
+    case Feature::MaximalCorrelationCoefficient:
+      return numberOfGrayLevels == 1 ? Ratio(1, 1, 1.0L)
+                                     : Approximate(SecondSingularValue(matrix), uncertaintyOfCorrelation);
     case Feature::MaximumProbability:
     {
       std::int64_t greatest = 0;

@@ -171,7 +171,30 @@ DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint
     randomCase.emptyValue = random.OneOf<double>({ 0.0, -2.5, 1e30 });
   }
   randomCase.common.offsets = parameters.offsets; // for DrawPositions
+  LeaveOutLargeCorrelations(randomCase);
   return randomCase;
+}
+
+void
+LeaveOutLargeCorrelations(CooccurrenceRandomCase & randomCase)
+{
+  constexpr std::int64_t maxLevels = 64;
+  std::int64_t           levels = 1;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    levels *= std::min(randomCase.common.window.size[axis], randomCase.common.levels.size[axis]);
+  }
+  if (std::min<std::int64_t>(levels, randomCase.common.numberOfGrayLevels) > maxLevels)
+  {
+    auto &     features = randomCase.parameters.features;
+    const auto found =
+      std::find(features.begin(), features.end(), CooccurrenceOracle::Feature::MaximalCorrelationCoefficient);
+    if (found != features.end())
+    {
+      *found = features.size() > 1 ? features.back() : CooccurrenceOracle::Feature::Contrast;
+      features.resize(std::max<std::size_t>(features.size() - 1, 1));
+    }
+  }
 }
 
 itk::voxelmaps::CooccurrenceJob

@@ -56,6 +56,11 @@ CooccurrenceRandomCase
 DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
                            VoxelMapsTest::RandomNumbers & random);
 
+/** Leave out the maximal correlation coefficient where windows can have hundreds of levels, which takes the oracle too
+ * long. */
+void
+LeaveOutLargeCorrelations(CooccurrenceRandomCase & randomCase);
+
 /** The job of a case, without output buffer. */
 itk::voxelmaps::CooccurrenceJob
 MakeCooccurrenceJob(const CooccurrenceRandomCase & randomCase);

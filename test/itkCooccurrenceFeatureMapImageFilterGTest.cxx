@@ -253,6 +253,7 @@ TEST(CooccurrenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_EQ(Aggregation::Average, filter->GetAggregation());
   EXPECT_TRUE(filter->GetSymmetric());
   EXPECT_TRUE(std::isnan(filter->GetEmptyValue()));
+  EXPECT_FALSE(filter->GetRegionHasOneLevel());
   EXPECT_EQ(13u, filter->GetOffsets().size());
   EXPECT_EQ(4u, Filter2D::New()->GetOffsets().size());
 }
@@ -275,12 +276,14 @@ TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
     expectModified([&] { filter->SetAggregation(Aggregation::Merge); }, modified);
     expectModified([&] { filter->SetSymmetric(false); }, modified);
     expectModified([&] { filter->SetEmptyValue(-3.0); }, modified);
+    expectModified([&] { filter->SetRegionHasOneLevel(true); }, modified);
   }
   EXPECT_EQ(offsets, filter->GetOffsets());
   EXPECT_EQ(features, filter->GetFeatures());
   EXPECT_EQ(Aggregation::Merge, filter->GetAggregation());
   EXPECT_FALSE(filter->GetSymmetric());
   EXPECT_EQ(-3.0, filter->GetEmptyValue());
+  EXPECT_TRUE(filter->GetRegionHasOneLevel());
   for (const bool modified : { true, false })
   {
     expectModified([&] { filter->SetDistances({ 2, 1 }); }, modified);
@@ -327,7 +330,7 @@ TEST(CooccurrenceFeatureMapImageFilter, NamesOfComponents)
 {
   const auto filter = Filter3D::New();
   EXPECT_EQ((Names{ "AC",  "CP",   "CS",   "CT", "CON", "COR", "DA", "DE", "DV", "ID", "IDM", "IDMN",
-                    "IDN", "IMC1", "IMC2", "IV", "JA",  "JEN", "JE", "MP", "SA", "SE", "SS" }),
+                    "IDN", "IMC1", "IMC2", "IV", "JA",  "JEN", "JE", "MP", "SA", "SE", "SS",  "MCC" }),
             filter->GetFeatureNames());
   filter->SetFeatures({ Feature::SumSquares, Feature::Contrast });
   filter->SetOffsets({ { { 1, -1, 0 } }, { { 0, 0, 2 } } });
@@ -346,8 +349,12 @@ TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetEmptyValue(-12.5);
   std::ostringstream out;
   filter->Print(out);
-  for (const std::string text :
-       { "Offsets: [1, -1]", "Features: JointEnergy", "Aggregation: Merge", "Symmetric: Off", "EmptyValue: -12.5" })
+  for (const std::string text : { "Offsets: [1, -1]",
+                                  "Features: JointEnergy",
+                                  "Aggregation: Merge",
+                                  "Symmetric: Off",
+                                  "EmptyValue: -12.5",
+                                  "RegionHasOneLevel: Off" })
   {
     EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
   }
@@ -382,6 +389,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
     { Feature::SumAverage, 27.0 / 5, 0 },
     { Feature::SumEntropy, 2.80370169606, 1e-11 },
     { Feature::SumSquares, 39.0 / 25, 0 },
+    { Feature::MaximalCorrelationCoefficient, 0.630279555131, 1e-12 },
   };
   EXPECT_EQ(std::size_t{ Enums::NumberOfFeatures }, expectations.size());
   ExpectValues(expectations, ComputePixel(filter, 12));
@@ -401,7 +409,8 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
                  { Feature::InformationalMeasureOfCorrelation1, -0.205899389322, 1e-12 },
                  { Feature::InformationalMeasureOfCorrelation2, 0.751776840861, 1e-12 },
                  { Feature::InverseVariance, 22609.0 / 46080, 1e-15 },
-                 { Feature::SumSquares, 14331.0 / 10240, 1e-15 } },
+                 { Feature::SumSquares, 14331.0 / 10240, 1e-15 },
+                 { Feature::MaximalCorrelationCoefficient, 0.539003545831, 1e-12 } },
                ComputePixel(filter, 12));
 
   // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
@@ -417,9 +426,10 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  ExpectValues(
-    { { Feature::Contrast, 143.0 / 48, 1e-15 }, { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 } },
-    ComputePixel(filter, 0));
+  ExpectValues({ { Feature::Contrast, 143.0 / 48, 1e-15 },
+                 { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
+                 { Feature::MaximalCorrelationCoefficient, 1, 0 } },
+               ComputePixel(filter, 0));
 }
 
 // Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
@@ -446,6 +456,8 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
     { Feature::JointEntropy, entropy, 1e-14 },
     { Feature::InformationalMeasureOfCorrelation1, -rows / entropy, 1e-14 },
     { Feature::InformationalMeasureOfCorrelation2, std::sqrt(1.0 - std::exp(-2.0 * rows)), 1e-14 },
+    // Each column has one row.
+    { Feature::MaximalCorrelationCoefficient, 1, 0 },
   };
   ExpectValues(expectations, ComputePixel(filter, 1));
 
@@ -506,11 +518,51 @@ TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
                        { Feature::MaximumProbability, 1, 0 },
                        { Feature::SumAverage, 2 * level, 0 },
                        { Feature::SumEntropy, 0, 0 },
-                       { Feature::SumSquares, 0, 0 } },
+                       { Feature::SumSquares, 0, 0 },
+                       // 1 only if no window has another level.
+                       { Feature::MaximalCorrelationCoefficient, levels == 1 ? 1.0 : 0.0, 0 } },
                      ComputePixel(filter, 7));
       }
     }
   }
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
+{
+  const auto correlationOf = [](const std::vector<unsigned char> & levels, bool symmetric, double expected) {
+    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 9, 20);
+    filter->SetOffsets({ { { 1, 0 } } });
+    filter->SetSymmetric(symmetric);
+    filter->SetFeatures({ Feature::MaximalCorrelationCoefficient });
+    ExpectValues({ { Feature::MaximalCorrelationCoefficient, expected, 0 } }, ComputePixel(filter, 0));
+  };
+  for (const bool symmetric : { true, false })
+  {
+    // Levels that have no pairs with each other: two, and as many as there are.
+    correlationOf({ 1, 1, 1, 2, 2, 1, 7, 7, 7, 7, 7, 9, 9, 7 }, symmetric, 1.0);
+    correlationOf({ 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9 }, symmetric, 1.0);
+  }
+  // Odd levels that have pairs with even ones alone: an eigenvalue is -1. In one order, rows and columns are
+  // independent.
+  correlationOf({ 1, 2, 3, 4, 1, 4, 5, 2, 5, 4 }, true, 1.0);
+  correlationOf({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, false, 0.0);
+  correlationOf({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, true, 1.0);
+  // P = ((4, 1), (1, 2)) has the second eigenvalue 4 / 5 + 2 / 3 - 1 = 7 / 15, ((2, 3), (3, 2)) has -1 / 5.
+  const double grid = std::ldexp(1.0, 40);
+  correlationOf({ 1, 1, 1, 1, 1, 8, 8, 8 }, true, std::round(7.0 / 15 * grid) / grid);
+  correlationOf({ 3, 3, 3, 4, 3, 4, 4, 3, 4, 4 }, true, std::round(0.2 * grid) / grid);
+  // Of P = ((2, 1), (1, 4)), the second singular value is (2 4 - 1 1) / sqrt(3 5 3 5).
+  correlationOf({ 2, 2, 2, 2, 2, 5, 5, 2, 5, 5, 5, 5, 5, 5, 5, 5 }, false, std::round(7.0 / 15 * grid) / grid);
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfARegionWithOneLevel)
+{
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
+  filter->SetFeatures({ Feature::MaximalCorrelationCoefficient, Feature::Correlation });
+  ExpectValues({ { Feature::MaximalCorrelationCoefficient, 0, 0 } }, ComputePixel(filter, 4));
+  filter->RegionHasOneLevelOn();
+  ExpectValues({ { Feature::MaximalCorrelationCoefficient, 1, 0 }, { Feature::Correlation, 1, 0 } },
+               ComputePixel(filter, 4));
 }
 
 // Rows and columns of the matrix are independent, so that mutual information is exactly 0.
@@ -527,7 +579,8 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
       filter->SetSymmetric(symmetric);
       ExpectValues({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
                      { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                     { Feature::Correlation, 0, 0 } },
+                     { Feature::Correlation, 0, 0 },
+                     { Feature::MaximalCorrelationCoefficient, 0, 0 } },
                    ComputePixel(filter, 3));
     }
   }
@@ -545,9 +598,10 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
     }
     const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
     filter->SetOffsets({ { { 1, 0 } } });
-    ExpectValues(
-      { { Feature::InformationalMeasureOfCorrelation1, 0, 0 }, { Feature::InformationalMeasureOfCorrelation2, 0, 0 } },
-      ComputePixel(filter, 0));
+    ExpectValues({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                   { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                   { Feature::MaximalCorrelationCoefficient, 0, 0 } },
+                 ComputePixel(filter, 0));
   }
 }
 
@@ -658,7 +712,7 @@ TEST(CooccurrenceFeatureMapImageFilterErrors, OtherParameters)
     [](Filter2D * filter) { filter->SetFeatures({ Feature::Contrast, Feature::SumSquares, Feature::Contrast }); },
     all,
     { "Contrast" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(23) }); }, all, { "23" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(24) }); }, all, { "24" });
   ExpectRepairableError([](Filter2D * filter) { filter->SetAggregation(static_cast<Aggregation>(3)); },
                         [](Filter2D * filter) { filter->SetAggregation(Aggregation::Average); },
                         { "Aggregation", "3" });

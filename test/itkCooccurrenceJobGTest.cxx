@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -229,6 +230,7 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
         }
         randomCase.parameters.offsets.resize(std::min<std::size_t>(randomCase.parameters.offsets.size(), 3));
         common.offsets = randomCase.parameters.offsets;
+        LeaveOutLargeCorrelations(randomCase);
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
         CheckCase<double>(randomCase, random, 100);
         if (::testing::Test::HasFailure())
@@ -238,6 +240,107 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
       }
     }
   }
+}
+
+// Matrices side by side, alone, and more levels than a vector or warp computes at once.
+TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
+{
+  std::uint64_t seed = 640000;
+  for (const std::uint32_t levels : { 33u, 130u, 513u })
+  {
+    for (const bool symmetric : { true, false })
+    {
+      RandomNumbers          random(++seed);
+      CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2, 2, random);
+      RunLengthRandomCase &  common = randomCase.common;
+      common.levels.size = { { 44, 40, 1 } };
+      common.levels.values.clear();
+      for (std::int64_t i = 0; i < 44 * 40; ++i)
+      {
+        // Every level occurs, and most pairs are of levels that are close to each other.
+        const std::int64_t level = i * levels / (44 * 40) + random.Between(-3, 3);
+        common.levels.values.push_back(
+          static_cast<std::uint16_t>(std::min<std::int64_t>(std::max<std::int64_t>(level, 1), levels)));
+      }
+      common.numberOfGrayLevels = levels;
+      common.window = { { { 40, 40, 1 } }, { { 20, 20, 0 } } };
+      common.regionIndex = { { 20, 20, 0 } };
+      common.regionSize = { { 2, 1, 1 } };
+      common.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
+      randomCase.parameters.offsets = common.offsets;
+      randomCase.parameters.symmetric = symmetric;
+      randomCase.parameters.numberOfGrayLevels = levels;
+      randomCase.parameters.features = { Job::Feature::MaximalCorrelationCoefficient };
+      SCOPED_TRACE(::testing::Message() << randomCase);
+      if (levels < 200)
+      {
+        CheckCase<double>(randomCase, random, 1);
+        continue;
+      }
+      // The oracle would take minutes.
+      Job        job = MakeCooccurrenceJob(randomCase);
+      const auto first = Compute<double>(job);
+      job.widestInstructionSet = itk::voxelmaps::InstructionSet::Baseline;
+      EXPECT_TRUE(HasSameBits(first, Compute<double>(job)));
+      job.widestInstructionSet = itk::voxelmaps::InstructionSet::AVX2;
+      job.walkWindows = true;
+      EXPECT_TRUE(HasSameBits(first, Compute<double>(job)));
+      EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](double value) { return value > 0.5 && value <= 1.0; }));
+    }
+  }
+}
+
+TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
+{
+  using Set = itk::voxelmaps::InstructionSet;
+  for (const std::uint32_t levels : { 3u, 16u, 40u, 300u })
+  {
+    for (const bool symmetric : { true, false })
+    {
+      NoiseJob noise(Triple{ { 61, 7, 3 } }, levels);
+      noise.job.symmetric = symmetric;
+      const auto widest = Compute<double>(noise.job);
+      for (const Set set : { Set::Baseline, Set::AVX2 })
+      {
+        noise.job.widestInstructionSet = set;
+        EXPECT_TRUE(HasSameBits(widest, Compute<double>(noise.job)));
+      }
+    }
+  }
+}
+
+TEST(CooccurrenceJob, AbortsInLargeCorrelations)
+{
+  // One matrix takes half a minute.
+  constexpr std::int64_t     side = 64;
+  std::vector<std::uint16_t> levels(side * side);
+  RandomNumbers              random(11);
+  for (std::uint16_t & level : levels)
+  {
+    level = static_cast<std::uint16_t>(random.Between(1, 4096));
+  }
+  double output = 0.0;
+  Job    job;
+  job.levels = levels.data();
+  job.levelsSize = { { side, side, 1 } };
+  job.outputIndex = { { side / 2, side / 2, 0 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.output = &output;
+  job.outputIsDouble = true;
+  job.numberOfGrayLevels = 4096;
+  job.windowSize = { { side, side, 1 } };
+  job.windowAnchor = { { side / 2, side / 2, 0 } };
+  job.offsets = { { { 1, 0, 0 } } };
+  job.features = { Job::Feature::MaximalCorrelationCoefficient };
+  const auto start = std::chrono::steady_clock::now();
+  job.execution.reportProgress = [&start](std::uint64_t) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(200))
+    {
+      throw std::runtime_error("enough");
+    }
+  };
+  EXPECT_THROW(GetCooccurrenceEngines().front().compute(job), std::runtime_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(CooccurrenceJob, WorkersDoNotChangeBits)
@@ -374,11 +477,25 @@ TEST(CooccurrenceJob, RefusesWhatBreaksARule)
 
   job = noise.job;
   job.features.clear();
-  ExpectRefusal(job, { "0", "features", "23" });
-  job.features = { Job::Feature::Contrast, static_cast<Job::Feature>(23) };
-  ExpectRefusal(job, { "features", "23" });
+  ExpectRefusal(job, { "0", "features", "24" });
+  job.features = { Job::Feature::Contrast, static_cast<Job::Feature>(24) };
+  ExpectRefusal(job, { "features", "24" });
   job.features = { Job::Feature::Contrast, Job::Feature::Contrast };
   ExpectRefusal(job, { "twice", "4" });
+
+  job = noise.job;
+  job.windowSize = { { 64, 64, 1 } };
+  job.windowAnchor = { { 32, 32, 0 } };
+  job.numberOfGrayLevels = 65535;
+  EXPECT_NO_THROW(Compute<float>(job));
+  job.windowSize = { { 65, 64, 1 } };
+  ExpectRefusal(job, { "4160", "65535", "MaximalCorrelationCoefficient", "4096" });
+  job.numberOfGrayLevels = 4096;
+  EXPECT_NO_THROW(Compute<float>(job));
+  job.numberOfGrayLevels = 4097;
+  ExpectRefusal(job, { "4160", "4097", "MaximalCorrelationCoefficient", "4096" });
+  job.features = { Job::Feature::Contrast };
+  EXPECT_NO_THROW(Compute<float>(job));
 
   job = noise.job;
   job.aggregation = static_cast<Job::Aggregation>(3);

@@ -22,6 +22,7 @@
 #include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaFactory.h"
 #include "itksys/SystemTools.hxx"
@@ -87,6 +88,10 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
@@ -97,6 +102,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
               NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NameOfNew<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaGrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
   }
@@ -219,6 +226,12 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   VoxelMapsTest::ExpectError(
     [&] { firstOrder->Update(); },
     { "CudaFirstOrderFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto grayToneDifference = itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>::New();
+  grayToneDifference->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { grayToneDifference->Update(); },
+    { "CudaGrayToneDifferenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
   const auto runLength = itk::CudaRunLengthFeatureMapImageFilter<Image2D>::New();
   runLength->SetInput(MakeSmallImage<Image2D>());

@@ -92,6 +92,8 @@ struct CooccurrenceSums
 
   std::int64_t cellSquares; // sum of squares of the cells
   std::int64_t maximum;     // the greatest cell
+
+  double maximalCorrelation; // complete; see MaximalCorrelation.h
 };
 
 /** What the formulas need to know of a job. */
@@ -299,6 +301,8 @@ CooccurrenceFeatureValue(CooccurrenceFeatureMapEnums::Feature feature, const Coo
     }
     case Feature::InverseVariance:
       return meanWeight(InverseVarianceWeight);
+    case Feature::MaximalCorrelationCoefficient:
+      return sums.maximalCorrelation;
     case Feature::JointAverage:
       return TDivision::Quotient(static_cast<double>(sums.sums + sums.signedDifferences + scales.center * sums.pairs),
                                  by.pairs) *

@@ -18,6 +18,7 @@
 #include "cooccurrence/CooccurrencePlan.h"
 
 #include "common/FixedPoint.h"
+#include "cooccurrence/MaximalCorrelation.h"
 #include "texture/TaskFeatures.h"
 
 #include <algorithm>
@@ -86,6 +87,18 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
   }
   task.numberOfOffsets = static_cast<int>(offsets.size());
   task.offsets = offsets.data();
+  if (task.needsMaximalCorrelation)
+  {
+    const std::uint64_t voxels = NumberOfVoxels(job.windowSize);
+    task.maxCorrelationLevels = static_cast<int>(std::min<std::uint64_t>(voxels, job.numberOfGrayLevels));
+    if (task.maxCorrelationLevels > maxCorrelationLevels)
+    {
+      throw EngineError(
+        "A job has windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
+        " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
+        " of either; leave it out of the features, or take fewer levels or smaller windows.");
+    }
+  }
 }
 
 void
@@ -119,6 +132,12 @@ CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
       case Feature::InformationalMeasureOfCorrelation2:
         task.needsCells = true;
         task.needsRows = true;
+        break;
+      case Feature::MaximalCorrelationCoefficient:
+        task.hasOneLevel = job.hasOneLevel || job.numberOfGrayLevels == 1;
+        task.needsMaximalCorrelation = !task.hasOneLevel;
+        task.needsCells = task.needsCells || task.needsMaximalCorrelation;
+        task.needsRows = task.needsRows || task.needsMaximalCorrelation;
         break;
       default:
         break;

@@ -68,6 +68,11 @@ struct CooccurrenceTask : TextureTask
   bool needsCells;
   /** rowTerms and columnTerms. */
   bool needsRows;
+  bool needsMaximalCorrelation;
+  /** Whether all voxels of the region have one level: the maximal correlation is 1 then. */
+  bool hasOneLevel;
+  /** Levels that a row or column of a matrix can have at most, if needsMaximalCorrelation. */
+  int maxCorrelationLevels;
 
   /** Number of offsets that share one matrix: all if merged, else one. */
   VOXELMAPS_HOST_DEVICE int

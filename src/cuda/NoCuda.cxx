@@ -21,7 +21,9 @@
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaRunLengthJob.h"
+#include "itkCudaSizeZoneJob.h"
 
 namespace itk
 {
@@ -121,6 +123,18 @@ IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
   return true;
 }
 
+CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
 {
@@ -129,6 +143,18 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions
 
 bool
 IsCpuFaster(const RunLengthJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaSizeZoneReport
+ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob &, const CudaSizeZoneOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const SizeZoneJob &, const CudaOptions &)
 {
   return true;
 }

@@ -39,6 +39,7 @@ using VoxelMapsTest::DependenceFilter;
 using VoxelMapsTest::FirstOrderFilter;
 using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::GrayToneDifferenceFilter;
 using VoxelMapsTest::RunLengthFilter;
 
 template <unsigned int VDimension>
@@ -280,7 +281,7 @@ CheckRunLengthFilter(GoldenGroup & group)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
-CheckCooccurrenceFilter(GoldenGroup & group)
+CheckCooccurrenceFilter(GoldenGroup & group, std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features)
 {
   using SceneType = Scene<TPixel, VDimension>;
   using FilterType = CooccurrenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
@@ -297,13 +298,13 @@ CheckCooccurrenceFilter(GoldenGroup & group)
     filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
     filter->SetAggregation(static_cast<typename FilterType::AggregationEnum>(draws.Below(3)));
     filter->SetSymmetric(draws.Percent(60));
-    auto features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    auto selected = features;
     if (draws.Percent(30))
     {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 23)));
-      filter->SetFeatures(features);
+      draws.Shuffle(selected);
+      selected.resize(static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(features.size()))));
     }
+    filter->SetFeatures(selected);
     switch (draws.Below(4))
     {
       case 0:
@@ -409,6 +410,52 @@ CheckFirstOrderFilter(GoldenGroup & group)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
+CheckGrayToneDifferenceFilter(GoldenGroup & group)
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = GrayToneDifferenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  for (int i = 0; i < 6; ++i)
+  {
+    Draws           draws(group.NextCase());
+    const auto      method = static_cast<Discretization>(draws.Below(4));
+    const SceneType scene(method == Discretization::Identity, draws);
+    const auto      filter = FilterType::New();
+    filter->SetInput(scene.image);
+    filter->SetDiscretizationMethod(method);
+    DrawRange(filter.GetPointer(), method, draws);
+    SetMask(filter.GetPointer(), scene, draws);
+    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
+    filter->SetCountVoxelsWithoutNeighbors(draws.Percent(60));
+    auto features = itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
+    if (draws.Percent(30))
+    {
+      draws.Shuffle(features);
+      features.resize(static_cast<std::size_t>(draws.Between(1, 5)));
+      filter->SetFeatures(features);
+    }
+    switch (draws.Below(4))
+    {
+      case 0:
+        filter->SetOffsets(FilterType::GetInPlaneOffsets());
+        break;
+      case 1:
+        filter->SetDistances({ 2, 1 });
+        break;
+      default:
+        break;
+    }
+    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
+    constexpr int numberOfCudaMethods = 3;
+    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
+    });
+  }
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
 CheckConnectednessFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
@@ -467,11 +514,24 @@ TEST(GoldenFilters, GrayLevelDiscretization)
 TEST(GoldenFilters, CooccurrenceFeatureMap)
 {
   GoldenGroup group("CooccurrenceFeatureMapFilter");
-  CheckCooccurrenceFilter<unsigned char, 2, float>(group);
-  CheckCooccurrenceFilter<unsigned char, 3, double>(group);
-  CheckCooccurrenceFilter<short, 3, float>(group);
-  CheckCooccurrenceFilter<float, 2, double>(group);
-  CheckCooccurrenceFilter<double, 3, float>(group);
+  auto        features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+  features.pop_back(); // has cases of its own
+  CheckCooccurrenceFilter<unsigned char, 2, float>(group, features);
+  CheckCooccurrenceFilter<unsigned char, 3, double>(group, features);
+  CheckCooccurrenceFilter<short, 3, float>(group, features);
+  CheckCooccurrenceFilter<float, 2, double>(group, features);
+  CheckCooccurrenceFilter<double, 3, float>(group, features);
+}
+
+TEST(GoldenFilters, MaximalCorrelationMap)
+{
+  GoldenGroup                                                  group("MaximalCorrelationMapFilter");
+  const std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features{
+    itk::CooccurrenceFeatureMapEnums::Feature::MaximalCorrelationCoefficient
+  };
+  CheckCooccurrenceFilter<unsigned char, 2, double>(group, features);
+  CheckCooccurrenceFilter<short, 3, double>(group, features);
+  CheckCooccurrenceFilter<float, 3, float>(group, features);
 }
 
 TEST(GoldenFilters, DependenceFeatureMap)
@@ -493,6 +553,15 @@ TEST(GoldenFilters, FirstOrderFeatureMap)
   CheckFirstOrderFilter<float, 3, float>(group);
   CheckFirstOrderFilter<float, 2, double>(group);
   CheckFirstOrderFilter<double, 3, double>(group);
+}
+
+TEST(GoldenFilters, GrayToneDifferenceFeatureMap)
+{
+  GoldenGroup group("GrayToneDifferenceFeatureMapFilter");
+  CheckGrayToneDifferenceFilter<unsigned char, 2, float>(group);
+  CheckGrayToneDifferenceFilter<short, 3, float>(group);
+  CheckGrayToneDifferenceFilter<float, 2, double>(group);
+  CheckGrayToneDifferenceFilter<float, 3, double>(group);
 }
 
 TEST(GoldenFilters, RunLengthFeatureMap)

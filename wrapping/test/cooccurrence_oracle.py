@@ -23,10 +23,10 @@ from fractions import Fraction
 
 import numpy as np
 
-NAMES = "AC CP CS CT CON COR DA DE DV ID IDM IDMN IDN IMC1 IMC2 IV JA JEN JE MP SA SE SS".split()
+NAMES = "AC CP CS CT CON COR DA DE DV ID IDM IDMN IDN IMC1 IMC2 IV JA JEN JE MP SA SE SS MCC".split()
 
 # Fixed-point weights, and logarithms: within two units in the last place. All others are fractions.
-INEXACT = {"DE", "ID", "IDM", "IDMN", "IDN", "IMC1", "IMC2", "IV", "JE", "SE"}
+INEXACT = {"DE", "ID", "IDM", "IDMN", "IDN", "IMC1", "IMC2", "IV", "JE", "SE", "MCC"}
 
 
 def all_offsets(dimension, distances=(1,)):
@@ -56,6 +56,14 @@ def count_pairs(window, offset, symmetric=True):
 def _entropy(counts):
     total = sum(counts.values())
     return -math.fsum(n / total * math.log2(n / total) for n in counts.values())
+
+
+def _maximal_correlation(pairs, rows, columns):
+    matrix = np.zeros((len(rows), len(columns)))
+    for i, n_i in enumerate(sorted(rows)):
+        for j, n_j in enumerate(sorted(columns)):
+            matrix[i, j] = pairs.get((n_i, n_j), 0) / math.sqrt(rows[n_i] * columns[n_j])
+    return float(np.linalg.svd(matrix, compute_uv=False)[1]) if min(matrix.shape) > 1 else 0.0
 
 
 def features_of(pairs, number_of_levels):
@@ -111,6 +119,7 @@ def features_of(pairs, number_of_levels):
         "SA": mean(lambda i, j: i + j),
         "SE": _entropy(sums),
         "SS": variance_i,
+        "MCC": 1.0 if number_of_levels == 1 else _maximal_correlation(pairs, rows, columns),
     }
 
 

@@ -71,7 +71,7 @@ def _enumerator(enums, kind, value):
     raise ValueError(f"{kind} '{value}' is not valid; choose from {', '.join(enumerators)}")
 
 
-def _feature(enums, missing, value):
+def _feature(enums, value):
     """Number of a feature given by abbreviation, name, name in PyRadiomics or number."""
     enumerators = _enumerators(enums, "Feature")
     if not isinstance(value, str) and _integer(value) in enumerators.values():
@@ -83,8 +83,6 @@ def _feature(enums, missing, value):
             names.append(enums.GetPyRadiomicsName(number))
         if _normalized(value) in map(_normalized, names):
             return number
-    if _normalized(value) in map(_normalized, missing):
-        raise ValueError(f"Feature '{value}' is not available")
     abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
     raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")
 
@@ -135,7 +133,7 @@ def _set_seeds(self, *seeds):
     self._SetSeedsAsNumbers(_flat(seeds, _dimension(self), "Seed"))
 
 
-def _feature_setter(enums_name, missing):
+def _feature_setter(enums_name):
     def set_features(self, *features):
         """Set the features: abbreviations ("SRE"), names ("ShortRunEmphasis") or numbers; or "all"."""
         enums = getattr(itk, enums_name)
@@ -144,7 +142,7 @@ def _feature_setter(enums_name, missing):
                 features = sorted(_enumerators(enums, "Feature").values())
         elif len(features) == 1 and np.ndim(features[0]) == 1:
             features = features[0]
-        self._SetFeaturesAsNumbers([_feature(enums, missing, f) for f in features])
+        self._SetFeaturesAsNumbers([_feature(enums, f) for f in features])
 
     return set_features
 
@@ -346,8 +344,6 @@ class _Filter(NamedTuple):
     enumerations: Dict[str, Tuple[str, str]]
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
-    # Names of features that are known but not computed.
-    missing_features: Tuple[str, ...] = ()
     has_cuda_class: bool = True
 
 
@@ -368,7 +364,6 @@ FILTERS = {
             "SetCudaMethod": (_COOCCURRENCE, "CudaMethod"),
         },
         features=_COOCCURRENCE,
-        missing_features=("MCC", "MaximalCorrelationCoefficient"),
     ),
     "DependenceFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_DEPENDENCE, "CudaMethod")},
@@ -423,7 +418,7 @@ def _adapt_class(cls, row):
     if hasattr(cls, "SetDeviceID"):
         cls.SetDeviceId = _set_device_id
     if row.features is not None:
-        cls.SetFeatures = _feature_setter(row.features, row.missing_features)
+        cls.SetFeatures = _feature_setter(row.features)
         cls.GetFeatures = _get_features
     for name, setter in _VECTOR_SETTERS.items():
         if hasattr(cls, f"_{name}AsNumbers"):

@@ -34,8 +34,10 @@ constexpr std::int64_t maxPairsOfTile = 1000000;
 constexpr std::int64_t maxVoxelsOfTile = 4096;
 
 void
-ComputeByWalk(const CooccurrenceTask & task, const Triple & outputSize, const JobExecution & execution)
+ComputeByWalk(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
+  const Triple &       outputSize = job.outputSize;
+  const JobExecution & execution = job.execution;
   const auto pairs = static_cast<std::int64_t>(task.maxPairs) * (task.numberOfOffsets / task.OffsetsPerMatrix());
   const std::int64_t voxels = std::min(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), maxVoxelsOfTile);
   const Tiling       tiling(outputSize,
@@ -43,14 +45,16 @@ ComputeByWalk(const CooccurrenceTask & task, const Triple & outputSize, const Jo
                                 EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
                                 1 } });
   ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<CooccurrenceWalk>(task, execution);
+    auto walk = std::make_shared<CooccurrenceWalk>(task, execution, job.widestInstructionSet);
     return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
   });
 }
 
 void
-ComputeBySlide(const CooccurrenceTask & task, const Triple & outputSize, const JobExecution & execution)
+ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
+  const Triple &                outputSize = job.outputSize;
+  const JobExecution &          execution = job.execution;
   const CooccurrenceSlideTables tables(task);
   const std::int64_t            length = EqualPart(outputSize[0], tables.rowLength);
   // Per voxel, one plane of each offset enters and one leaves.
@@ -59,7 +63,7 @@ ComputeBySlide(const CooccurrenceTask & task, const Triple & outputSize, const J
   const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
   const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
   ForEachTile(tiling, execution, [&]() {
-    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution);
+    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution, job.widestInstructionSet);
     return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
   });
 }
@@ -75,11 +79,11 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   }
   if (job.walkWindows)
   {
-    ComputeByWalk(plan.task, job.outputSize, job.execution);
+    ComputeByWalk(plan.task, job);
   }
   else
   {
-    ComputeBySlide(plan.task, job.outputSize, job.execution);
+    ComputeBySlide(plan.task, job);
   }
 }
 } // namespace voxelmaps

@@ -41,7 +41,9 @@ CooccurrenceRow::Begin(std::vector<std::int64_t> && voxels)
 void
 CooccurrenceRow::ClearSums()
 {
-  std::fill(m_Sums.begin(), m_Sums.end(), CooccurrenceSums{});
+  CooccurrenceSums empty{};
+  empty.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
+  std::fill(m_Sums.begin(), m_Sums.end(), empty);
 }
 
 template <typename TNumber, CooccurrenceTask::Feature VFeature>
@@ -96,6 +98,7 @@ CooccurrenceRow::Evaluate()
       VOXELMAPS_EVALUATE(SumAverage);
       VOXELMAPS_EVALUATE(SumEntropy);
       VOXELMAPS_EVALUATE(SumSquares);
+      VOXELMAPS_EVALUATE(MaximalCorrelationCoefficient);
 #undef VOXELMAPS_EVALUATE
     }
   }

@@ -18,6 +18,7 @@
 #include "CooccurrenceSlide.h"
 
 #include "cooccurrence/CooccurrencePairs.h"
+#include "cooccurrence/MaximalCorrelation.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -106,12 +107,13 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
 }
 
 CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
-                                     const JobExecution & execution)
+                                     const JobExecution & execution, InstructionSet widest)
   : m_Task(task)
   , m_Tables(tables)
   , m_Execution(execution)
   , m_Row(task)
-  , m_Walk(task, execution)
+  , m_Walk(task, execution, widest)
+  , m_Correlations(task, execution, widest)
   , m_IsWide(task.wideMoments || task.wideWeights)
   , m_CountsPairs(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
   , m_RankOfLevel(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
@@ -245,6 +247,16 @@ CooccurrenceSlide::RankLevels()
       }
     }
     m_Ranks[i] = rank;
+  }
+  if (m_Task.needsMaximalCorrelation && m_LevelOfRank.size() <= static_cast<std::size_t>(maxRanks))
+  {
+    std::sort(m_LevelOfRank.begin(), m_LevelOfRank.end());
+    for (std::size_t rank = 0; rank < m_LevelOfRank.size(); ++rank)
+    {
+      m_RankOfLevel[m_LevelOfRank[rank]] = static_cast<std::uint16_t>(rank + 1);
+    }
+    std::transform(
+      m_Levels.begin(), m_Levels.end(), m_Ranks.begin(), [this](std::uint16_t level) { return m_RankOfLevel[level]; });
   }
   for (const std::uint16_t level : m_LevelOfRank)
   {
@@ -448,12 +460,65 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
     to.columnTerms = sums.columnTerms;
     to.cellSquares = sums.cellSquares;
     to.maximum = sums.maximum;
+    if (m_Task.needsMaximalCorrelation && to.pairs != 0)
+    {
+      this->CorrelateCells<TCount, VSymmetric>(counts, to);
+    }
   }
+  m_Correlations.Flush();
   // Leave the tables empty.
   const int end = m_Windows.back().end;
   for (Slider & slider : m_Sliders)
   {
     this->MoveTo<TCount, VSymmetric>({ end, end }, slider, counts, sums);
+  }
+}
+
+template <typename TCount, bool VSymmetric>
+void
+CooccurrenceSlide::CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums)
+{
+  const std::size_t ranks = m_LevelOfRank.size();
+  const auto        findRanks = [ranks](const std::vector<TCount> & countOfRank, std::vector<std::size_t> & found) {
+    found.clear();
+    for (std::size_t rank = 1; rank <= ranks; ++rank)
+    {
+      if (countOfRank[rank] != 0)
+      {
+        found.push_back(rank - 1);
+      }
+    }
+  };
+  findRanks(counts.rows, m_RowsOfWindow);
+  if constexpr (VSymmetric)
+  {
+    double * to = m_Correlations.BeginSymmetric(static_cast<int>(m_RowsOfWindow.size()), &sums.maximalCorrelation);
+    const std::ptrdiff_t stride = m_Correlations.GetStride();
+    for (std::size_t i = 0; i < m_RowsOfWindow.size(); ++i)
+    {
+      const TCount * const cells = &counts.cells[m_RowsOfWindow[i] * (m_RowsOfWindow[i] + 1) / 2];
+      for (std::size_t j = 0; j < i; ++j, to += stride)
+      {
+        *to = cells[m_RowsOfWindow[j]];
+      }
+      // Pairs of one level are counted in both orders.
+      *to = 2.0 * cells[m_RowsOfWindow[i]];
+      to += stride;
+    }
+  }
+  else
+  {
+    findRanks(counts.columns, m_ColumnsOfWindow);
+    double * to = m_Correlations.BeginAsymmetric(
+      static_cast<int>(m_RowsOfWindow.size()), static_cast<int>(m_ColumnsOfWindow.size()), &sums.maximalCorrelation);
+    for (const std::size_t row : m_RowsOfWindow)
+    {
+      for (const std::size_t column : m_ColumnsOfWindow)
+      {
+        *to++ = counts.cells[row * ranks + column];
+      }
+    }
+    m_Correlations.FinishAsymmetric();
   }
 }
 

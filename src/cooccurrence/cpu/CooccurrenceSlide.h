@@ -20,6 +20,7 @@
 
 #include "CooccurrenceRow.h"
 #include "CooccurrenceWalk.h"
+#include "CorrelationBatch.h"
 #include "itkVoxelMapsJob.h"
 
 #include <array>
@@ -68,7 +69,7 @@ class CooccurrenceSlide
 {
 public:
   CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
-                    const JobExecution & execution);
+                    const JobExecution & execution, InstructionSet widest);
 
   /** Compute the output voxels of a box, of at most rowLength voxels along x. */
   void
@@ -154,24 +155,31 @@ private:
   MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums);
   template <typename TCount, bool VSymmetric, bool VAdd>
   void
-                           CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const;
-  const CooccurrenceTask & m_Task;
+  CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const;
+  template <typename TCount, bool VSymmetric>
+  void
+  CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums);
+
+  const CooccurrenceTask &        m_Task;
   const CooccurrenceSlideTables & m_Tables;
   const JobExecution &            m_Execution;
   CooccurrenceRow                 m_Row;
   CooccurrenceWalk                m_Walk;
+  CorrelationBatch                m_Correlations;
   const bool                      m_IsWide;
   const bool                      m_CountsPairs;
   std::uint64_t                   m_Pairs{ 0 };
 
-  // The levels that the windows of a row hold, plane by plane: y fastest, x slowest; and their ranks, from 1, in the
-  // order in which they are found.
+  // The levels that the windows of a row hold, plane by plane: y fastest, x slowest; and their ranks, from 1: in rising
+  // order, if the order of levels matters.
   int                        m_SizeY{ 0 };
   int                        m_SizeZ{ 0 };
   std::vector<std::uint16_t> m_Levels;
   std::vector<std::uint16_t> m_Ranks;
   std::vector<std::uint16_t> m_RankOfLevel;
   std::vector<std::uint16_t> m_LevelOfRank;
+  std::vector<std::size_t>   m_RowsOfWindow;
+  std::vector<std::size_t>   m_ColumnsOfWindow;
   std::vector<Window>        m_Windows;
   std::vector<Slider>        m_Sliders;
 

@@ -18,8 +18,10 @@
 #include "CooccurrenceWalk.h"
 
 #include "cooccurrence/CooccurrencePairs.h"
+#include "cooccurrence/MaximalCorrelation.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace itk
 {
@@ -48,10 +50,11 @@ ForEachGroup(std::vector<std::uint32_t> & keys, const TVisit & visit)
 }
 } // namespace
 
-CooccurrenceWalk::CooccurrenceWalk(const CooccurrenceTask & task, const JobExecution & execution)
+CooccurrenceWalk::CooccurrenceWalk(const CooccurrenceTask & task, const JobExecution & execution, InstructionSet widest)
   : m_Task(task)
   , m_Execution(execution)
   , m_Row(task)
+  , m_Correlations(task, execution, widest)
 {}
 
 void
@@ -88,6 +91,10 @@ CooccurrenceWalk::Compute(const Triple & start, const Triple & size)
             this->AddPairs(m_Task.offsets[offset], window, sums);
           }
           this->CountCells(sums);
+          if (m_Task.needsMaximalCorrelation && sums.pairs != 0)
+          {
+            this->CorrelateCells(sums);
+          }
           m_Row.FinishMatrix(first / perMatrix);
         }
         m_Row.Finish();
@@ -160,6 +167,53 @@ CooccurrenceWalk::CountCells(CooccurrenceSums & sums)
     ForEachGroup(m_Rows, [&](std::int64_t n) { sums.rowTerms += terms[n]; });
     ForEachGroup(m_Columns, [&](std::int64_t n) { sums.columnTerms += terms[n]; });
   }
+}
+
+void
+CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
+{
+  const bool isSymmetric = m_Task.scales.symmetric;
+  std::unique_copy(m_Rows.begin(), m_Rows.end(), std::back_inserter(m_LevelsOfRows));
+  const std::vector<std::uint32_t> & columns = isSymmetric ? m_Rows : m_Columns;
+  std::unique_copy(columns.begin(), columns.end(), std::back_inserter(m_LevelsOfColumns));
+  const auto numberOfRows = static_cast<int>(m_LevelsOfRows.size());
+  const auto numberOfColumns = static_cast<int>(m_LevelsOfColumns.size());
+  double *   counts = nullptr;
+  if (isSymmetric)
+  {
+    counts = m_Correlations.BeginSymmetric(numberOfRows, &sums.maximalCorrelation);
+    for (std::ptrdiff_t i = 0; i < TriangleRow(numberOfRows); ++i)
+    {
+      counts[i * m_Correlations.GetStride()] = 0.0;
+    }
+  }
+  else
+  {
+    counts = m_Correlations.BeginAsymmetric(numberOfRows, numberOfColumns, &sums.maximalCorrelation);
+  }
+  const auto rankOf = [](const std::vector<std::uint32_t> & levels, std::uint32_t level) {
+    return std::lower_bound(levels.begin(), levels.end(), level) - levels.begin();
+  };
+  for (const std::uint32_t cell : m_Cells)
+  {
+    const std::ptrdiff_t row = rankOf(m_LevelsOfRows, cell >> 16);
+    const std::ptrdiff_t column = rankOf(m_LevelsOfColumns, cell & 0xffffu);
+    if (!isSymmetric)
+    {
+      counts[row * numberOfColumns + column] += 1.0;
+    }
+    else if (column <= row)
+    {
+      counts[(TriangleRow(row) + column) * m_Correlations.GetStride()] += 1.0;
+    }
+  }
+  if (!isSymmetric)
+  {
+    m_Correlations.FinishAsymmetric();
+  }
+  m_Correlations.Flush();
+  m_LevelsOfRows.clear();
+  m_LevelsOfColumns.clear();
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -19,6 +19,7 @@
 #define CooccurrenceWalk_h
 
 #include "CooccurrenceRow.h"
+#include "CorrelationBatch.h"
 #include "itkVoxelMapsJob.h"
 
 #include <cstdint>
@@ -33,7 +34,7 @@ namespace voxelmaps
 class CooccurrenceWalk
 {
 public:
-  CooccurrenceWalk(const CooccurrenceTask & task, const JobExecution & execution);
+  CooccurrenceWalk(const CooccurrenceTask & task, const JobExecution & execution, InstructionSet widest);
 
   /** Compute the output voxels of a box. Checks for an abort every few million pairs. */
   void
@@ -44,10 +45,14 @@ private:
   AddPairs(const PairOffset & offset, const WindowBox & window, CooccurrenceSums & sums);
   void
   CountCells(CooccurrenceSums & sums);
+  /** After CountCells, which sorts cells, rows and columns. */
+  void
+  CorrelateCells(CooccurrenceSums & sums);
 
   const CooccurrenceTask & m_Task;
   const JobExecution &     m_Execution;
   CooccurrenceRow          m_Row;
+  CorrelationBatch         m_Correlations;
   std::uint64_t            m_Pairs{ 0 };
 
   // Of the current matrix: one entry per pair, or two per pair of a symmetric matrix.
@@ -56,6 +61,8 @@ private:
   std::vector<std::uint32_t> m_Columns;
   std::vector<std::uint32_t> m_LevelSums;
   std::vector<std::uint32_t> m_Differences;
+  std::vector<std::uint32_t> m_LevelsOfRows;
+  std::vector<std::uint32_t> m_LevelsOfColumns;
 };
 } // namespace voxelmaps
 } // namespace itk

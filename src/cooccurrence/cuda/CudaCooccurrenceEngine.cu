@@ -23,6 +23,7 @@
 #include "texture/CudaTables.h"
 #include "texture/CudaTextureEngine.h"
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -84,7 +85,11 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     job,
     whole,
     [&](const TextureTask & slab) {
-      return isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(TaskOfSlab(whole, slab));
+      const CudaScratchBytes ofMethod =
+        isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(TaskOfSlab(whole, slab));
+      const CudaScratchBytes ofCorrelations = CudaMaximalCorrelationScratchBytes(whole);
+      return CudaScratchBytes{ std::max(ofMethod.minimum, ofCorrelations.minimum),
+                               std::max(ofMethod.maximum, ofCorrelations.maximum) };
     },
     tables.GetBytes(),
     options.memoryBudget);
@@ -92,6 +97,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
       isSorted ? ComputeByCudaSortedPairs(TaskOfSlab(whole, slab), pairList, resources)
                : ComputeByCudaCooccurrenceWalk(TaskOfSlab(whole, slab), resources);
+      ComputeCudaMaximalCorrelations(TaskOfSlab(whole, slab), resources);
     },
     report);
   return report;

@@ -45,6 +45,13 @@ MakeCudaPairList(const CooccurrenceTask & taskOfHost);
 void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
+
+/** The maximal correlation coefficients of all voxels, if the task needs them: the methods above leave them out, and
+ * this stage follows each of them. */
+CudaScratchBytes
+CudaMaximalCorrelationScratchBytes(const CooccurrenceTask & task);
+void
+ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 } // namespace itk
 

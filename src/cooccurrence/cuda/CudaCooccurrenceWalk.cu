@@ -159,6 +159,7 @@ public:
     {
       this->ClearTable();
       CooccurrenceSums sums{};
+      sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
       for (int i = first; i < first + offsetsPerMatrix; ++i)
       {
         this->AddPairs(m_Task.offsets[i], sums);

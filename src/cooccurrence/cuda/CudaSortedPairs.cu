@@ -489,6 +489,7 @@ private:
     sums.sumFourths = static_cast<std::int64_t>(fourths);
     sums.differences = differences;
     sums.differenceSquares = differenceSquares;
+    sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
     if (needsDifferences)
     {
       this->TakeDifferences(sums);
