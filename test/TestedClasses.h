@@ -29,6 +29,8 @@
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkGrayToneDifferenceJob.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
@@ -42,6 +44,8 @@
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
+#  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
+#  include "itkCudaGrayToneDifferenceJob.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
@@ -310,6 +314,7 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
 VOXELMAPS_TESTED_TEXTURE_CLASS(Cooccurrence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(Dependence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(FirstOrder)
+VOXELMAPS_TESTED_TEXTURE_CLASS(GrayToneDifference)
 VOXELMAPS_TESTED_TEXTURE_CLASS(RunLength)
 VOXELMAPS_TESTED_TEXTURE_CLASS(SizeZone)
 

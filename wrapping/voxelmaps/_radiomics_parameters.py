@@ -32,6 +32,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import itk
 import numpy as np
 
+_logger = logging.getLogger(__name__)
+
 # --- Values ------------------------------------------------------------------------------------------------------------
 
 
@@ -277,6 +279,7 @@ CLASSES = {
         },
     ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
+    "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.
@@ -301,11 +304,6 @@ def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
     if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
-        if feature_class.missing:
-            _logger.warning(
-                "featureClass %s: all features but %s, which is not available", name, ", ".join(feature_class.missing)
-            )
-    if given is None or len(given) == 0:
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
