@@ -103,14 +103,9 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * if a feature does not exist or is repeated, if the aggregation does not exist, if merged matrices could have more
- * than 4194304 pairs, or if a finite EmptyValue is too large for the output type. An offset and its opposite may both
- * be given if Symmetric is off.
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there are no offsets
- * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice (its opposite counts as the
- * same if Symmetric is on), if there is no feature, if a feature does not exist or is repeated, if the aggregation does
- * not exist, if merged matrices could have more than 4194304 pairs, if windows have more than 4096 voxels, with more
- * than 4096 gray levels, and MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the
- * output type.
+ * than 4194304 pairs, if windows have more than 4096 voxels, with more than 4096 gray levels, and
+ * MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the output type. An offset and
+ * its opposite may both be given if Symmetric is off.
  *
  * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen

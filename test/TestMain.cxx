@@ -47,12 +47,12 @@ main(int argc, char * argv[])
 #if defined(VOXELMAPS_TEST_CUDA)
   const char * const method = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
   if (method != nullptr && !IsMethodOfAny<itk::CooccurrenceFeatureMapEnums,
+                                          itk::DependenceFeatureMapEnums,
                                           itk::FirstOrderFeatureMapEnums,
                                           itk::FuzzyConnectednessEnums,
+                                          itk::GrayToneDifferenceFeatureMapEnums,
                                           itk::RunLengthFeatureMapEnums,
                                           itk::SizeZoneFeatureMapEnums>(method))
-                                          itk::GrayToneDifferenceFeatureMapEnums,
-                                          itk::RunLengthFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
     return EXIT_FAILURE;
