@@ -20,6 +20,7 @@
 
 #include "itkCudaCooccurrenceJob.h"
 #include "itkCudaFirstOrderJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaSizeZoneJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
@@ -133,6 +134,45 @@ struct FirstOrder
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
     return itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+  }
+};
+
+struct GrayToneDifference
+{
+  using Job = itk::voxelmaps::GrayToneDifferenceJob;
+  using CudaOptions = itk::voxelmaps::CudaGrayToneDifferenceOptions;
+  using CudaReport = itk::voxelmaps::CudaGrayToneDifferenceReport;
+
+  static constexpr const char * name = "graytonedifference";
+
+  static std::vector<CudaOptions::Method>
+  GetCudaMethods()
+  {
+    using Method = CudaOptions::Method;
+    return { Method::Automatic, Method::WindowWalk };
+  }
+
+  /** All features of the class, all 26 neighbors. */
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+  }
+  static std::size_t
+  GetNumberOfComponents(const Job & job)
+  {
+    return job.features.size();
+  }
+  static void
+  Compute(const Job & job)
+  {
+    itk::voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job);
+  }
+  static CudaReport
+  ComputeCuda(const Job & job, const CudaOptions & options)
+  {
+    return itk::voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options);
   }
 };
 
@@ -372,6 +412,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   benchmark::AddCustomContext("data", DescribeData());
   RegisterClass<Cooccurrence>();
   RegisterClass<FirstOrder>();
+  RegisterClass<GrayToneDifference>();
   RegisterClass<MaximalCorrelation>();
   RegisterClass<SizeZone>();
   return true;

@@ -61,7 +61,8 @@ def features_of(counts, differences):
     return {
         "BUS": weighted / imbalance if imbalance else 0,
         "COA": 1 / weighted if weighted else 10**6,
-        "COM": sum(abs(i - j) * (p[i] * differences[i] + p[j] * differences[j]) / (p[i] + p[j]) for i, j in pairs) / total,
+        "COM": sum(abs(i - j) * (p[i] * differences[i] + p[j] * differences[j]) / (p[i] + p[j]) for i, j in pairs)
+        / total,
         "CON": variance / (levels * (levels - 1)) * difference / total if levels > 1 else 0,
         "STR": sum((p[i] + p[j]) * (i - j) ** 2 for i, j in pairs) / difference if difference else 0,
     }
