@@ -21,7 +21,6 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 import copy
 import json
 import logging
-import math
 import numbers
 import operator
 import os
@@ -306,11 +305,7 @@ def _by_name(what, given):
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
-<<<<<<< HEAD
     if _is_empty(given):
-=======
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
->>>>>>> integration
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
