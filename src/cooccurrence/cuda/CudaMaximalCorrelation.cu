@@ -76,7 +76,7 @@ struct CorrelationLayout
   VOXELMAPS_HOST_DEVICE std::ptrdiff_t
                         WordsPerTeam() const
   {
-    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanesOfBlock;
+    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanes;
   }
   VOXELMAPS_HOST_DEVICE std::size_t
                         BytesPerTeam() const
@@ -163,7 +163,7 @@ struct LevelSet
   }
 };
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric>
 class CorrelationOfTeam
 {
   using Team = LanesOfTeam<VLanes>;
@@ -232,8 +232,7 @@ private:
   __device__ double
   ComputeMatrix(int firstOffset, int endOffset, bool & hasPairs)
   {
-    const bool isSymmetric = m_Layout.isSymmetric;
-    const int  words = (isSymmetric ? 2 : 4) * m_Layout.wordsOfSet;
+    const int words = (VSymmetric ? 2 : 4) * m_Layout.wordsOfSet;
     for (int i = m_Team.first; i < words; i += VLanes)
     {
       m_Rows.bits[i] = 0;
@@ -245,7 +244,7 @@ private:
     });
     m_Team.Sync();
     const int rows = this->MakeRanks(m_Rows);
-    const int columns = isSymmetric ? rows : this->MakeRanks(m_Columns);
+    const int columns = VSymmetric ? rows : this->MakeRanks(m_Columns);
     hasPairs = rows > 0;
     // Of all teams of the warp.
     const int maxRows = m_Team.MaxOfTeams(rows);
@@ -256,8 +255,8 @@ private:
     }
 
     // Counts are first the lower words of the numbers that they become.
-    const std::ptrdiff_t numbers = isSymmetric ? TriangleRow(maxRows) : std::ptrdiff_t{ maxRows } * maxColumns;
-    for (std::ptrdiff_t i = m_Team.first; i < numbers; i += VLanes)
+    const int numbers = VSymmetric ? TriangleRow(maxRows) : maxRows * maxColumns;
+    for (int i = m_Team.first; i < numbers; i += VLanes)
     {
       m_Counts[i] = 0.0;
     }
@@ -265,24 +264,24 @@ private:
     this->ForEachPair(firstOffset, endOffset, [&](int a, int b) {
       const int first = m_Rows.Rank(a);
       const int second = m_Columns.Rank(b);
-      if (isSymmetric)
+      if constexpr (VSymmetric)
       {
         double * const number = m_Counts + TriangleRow(max(first, second)) + min(first, second);
         atomicAdd(reinterpret_cast<std::uint32_t *>(number), first == second ? 2u : 1u);
       }
       else
       {
-        atomicAdd(reinterpret_cast<std::uint32_t *>(m_Counts + std::ptrdiff_t{ first } * maxColumns + second), 1u);
+        atomicAdd(reinterpret_cast<std::uint32_t *>(m_Counts + first * maxColumns + second), 1u);
       }
     });
     m_Team.Sync();
-    for (std::ptrdiff_t i = m_Team.first; i < numbers; i += VLanes)
+    for (int i = m_Team.first; i < numbers; i += VLanes)
     {
       m_Counts[i] = static_cast<double>(__double2loint(m_Counts[i]));
     }
     m_Team.Sync();
 
-    if (isSymmetric)
+    if constexpr (VSymmetric)
     {
       Algorithm::RemoveTrivialPart(m_Team, maxRows, m_Matrix, m_First, m_Second);
     }
@@ -305,17 +304,35 @@ private:
     for (int offset = firstOffset; offset < endOffset; ++offset)
     {
       const auto & step = m_Task.offsets[offset].step;
-      for (int i = m_Team.first; i < m_Window.NumberOfVoxels(); i += VLanes)
+      int          begin[3];
+      int          size[3];
+      for (int d = 0; d < 3; ++d)
       {
-        const int row = i / m_Window.size[0];
-        const int plane = row / m_Window.size[1];
-        const int x = i - row * m_Window.size[0];
-        const int y = row - plane * m_Window.size[1];
-        const int a = m_Window.Level(m_Task, x, y, plane);
-        const int b = m_Window.Level(m_Task, x + step[0], y + step[1], plane + step[2]);
-        if (a != 0 && b != 0)
+        begin[d] = max(-step[d], 0);
+        size[d] = m_Window.size[d] - abs(step[d]);
+      }
+      const std::int64_t stride = m_Task.LevelOffset(step[0], step[1], step[2]);
+      if (size[0] <= 0 || size[1] <= 0)
+      {
+        continue;
+      }
+      // A lane reads rows of pairs.
+      for (int row = m_Team.first; row < size[1] * size[2]; row += VLanes)
+      {
+        const int             plane = row / size[1];
+        const std::uint16_t * level =
+          m_Task.levels + m_Task.LevelOffset(m_Window.first[0] + begin[0],
+                                             m_Window.first[1] + begin[1] + row - plane * size[1],
+                                             m_Window.first[2] + begin[2] + plane);
+        const std::uint16_t * const end = level + size[0];
+        for (; level != end; ++level)
         {
-          visit(a, b);
+          const int a = __ldg(level);
+          const int b = __ldg(level + stride);
+          if (a != 0 && b != 0)
+          {
+            visit(a, b);
+          }
         }
       }
     }
@@ -356,13 +373,13 @@ private:
   __device__ double
   Search(int levels)
   {
-    constexpr int bitsOfRound = Team::lanesInWarp == 8 ? 3 : 5;
-    const bool    isSquared = !m_Layout.isSymmetric;
-    const int     point = m_Team.first % Team::lanesInWarp + 1;
-    double        units = 0.0;
-    bool          above = true;
-    bool          below = !isSquared;
-    bool          isDecided = isSquared;
+    constexpr int  bitsOfRound = Team::lanesInWarp == 8 ? 3 : 5;
+    constexpr bool isSquared = !VSymmetric;
+    const int      point = m_Team.first % Team::lanesInWarp + 1;
+    double         units = 0.0;
+    bool           above = true;
+    bool           below = !isSquared;
+    bool           isDecided = isSquared;
     for (int exponent = correlationBits - bitsOfRound;; exponent = max(exponent - bitsOfRound, 0))
     {
       const auto   step = static_cast<double>(std::int64_t{ 1 } << exponent);
@@ -420,18 +437,18 @@ private:
 template <int VLanes>
 constexpr int threadsOfBlock = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
 __launch_bounds__(threadsOfBlock<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
                     char * scratch, std::int64_t firstWindow, std::int64_t endWindow)
 {
-  extern __shared__ __align__(16) char shared[];
-  constexpr int                        teams = threadsOfBlock<VLanes> / VLanes;
-  const int                            team = static_cast<int>(threadIdx.x) / VLanes;
-  char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
-                                                                : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  CorrelationOfTeam<VLanes>            correlation(task, layout, memory);
+  extern __shared__ __align__(16) char  shared[];
+  constexpr int                         teams = threadsOfBlock<VLanes> / VLanes;
+  const int                             team = static_cast<int>(threadIdx.x) / VLanes;
+  char * const                          memory = layout.isShared ? shared + team * layout.BytesPerTeam()
+                                                                 : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
+  CorrelationOfTeam<VLanes, VSymmetric> correlation(task, layout, memory);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
@@ -445,13 +462,13 @@ ScratchBlocks()
   return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * scratchBlocksPerMultiprocessor;
 }
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric, bool VShared>
 void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
 {
   constexpr int       threads = threadsOfBlock<VLanes>;
   constexpr int       teams = threads / VLanes;
-  const auto          kernel = CorrelationKernel<VLanes>;
+  const auto          kernel = CorrelationKernel<VLanes, VSymmetric, VShared>;
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
@@ -482,6 +499,19 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
     }
   }
 }
+
+template <bool VSymmetric>
+void
+LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
+{
+  if (!layout.isShared)
+  {
+    return Launch<lanesOfBlock, VSymmetric, false>(task, layout, resources);
+  }
+  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock, VSymmetric, true>(task, layout, resources)
+  : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>(task, layout, resources)
+                                 : Launch<8, VSymmetric, true>(task, layout, resources);
+}
 } // namespace
 
 CudaScratchBytes
@@ -504,9 +534,8 @@ ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodRe
     return;
   }
   const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
-  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock>(task, layout, resources)
-  : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp>(task, layout, resources)
-                                 : Launch<8>(task, layout, resources);
+  task.scales.symmetric ? LaunchMatrices<true>(task, layout, resources)
+                        : LaunchMatrices<false>(task, layout, resources);
 }
 } // namespace voxelmaps
 } // namespace itk
