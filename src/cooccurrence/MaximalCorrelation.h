@@ -66,7 +66,7 @@ TriangleRow(int i)
  *   int first, step;
  *   static constexpr bool isAlone;       // whether step is 1
  *   void Sync() const;                   // between writing and reading of other lanes
- *   void FinishColumn(int rows) const;   // for an abort
+ *   bool FinishColumn(int rows) const;   // of so many rows; true ends the work, for an abort
  *   static TReal SquareRoot(TReal);
  *   bool AreZero(TReal) const;           // all elements of a vector, and of matrices side by side
  */
@@ -163,7 +163,11 @@ struct MaximalCorrelation
         }
         matrix[(TriangleRow(i) + j) * stride] = sum;
       }
-      team.FinishColumn(columns);
+      // Lanes have different numbers of rows.
+      if constexpr (TTeam::isAlone)
+      {
+        team.FinishColumn(columns);
+      }
     }
     team.Sync();
   }
@@ -235,7 +239,10 @@ struct MaximalCorrelation
         Reflect(team, k + 1, levels, matrix, v, product);
       }
       team.Sync();
-      team.FinishColumn(levels - k);
+      if (team.FinishColumn(levels - k))
+      {
+        return;
+      }
     }
     if (levels > 0 && (levels - 1) % team.step == team.first)
     {

@@ -23,6 +23,8 @@
 #include "texture/WindowBox.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace itk
 {
@@ -101,6 +103,8 @@ struct LanesOfTeam
   static constexpr int lanesInWarp = VLanes < lanesPerWarp ? VLanes : lanesPerWarp;
 
   int first;
+  /** In memory of the host. */
+  const volatile int * cancelled;
 
   __device__ void
   Sync() const
@@ -114,9 +118,22 @@ struct LanesOfTeam
       __syncwarp();
     }
   }
-  __device__ void
-  FinishColumn(int) const
-  {}
+  /** Large matrices end early if the host wants it. */
+  __device__ bool
+  FinishColumn(int rows) const
+  {
+    constexpr int rowsBetweenLooks = 64;
+    if constexpr (VLanes > lanesPerWarp)
+    {
+      return rows % rowsBetweenLooks == 0 && this->IsCancelled();
+    }
+    return false;
+  }
+  __device__ bool
+  IsCancelled() const
+  {
+    return __syncthreads_or(threadIdx.x == 0 && *cancelled != 0) != 0;
+  }
   static __device__ double
   SquareRoot(double value)
   {
@@ -171,10 +188,11 @@ class CorrelationOfTeam
 
 public:
   __device__
-  CorrelationOfTeam(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory)
+  CorrelationOfTeam(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory,
+                    const int * cancelled)
     : m_Task(task)
     , m_Layout(layout)
-    , m_Team{ static_cast<int>(threadIdx.x) % VLanes }
+    , m_Team{ static_cast<int>(threadIdx.x) % VLanes, cancelled }
     , m_Matrix(reinterpret_cast<double *>(memory))
     , m_First(m_Matrix + TriangleRow(layout.maxLevels))
     , m_Second(m_First + layout.maxLevels)
@@ -211,6 +229,13 @@ public:
     double             matrices = 0.0;
     for (int first = 0; first < m_Task.numberOfOffsets; first += offsetsPerMatrix)
     {
+      if constexpr (VLanes > lanesPerWarp)
+      {
+        if (m_Team.IsCancelled())
+        {
+          return;
+        }
+      }
       bool         hasPairs = false;
       const double value = this->ComputeMatrix(first, first + offsetsPerMatrix, hasPairs);
       total += hasPairs ? value : 0.0;
@@ -441,20 +466,68 @@ template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
 __launch_bounds__(threadsOfBlock<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
-                    char * scratch, std::int64_t firstWindow, std::int64_t endWindow)
+                    char * scratch, std::int64_t firstWindow, std::int64_t endWindow, const int * cancelled)
 {
   extern __shared__ __align__(16) char  shared[];
   constexpr int                         teams = threadsOfBlock<VLanes> / VLanes;
   const int                             team = static_cast<int>(threadIdx.x) / VLanes;
   char * const                          memory = layout.isShared ? shared + team * layout.BytesPerTeam()
                                                                  : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  CorrelationOfTeam<VLanes, VSymmetric> correlation(task, layout, memory);
+  CorrelationOfTeam<VLanes, VSymmetric> correlation(task, layout, memory, cancelled);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
     correlation.Compute(first + team, first + team < endWindow);
   }
 }
+
+/** A number that kernels of minutes look at, so that they end soon after an abort. */
+class CancelFlag
+{
+public:
+  explicit CancelFlag(bool isUsed)
+  {
+    if (isUsed)
+    {
+      CheckCuda(cudaHostAlloc(reinterpret_cast<void **>(&m_Flag), sizeof(int), cudaHostAllocMapped),
+                "allocating page-locked memory");
+      *m_Flag = 0;
+    }
+  }
+  ~CancelFlag() { cudaFreeHost(m_Flag); }
+  CancelFlag(const CancelFlag &) = delete;
+  CancelFlag &
+  operator=(const CancelFlag &) = delete;
+
+  const int *
+  Get() const
+  {
+    return m_Flag;
+  }
+  /** Wait for the kernels of a stream. */
+  void
+  WaitFor(const CudaMethodResources & resources)
+  {
+    while (cudaStreamQuery(resources.stream) == cudaErrorNotReady)
+    {
+      try
+      {
+        resources.checkAbort();
+      }
+      catch (...)
+      {
+        *static_cast<volatile int *>(m_Flag) = 1;
+        cudaStreamSynchronize(resources.stream);
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
+  }
+
+private:
+  int * m_Flag{ nullptr };
+};
 
 std::uint64_t
 ScratchBlocks()
@@ -468,6 +541,8 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
 {
   constexpr int       threads = threadsOfBlock<VLanes>;
   constexpr int       teams = threads / VLanes;
+  constexpr bool      isLarge = VLanes > lanesPerWarp;
+  CancelFlag          flag(isLarge);
   const auto          kernel = CorrelationKernel<VLanes, VSymmetric, VShared>;
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
@@ -490,8 +565,12 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
     const std::int64_t end = std::min(windows, first + part);
     const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
     kernel<<<needed, threads, bytes, resources.stream>>>(
-      task, layout, static_cast<char *>(resources.scratch), first, end);
+      task, layout, static_cast<char *>(resources.scratch), first, end, flag.Get());
     CheckLaunch("starting the kernel of maximal correlations");
+    if constexpr (isLarge)
+    {
+      flag.WaitFor(resources);
+    }
     if (end < windows)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
