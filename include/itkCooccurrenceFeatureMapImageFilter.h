@@ -20,9 +20,8 @@
 
 #include "itkCooccurrenceFeatureMapEnums.h"
 #include "itkCooccurrenceJob.h"
-#include "itkTextureFeatureMapImageFilter.h"
-#include "itkTextureOffsets.h"
 #include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelPairFeatureMapImageFilter.h"
 
 #include <limits>
 
@@ -95,8 +94,6 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * slow. MaximalCorrelationCoefficient takes up to 17 MB per thread, with thousands of levels up to 200 MB.
  *
  * \par Parameters, in addition to those of the base class
- * - Offsets (those of distance 1: all 4 in 2D, 13 in 3D): components -254 to 254. SetDistances sets all offsets of some
- *   distances.
  * - Features (all): any, in any order.
  * - Aggregation (Average)
  * - Symmetric (on)
@@ -104,12 +101,11 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * - RegionHasOneLevel (off): for MaximalCorrelationCoefficient.
  *
  * \par Errors
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there are no offsets
- * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice (its opposite counts as the
- * same if Symmetric is on), if there is no feature, if a feature does not exist or is repeated, if the aggregation does
- * not exist, if merged matrices could have more than 4194304 pairs, if windows have more than 4096 voxels, with more
- * than 4096 gray levels, and MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the
- * output type.
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
+ * if a feature does not exist or is repeated, if the aggregation does not exist, if merged matrices could have more
+ * than 4194304 pairs, if windows have more than 4096 voxels, with more than 4096 gray levels, and
+ * MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the output type. An offset and
+ * its opposite may both be given if Symmetric is off.
  *
  * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen
@@ -120,13 +116,13 @@ class CudaCooccurrenceFeatureMapImageFilter;
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CooccurrenceFeatureMapImageFilter
-  : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+  : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CooccurrenceFeatureMapImageFilter);
 
   using Self = CooccurrenceFeatureMapImageFilter;
-  using Superclass = TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Superclass = VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -136,38 +132,13 @@ public:
   itkOverrideGetNameOfClassMacro(CooccurrenceFeatureMapImageFilter);
 
   using Superclass::ImageDimension;
+  using typename Superclass::OffsetsType;
   using typename Superclass::OffsetType;
   using typename Superclass::OutputValueType;
-  using OffsetsType = std::vector<OffsetType>;
-  using DistancesType = std::vector<unsigned int>;
   using FeatureEnum = CooccurrenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
   using AggregationEnum = CooccurrenceFeatureMapEnums::Aggregation;
   using CudaMethodEnum = CooccurrenceFeatureMapEnums::CudaMethod;
-
-  /** From the first to the second voxel of a pair. Default: all of distance 1. */
-  virtual void
-  SetOffsets(const OffsetsType & offsets);
-  itkGetConstReferenceMacro(Offsets, OffsetsType);
-
-  /** Set Offsets to GetAllOffsets(distances). */
-  virtual void
-  SetDistances(const DistancesType & distances);
-
-  /** All offsets whose greatest component, without its sign, is one of the distances, which are 1 to 254: one of each
-   * opposite pair, that whose last component other than 0 is positive, as in PyRadiomics. */
-  static OffsetsType
-  GetAllOffsets(const DistancesType & distances = { 1 })
-  {
-    return TextureOffsets<ImageDimension>::GetOfDistances(distances, false);
-  }
-
-  /** Those of GetAllOffsets() that lie in the xy plane, for 2.5D features of 3D images. */
-  static OffsetsType
-  GetInPlaneOffsets(const DistancesType & distances = { 1 })
-  {
-    return TextureOffsets<ImageDimension>::GetOfDistances(distances, true);
-  }
 
   /** Features to compute and their order. Default: all. */
   virtual void
@@ -204,6 +175,11 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
+  bool
+  PairsHaveOrder() const override
+  {
+    return !m_Symmetric;
+  }
   void
   ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
 
@@ -212,7 +188,6 @@ protected:
   ComputeFeatureMaps(const voxelmaps::CooccurrenceJob & job);
 
 private:
-  OffsetsType     m_Offsets;
   FeaturesType    m_Features;
   AggregationEnum m_Aggregation{ AggregationEnum::Average };
   bool            m_Symmetric{ true };

@@ -29,30 +29,11 @@ namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CooccurrenceFeatureMapImageFilter()
-  : m_Offsets(GetAllOffsets())
-  , m_Features(CooccurrenceFeatureMapEnums::GetAllFeatures())
+  : m_Features(CooccurrenceFeatureMapEnums::GetAllFeatures())
 {
   // Using the static member instantiates it, which registers the override at load time.
   using CudaFilterType = CudaCooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
   static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetOffsets(const OffsetsType & offsets)
-{
-  if (m_Offsets != offsets)
-  {
-    m_Offsets = offsets;
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetDistances(const DistancesType & distances)
-{
-  this->SetOffsets(GetAllOffsets(distances));
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -72,12 +53,13 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFea
 {
   std::vector<std::string> names;
   const bool               isPerDirection = m_Aggregation == AggregationEnum::PerDirection;
-  for (std::size_t d = 0; d < (isPerDirection ? m_Offsets.size() : 1); ++d)
+  const OffsetsType &      offsets = this->GetOffsets();
+  for (std::size_t d = 0; d < (isPerDirection ? offsets.size() : 1); ++d)
   {
     for (const FeatureEnum feature : m_Features)
     {
       names.push_back(CooccurrenceFeatureMapEnums::GetAbbreviation(feature) +
-                      (isPerDirection ? TextureOffsets<ImageDimension>::GetSuffix(m_Offsets[d]) : ""));
+                      (isPerDirection ? TextureOffsets<ImageDimension>::GetSuffix(offsets[d]) : ""));
     }
   }
   return names;
@@ -89,12 +71,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintS
                                                                                     Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Offsets:";
-  for (const OffsetType & offset : m_Offsets)
-  {
-    os << ' ' << offset;
-  }
-  os << std::endl << indent << "Features:";
+  os << indent << "Features:";
   for (const FeatureEnum feature : m_Features)
   {
     os << ' ' << feature;
@@ -110,7 +87,6 @@ void
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  TextureOffsets<ImageDimension>::VerifyOfPairs(*this, m_Offsets, !m_Symmetric);
   this->VerifyFeatures(m_Features, CooccurrenceFeatureMapEnums::NumberOfFeatures);
   voxelmaps::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
   if (std::isfinite(m_EmptyValue) && std::abs(m_EmptyValue) > NumericTraits<OutputValueType>::max())
@@ -127,7 +103,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Comput
 {
   voxelmaps::CooccurrenceJob job;
   static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
-  job.offsets = TextureOffsets<ImageDimension>::GetTriples(m_Offsets);
+  job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.features = m_Features;
   job.aggregation = m_Aggregation;
   job.symmetric = m_Symmetric;

@@ -29,46 +29,6 @@ using Triple = CooccurrenceOracle::Triple;
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using VoxelMapsTest::RandomNumbers;
 
-/** Offsets of distance 1, or up to 3 voxels in any direction, some of which windows do not hold. */
-std::vector<Triple>
-DrawOffsets(unsigned int dimension, bool symmetric, RandomNumbers & random)
-{
-  std::vector<Triple> offsets;
-  const auto          add = [&](const Triple & offset) {
-    const Triple opposite{ { -offset[0], -offset[1], -offset[2] } };
-    const auto   has = [&](const Triple & other) {
-      return std::find(offsets.begin(), offsets.end(), other) != offsets.end();
-    };
-    const bool isZero = offset == opposite;
-    if (!isZero && !has(offset) && !(symmetric && has(opposite)))
-    {
-      offsets.push_back(offset);
-    }
-  };
-  if (random.Chance(0.6))
-  {
-    for (std::int64_t i = 0; i < (dimension == 3 ? 27 : 9); ++i)
-    {
-      add({ { 1 - i % 3, 1 - i / 3 % 3, dimension == 3 ? 1 - i / 9 : 0 } });
-    }
-    random.Shuffle(offsets);
-    if (random.Chance(0.5))
-    {
-      offsets.resize(static_cast<std::size_t>(random.Between(1, static_cast<std::int64_t>(offsets.size()))));
-    }
-    return offsets;
-  }
-  const std::int64_t number = random.Between(1, 9);
-  const std::int64_t length = random.Chance(0.2) ? 12 : 3;
-  while (offsets.empty() || static_cast<std::int64_t>(offsets.size()) < number)
-  {
-    add({ { random.Between(-length, length),
-            random.Between(-length, length),
-            dimension == 3 ? random.Between(-length, length) : 0 } });
-  }
-  return offsets;
-}
-
 template <typename TReal>
 bool
 AgreesWithOracleAs(const CooccurrenceRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
@@ -148,6 +108,45 @@ operator<<(std::ostream & out, const CooccurrenceRandomCase & randomCase)
   return out;
 }
 
+std::vector<CooccurrenceOracle::Triple>
+DrawPairOffsets(unsigned int dimension, bool symmetric, RandomNumbers & random)
+{
+  std::vector<Triple> offsets;
+  const auto          add = [&](const Triple & offset) {
+    const Triple opposite{ { -offset[0], -offset[1], -offset[2] } };
+    const auto   has = [&](const Triple & other) {
+      return std::find(offsets.begin(), offsets.end(), other) != offsets.end();
+    };
+    const bool isZero = offset == opposite;
+    if (!isZero && !has(offset) && !(symmetric && has(opposite)))
+    {
+      offsets.push_back(offset);
+    }
+  };
+  if (random.Chance(0.6))
+  {
+    for (std::int64_t i = 0; i < (dimension == 3 ? 27 : 9); ++i)
+    {
+      add({ { 1 - i % 3, 1 - i / 3 % 3, dimension == 3 ? 1 - i / 9 : 0 } });
+    }
+    random.Shuffle(offsets);
+    if (random.Chance(0.5))
+    {
+      offsets.resize(static_cast<std::size_t>(random.Between(1, static_cast<std::int64_t>(offsets.size()))));
+    }
+    return offsets;
+  }
+  const std::int64_t number = random.Between(1, 9);
+  const std::int64_t length = random.Chance(0.2) ? 12 : 3;
+  while (offsets.empty() || static_cast<std::int64_t>(offsets.size()) < number)
+  {
+    add({ { random.Between(-length, length),
+            random.Between(-length, length),
+            dimension == 3 ? random.Between(-length, length) : 0 } });
+  }
+  return offsets;
+}
+
 CooccurrenceRandomCase
 DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
                            RandomNumbers & random)
@@ -157,7 +156,7 @@ DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint
   CooccurrenceOracle::Parameters & parameters = randomCase.parameters;
   parameters.numberOfGrayLevels = randomCase.common.numberOfGrayLevels;
   parameters.symmetric = random.Chance(0.6);
-  parameters.offsets = DrawOffsets(dimension, parameters.symmetric, random);
+  parameters.offsets = DrawPairOffsets(dimension, parameters.symmetric, random);
   parameters.aggregation = random.OneOf<Enums::Aggregation>({ Enums::Aggregation::PerDirection, //
                                                               Enums::Aggregation::Average,
                                                               Enums::Aggregation::Merge });

@@ -47,6 +47,10 @@ struct CooccurrenceRandomCase
 std::ostream &
 operator<<(std::ostream & out, const CooccurrenceRandomCase & randomCase);
 
+/** Offsets of distance 1, or up to 3 voxels in any direction, some of which windows do not hold. */
+std::vector<CooccurrenceOracle::Triple>
+DrawPairOffsets(unsigned int dimension, bool symmetric, VoxelMapsTest::RandomNumbers & random);
+
 /** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
 CooccurrenceRandomCase
 DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,

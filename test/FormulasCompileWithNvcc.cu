@@ -17,8 +17,10 @@
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
 #include "cooccurrence/CooccurrenceTask.h"
+#include "dependence/DependenceTask.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
+#include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
 #include "texture/SizeMatrix.h"
 
@@ -29,6 +31,9 @@ template struct itk::voxelmaps::RunLengthSums<double>;
 template struct itk::voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
 template struct itk::voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
 template struct itk::voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
+
+template class itk::voxelmaps::GrayToneDifferenceTotals<NarrowDifference::Number>;
+template class itk::voxelmaps::GrayToneDifferenceTotals<WideDifference::Number>;
 
 namespace
 {
@@ -76,13 +81,18 @@ HasAllFunctions()
   const auto percentile = &Percentile<Numbers>;
   const auto median = &MedianOf<Numbers>;
   const auto sort = &SortByMergeExchange<Numbers>;
+  const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
+  const auto pairTerm = &GrayToneDifferencePairTerm<double>;
+  const auto dependent = &AreDependent;
+  const auto storeDependences = &StoreDependenceFeatures;
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
-      sizeMatrix == nullptr)
+      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
+      storeDependences == nullptr)
   {
     return false;
   }

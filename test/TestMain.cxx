@@ -47,9 +47,12 @@ main(int argc, char * argv[])
 #if defined(VOXELMAPS_TEST_CUDA)
   const char * const method = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
   if (method != nullptr && !IsMethodOfAny<itk::CooccurrenceFeatureMapEnums,
+                                          itk::DependenceFeatureMapEnums,
                                           itk::FirstOrderFeatureMapEnums,
                                           itk::FuzzyConnectednessEnums,
-                                          itk::RunLengthFeatureMapEnums>(method))
+                                          itk::GrayToneDifferenceFeatureMapEnums,
+                                          itk::RunLengthFeatureMapEnums,
+                                          itk::SizeZoneFeatureMapEnums>(method))
   {
     std::cerr << "VOXELMAPS_TEST_CUDA_METHOD is '" << method << "', which is no CUDA method" << std::endl;
     return EXIT_FAILURE;

@@ -24,20 +24,32 @@
 
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 #include "itkCooccurrenceJob.h"
+#include "itkDependenceFeatureMapImageFilter.h"
+#include "itkDependenceJob.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkGrayToneDifferenceJob.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
+#include "itkSizeZoneJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #  include "itkCudaCooccurrenceJob.h"
+#  include "itkCudaDependenceFeatureMapImageFilter.h"
+#  include "itkCudaDependenceJob.h"
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #  include "itkCudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
+#  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
+#  include "itkCudaGrayToneDifferenceJob.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
+#  include "itkCudaSizeZoneFeatureMapImageFilter.h"
+#  include "itkCudaSizeZoneJob.h"
 #endif
 
 #include <cstdlib>
@@ -49,58 +61,24 @@
 
 namespace VoxelMapsTest
 {
-/** A way to compute a RunLengthJob; all ways must give the same bits. */
-struct RunLengthEngine
+/** A way to compute the jobs of a texture class; all ways must give the same bits. */
+template <typename TJob>
+struct Engine
 {
   std::string name;
   /** False if this way cannot take the job. */
-  std::function<bool(itk::voxelmaps::RunLengthJob job)> compute;
+  std::function<bool(TJob job)> compute;
 };
 
-/** A way to compute a CooccurrenceJob; all ways must give the same bits. */
-struct CooccurrenceEngine
+template <typename TJob>
+Engine<TJob>
+MakeCpuEngine(void (*compute)(const TJob &), itk::voxelmaps::InstructionSet instructionSet)
 {
-  std::string name;
-  /** False if this way cannot take the job. */
-  std::function<bool(const itk::voxelmaps::CooccurrenceJob & job)> compute;
-};
-
-inline CooccurrenceEngine
-MakeCpuCooccurrenceEngine()
-{
-  return { "CPU", [](const itk::voxelmaps::CooccurrenceJob & job) {
-            itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)), [compute, instructionSet](TJob job) {
+            job.widestInstructionSet = instructionSet;
+            compute(job);
             return true;
           } };
-}
-
-inline RunLengthEngine
-MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet instructionSet)
-{
-  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
-           [instructionSet](itk::voxelmaps::RunLengthJob job) {
-             job.widestInstructionSet = instructionSet;
-             itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
-             return true;
-           } };
-}
-
-/** The same of a FirstOrderJob. */
-struct FirstOrderEngine
-{
-  std::string                                            name;
-  std::function<bool(itk::voxelmaps::FirstOrderJob job)> compute;
-};
-
-inline FirstOrderEngine
-MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
-{
-  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)),
-           [instructionSet](itk::voxelmaps::FirstOrderJob job) {
-             job.widestInstructionSet = instructionSet;
-             itk::voxelmaps::ComputeFirstOrderFeatureMaps(job);
-             return true;
-           } };
 }
 
 #if !defined(VOXELMAPS_TEST_CUDA)
@@ -108,56 +86,62 @@ MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet instructionSet)
 constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
-using CooccurrenceFilter = itk::CooccurrenceFeatureMapImageFilter<TArguments...>;
-template <typename... TArguments>
-using FirstOrderFilter = itk::FirstOrderFeatureMapImageFilter<TArguments...>;
-template <typename... TArguments>
-using RunLengthFilter = itk::RunLengthFeatureMapImageFilter<TArguments...>;
-template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
 
-inline std::vector<CooccurrenceEngine>
-GetCooccurrenceEngines()
-{
-  return { MakeCpuCooccurrenceEngine() };
-}
-
-/** The first one is the one to be compared with the oracle. */
-inline std::vector<RunLengthEngine>
-GetRunLengthEngines()
-{
-  using InstructionSet = itk::voxelmaps::RunLengthJob::InstructionSet;
-  return { MakeCpuEngine(InstructionSet::Baseline),
-           MakeCpuEngine(InstructionSet::AVX2),
-           MakeCpuEngine(InstructionSet::AVX512) };
-}
-
-inline std::vector<FirstOrderEngine>
-GetFirstOrderEngines()
+/** The CPU engine with every instruction set. */
+template <typename TJob>
+std::vector<Engine<TJob>>
+GetCpuEngines(void (*compute)(const TJob &))
 {
   using itk::voxelmaps::InstructionSet;
-  return { MakeFirstOrderCpuEngine(InstructionSet::Baseline),
-           MakeFirstOrderCpuEngine(InstructionSet::AVX2),
-           MakeFirstOrderCpuEngine(InstructionSet::AVX512) };
+  return { MakeCpuEngine(compute, InstructionSet::Baseline),
+           MakeCpuEngine(compute, InstructionSet::AVX2),
+           MakeCpuEngine(compute, InstructionSet::AVX512) };
 }
+
+#  define VOXELMAPS_TESTED_TEXTURE_CLASS(name)                                                                         \
+    template <typename... TArguments>                                                                                  \
+    using name##Filter = itk::name##FeatureMapImageFilter<TArguments...>;                                              \
+    using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
+    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    {                                                                                                                  \
+      return GetCpuEngines(itk::voxelmaps::Compute##name##FeatureMaps);                                                \
+    }
 
 #else
 
 constexpr bool isCudaTest = true;
 
-/** The method of this name, or Automatic, of the methods 0, 1 ... of an enumeration that can be printed. */
+/** The methods 0, 1 ... of an enumeration that can be printed. */
+template <typename TMethod>
+std::vector<TMethod>
+GetMethods()
+{
+  std::vector<TMethod> methods;
+  for (int i = 0;; ++i)
+  {
+    std::ostringstream text;
+    text << static_cast<TMethod>(i);
+    if (text.str().find("invalid") != std::string::npos)
+    {
+      return methods;
+    }
+    methods.push_back(static_cast<TMethod>(i));
+  }
+}
+
+/** The method of this name, or Automatic. */
 template <typename TMethod>
 TMethod
 FindMethod(const std::string & name)
 {
-  constexpr int maxMethods = 16;
-  for (int i = 0; i < maxMethods; ++i)
+  for (const TMethod method : GetMethods<TMethod>())
   {
     std::ostringstream text;
-    text << static_cast<TMethod>(i);
+    text << method;
     if (!name.empty() && text.str().find(name) != std::string::npos)
     {
-      return static_cast<TMethod>(i);
+      return method;
     }
   }
   return TMethod::Automatic;
@@ -237,63 +221,6 @@ private:
 };
 
 template <typename... TArguments>
-class CooccurrenceFilter : public WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>
-{
-public:
-  using Self = CooccurrenceFilter;
-  using Superclass = WithTestedMethod<itk::CudaCooccurrenceFeatureMapImageFilter<TArguments...>>;
-  using Pointer = itk::SmartPointer<Self>;
-  using ConstPointer = itk::SmartPointer<const Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  void
-  ComputeFeatureMaps(const itk::voxelmaps::CooccurrenceJob & job) override
-  {
-    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
-  }
-};
-
-template <typename... TArguments>
-class FirstOrderFilter : public WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>
-{
-public:
-  using Self = FirstOrderFilter;
-  using Superclass = WithTestedMethod<itk::CudaFirstOrderFeatureMapImageFilter<TArguments...>>;
-  using Pointer = itk::SmartPointer<Self>;
-  using ConstPointer = itk::SmartPointer<const Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  void
-  ComputeFeatureMaps(const itk::voxelmaps::FirstOrderJob & job) override
-  {
-    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
-  }
-};
-
-template <typename... TArguments>
-class RunLengthFilter : public WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>
-{
-public:
-  using Self = RunLengthFilter;
-  using Superclass = WithTestedMethod<itk::CudaRunLengthFeatureMapImageFilter<TArguments...>>;
-  using Pointer = itk::SmartPointer<Self>;
-  using ConstPointer = itk::SmartPointer<const Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  void
-  ComputeFeatureMaps(const itk::voxelmaps::RunLengthJob & job) override
-  {
-    this->ComputeWithTestedMethod([&] { Superclass::ComputeFeatureMaps(job); });
-  }
-};
-
-template <typename... TArguments>
 class FuzzyConnectednessFilter : public WithTestedMethod<itk::CudaFuzzyConnectednessImageFilter<TArguments...>>
 {
 public:
@@ -312,17 +239,37 @@ protected:
   }
 };
 
-inline CooccurrenceEngine
-MakeCudaCooccurrenceEngine(itk::voxelmaps::CudaCooccurrenceOptions::Method method)
+/** WithTestedMethod of a texture class. */
+template <typename TCudaFilter, typename TJob>
+class TextureFilterWithTestedMethod : public WithTestedMethod<TCudaFilter>
+{
+public:
+  using Self = TextureFilterWithTestedMethod;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeFeatureMaps(const TJob & job) override
+  {
+    this->ComputeWithTestedMethod([&] { TCudaFilter::ComputeFeatureMaps(job); });
+  }
+};
+
+template <typename TJob, typename TOptions, typename TReport>
+Engine<TJob>
+MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOptions::Method method)
 {
   std::ostringstream name;
   name << method;
-  return { name.str(), [method](const itk::voxelmaps::CooccurrenceJob & job) {
-            itk::voxelmaps::CudaCooccurrenceOptions options;
+  return { name.str(), [compute, method](const TJob & job) {
+            TOptions options;
             options.method = method;
             try
             {
-              itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+              compute(job, options);
             }
             catch (const std::runtime_error & error)
             {
@@ -336,90 +283,40 @@ MakeCudaCooccurrenceEngine(itk::voxelmaps::CudaCooccurrenceOptions::Method metho
           } };
 }
 
-/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
-inline std::vector<CooccurrenceEngine>
-GetCooccurrenceEngines()
+/** All methods, Automatic first, and the CPU engine: its bits are those of CUDA. */
+template <typename TJob, typename TOptions, typename TReport>
+std::vector<Engine<TJob>>
+GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*computeOnCpu)(const TJob &))
 {
-  using Method = itk::voxelmaps::CudaCooccurrenceOptions::Method;
-  return { MakeCudaCooccurrenceEngine(Method::Automatic),
-           MakeCudaCooccurrenceEngine(Method::SortedPairs),
-           MakeCudaCooccurrenceEngine(Method::WindowWalk),
-           MakeCpuCooccurrenceEngine() };
+  std::vector<Engine<TJob>> engines;
+  for (const auto method : GetMethods<typename TOptions::Method>())
+  {
+    engines.push_back(MakeCudaEngine(compute, method));
+  }
+  engines.push_back(MakeCpuEngine(computeOnCpu, itk::voxelmaps::InstructionSet::AVX512));
+  return engines;
 }
 
-inline RunLengthEngine
-MakeCudaEngine(itk::voxelmaps::CudaRunLengthOptions::Method method)
-{
-  std::ostringstream name;
-  name << method;
-  return { name.str(), [method](const itk::voxelmaps::RunLengthJob & job) {
-            itk::voxelmaps::CudaRunLengthOptions options;
-            options.method = method;
-            try
-            {
-              itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
-            }
-            catch (const std::runtime_error & error)
-            {
-              if (std::string(error.what()).find("cannot take") == std::string::npos)
-              {
-                throw;
-              }
-              return false;
-            }
-            return true;
-          } };
-}
-
-/** The first one is the one to be compared with the oracle. The CPU is among them: its bits are those of CUDA. */
-inline std::vector<RunLengthEngine>
-GetRunLengthEngines()
-{
-  using Method = itk::voxelmaps::CudaRunLengthOptions::Method;
-  return { MakeCudaEngine(Method::Automatic),
-           MakeCudaEngine(Method::WindowWalk),
-           MakeCudaEngine(Method::WindowWord),
-           MakeCudaEngine(Method::BoxSums),
-           MakeCudaEngine(Method::SlidingWindow),
-           MakeCudaEngine(Method::SortReduce),
-           MakeCpuEngine(itk::voxelmaps::RunLengthJob::InstructionSet::AVX512) };
-}
-
-inline FirstOrderEngine
-MakeFirstOrderCudaEngine(itk::voxelmaps::CudaFirstOrderOptions::Method method)
-{
-  std::ostringstream name;
-  name << method;
-  return { name.str(), [method](const itk::voxelmaps::FirstOrderJob & job) {
-            itk::voxelmaps::CudaFirstOrderOptions options;
-            options.method = method;
-            try
-            {
-              itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
-            }
-            catch (const std::runtime_error & error)
-            {
-              if (std::string(error.what()).find("cannot take") == std::string::npos)
-              {
-                throw;
-              }
-              return false;
-            }
-            return true;
-          } };
-}
-
-inline std::vector<FirstOrderEngine>
-GetFirstOrderEngines()
-{
-  using Method = itk::voxelmaps::CudaFirstOrderOptions::Method;
-  return { MakeFirstOrderCudaEngine(Method::Automatic),
-           MakeFirstOrderCudaEngine(Method::SortingNetwork),
-           MakeFirstOrderCudaEngine(Method::RadixSelection),
-           MakeFirstOrderCpuEngine(itk::voxelmaps::InstructionSet::AVX512) };
-}
+#  define VOXELMAPS_TESTED_TEXTURE_CLASS(name)                                                                         \
+    template <typename... TArguments>                                                                                  \
+    using name##Filter =                                                                                               \
+      TextureFilterWithTestedMethod<itk::Cuda##name##FeatureMapImageFilter<TArguments...>, itk::voxelmaps::name##Job>; \
+    using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
+    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    {                                                                                                                  \
+      return GetCudaEngines(itk::voxelmaps::Compute##name##FeatureMapsCuda,                                            \
+                            itk::voxelmaps::Compute##name##FeatureMaps);                                               \
+    }
 
 #endif
+
+// For a class Name: NameFilter, NameEngine, and GetNameEngines(), the first of which is to be compared with the oracle.
+VOXELMAPS_TESTED_TEXTURE_CLASS(Cooccurrence)
+VOXELMAPS_TESTED_TEXTURE_CLASS(Dependence)
+VOXELMAPS_TESTED_TEXTURE_CLASS(FirstOrder)
+VOXELMAPS_TESTED_TEXTURE_CLASS(GrayToneDifference)
+VOXELMAPS_TESTED_TEXTURE_CLASS(RunLength)
+VOXELMAPS_TESTED_TEXTURE_CLASS(SizeZone)
 
 /** What GetNameOfClass() has before the name of the CPU class. */
 constexpr const char * classNamePrefix = isCudaTest ? "Cuda" : "";

@@ -17,10 +17,12 @@
  *=========================================================================*/
 #include "VoxelMapsTestUtilities.h"
 
+#include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkCudaDevices.h"
 #include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaFactory.h"
 #include "itksys/SystemTools.hxx"
@@ -82,8 +84,14 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
@@ -92,7 +100,10 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("Image", NameOfNew<Image2D>());
     EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NameOfNew<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaGrayToneDifferenceFeatureMapImageFilter",
+              NameOfNew<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
   }
@@ -204,11 +215,23 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
     [&] { cooccurrence->Update(); },
     { "CudaCooccurrenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
+  const auto dependence = itk::CudaDependenceFeatureMapImageFilter<Image2D>::New();
+  dependence->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { dependence->Update(); },
+    { "CudaDependenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<Image2D>::New();
   firstOrder->SetInput(MakeSmallImage<Image2D>());
   VoxelMapsTest::ExpectError(
     [&] { firstOrder->Update(); },
     { "CudaFirstOrderFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto grayToneDifference = itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>::New();
+  grayToneDifference->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { grayToneDifference->Update(); },
+    { "CudaGrayToneDifferenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
   const auto runLength = itk::CudaRunLengthFeatureMapImageFilter<Image2D>::New();
   runLength->SetInput(MakeSmallImage<Image2D>());

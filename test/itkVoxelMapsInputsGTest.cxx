@@ -582,6 +582,10 @@ TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
   firstOrder->SetInput(MakeNoise(1));
   firstOrder->SetCudaMethod(static_cast<itk::FirstOrderFeatureMapEnums::CudaMethod>(9));
   ExpectError([&] { firstOrder->Update(); }, { "CudaMethod", "9", "0" });
+  const auto grayToneDifference = itk::CudaGrayToneDifferenceFeatureMapImageFilter<ImageType>::New();
+  grayToneDifference->SetInput(MakeNoise(1));
+  grayToneDifference->SetCudaMethod(static_cast<itk::GrayToneDifferenceFeatureMapEnums::CudaMethod>(9));
+  ExpectError([&] { grayToneDifference->Update(); }, { "CudaMethod", "9", "0" });
   const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<ImageType>::New();
   connectedness->SetInput(MakeNoise(1));
   connectedness->SetSeed(adaptedIndex);

@@ -130,6 +130,24 @@ AddProduct(WideInteger<2> & sum, const WideInteger<2> & a, std::uint64_t b)
   sum.words[1] += a.words[1] * b;
 }
 
+/** Number of zeros before the highest bit that is set; one is. */
+VOXELMAPS_HOST_DEVICE inline int
+LeadingZeros(std::uint64_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(bits));
+#elif defined(__GNUC__)
+  return __builtin_clzll(bits);
+#else
+  int zeros = 0;
+  for (; (bits >> 63) == 0; bits <<= 1)
+  {
+    ++zeros;
+  }
+  return zeros;
+#endif
+}
+
 /** The nearest double, rounded once. */
 template <int VWords>
 VOXELMAPS_HOST_DEVICE inline double
@@ -147,12 +165,8 @@ ToDouble(const WideInteger<VWords> & integer)
   {
     // The upper 64 bits, the last of which is set if any bit below them is: 10 bits beyond a double's 53 keep rounding
     // right.
-    int shift = 0;
-    while ((bits >> 63) == 0)
-    {
-      bits <<= 1;
-      ++shift;
-    }
+    const int shift = LeadingZeros(bits);
+    bits <<= shift;
     const std::uint64_t next = magnitude.words[top - 1];
     if (shift > 0)
     {

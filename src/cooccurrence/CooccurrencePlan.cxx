@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -32,8 +33,6 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr std::int64_t  maxOffsetComponent = 254; // windows have at most 255 voxels along an axis
-constexpr std::size_t   maxNumberOfOffsets = 4096;
 constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has 64 MiB
 
 // Fixed-point weights must be good to 2^-38 for the greatest difference.
@@ -64,32 +63,16 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
 void
 CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
 {
-  if (job.offsets.empty() || job.offsets.size() > maxNumberOfOffsets)
-  {
-    throw EngineError("A job has " + std::to_string(job.offsets.size()) + " offsets, but must have 1 to " +
-                      std::to_string(maxNumberOfOffsets) + '.');
-  }
+  offsets = MakePairOffsets(job.offsets);
   task.maxPairs = 1;
   std::uint64_t allPairs = 0;
-  for (const Triple & offset : job.offsets)
+  for (const PairOffset & offset : offsets)
   {
-    CooccurrenceOffset step{};
-    std::uint64_t      pairs = 1;
-    bool               isValid = offset[0] != 0 || offset[1] != 0 || offset[2] != 0;
+    std::uint64_t pairs = 1;
     for (int d = 0; d < 3; ++d)
     {
-      isValid = isValid && offset[d] >= -maxOffsetComponent && offset[d] <= maxOffsetComponent;
-      step.step[d] = static_cast<int>(offset[d]);
-      const std::int64_t length = offset[d] < 0 ? -offset[d] : offset[d];
-      pairs *= static_cast<std::uint64_t>(std::max<std::int64_t>(job.windowSize[d] - length, 0));
+      pairs *= static_cast<std::uint64_t>(std::max(task.window[d] - std::abs(offset.step[d]), 0));
     }
-    if (!isValid)
-    {
-      throw EngineError("A job has the offset (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
-                        std::to_string(offset[2]) + "), but components must be -" + std::to_string(maxOffsetComponent) +
-                        " to " + std::to_string(maxOffsetComponent) + ", and not all 0.");
-    }
-    offsets.push_back(step);
     task.maxPairs = std::max(task.maxPairs, pairs);
     allPairs += pairs;
   }

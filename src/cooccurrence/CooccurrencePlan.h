@@ -41,9 +41,9 @@ public:
   CooccurrenceTask task{};
 
   // The tables of the task.
-  std::vector<CooccurrenceOffset> offsets;
-  std::vector<std::int64_t>       weights;
-  std::vector<std::int64_t>       entropyTable;
+  std::vector<PairOffset>   offsets;
+  std::vector<std::int64_t> weights;
+  std::vector<std::int64_t> entropyTable;
 
 private:
   void

@@ -20,6 +20,7 @@
 
 #include "cooccurrence/CooccurrenceFormulas.h"
 #include "itkCooccurrenceJob.h"
+#include "texture/PairOffsets.h"
 #include "texture/TextureTask.h"
 
 #include <cstdint>
@@ -28,12 +29,6 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** The vector from the first to the second voxel of a pair. */
-struct CooccurrenceOffset
-{
-  int step[3];
-};
-
 /** A CooccurrenceJob, or a slab of one, as all engines and kernels see it. CooccurrencePlan makes it and owns its
  * tables. */
 struct CooccurrenceTask : TextureTask
@@ -43,11 +38,11 @@ struct CooccurrenceTask : TextureTask
 
   static constexpr int maxFeatures = CooccurrenceFeatureMapEnums::NumberOfFeatures;
 
-  int                        numberOfOffsets;
-  const CooccurrenceOffset * offsets;
-  int                        numberOfFeatures;
-  Feature                    features[maxFeatures];
-  Aggregation                aggregation;
+  int                numberOfOffsets;
+  const PairOffset * offsets;
+  int                numberOfFeatures;
+  Feature            features[maxFeatures];
+  Aggregation        aggregation;
   /** Value of features of a matrix without pairs; NaN is the quiet one without sign. */
   double emptyValue;
   /** Maximum number of pairs that one matrix can count, at least 1. */

@@ -17,10 +17,13 @@
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDependenceJob.h"
 #include "itkCudaDevices.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
+#include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaRunLengthJob.h"
+#include "itkCudaSizeZoneJob.h"
 
 namespace itk
 {
@@ -96,6 +99,18 @@ IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
   return true;
 }
 
+CudaDependenceReport
+ComputeDependenceFeatureMapsCuda(const DependenceJob &, const CudaDependenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const DependenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
 {
@@ -108,6 +123,18 @@ IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
   return true;
 }
 
+CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
 {
@@ -116,6 +143,18 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions
 
 bool
 IsCpuFaster(const RunLengthJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaSizeZoneReport
+ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob &, const CudaSizeZoneOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const SizeZoneJob &, const CudaOptions &)
 {
   return true;
 }

@@ -125,6 +125,7 @@ CASES = {
         "holes",
         {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
     ),
+    "gldm_a": ("int16", "holes", {"binWidth": 10, "gldm_a": 2}),
     "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
     "symmetricalGLCM_scattered": ("int16", "scattered", {"binWidth": 60, "symmetricalGLCM": False}),
     "symmetricalGLCM_border": ("int16", "border", {"binWidth": 10, "symmetricalGLCM": False}),
@@ -151,9 +152,10 @@ CASES = {
 }
 # Cases in which the class does not depend on the setting.
 NOT_OF_CLASS = {
-    "firstorder": ("no_weighting", "distance", "symmetricalGLCM"),
-    "glcm": ("voxelArrayShift",),
-    "glrlm": ("distance", "symmetricalGLCM", "voxelArrayShift"),
+    "firstorder": ("no_weighting", "distance", "gldm_a", "symmetricalGLCM"),
+    "glcm": ("gldm_a", "voxelArrayShift"),
+    "gldm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
+    "glrlm": ("distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
 }
 
 
@@ -499,7 +501,18 @@ def test_diagnostics_of_pyradiomics():
     ]
 
 
+def test_number_of_parts_without_simpleitk(monkeypatch):
+    roi = np.zeros((5, 6, 7), bool)
+    roi[:2, :2, :2] = roi[2, 2, 2] = roi[4, 5, 0:7:2] = True
+    counts = [images._number_of_components(roi)]
+    monkeypatch.setitem(sys.modules, "SimpleITK", None)
+    counts.append(images._number_of_components(roi))
+    assert counts == [5, 5]
+
+
 def test_diagnostics_need_more_than_the_core_of_itk(monkeypatch):
+    monkeypatch.setitem(sys.modules, "SimpleITK", None)
+
     class Core:
         def __getattr__(self, name):
             if name == "ConnectedComponentImageFilter":
@@ -725,13 +738,13 @@ INVALID = {
     "kernelRadius": (128, ValueError, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
     "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
     "initValue": ("0", ValueError, "setting initValue is '0', but must be a number"),
-    "distances": ([1, 1], ValueError, "must be a list of integers without repetition"),
+    "distances": ([1, 1], ValueError, "must be a list of one or more integers without repetition"),
     "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
     "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
     "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),
     "resegmentMode": ("relatively", ValueError, "must be one of absolute, relative, sigma"),
     "interpolator": ("linear", ValueError, "must be one of sitkNearestNeighbor, "),
-    "featureClass": ("glszm", NotImplementedError, "featureClass glszm is not available; firstorder, glcm, glrlm are"),
+    "featureClass": (5, ValueError, "featureClass is 5, but must be a name, a list of names, or a dict"),
     "imageType": (
         "Wavelet",
         NotImplementedError,
@@ -749,14 +762,24 @@ def test_invalid_parameters_are_named(name):
 
 
 def test_invalid_classes_and_sections_are_named():
+    missing = [
+        (name, NotImplementedError, f"featureClass {name} is not available") for name in parameters._MISSING_CLASSES
+    ]
+    if missing:
+        missing.append((None, NotImplementedError, "without featureClass, PyRadiomics computes all classes, but "))
     for classes, error, message in (
-        (None, NotImplementedError, "without featureClass.* gldm, glszm, ngtdm are not available"),
-        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, glrlm"),
+        *missing,
+        ([["glcm"]], ValueError, "featureClass is ..'glcm'.., but must be a name"),
+        ({"glcm": True}, ValueError, "featureClass glcm is True, but must be a list of names of features"),
+        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, "),
         ({"glrlm": ["Contrast"]}, ValueError, "feature Contrast of glrlm is not known; choose from ShortRunEmphasis, "),
         ({"glrlm": "RunEntropy"}, ValueError, "featureClass glrlm is 'RunEntropy', but must be a list"),
     ):
         with pytest.raises(error, match=message):
             run(featureClass=classes)
+    for types, message in ((5, "imageType is 5"), ({"Original": 5}, "imageType Original is 5, but must map")):
+        with pytest.raises(ValueError, match=message):
+            run(imageType=types)
     with pytest.raises(ValueError, match="section settings of the parameters is not known; choose from setting, "):
         radiomics.execute(*scene(), {"settings": {}})
     with pytest.raises(ValueError, match="setting kernelRadius belongs to the section voxelSetting, not setting"):
@@ -776,8 +799,11 @@ def test_invalid_files_are_named(tmp_path):
     if importlib.util.find_spec("ruamel.yaml") is not None:
         files["twice.yaml"] = ("setting:\n  binWidth: 1\n  binWidth: 2\n", "twice.yaml: .*duplicate key")
         files["broken.yaml"] = ("setting: [", "broken.yaml: ")
+    files["latin.json"] = ('{"setting": {"\xe9": 1}}', "latin.json is not UTF-8: invalid continuation byte at byte 14")
+    files["list.json"] = ("[]", "list.json must hold sections, but holds a list")
+    files["deep.json"] = ("[" * 100000, "deep.json is nested too deeply")
     for name, (text, message) in files.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="latin-1" if name.startswith("latin") else "utf-8")
         with pytest.raises(ValueError, match=message):
             radiomics.execute(*scene(), tmp_path / name)
 
@@ -966,6 +992,50 @@ def test_many_bins_are_refused_before_they_are_made():
     image, mask = scene()
     with pytest.raises(ValueError, match="setting binCount is 1000000000, but at most 65535"):
         radiomics.execute(image, mask, featureClass=["glcm"], binCount=10**9)
+
+
+def test_files_that_are_cut_are_refused(tmp_path):
+    sitk = pytest.importorskip("SimpleITK")
+    # Not all of these formats have directions.
+    image = sitk.GetImageFromArray(image_array("int16"))
+    mask = itk.image_from_array(mask_array("holes"))
+    for name in ("image.nii", "image.nii.gz", "image.gipl", "image.gipl.gz", "image.hdr", "image.mha", "image.nrrd"):
+        path = tmp_path / name
+        sitk.WriteImage(image, str(path))
+        radiomics.execute(path, mask, featureClass=["firstorder"])
+        data = path.with_suffix(".img") if name == "image.hdr" else path
+        data.write_bytes(data.read_bytes()[:-20])
+        with pytest.raises(ValueError, match=f"the image .*{name} (is damaged|cannot be read): "):
+            radiomics.execute(path, mask, featureClass=["firstorder"])
+    path = tmp_path / "image.vtk"
+    sitk.WriteImage(image, str(path))
+    with pytest.raises(ValueError, match="image.vtk is not read, since a cut VTK file reads as a whole one"):
+        radiomics.execute(path, mask, featureClass=["firstorder"])
+
+
+def test_regions_without_voxels_after_resampling():
+    pytest.importorskip("SimpleITK")
+    for spacing, message in (
+        ([20.0] * 3, r"which leaves no voxel of the region of interest, whose 161 voxels"),
+        ([1e-6] * 3, "which makes an image of .* voxels; 1099511627776 are possible"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(resampledPixelSpacing=spacing)
+
+
+def test_normalization_of_a_constant_image():
+    pytest.importorskip("SimpleITK")
+    constant = to_itk(np.full(SHAPE, 7, np.int16))
+    with pytest.raises(ValueError, match="setting normalize divides by the deviation of the image, which is 0"):
+        radiomics.execute(constant, to_itk(mask_array("holes")), featureClass=["glcm"], normalize=True)
+
+
+def test_settings_of_the_extractor_that_are_misspelled(caplog):
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    radiomics.RadiomicsFeatureExtractor(binwidth=5, kernelRadius=2, sigma=[1.0])
+    assert [r.getMessage() for r in caplog.records if r.name.startswith("itk")] == [
+        "setting binwidth is not known to PyRadiomics and has no effect"
+    ]
 
 
 def test_label_maps_are_refused():

@@ -30,6 +30,7 @@ def test_files():
     expected = {f"itk/{name}Python.py" for name in wrapped}
     expected |= {f"itk/voxelmaps/{path.name}" for path in (ROOT / "wrapping" / "voxelmaps").glob("*.py")}
     expected |= {"itk/VoxelMapsPython.py", "itk/_VoxelMapsPython.abi3.so"}
+    expected.add("../../../bin/TextureFeatureMaps")
     expected |= {"itk/Configuration/VoxelMapsConfig.py", "itk/Configuration/VoxelMaps_snake_case.py"}
     files = {str(path) for path in importlib.metadata.files("itk-voxelmaps")}
     assert {f for f in files if "dist-info" not in f and "__pycache__" not in f} == expected

@@ -18,15 +18,22 @@
 """Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
 cropping, resegmentation."""
 
+import contextlib
 import hashlib
 import logging
+import math
 import os
 from typing import Any, NamedTuple, Tuple
 
 import itk
 import numpy as np
 
+from . import _dicom, _file_checks
+
 _logger = logging.getLogger(__name__)
+
+# Of a resampled image. More would not fit into memory.
+_MAX_VOXELS = 2**40
 
 
 class Volume(NamedTuple):
@@ -126,18 +133,33 @@ def to_itk(volume):
     return image
 
 
+def _read(path, what):
+    """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
+    sitk = simpleitk(f"reading {path}")
+    if os.path.isdir(path):
+        return _dicom.read_dicom_series(path), to_simpleitk
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{what} {path} does not exist")
+    _file_checks.check(path, what)
+    try:
+        return sitk.ReadImage(path), to_simpleitk
+    except RuntimeError as error:
+        # The last line says why; those before are of the layers of SimpleITK.
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ValueError(f"{what} {path} cannot be read: {lines[-1] if lines else error}") from None
+
+
 def load(value, what):
     """The volume of an image or file, and the function that makes images of the same library of volumes."""
+    convert = None
     if isinstance(value, (str, os.PathLike)):
-        if not os.path.isfile(value):
-            raise FileNotFoundError(f"{what} {value} does not exist")
-        value = simpleitk(f"reading {value}").ReadImage(os.fspath(value))
+        value, convert = _read(os.fspath(value), what)
     if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):
         volume, convert = from_simpleitk(value), to_simpleitk
     elif isinstance(value, (itk.DataObject, itk.ProcessObject)):
-        volume, convert = _from_itk(value), to_itk
+        volume, convert = _from_itk(value), convert or to_itk
     else:
         raise TypeError(
             f"{what} must be an itk.Image, a SimpleITK.Image or the path of a file, not {type(value).__name__}"
@@ -195,7 +217,8 @@ def _difference_of_grids(image, roi, settings):
         ("direction", tolerance),
     ):
         ours, theirs = getattr(image, name), getattr(roi, name)
-        if max(abs(a - b) for a, b in zip(ours, theirs)) > allowed:
+        # NaN is not within any tolerance.
+        if not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
             return (
                 f"the mask has the {name} {theirs}, but the image has {ours}, and they may differ by {allowed:g} "
                 "(setting geometryTolerance)"
@@ -260,12 +283,24 @@ def check(image, roi, settings):
 
 def _normalized(image, settings):
     sitk = simpleitk("setting normalize")
+    if image.array.min() == image.array.max():
+        raise ValueError(
+            f"setting normalize divides by the deviation of the image, which is 0: all intensities are {image.array.min()}"
+        )
     result = sitk.Normalize(to_simpleitk(image))
     if settings["removeOutliers"] is not None:
         limit = settings["removeOutliers"]
         volume = from_simpleitk(result)
         result = to_simpleitk(volume.with_array(np.clip(volume.array, -limit, limit)))
     return from_simpleitk(result * settings["normalizeScale"])
+
+
+def _check_resampled(resampled, roi, wanted):
+    if not resampled.array.any():
+        raise ValueError(
+            f"setting resampledPixelSpacing is {wanted.tolist()}, which leaves no voxel of the region of interest, whose "
+            f"{np.count_nonzero(roi.array)} voxels have the spacing {list(roi.spacing)}"
+        )
 
 
 def _resampled(image, roi, settings):
@@ -281,9 +316,10 @@ def _resampled(image, roi, settings):
     new = np.where((wanted == 0) | (lower == upper), old, wanted)
     margin = settings["padDistance"]
     if np.allclose(image.spacing, new):
-        roi = _on_grid_of(image, roi, "setting resampledPixelSpacing")
-        bounds = _bounds(roi.array)
-        return image.cropped(*bounds, margin), roi.cropped(*bounds, margin)
+        on_grid = _on_grid_of(image, roi, "setting resampledPixelSpacing")
+        _check_resampled(on_grid, roi, wanted)
+        bounds = _bounds(on_grid.array)
+        return image.cropped(*bounds, margin), on_grid.cropped(*bounds, margin)
 
     # The grid keeps the corner of the mask; half a voxel more on each side covers the whole region.
     ratio = old / new
@@ -292,7 +328,12 @@ def _resampled(image, roi, settings):
     resample = sitk.ResampleImageFilter()
     resample.SetOutputSpacing(new.tolist())
     resample.SetOutputDirection(roi.direction)
-    resample.SetSize([int(n) for n in last - first + 1])
+    size = [int(n) for n in last - first + 1]
+    if math.prod(size) > _MAX_VOXELS:
+        raise ValueError(
+            f"setting resampledPixelSpacing is {wanted.tolist()}, which makes an image of {size} voxels; {_MAX_VOXELS} are possible"
+        )
+    resample.SetSize(size)
     resample.SetOutputOrigin(roi.point(0.5 * (new - old) / old + first / ratio))
 
     def execute(volume, interpolator):
@@ -303,8 +344,9 @@ def _resampled(image, roi, settings):
 
     interpolator = settings["interpolator"]
     image = execute(image, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
-    roi = execute(roi, sitk.sitkNearestNeighbor)
-    return image, roi.with_array(roi.array != 0)
+    resampled = execute(roi, sitk.sitkNearestNeighbor)
+    _check_resampled(resampled, roi, wanted)
+    return image, resampled.with_array(resampled.array != 0)
 
 
 def _resegmented(image, roi, settings):
@@ -347,6 +389,14 @@ def _image_diagnostics(image, kind, hashes):
 
 def _number_of_components(inside):
     """The number of connected components, with 26 neighbors (8 in 2D)."""
+    with contextlib.suppress(ImportError):
+        # ITK's takes seconds to load.
+        from SimpleITK import ConnectedComponentImageFilter, GetImageFromArray
+
+        components = ConnectedComponentImageFilter()
+        components.FullyConnectedOn()
+        components.Execute(GetImageFromArray(inside.astype(np.uint8)))
+        return components.GetObjectCount()
     if not hasattr(itk, "ConnectedComponentImageFilter"):
         raise ImportError(
             "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"

@@ -20,15 +20,19 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 
 import copy
 import json
+import logging
 import math
 import numbers
 import operator
 import os
 import pathlib
+import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import itk
 import numpy as np
+
+_logger = logging.getLogger(__name__)
 
 # --- Values ------------------------------------------------------------------------------------------------------------
 
@@ -64,7 +68,8 @@ def _real(value):
 
 def _finite(value):
     value = _real(value)
-    if not math.isfinite(value):
+    # Integers of Python have no largest value.
+    if not abs(value) <= sys.float_info.max:
         raise ValueError("must be a finite number")
     return value
 
@@ -110,7 +115,9 @@ MISSING_WEIGHTINGS = ("manhattan", "euclidean", "infinity")
 def _weighting(value):
     if value in MISSING_WEIGHTINGS:
         raise NotImplementedError("only None and no_weighting are available")
-    return _one_of("no_weighting")(value)
+    if value != "no_weighting":
+        raise ValueError("must be None or no_weighting")
+    return value
 
 
 INTERPOLATORS = (
@@ -179,7 +186,7 @@ SETTINGS = {
     "distances": _Setting(
         _list_of(
             _integer(1),
-            "must be a list of integers without repetition",
+            "must be a list of one or more integers without repetition",
             lambda items: items and len(set(items)) == len(items),
         ),
         [1],
@@ -246,7 +253,7 @@ class FeatureClass(NamedTuple):
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
         enums = getattr(itk, self.enumerations)
-        # Run length features have the same names here and there.
+        # Enumerations without such names have the same ones as PyRadiomics.
         name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
@@ -271,20 +278,42 @@ CLASSES = {
             "SumVariance": "ClusterTendency",
         },
     ),
+    "gldm": FeatureClass(
+        "DependenceFeatureMapImageFilter",
+        "DependenceFeatureMapEnums",
+        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+    ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.
 _SHAPE_CLASSES = ("shape", "shape2D")
-_MISSING_CLASSES = ("gldm", "glszm", "ngtdm")
+# PyRadiomics' order, if no class is named.
+_ALL_CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+_MISSING_CLASSES = tuple(name for name in _ALL_CLASSES if name not in CLASSES)
+
+
+def _is_empty(given):
+    return given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0)
+
+
+def _by_name(what, given):
+    """A dict by name of what is given as one name, a list of names or a dict. Raises ValueError for anything else."""
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
+        given = {name: None for name in given}
+    if not isinstance(given, dict):
+        raise ValueError(f"{what} is {given!r}, but must be a name, a list of names, or a dict by name")
+    return given
 
 
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
-    if given is None or len(given) == 0:
+    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
         return feature_class.all_features()
-    if isinstance(given, (str, bytes, dict)) or not all(isinstance(feature, str) for feature in given):
+    if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
     for feature in given:
         if feature in feature_class.without_values:
@@ -301,42 +330,42 @@ def _features(name, given):
 
 def _feature_classes(given):
     """Dict of the features to compute by class, in order."""
-    if given is None or len(given) == 0:
-        raise NotImplementedError(
-            f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not available; "
-            f"name the classes, such as featureClass={list(CLASSES)}"
-        )
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, dict):
-        given = {name: None for name in given}
+    if _is_empty(given):
+        if _MISSING_CLASSES:
+            raise NotImplementedError(
+                f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not "
+                f"available; name the classes, such as featureClass={list(CLASSES)}"
+            )
+        given = list(_ALL_CLASSES)
     classes = {}
-    for name, features in given.items():
+    for name, features in _by_name("featureClass", given).items():
         if name in _MISSING_CLASSES:
             raise NotImplementedError(f"featureClass {name} is not available; {', '.join(CLASSES)} are")
         if name in CLASSES:
             classes[name] = _features(name, features)
-        elif name not in _SHAPE_CLASSES:
+        elif name in _SHAPE_CLASSES:
+            _logger.warning("featureClass %s is left out: there is no shape of voxels", name)
+        else:
             raise ValueError(f"featureClass {name} is not known; choose from {', '.join(CLASSES)}")
     return classes
 
 
 def _image_type_settings(given):
     """The settings given for the image type Original. Raises NotImplementedError for any other one."""
-    if given is None or len(given) == 0:
+    if _is_empty(given):
         return {}
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, dict):
-        given = {name: None for name in given}
+    given = _by_name("imageType", given)
     for name in given:
         if name != "Original":
             raise NotImplementedError(
                 f"imageType {name} is not available; Original is. voxelmaps.radiomics.RadiomicsFeatureExtractor has "
                 "PyRadiomics' image filters"
             )
+    own = {} if given["Original"] is None else given["Original"]
+    if not isinstance(own, dict):
+        raise ValueError(f"imageType Original is {own!r}, but must map names of settings to values")
     settings = {}
-    for name, value in (given["Original"] or {}).items():
+    for name, value in own.items():
         settings[name] = checked(name, value)
         if not SETTINGS[name].belongs_to_classes:
             raise ValueError(f"setting {name} has no effect on one imageType; give it in the section setting")
@@ -354,19 +383,39 @@ def _without_repetition(pairs):
     return dict(pairs)
 
 
+def _read_text(path):
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"parameter file {path} is not UTF-8: {error.reason} at byte {error.start}") from None
+
+
 def _read_file(path):
-    """Content of a parameter file."""
+    """Content of a parameter file: a dict of sections."""
     path = pathlib.Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"parameter file {path} does not exist")
+        raise FileNotFoundError(f"parameter file {path} {'is not a file' if path.exists() else 'does not exist'}")
     suffix = path.suffix.lower()
-    if suffix == ".json":
-        try:
-            return json.loads(path.read_text(), object_pairs_hook=_without_repetition)
-        except ValueError as error:
-            raise ValueError(f"parameter file {path}: {error}") from None
-    if suffix not in (".yaml", ".yml"):
+    if suffix not in (".json", ".yaml", ".yml"):
         raise ValueError(f"parameter file {path} ends in neither .yaml, .yml nor .json")
+    text = _read_text(path)
+    try:
+        content = _parse_json(path, text) if suffix == ".json" else _parse_yaml(path, text)
+    except RecursionError:
+        raise ValueError(f"parameter file {path} is nested too deeply") from None
+    if content is not None and not isinstance(content, dict):
+        raise ValueError(f"parameter file {path} must hold sections, but holds a {type(content).__name__}")
+    return content
+
+
+def _parse_json(path, text):
+    try:
+        return json.loads(text, object_pairs_hook=_without_repetition)
+    except ValueError as error:
+        raise ValueError(f"parameter file {path}: {error}") from None
+
+
+def _parse_yaml(path, text):
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
@@ -375,7 +424,7 @@ def _read_file(path):
             f"reading {path} needs ruamel.yaml (pip install ruamel.yaml); JSON files and dicts do not"
         ) from None
     try:
-        return YAML(typ="safe", pure=True).load(path.read_text())
+        return YAML(typ="safe", pure=True).load(text)
     except YAMLError as error:
         raise ValueError(f"parameter file {path}: {' '.join(str(error).split())}") from None
 

@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm and glrlm.
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm and glrlm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
 RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
@@ -32,7 +32,7 @@ from typing import Any, Dict
 import itk
 import numpy as np
 
-from . import _images, _radiomics_images, _radiomics_parameters
+from . import _images, _radiomics_files, _radiomics_images, _radiomics_parameters
 
 __all__ = ["execute"]
 
@@ -128,11 +128,14 @@ def _class_parameters(name, settings, window, has_one_level):
             "symmetric": settings["symmetricalGLCM"],
             "region_has_one_level": has_one_level,
         }
+    if name == "gldm":
+        # No two levels differ by more.
+        return {"offsets": _offsets(settings["distances"], window), "alpha": min(settings["gldm_a"], _MAX_LEVELS)}
     return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
 
 
-def maps_of_class(image, roi, name, features, settings, precision):
-    """Yield the features of one class and their maps, as volumes.
+def filter_of_class(image, roi, name, features, settings, precision):
+    """The filter that computes features of one class, as the components of its output.
 
     image, roi    Volumes, cropped as PyRadiomics does.
     """
@@ -166,6 +169,14 @@ def maps_of_class(image, roi, name, features, settings, precision):
         **{"mask_image" if settings["maskedKernel"] else "selection_image": inside.view(np.uint8)},
         **_class_parameters(name, settings, window, has_one_level),
     )
+    # The C++ filter does not keep the array alive that holds the voxels.
+    filter.voxelmaps_input = input_image
+    return filter
+
+
+def maps_of_class(image, roi, name, features, settings, precision):
+    """Yield the features of one class and their maps, as volumes."""
+    filter = filter_of_class(image, roi, name, features, settings, precision)
     filter.Update()
     maps = itk.array_view_from_image(filter.GetOutput())
     for i, feature in enumerate(features):
@@ -188,11 +199,14 @@ def _general_diagnostics(parameters):
     }
 
 
-def execute(image, mask, params=None, *, precision="float", hashes=False, **settings) -> Dict[str, Any]:
+def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes=False, **settings) -> Dict[str, Any]:
     """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
 
-    image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads.
+    image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads, or of folders with a DICOM series.
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
+    out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
+                   they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
+                   appear when they are whole, class by class, and replace those of the same names.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     settings       Settings, which come before those of params; also featureClass and imageType.
@@ -202,7 +216,7 @@ def execute(image, mask, params=None, *, precision="float", hashes=False, **sett
     the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches.
 
     Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
-    known, or not available here.
+    known, or not available here; OSError with the path of a file that cannot be written.
     """
     check_precision(precision)
     parameters = _radiomics_parameters.read(params, settings)
@@ -214,8 +228,16 @@ def execute(image, mask, params=None, *, precision="float", hashes=False, **sett
         result.update(_general_diagnostics(parameters), **prepared.diagnostics)
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
+    if out_dir is not None:
+        with _radiomics_files.output_folder(out_dir) as folder:
+            for name, features in parameters.classes.items():
+                filter = filter_of_class(*prepared[:2], name, features, parameters.class_settings, precision)
+                keys = [f"original_{name}_{feature}" for feature in features]
+                written = _radiomics_files.write_maps(filter, prepared.image, keys, folder)
+                result.update((key, file.path) for key, file in written.items())
+        return result
     for name, features in parameters.classes.items():
-        maps = maps_of_class(prepared.image, prepared.roi, name, features, parameters.class_settings, precision)
+        maps = maps_of_class(*prepared[:2], name, features, parameters.class_settings, precision)
         for feature, volume in maps:
             result[f"original_{name}_{feature}"] = convert(volume)
     return result

@@ -266,7 +266,7 @@ CooccurrenceSlide::RankLevels()
 }
 
 void
-CooccurrenceSlide::SetOffset(const CooccurrenceOffset & offset, Slider & slider) const
+CooccurrenceSlide::SetOffset(const PairOffset & offset, Slider & slider) const
 {
   const auto & step = offset.step;
   slider.before = std::max(-step[0], 0);

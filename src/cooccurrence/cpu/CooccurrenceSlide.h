@@ -128,7 +128,7 @@ private:
   bool
   RankLevels();
   void
-  SetOffset(const CooccurrenceOffset & offset, Slider & slider) const;
+  SetOffset(const PairOffset & offset, Slider & slider) const;
   template <bool VSymmetric>
   void
   MakePlane(const Slider & slider, int x, Plane & plane);

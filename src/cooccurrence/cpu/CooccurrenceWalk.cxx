@@ -104,7 +104,7 @@ CooccurrenceWalk::Compute(const Triple & start, const Triple & size)
 }
 
 void
-CooccurrenceWalk::AddPairs(const CooccurrenceOffset & offset, const WindowBox & window, CooccurrenceSums & sums)
+CooccurrenceWalk::AddPairs(const PairOffset & offset, const WindowBox & window, CooccurrenceSums & sums)
 {
   const auto & step = offset.step;
   for (int z = 0; z < window.size[2]; ++z)

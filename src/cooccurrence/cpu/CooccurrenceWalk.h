@@ -42,7 +42,7 @@ public:
 
 private:
   void
-  AddPairs(const CooccurrenceOffset & offset, const WindowBox & window, CooccurrenceSums & sums);
+  AddPairs(const PairOffset & offset, const WindowBox & window, CooccurrenceSums & sums);
   void
   CountCells(CooccurrenceSums & sums);
   /** After CountCells, which sorts cells, rows and columns. */

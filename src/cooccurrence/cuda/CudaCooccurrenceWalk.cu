@@ -233,7 +233,7 @@ private:
   }
 
   __device__ void
-  AddPairs(const CooccurrenceOffset & offset, CooccurrenceSums & sums)
+  AddPairs(const PairOffset & offset, CooccurrenceSums & sums)
   {
     for (int i = m_WarpLane; i < m_Window.NumberOfVoxels(); i += lanesPerWarp)
     {

@@ -1,0 +1,83 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkCudaGrayToneDifferenceFeatureMapImageFilter_h
+#define itkCudaGrayToneDifferenceFeatureMapImageFilter_h
+
+#include "itkCudaGrayToneDifferenceJob.h"
+#include "itkCudaVoxelMapImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+
+namespace itk
+{
+/** \class CudaGrayToneDifferenceFeatureMapImageFilter
+ * \brief GrayToneDifferenceFeatureMapImageFilter on a CUDA device, with bit-identical results.
+ *
+ * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
+ * GrayToneDifferenceFeatureMapEnums::CudaMethod for the methods.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT CudaGrayToneDifferenceFeatureMapImageFilter
+  : public CudaVoxelMapImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaGrayToneDifferenceFeatureMapImageFilter);
+
+  using Self = CudaGrayToneDifferenceFeatureMapImageFilter;
+  using Superclass =
+    CudaVoxelMapImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(CudaGrayToneDifferenceFeatureMapImageFilter);
+
+protected:
+  CudaGrayToneDifferenceFeatureMapImageFilter() = default;
+  ~CudaGrayToneDifferenceFeatureMapImageFilter() override = default;
+
+  void
+  VerifyPreconditions() const override
+  {
+    // Before the device is looked for.
+    voxelmaps::VerifyEnumerator(
+      *this, "CudaMethod", this->GetCudaMethod(), GrayToneDifferenceFeatureMapEnums::CudaMethod::WindowWalk);
+    Superclass::VerifyPreconditions();
+  }
+  void
+  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job) override
+  {
+    if (this->ChoosesCPU(job))
+    {
+      Superclass::ComputeFeatureMaps(job);
+      this->KeepReportOfCPU();
+      return;
+    }
+    voxelmaps::CudaGrayToneDifferenceOptions options;
+    this->FillOptions(options);
+    options.method = this->GetCudaMethod();
+    const auto report =
+      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options); });
+    this->KeepReport(report, report.method);
+  }
+};
+} // namespace itk
+
+#endif // itkCudaGrayToneDifferenceFeatureMapImageFilter_h

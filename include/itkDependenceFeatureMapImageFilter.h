@@ -1,0 +1,147 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkDependenceFeatureMapImageFilter_h
+#define itkDependenceFeatureMapImageFilter_h
+
+#include "itkDependenceFeatureMapEnums.h"
+#include "itkDependenceJob.h"
+#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelPairFeatureMapImageFilter.h"
+
+#include <string>
+#include <vector>
+
+namespace itk
+{
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaDependenceFeatureMapImageFilter;
+
+/** \class DependenceFeatureMapImageFilter
+ * \brief Features of the gray level dependence matrix of the window around every voxel.
+ *
+ * The neighbors of a voxel p are p + offset and p - offset for every offset. A neighbor is dependent if it lies in the
+ * window, has a level, and this level differs from that of p by at most Alpha. The matrix element P(i, j) is the number
+ * of voxels of the window with level i and j - 1 dependent neighbors, so that j, the size of the dependence, is at
+ * least 1. With N = sum P, the number of voxels of the window that have a level, p(i, j) = P(i, j) / N, and the means
+ * mi and mj of i and j, the features are
+ *
+ * - SmallDependenceEmphasis = sum p / j^2, LargeDependenceEmphasis = sum p j^2
+ * - GrayLevelNonUniformity = sum over i of (sum over j of P(i, j))^2 / N
+ * - DependenceNonUniformity = sum over j of (sum over i of P(i, j))^2 / N, DependenceNonUniformityNormalized: the same
+ *   divided by N
+ * - GrayLevelVariance = sum p (i - mi)^2, DependenceVariance = sum p (j - mj)^2
+ * - DependenceEntropy = -sum p log2 p
+ * - LowGrayLevelEmphasis = sum p / i^2, HighGrayLevelEmphasis = sum p i^2
+ * - SmallDependenceLowGrayLevelEmphasis = sum p / (i^2 j^2), SmallDependenceHighGrayLevelEmphasis = sum p i^2 / j^2
+ * - LargeDependenceLowGrayLevelEmphasis = sum p j^2 / i^2, LargeDependenceHighGrayLevelEmphasis = sum p i^2 j^2
+ *
+ * They are those of the neighboring gray level dependence matrix (NGLDM) of the Image Biomarker Standardisation
+ * Initiative.
+ *
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Neighbors beyond the window,
+ * beyond the image, and absent voxels are not dependent.
+ *
+ * \par Exact results
+ * All sums are computed with integers, followed by a single division in double precision that is rounded once to the
+ * output type, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
+ * streaming. A feature that is a ratio of integers below 2^53 is the correctly rounded quotient. Features with 1 / i^2
+ * or 1 / j^2 and the entropy (fixed-point tables of 1 / n^2 and of n log2 n) are accurate to 2 units in the last place
+ * of a float, and to 10^-12 in double precision.
+ *
+ * \par Memory
+ * Each thread of the CPU takes a few MB with some hundred gray levels, and up to 70 MB with many offsets and large
+ * windows or with thousands of levels.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Alpha (0): the greatest difference of dependent levels (PyRadiomics' gldm_a, IBSI's coarseness parameter).
+ * - Features (all): any, in any order.
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
+ * or if a feature does not exist or is repeated.
+ *
+ * Sources: C. Sun and W. G. Wee, Neighboring Gray Level Dependence Matrix for Texture Classification, Comput Vis Graph
+ * Image Process 23:341 (1983); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
+ * 3.11; J. J. M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer
+ * Res 77:e104 (2017).
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT DependenceFeatureMapImageFilter
+  : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(DependenceFeatureMapImageFilter);
+
+  using Self = DependenceFeatureMapImageFilter;
+  using Superclass = VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(DependenceFeatureMapImageFilter);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::OffsetsType;
+  using typename Superclass::OffsetType;
+  using FeatureEnum = DependenceFeatureMapEnums::Feature;
+  using FeaturesType = std::vector<FeatureEnum>;
+  using CudaMethodEnum = DependenceFeatureMapEnums::CudaMethod;
+
+  /** Features to compute and their order. Default: all. */
+  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+
+  /** Abbreviations of the features in order: "SDE". */
+  std::vector<std::string>
+  GetFeatureNames() const override;
+
+  /** Greatest difference of the levels of dependent voxels. Default: 0. */
+  itkSetMacro(Alpha, unsigned int);
+  itkGetConstMacro(Alpha, unsigned int);
+
+protected:
+  DependenceFeatureMapImageFilter();
+  ~DependenceFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+
+  /** Compute all voxels of the job. Overridden by the Cuda class. */
+  virtual void
+  ComputeFeatureMaps(const voxelmaps::DependenceJob & job);
+
+private:
+  FeaturesType m_Features{ DependenceFeatureMapEnums::GetAllFeatures() };
+  unsigned int m_Alpha{ 0 };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkDependenceFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkDependenceFeatureMapImageFilter_h

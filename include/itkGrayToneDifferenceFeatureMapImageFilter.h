@@ -1,0 +1,137 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkGrayToneDifferenceFeatureMapImageFilter_h
+#define itkGrayToneDifferenceFeatureMapImageFilter_h
+
+#include "itkGrayToneDifferenceFeatureMapEnums.h"
+#include "itkGrayToneDifferenceJob.h"
+#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelPairFeatureMapImageFilter.h"
+
+namespace itk
+{
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaGrayToneDifferenceFeatureMapImageFilter;
+
+/** \class GrayToneDifferenceFeatureMapImageFilter
+ * \brief Features of the neighborhood gray tone difference matrix of the window around every voxel.
+ *
+ * The neighbors of a voxel p are the voxels p + offset and p - offset of the window that have a level. Among the voxels
+ * of level i are n(i) that count, and s(i) is the sum of |i - mean of the neighbors' levels| over those that have a
+ * neighbor. With N the sum of n(i), p(i) = n(i) / N, g the number of levels with n(i) > 0, and all sums over these
+ * levels, the features are
+ *
+ * - Busyness = sum p(i) s(i) / sum over i, j of |i p(i) - j p(j)|, 0 if the divisor is 0
+ * - Coarseness = 1 / sum p(i) s(i), 10^6 if the sum is 0
+ * - Complexity = sum over i, j of |i - j| (p(i) s(i) + p(j) s(j)) / (p(i) + p(j)) / N
+ * - Contrast = sum over i, j of p(i) p(j) (i - j)^2 / (g (g - 1)) * sum s(i) / N, 0 if g < 2
+ * - Strength = sum over i, j of (p(i) + p(j)) (i - j)^2 / sum s(i), 0 if the divisor is 0
+ *
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Neighbors end at the border
+ * of the window, at the border of the image and at absent voxels.
+ *
+ * \par Exact results
+ * The integers |k i - sum of the neighbors' levels| of voxels with k neighbors are summed with the weights 1 / k, which
+ * are exact multiples of 1 / 26771144400, the least common multiple of 1 ... 26; with offsets that make more than 26
+ * neighbors, they are rounded to 62 bits after the point. All features but Complexity are then quotients of integers,
+ * which are rounded to double before the division. Complexity is a sum of doubles in a fixed order. So results are
+ * bit-identical for all requested regions, numbers of threads and processor types, and with streaming. They are
+ * accurate to 1 unit in the last place of a float, and to 10^-13 of a double for windows with up to 500 levels.
+ *
+ * \par Run time
+ * Up to 26 neighbors in a box around the voxel, which is what SetDistances({ 1 }) sets, are summed faster than others.
+ * Complexity and Busyness compare all pairs of levels of a window.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Features (all): any, in any order.
+ * - CountVoxelsWithoutNeighbors (on)
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
+ * or if a feature does not exist or is repeated.
+ *
+ * Sources: M. Amadasun, R. King, Textural Features Corresponding to Textural Properties, IEEE Trans Syst Man Cybern
+ * 19:1264 (1989); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.10; J. J. M.
+ * van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer Res 77:e104
+ * (2017).
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT GrayToneDifferenceFeatureMapImageFilter
+  : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(GrayToneDifferenceFeatureMapImageFilter);
+
+  using Self = GrayToneDifferenceFeatureMapImageFilter;
+  using Superclass = VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(GrayToneDifferenceFeatureMapImageFilter);
+
+  using Superclass::ImageDimension;
+  using FeatureEnum = GrayToneDifferenceFeatureMapEnums::Feature;
+  using FeaturesType = std::vector<FeatureEnum>;
+  using CudaMethodEnum = GrayToneDifferenceFeatureMapEnums::CudaMethod;
+
+  /** Features to compute and their order. Default: all. */
+  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+
+  /** Names of the output components in order, "COA" for Coarseness. */
+  std::vector<std::string>
+  GetFeatureNames() const override;
+
+  /** Whether voxels without neighbors count in n(i), as in PyRadiomics; off leaves them out, as the Image Biomarker
+   * Standardisation Initiative does. Their difference is 0. Default: on. */
+  itkSetMacro(CountVoxelsWithoutNeighbors, bool);
+  itkGetConstMacro(CountVoxelsWithoutNeighbors, bool);
+  itkBooleanMacro(CountVoxelsWithoutNeighbors);
+
+protected:
+  GrayToneDifferenceFeatureMapImageFilter();
+  ~GrayToneDifferenceFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+
+  /** Compute all voxels of the job. Overridden by the Cuda class. */
+  virtual void
+  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job);
+
+private:
+  FeaturesType m_Features{ GrayToneDifferenceFeatureMapEnums::GetAllFeatures() };
+  bool         m_CountVoxelsWithoutNeighbors{ true };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGrayToneDifferenceFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkGrayToneDifferenceFeatureMapImageFilter_h

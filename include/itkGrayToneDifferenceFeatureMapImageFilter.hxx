@@ -1,0 +1,93 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkGrayToneDifferenceFeatureMapImageFilter_hxx
+#define itkGrayToneDifferenceFeatureMapImageFilter_hxx
+
+#include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkVoxelMapsCudaOverride.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage,
+                                        TMaskImage>::GrayToneDifferenceFeatureMapImageFilter()
+{
+  // Using the static member instantiates it, which registers the override at load time.
+  using CudaFilterType = CudaGrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::string>
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
+{
+  std::vector<std::string> names;
+  for (const FeatureEnum feature : m_Features)
+  {
+    names.push_back(GrayToneDifferenceFeatureMapEnums::GetAbbreviation(feature));
+  }
+  return names;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os,
+                                                                                          Indent         indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Features:";
+  for (const FeatureEnum feature : m_Features)
+  {
+    os << ' ' << feature;
+  }
+  os << std::endl;
+  os << indent << "CountVoxelsWithoutNeighbors: " << (m_CountVoxelsWithoutNeighbors ? "On" : "Off") << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+  this->VerifyFeatures(m_Features, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+  const voxelmaps::TextureFeatureMapJob & textureJob)
+{
+  voxelmaps::GrayToneDifferenceJob job;
+  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+  job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
+  job.features = m_Features;
+  job.countVoxelsWithoutNeighbors = m_CountVoxelsWithoutNeighbors;
+  this->ComputeFeatureMaps(job);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
+  const voxelmaps::GrayToneDifferenceJob & job)
+{
+  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
+}
+} // namespace itk
+
+#endif // itkGrayToneDifferenceFeatureMapImageFilter_hxx

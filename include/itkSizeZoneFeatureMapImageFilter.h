@@ -1,0 +1,137 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkSizeZoneFeatureMapImageFilter_h
+#define itkSizeZoneFeatureMapImageFilter_h
+
+#include "itkSizeZoneFeatureMapEnums.h"
+#include "itkSizeZoneJob.h"
+#include "itkTextureFeatureMapImageFilter.h"
+
+namespace itk
+{
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+class CudaSizeZoneFeatureMapImageFilter;
+
+/** \class SizeZoneFeatureMapImageFilter
+ * \brief Features of the gray level size zone matrix of the window around every voxel.
+ *
+ * A zone is a connected set of voxels of the window that have the same gray level: neighbors share a face, an edge or a
+ * corner, and connections outside of the window do not count. Let P(i, j) be the number of zones of level i and of j
+ * voxels, N the number of zones, V the number of voxels of the window that have a level (the sum of the sizes of all
+ * zones), p = P / N, and sums run over all i and j. The features are
+ *
+ * - SAE = sum p / j^2, LAE = sum p j^2
+ * - GLN = sum_i (sum_j P)^2 / N, GLNN = GLN / N
+ * - SZN = sum_j (sum_i P)^2 / N, SZNN = SZN / N
+ * - ZP = N / V
+ * - GLV = sum p (i - m)^2, m = sum p i; ZV = sum p (j - n)^2, n = sum p j
+ * - ZE = - sum p log2 p
+ * - LGLZE = sum p / i^2, HGLZE = sum p i^2
+ * - SALGLE = sum p / (i^2 j^2), SAHGLE = sum p i^2 / j^2, LALGLE = sum p j^2 / i^2, LAHGLE = sum p i^2 j^2
+ *
+ * These are the definitions of PyRadiomics and of the IBSI. The matrix has no directions, and there is nothing to
+ * average.
+ *
+ * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter.
+ *
+ * \par Windows with few or equal voxels
+ * A constant window is one zone, or with gaps several of them, of one level: GLV is 0, and if there is one zone, ZV and
+ * ZE are 0, too. The features of a window of one voxel of level i are those of one zone of size 1.
+ *
+ * \par Exact results
+ * All sums are sums of integers, or of fixed-point numbers in integers, so results are bit-identical for all requested
+ * regions, numbers of threads and processor types, and with streaming. LAE, GLN, GLNN, SZN, SZNN, ZP, GLV, ZV, HGLZE
+ * and LAHGLE are correctly rounded quotients where numerator and divisor are below 2^53; the other features are
+ * accurate to 2 units in the last place of a float.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Features (all sixteen): any of them, in any order.
+ * - Connectivity (Full): InPlane makes zones of 3D windows those of their slices. A window of size 1 along z does the
+ *   same for one slice.
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
+ * if a feature or the connectivity does not exist, or if a feature is repeated.
+ *
+ * Source: G. Thibault et al., Texture Indexes and Gray Level Size Zone Matrix: Application to Cell Nuclei
+ * Classification, Pattern Recognition and Information Processing (2009); Image Biomarker Standardisation Initiative
+ * reference manual, arXiv:1612.07003, section 3.8; J.J.M. van Griethuysen et al., Computational Radiomics System to
+ * Decode the Radiographic Phenotype, Cancer Res 77:e104 (2017).
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT SizeZoneFeatureMapImageFilter
+  : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(SizeZoneFeatureMapImageFilter);
+
+  using Self = SizeZoneFeatureMapImageFilter;
+  using Superclass = TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(SizeZoneFeatureMapImageFilter);
+
+  using FeatureEnum = SizeZoneFeatureMapEnums::Feature;
+  using FeaturesType = std::vector<FeatureEnum>;
+  using ConnectivityEnum = SizeZoneFeatureMapEnums::Connectivity;
+  using CudaMethodEnum = SizeZoneFeatureMapEnums::CudaMethod;
+
+  /** Features to compute and their order. Default: all sixteen. */
+  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+
+  /** Which voxels are neighbors. Default: Full. */
+  VoxelMapsSetGetMacro(Connectivity, ConnectivityEnum, m_Connectivity);
+
+  /** Names of the output components in order: the abbreviations of the features. */
+  std::vector<std::string>
+  GetFeatureNames() const override;
+
+protected:
+  SizeZoneFeatureMapImageFilter();
+  ~SizeZoneFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+
+  /** Compute all voxels of the job. Overridden by the Cuda class. */
+  virtual void
+  ComputeFeatureMaps(const voxelmaps::SizeZoneJob & job);
+
+private:
+  FeaturesType     m_Features{ SizeZoneFeatureMapEnums::GetAllFeatures() };
+  ConnectivityEnum m_Connectivity{ ConnectivityEnum::Full };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkSizeZoneFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkSizeZoneFeatureMapImageFilter_h

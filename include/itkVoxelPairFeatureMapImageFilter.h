@@ -1,0 +1,113 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkVoxelPairFeatureMapImageFilter_h
+#define itkVoxelPairFeatureMapImageFilter_h
+
+#include "itkTextureFeatureMapImageFilter.h"
+#include "itkTextureOffsets.h"
+
+#include <vector>
+
+namespace itk
+{
+/** \class VoxelPairFeatureMapImageFilter
+ * \brief Base of the texture filters whose features depend on the pairs of voxels p and p + offset.
+ *
+ * It adds the parameter Offsets to TextureFeatureMapImageFilter.
+ *
+ * \par Parameters, in addition to those of the base class
+ * - Offsets (those of distance 1: all 4 in 2D, 13 in 3D): components -254 to 254. SetDistances sets all offsets of some
+ *   distances.
+ *
+ * \par Errors
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there are no offsets
+ * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice; its opposite counts as the
+ * same unless PairsHaveOrder().
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT VoxelPairFeatureMapImageFilter
+  : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(VoxelPairFeatureMapImageFilter);
+
+  using Self = VoxelPairFeatureMapImageFilter;
+  using Superclass = TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkOverrideGetNameOfClassMacro(VoxelPairFeatureMapImageFilter);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::OffsetType;
+  using OffsetsType = std::vector<OffsetType>;
+  using DistancesType = std::vector<unsigned int>;
+
+  /** From the first to the second voxel of a pair. Default: all of distance 1. */
+  virtual void
+  SetOffsets(const OffsetsType & offsets);
+  itkGetConstReferenceMacro(Offsets, OffsetsType);
+
+  /** Set Offsets to GetAllOffsets(distances). */
+  virtual void
+  SetDistances(const DistancesType & distances);
+
+  /** All offsets whose greatest component, without its sign, is one of the distances, which are 1 to 254: one of each
+   * opposite pair, that whose last component other than 0 is positive, as in PyRadiomics. */
+  static OffsetsType
+  GetAllOffsets(const DistancesType & distances = { 1 })
+  {
+    return TextureOffsets<ImageDimension>::GetOfDistances(distances, false);
+  }
+
+  /** Those of GetAllOffsets() that lie in the xy plane, for 2.5D features of 3D images. */
+  static OffsetsType
+  GetInPlaneOffsets(const DistancesType & distances = { 1 })
+  {
+    return TextureOffsets<ImageDimension>::GetOfDistances(distances, true);
+  }
+
+protected:
+  VoxelPairFeatureMapImageFilter() = default;
+  ~VoxelPairFeatureMapImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+
+  /** Whether an offset and its opposite are different offsets. */
+  virtual bool
+  PairsHaveOrder() const
+  {
+    return false;
+  }
+
+private:
+  OffsetsType m_Offsets{ GetAllOffsets() };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkVoxelPairFeatureMapImageFilter.hxx"
+#endif
+
+#endif // itkVoxelPairFeatureMapImageFilter_h

@@ -1,0 +1,45 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef PairOffsets_h
+#define PairOffsets_h
+
+#include "itkVoxelMapsJob.h"
+
+#include <vector>
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** The vector from the first to the second voxel of a pair. */
+struct PairOffset
+{
+  int step[3];
+};
+
+/** Throws EngineError unless there are 1 to 4096 offsets with components -254 to 254, none of them zero. */
+std::vector<PairOffset>
+MakePairOffsets(const std::vector<Triple> & offsets);
+
+/** Throws EngineError if an offset is given twice, as itself or as its opposite, which makes the same pairs. */
+void
+VerifyNoPairTwice(const std::vector<PairOffset> & offsets);
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // PairOffsets_h

@@ -1,0 +1,166 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "GrayToneDifferenceOracle.h"
+
+#include <cmath>
+#include <limits>
+
+namespace GrayToneDifferenceOracle
+{
+Matrix
+MakeMatrix(const Levels & levels, const Window & window, const Triple & position, const std::vector<Triple> & offsets,
+           bool countVoxelsWithoutNeighbors)
+{
+  std::map<Triple, std::uint32_t> voxels;
+  for (std::int64_t z = 0; z < window.size[2]; ++z)
+  {
+    for (std::int64_t y = 0; y < window.size[1]; ++y)
+    {
+      for (std::int64_t x = 0; x < window.size[0]; ++x)
+      {
+        const Triple at{
+          { position[0] - window.anchor[0] + x, position[1] - window.anchor[1] + y, position[2] - window.anchor[2] + z }
+        };
+        bool isInside = true;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+        {
+          isInside = isInside && at[axis] >= 0 && at[axis] < levels.size[axis];
+        }
+        if (isInside && levels(at) != 0)
+        {
+          voxels[at] = levels(at);
+        }
+      }
+    }
+  }
+  Matrix matrix;
+  for (const auto & voxel : voxels)
+  {
+    long double neighbors = 0.0L;
+    long double sum = 0.0L;
+    for (const Triple & offset : offsets)
+    {
+      for (const std::int64_t sign : { -1, 1 })
+      {
+        const auto found = voxels.find({ { voxel.first[0] + sign * offset[0],
+                                           voxel.first[1] + sign * offset[1],
+                                           voxel.first[2] + sign * offset[2] } });
+        if (found != voxels.end())
+        {
+          neighbors += 1.0L;
+          sum += static_cast<long double>(found->second);
+        }
+      }
+    }
+    if (neighbors > 0.0L)
+    {
+      // Not rounded before the quotient, so that equal levels differ by exactly 0.
+      matrix[voxel.second].difference += std::abs(neighbors * static_cast<long double>(voxel.second) - sum) / neighbors;
+    }
+    if (neighbors > 0.0L || countVoxelsWithoutNeighbors)
+    {
+      matrix[voxel.second].count += 1.0L;
+    }
+  }
+  return matrix;
+}
+
+long double
+ComputeFeature(const Matrix & matrix, Feature feature)
+{
+  long double voxels = 0.0L;
+  long double differences = 0.0L;
+  for (const auto & row : matrix)
+  {
+    voxels += row.second.count;
+    differences += row.second.difference;
+  }
+  if (matrix.empty())
+  {
+    return feature == Feature::Coarseness ? 1e6L : 0.0L;
+  }
+  long double weightedDifferences = 0.0L;
+  for (const auto & row : matrix)
+  {
+    weightedDifferences += row.second.count / voxels * row.second.difference;
+  }
+  // Sums over all ordered pairs of levels.
+  long double imbalances = 0.0L;
+  long double complexity = 0.0L;
+  long double contrast = 0.0L;
+  long double strength = 0.0L;
+  for (const auto & a : matrix)
+  {
+    for (const auto & b : matrix)
+    {
+      const long double i = a.first;
+      const long double j = b.first;
+      const long double pi = a.second.count / voxels;
+      const long double pj = b.second.count / voxels;
+      // From integers, so that equal products differ by exactly 0.
+      imbalances += std::abs(i * a.second.count - j * b.second.count) / voxels;
+      complexity += std::abs(i - j) * (pi * a.second.difference + pj * b.second.difference) / (pi + pj);
+      contrast += pi * pj * (i - j) * (i - j);
+      strength += (pi + pj) * (i - j) * (i - j);
+    }
+  }
+  const auto levels = static_cast<long double>(matrix.size());
+  switch (feature)
+  {
+    case Feature::Busyness:
+      return imbalances == 0.0L ? 0.0L : weightedDifferences / imbalances;
+    case Feature::Coarseness:
+      return weightedDifferences == 0.0L ? 1e6L : 1.0L / weightedDifferences;
+    case Feature::Complexity:
+      return complexity / voxels;
+    case Feature::Contrast:
+      return levels < 2.0L ? 0.0L : contrast / (levels * (levels - 1.0L)) * (differences / voxels);
+    case Feature::Strength:
+      return differences == 0.0L ? 0.0L : strength / differences;
+  }
+  return std::numeric_limits<long double>::quiet_NaN();
+}
+
+long double
+GetTolerance(const Matrix & matrix, Feature feature)
+{
+  // Roundings of the last step, and 2^-50 of the weights of up to 8192 neighbors; Complexity adds up rows of doubles.
+  const long double roundings =
+    feature == Feature::Complexity ? 16.0L + 2.0L * static_cast<long double>(matrix.size()) : 16.0L;
+  return roundings * std::numeric_limits<double>::epsilon() / 2.0L;
+}
+
+bool
+Agrees(long double expected, long double tolerance, float actual)
+{
+  const auto rounded = static_cast<float>(expected);
+  if (expected == 0.0L)
+  {
+    return actual == 0.0f;
+  }
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  return tolerance < 1e-8L && actual >= std::nextafter(rounded, -infinity) &&
+         actual <= std::nextafter(rounded, infinity);
+}
+
+bool
+Agrees(long double expected, long double tolerance, double actual)
+{
+  return std::abs(static_cast<long double>(actual) - expected) <= tolerance * std::abs(expected);
+}
+} // namespace GrayToneDifferenceOracle

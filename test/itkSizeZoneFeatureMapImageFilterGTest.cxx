@@ -1,0 +1,592 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "IbsiPhantom.h"
+#include "PipelineTestUtilities.h"
+#include "RunLengthRandomFilterCase.h"
+#include "SizeZoneRandomCase.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkStreamingImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Image2D = itk::Image<unsigned char, 2>;
+using Image3D = itk::Image<unsigned char, 3>;
+using Filter2D = VoxelMapsTest::SizeZoneFilter<Image2D>;
+using Filter3D = VoxelMapsTest::SizeZoneFilter<Image3D>;
+using DoubleFilter2D = VoxelMapsTest::SizeZoneFilter<Image2D, itk::VectorImage<double, 2>>;
+using DoubleFilter3D = VoxelMapsTest::SizeZoneFilter<Image3D, itk::VectorImage<double, 3>>;
+using Enums = itk::SizeZoneFeatureMapEnums;
+using Feature = Enums::Feature;
+using Connectivity = Enums::Connectivity;
+using Method = itk::GrayLevelDiscretizationEnums::Method;
+using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
+using Names = std::vector<std::string>;
+using VoxelMapsTest::Compute;
+using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::GetBuffer;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::maxSecondsToAbort;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::SizeZoneRandomCase;
+
+/** The image of PyRadiomics' documentation. */
+const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
+                                                  3, 3, 3, 1, 3, //
+                                                  2, 1, 1, 1, 3, //
+                                                  4, 2, 2, 2, 3, //
+                                                  3, 5, 3, 3, 2 };
+
+template <typename TFilter>
+typename TFilter::Pointer
+MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
+                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
+{
+  const auto filter = TFilter::New();
+  filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
+  filter->SetDiscretizationMethod(Method::Levels);
+  filter->SetNumberOfGrayLevels(numberOfGrayLevels);
+  filter->SetNeighborhoodRadius(radius);
+  return filter;
+}
+
+/** All features of one pixel. */
+template <typename TFilter>
+std::map<Feature, double>
+FeaturesAt(const itk::SmartPointer<TFilter> & filter, const typename TFilter::InputImageType::IndexType & index)
+{
+  filter->SetFeatures(Enums::GetAllFeatures());
+  filter->Update();
+  const auto                values = filter->GetOutput()->GetPixel(index);
+  std::map<Feature, double> features;
+  for (const Feature feature : Enums::GetAllFeatures())
+  {
+    features[feature] = values[static_cast<unsigned int>(feature)];
+  }
+  return features;
+}
+
+Filter2D::Pointer
+MakeFilter()
+{
+  return MakeFilterOfLevels<Filter2D>({ { 5, 5 } }, documentedImage, 5);
+}
+
+/** Expect an error that names these words, and that the filter works once the mistake is undone. */
+template <typename TMistake, typename TRepair>
+void
+ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
+{
+  const auto filter = MakeFilter();
+  mistake(filter.GetPointer());
+  ExpectError([&] { filter->Update(); }, words);
+  repair(filter.GetPointer());
+  EXPECT_NO_THROW(filter->Update());
+  EXPECT_TRUE(HasSameBits(Compute(MakeFilter()), GetBuffer(filter->GetOutput())));
+}
+
+/** Noise with flat parts and a mask with holes. */
+template <typename TFilter>
+typename TFilter::Pointer
+MakeSceneFilter()
+{
+  using ImageType = typename TFilter::InputImageType;
+  using MaskType = typename TFilter::MaskImageType;
+  RandomNumbers                              random(19);
+  const typename ImageType::SizeType         size{ { 41, 17, 9 } };
+  const std::size_t                          count = size[0] * size[1] * size[2];
+  std::vector<typename ImageType::PixelType> pixels(count);
+  std::vector<unsigned char>                 inside(count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    pixels[i] =
+      static_cast<typename ImageType::PixelType>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(0, 250));
+    inside[i] = random.Chance(0.85) ? 1 : 0;
+  }
+  const typename ImageType::IndexType start{ { -3, 5, 40 } };
+  const auto                          filter = TFilter::New();
+  filter->SetInput(MakeImage<ImageType>(size, pixels, start));
+  filter->SetMaskImage(MakeImage<MaskType>(size, inside, start));
+  filter->SetNumberOfGrayLevels(6);
+  filter->SetRangeSource(RangeSource::Given);
+  filter->SetWindowSize({ { 5, 4, 3 } });
+  filter->SetWindowAnchor({ { 1, 3, 0 } });
+  return filter;
+}
+
+template <typename TFilter>
+void
+CheckRandomFilterCase(std::uint64_t seed)
+{
+  using InputImageType = typename TFilter::InputImageType;
+  using MaskImageType = typename TFilter::MaskImageType;
+  using PixelType = typename TFilter::InputPixelType;
+  using ValueType = typename TFilter::OutputValueType;
+  constexpr unsigned int dimension = TFilter::ImageDimension;
+
+  RandomNumbers      random(seed);
+  SizeZoneRandomCase randomCase =
+    VoxelMapsTest::DrawSizeZoneRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
+  RunLengthRandomCase &                  common = randomCase.common;
+  VoxelMapsTest::IntensityMaker<TFilter> intensityMaker(common.numberOfGrayLevels, random);
+  std::vector<PixelType>                 pixels;
+  for (const std::uint16_t level : common.levels.values)
+  {
+    pixels.push_back(intensityMaker.MakeIntensity(level));
+  }
+  const std::string          holes = DrawHoles(common.levels, random);
+  std::vector<unsigned char> mask;
+  for (std::uint16_t & level : common.levels.values)
+  {
+    mask.push_back(level != 0 ? 1 : 0);
+  }
+  if (std::is_floating_point<PixelType>::value && random.Chance(0.3))
+  {
+    // NaN is an absent voxel, too.
+    const auto at = static_cast<std::size_t>(random.Below(static_cast<std::int64_t>(pixels.size())));
+    pixels[at] = std::numeric_limits<PixelType>::quiet_NaN();
+    common.levels.values[at] = 0;
+  }
+
+  typename InputImageType::SizeType   size;
+  typename InputImageType::IndexType  start;
+  typename InputImageType::RegionType region;
+  typename TFilter::SizeType          windowSize;
+  typename TFilter::OffsetType        windowAnchor;
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    size[axis] = static_cast<itk::SizeValueType>(common.levels.size[axis]);
+    start[axis] = random.Between(-50, 50);
+    region.SetIndex(axis, start[axis] + common.regionIndex[axis]);
+    region.SetSize(axis, static_cast<itk::SizeValueType>(common.regionSize[axis]));
+    windowSize[axis] = static_cast<itk::SizeValueType>(common.window.size[axis]);
+    windowAnchor[axis] = common.window.anchor[axis];
+  }
+  const auto filter = TFilter::New();
+  filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
+  filter->SetMaskImage(MakeImage<MaskImageType>(size, mask, start));
+  intensityMaker.Configure(filter);
+  filter->SetWindowSize(windowSize);
+  filter->SetWindowAnchor(windowAnchor);
+  filter->SetFeatures(randomCase.features);
+  filter->SetConnectivity(randomCase.connectivity);
+  filter->SetBackgroundValue(-1.0);
+
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes << ", " << intensityMaker.GetMethod());
+  filter->GetOutput()->SetRequestedRegion(region);
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
+  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
+  ASSERT_EQ(randomCase.features.size(), filter->GetFeatureNames().size());
+  const auto result = GetBuffer(filter->GetOutput());
+  ASSERT_TRUE(AgreesWithOracle(randomCase, result, -1.0, random, 30000));
+  if (random.Chance(0.3))
+  {
+    // What is not selected is background; nothing else changes.
+    const std::vector<unsigned char> all(mask.size(), 1);
+    auto                             some = all;
+    for (unsigned char & voxel : some)
+    {
+      voxel = random.Chance(0.5) ? 1 : 0;
+    }
+    const auto selection = MakeImage<MaskImageType>(size, some, start);
+    filter->SetSelectionImage(selection);
+    filter->GetOutput()->SetRequestedRegion(region);
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
+    const auto             selected = GetBuffer(selection.GetPointer(), region);
+    std::vector<ValueType> expected = result;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+      expected[i] = selected[i / randomCase.features.size()] != 0 ? expected[i] : ValueType{ -1 };
+    }
+    ASSERT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput())));
+  }
+}
+
+template <typename TFilter>
+void
+CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
+{
+  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
+  {
+    CheckRandomFilterCase<TFilter>(firstSeed + i);
+  }
+}
+
+enum PublishedColumn
+{
+  SlicesIn2D,
+  SlicesMerged,
+  In3D
+};
+
+struct PublishedRow
+{
+  Feature               feature;
+  std::array<double, 3> values;
+};
+
+// Reference values of the IBSI manual (arXiv:1612.07003), three significant digits.
+const std::vector<PublishedRow> publishedRows{
+  { Feature::SmallAreaEmphasis, { { 0.363, 0.368, 0.255 } } },
+  { Feature::LargeAreaEmphasis, { { 43.9, 34.2, 550.0 } } },
+  { Feature::LowGrayLevelZoneEmphasis, { { 0.371, 0.368, 0.253 } } },
+  { Feature::HighGrayLevelZoneEmphasis, { { 16.4, 16.2, 15.6 } } },
+  { Feature::SmallAreaLowGrayLevelEmphasis, { { 0.0259, 0.0295, 0.0256 } } },
+  { Feature::SmallAreaHighGrayLevelEmphasis, { { 10.3, 9.87, 2.76 } } },
+  { Feature::LargeAreaLowGrayLevelEmphasis, { { 40.4, 30.6, 503.0 } } },
+  { Feature::LargeAreaHighGrayLevelEmphasis, { { 113.0, 107.0, 1490.0 } } },
+  { Feature::GrayLevelNonUniformity, { { 1.41, 5.44, 1.4 } } },
+  { Feature::GrayLevelNonUniformityNormalized, { { 0.323, 0.302, 0.28 } } },
+  { Feature::SizeZoneNonUniformity, { { 1.49, 3.44, 1.0 } } },
+  { Feature::SizeZoneNonUniformityNormalized, { { 0.333, 0.191, 0.2 } } },
+  { Feature::ZonePercentage, { { 0.24, 0.243, 0.0676 } } },
+  { Feature::GrayLevelVariance, { { 3.97, 3.92, 2.64 } } },
+  { Feature::ZoneVariance, { { 21.0, 17.3, 331.0 } } },
+  { Feature::ZoneEntropy, { { 1.93, 3.08, 2.32 } } },
+};
+
+void
+ExpectPublishedValues(PublishedColumn column, const std::map<Feature, double> & values)
+{
+  for (const PublishedRow & row : publishedRows)
+  {
+    EXPECT_EQ(row.values[column], IbsiPhantom::RoundTo3Digits(values.at(row.feature)))
+      << row.feature << " is " << values.at(row.feature);
+  }
+}
+
+/** Compute the part of the phantom from this voxel on. Its intensities are gray levels, from 1 to 9; every window holds
+ * all of it, so that all voxels of the mask have the same features. */
+template <typename TFilter>
+std::map<Feature, double>
+ComputePhantom(const typename TFilter::SizeType & size, std::size_t first, Connectivity connectivity)
+{
+  std::size_t number = 1;
+  for (unsigned int axis = 0; axis < TFilter::ImageDimension; ++axis)
+  {
+    number *= size[axis];
+  }
+  const auto                       begin = static_cast<std::ptrdiff_t>(first);
+  const auto                       end = static_cast<std::ptrdiff_t>(first + number);
+  const std::vector<unsigned char> mask(IbsiPhantom::phantomMask.begin() + begin,
+                                        IbsiPhantom::phantomMask.begin() + end);
+  const std::vector<unsigned char> levels(IbsiPhantom::phantomImage.begin() + begin,
+                                          IbsiPhantom::phantomImage.begin() + end);
+  const auto                       filter = MakeFilterOfLevels<TFilter>(size, levels, 9, 4);
+  filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, mask));
+  filter->SetConnectivity(connectivity);
+  filter->SetFeatures(Enums::GetAllFeatures());
+  filter->Update();
+
+  const std::size_t         components = Enums::NumberOfFeatures;
+  const auto                output = GetBuffer(filter->GetOutput());
+  std::vector<double>       values;
+  std::map<Feature, double> features;
+  for (std::size_t i = 0; i < number; ++i)
+  {
+    const std::vector<double> here(output.begin() + static_cast<std::ptrdiff_t>(i * components),
+                                   output.begin() + static_cast<std::ptrdiff_t>((i + 1) * components));
+    if (mask[i] == 0)
+    {
+      EXPECT_EQ(std::vector<double>(components, 0.0), here);
+      continue;
+    }
+    values = values.empty() ? here : values;
+    EXPECT_EQ(values, here) << "at voxel " << i;
+  }
+  for (const Feature feature : Enums::GetAllFeatures())
+  {
+    features[feature] = values[static_cast<std::size_t>(feature)];
+  }
+  return features;
+}
+} // namespace
+
+TEST(SizeZoneFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
+{
+  const auto filter = Filter3D::New();
+  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "SizeZoneFeatureMapImageFilter", filter->GetNameOfClass());
+  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
+  EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
+  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
+  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
+  EXPECT_EQ(Connectivity::Full, filter->GetConnectivity());
+  EXPECT_EQ(0.0, filter->GetBackgroundValue());
+}
+
+TEST(SizeZoneFeatureMapImageFilter, SettersStoreAndModify)
+{
+  const auto                 filter = Filter2D::New();
+  const std::vector<Feature> features{ Feature::ZoneVariance, Feature::ZoneEntropy };
+  const auto                 expectModified = [&filter](const auto & set, bool modified) {
+    const auto before = filter->GetMTime();
+    set();
+    EXPECT_EQ(modified, filter->GetMTime() > before);
+  };
+  for (const bool modified : { true, false })
+  {
+    expectModified([&] { filter->SetFeatures(features); }, modified);
+    expectModified([&] { filter->SetConnectivity(Connectivity::InPlane); }, modified);
+  }
+  EXPECT_EQ(features, filter->GetFeatures());
+  EXPECT_EQ(Connectivity::InPlane, filter->GetConnectivity());
+}
+
+TEST(SizeZoneFeatureMapImageFilter, NamesOfComponents)
+{
+  const auto filter = MakeFilter();
+  EXPECT_EQ((Names{ "GLN",
+                    "GLNN",
+                    "GLV",
+                    "HGLZE",
+                    "LAE",
+                    "LAHGLE",
+                    "LALGLE",
+                    "LGLZE",
+                    "SZN",
+                    "SZNN",
+                    "SAE",
+                    "SAHGLE",
+                    "SALGLE",
+                    "ZE",
+                    "ZP",
+                    "ZV" }),
+            filter->GetFeatureNames());
+  filter->SetFeatures({ Feature::ZonePercentage, Feature::LargeAreaEmphasis });
+  EXPECT_EQ((Names{ "ZP", "LAE" }), filter->GetFeatureNames());
+  filter->UpdateOutputInformation();
+  EXPECT_EQ(2u, filter->GetOutput()->GetNumberOfComponentsPerPixel());
+}
+
+TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
+{
+  const auto filter = Filter2D::New();
+  filter->SetFeatures({ Feature::ZonePercentage, Feature::SmallAreaEmphasis });
+  filter->SetConnectivity(Connectivity::InPlane);
+  std::ostringstream out;
+  filter->Print(out);
+  for (const std::string text : { "Features: ZP SAE\n", "Connectivity: InPlane\n", "NumberOfGrayLevels: 32\n" })
+  {
+    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
+  }
+}
+
+// Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.
+TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
+{
+  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), { { 2, 2 } });
+  EXPECT_EQ(85.0 / 11.0, values.at(Feature::LargeAreaEmphasis));
+  EXPECT_EQ(27.0 / 11.0, values.at(Feature::GrayLevelNonUniformity));
+  EXPECT_EQ(27.0 / 121.0, values.at(Feature::GrayLevelNonUniformityNormalized));
+  EXPECT_EQ(43.0 / 11.0, values.at(Feature::SizeZoneNonUniformity));
+  EXPECT_EQ(43.0 / 121.0, values.at(Feature::SizeZoneNonUniformityNormalized));
+  EXPECT_EQ(11.0 / 25.0, values.at(Feature::ZonePercentage));
+  EXPECT_EQ(204.0 / 121.0, values.at(Feature::GrayLevelVariance));
+  EXPECT_EQ(310.0 / 121.0, values.at(Feature::ZoneVariance));
+  EXPECT_EQ(13.0, values.at(Feature::HighGrayLevelZoneEmphasis));
+  EXPECT_EQ(590.0 / 11.0, values.at(Feature::LargeAreaHighGrayLevelEmphasis));
+  EXPECT_NEAR(3.02716911844, values.at(Feature::ZoneEntropy), 1e-11);
+  EXPECT_NEAR(23413.0 / 39600.0, values.at(Feature::SmallAreaEmphasis), 1e-15);
+  EXPECT_NEAR(1247.0 / 6600.0, values.at(Feature::LowGrayLevelZoneEmphasis), 1e-15);
+  EXPECT_NEAR(84049.0 / 1425600.0, values.at(Feature::SmallAreaLowGrayLevelEmphasis), 1e-15);
+  EXPECT_NEAR(43833.0 / 4400.0, values.at(Feature::SmallAreaHighGrayLevelEmphasis), 1e-14);
+  EXPECT_NEAR(96557.0 / 39600.0, values.at(Feature::LargeAreaLowGrayLevelEmphasis), 1e-15);
+}
+
+// The window of 5 x 5 at the corner holds the first 3 x 3 pixels, whose zones are (1, 2), two (2, 1), (3, 3), two (5,
+// 1).
+TEST(SizeZoneFeatureMapImageFilter, DocumentedImageAtTheCorner)
+{
+  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), { { 0, 0 } });
+  EXPECT_NEAR(157.0 / 216.0, values.at(Feature::SmallAreaEmphasis), 1e-15);
+  EXPECT_EQ(6.0 / 9.0, values.at(Feature::ZonePercentage));
+  EXPECT_EQ(17.0 / 6.0, values.at(Feature::LargeAreaEmphasis));
+}
+
+TEST(SizeZoneFeatureMapImageFilter, OneVoxel)
+{
+  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 1, 1 } }, { 3 }, 5), { { 0, 0 } });
+  for (const Feature feature : { Feature::GrayLevelNonUniformity,
+                                 Feature::GrayLevelNonUniformityNormalized,
+                                 Feature::SizeZoneNonUniformity,
+                                 Feature::SizeZoneNonUniformityNormalized,
+                                 Feature::SmallAreaEmphasis,
+                                 Feature::LargeAreaEmphasis,
+                                 Feature::ZonePercentage })
+  {
+    EXPECT_EQ(1.0, values.at(feature)) << feature;
+  }
+  for (const Feature feature : { Feature::GrayLevelVariance, Feature::ZoneVariance, Feature::ZoneEntropy })
+  {
+    EXPECT_EQ(0.0, values.at(feature)) << feature;
+  }
+  EXPECT_EQ(9.0, values.at(Feature::HighGrayLevelZoneEmphasis));
+  EXPECT_NEAR(1.0 / 9.0, values.at(Feature::LowGrayLevelZoneEmphasis), 1e-16);
+}
+
+TEST(SizeZoneFeatureMapImageFilter, AFlatWindowIsOneZone)
+{
+  const auto values = FeaturesAt(
+    MakeFilterOfLevels<DoubleFilter3D>({ { 5, 5, 5 } }, std::vector<unsigned char>(125, 1), 1), { { 2, 2, 2 } });
+  EXPECT_EQ(1.0 / 125.0, values.at(Feature::ZonePercentage));
+  EXPECT_EQ(15625.0, values.at(Feature::LargeAreaEmphasis));
+  EXPECT_EQ(0.0, values.at(Feature::ZoneEntropy));
+  EXPECT_EQ(0.0, values.at(Feature::ZoneVariance));
+  EXPECT_EQ(0.0, values.at(Feature::GrayLevelVariance));
+  EXPECT_NEAR(1.0 / 15625.0, values.at(Feature::SmallAreaLowGrayLevelEmphasis), 1e-18);
+}
+
+TEST(SizeZoneFeatureMapImageFilter, ConnectivityInPlaneIsThatOfSlices)
+{
+  const std::vector<unsigned char> levels(27, 1);
+  const auto                       filter = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
+  filter->SetConnectivity(Connectivity::InPlane);
+  const auto values = FeaturesAt(filter, { { 1, 1, 1 } });
+  EXPECT_EQ(3.0 / 27.0, values.at(Feature::ZonePercentage));
+  EXPECT_EQ(81.0, values.at(Feature::LargeAreaEmphasis));
+  // A window of one slice has the zones of this slice.
+  const auto slice = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
+  slice->SetWindowSize({ { 3, 3, 1 } });
+  EXPECT_EQ(1.0 / 9.0, FeaturesAt(slice, { { 1, 1, 1 } }).at(Feature::ZonePercentage));
+}
+
+TEST(SizeZonePublishedValues, AllFeaturesArePublished)
+{
+  EXPECT_EQ(std::size_t{ Enums::NumberOfFeatures }, publishedRows.size());
+}
+
+TEST(SizeZonePublishedValues, Phantom)
+{
+  const auto & size = IbsiPhantom::phantomSize;
+  ExpectPublishedValues(In3D, ComputePhantom<DoubleFilter3D>({ { size[0], size[1], size[2] } }, 0, Connectivity::Full));
+  ExpectPublishedValues(SlicesMerged,
+                        ComputePhantom<DoubleFilter3D>({ { size[0], size[1], size[2] } }, 0, Connectivity::InPlane));
+  std::map<Feature, double> means;
+  for (std::size_t slice = 0; slice < size[2]; ++slice)
+  {
+    for (const auto & value :
+         ComputePhantom<DoubleFilter2D>({ { size[0], size[1] } }, slice * size[0] * size[1], Connectivity::Full))
+    {
+      means[value.first] += value.second / size[2];
+    }
+  }
+  ExpectPublishedValues(SlicesIn2D, means);
+}
+
+// The oracle must know the published values too.
+TEST(SizeZonePublishedValues, PhantomOfTheOracle)
+{
+  SizeZoneOracle::Levels levels;
+  levels.size = { { IbsiPhantom::phantomSize[0], IbsiPhantom::phantomSize[1], IbsiPhantom::phantomSize[2] } };
+  for (std::size_t i = 0; i < IbsiPhantom::phantomImage.size(); ++i)
+  {
+    levels.values.push_back(
+      static_cast<std::uint16_t>(IbsiPhantom::phantomMask[i] != 0 ? IbsiPhantom::phantomImage[i] : 0));
+  }
+  const SizeZoneOracle::Window window{ { { 9, 9, 9 } }, { { 4, 4, 4 } } };
+  for (const Connectivity connectivity : { Connectivity::Full, Connectivity::InPlane })
+  {
+    const auto                matrix = SizeZoneOracle::CountZones(levels, window, { { 2, 2, 0 } }, connectivity);
+    std::map<Feature, double> values;
+    for (const Feature feature : Enums::GetAllFeatures())
+    {
+      values[feature] = static_cast<double>(SizeZoneOracle::ComputeFeature(matrix, feature).reference);
+    }
+    ExpectPublishedValues(connectivity == Connectivity::Full ? In3D : SlicesMerged, values);
+  }
+}
+
+TEST(SizeZoneFeatureMapImageFilterErrors, Parameters)
+{
+  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ Feature::ZoneEntropy, Feature::ZoneEntropy }); },
+                        all,
+                        { "ZoneEntropy" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(16) }); }, all, { "16" });
+  ExpectRepairableError([](Filter2D * filter) { filter->SetConnectivity(static_cast<Connectivity>(2)); },
+                        [](Filter2D * filter) { filter->SetConnectivity(Connectivity::Full); },
+                        { "Connectivity", "2", "InPlane" });
+}
+
+TEST(SizeZoneFeatureMapImageFilterRandom, UInt8In2D)
+{
+  CheckRandomFilterCases<Filter2D>(750000, 150);
+}
+
+TEST(SizeZoneFeatureMapImageFilterRandom, FloatIn3DToDouble)
+{
+  CheckRandomFilterCases<VoxelMapsTest::SizeZoneFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(760000, 150);
+}
+
+TEST(SizeZonePipeline, WorkUnitsDoNotChangeBits)
+{
+  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>(); });
+}
+
+TEST(SizeZonePipeline, StreamDivisionsDoNotChangeBits)
+{
+  for (const Connectivity connectivity : { Connectivity::Full, Connectivity::InPlane })
+  {
+    const auto whole = MakeSceneFilter<Filter3D>();
+    whole->SetConnectivity(connectivity);
+    const auto expected = Compute(whole);
+    for (const unsigned int divisions : { 1u, 2u, 7u })
+    {
+      const auto filter = MakeSceneFilter<Filter3D>();
+      filter->SetConnectivity(connectivity);
+      const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
+      streamer->SetInput(filter->GetOutput());
+      streamer->SetNumberOfStreamDivisions(divisions);
+      streamer->Update();
+      EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
+    }
+  }
+}
+
+TEST(SizeZonePipeline, AbortsSoon)
+{
+  // Also where windows are so large that one row takes long.
+  for (const unsigned int radius : { 2u, 9u })
+  {
+    const auto filter = VoxelMapsTest::SizeZoneFilter<itk::Image<short, 3>>::New();
+    filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
+    filter->SetNumberOfWorkUnits(2);
+    filter->SetNeighborhoodRadius(radius);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
+    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, 200).withoutOthers, maxSecondsToAbort);
+  }
+}
+
+TEST(SizeZonePipeline, WorksAgainAfterAborts)
+{
+  const auto filter = MakeSceneFilter<Filter3D>();
+  bool       abort = false;
+  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>()), abort);
+}

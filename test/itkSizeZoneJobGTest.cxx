@@ -1,0 +1,442 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "GuardedOutput.h"
+#include "SizeZoneRandomCase.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = itk::voxelmaps::SizeZoneJob;
+using Triple = itk::voxelmaps::Triple;
+using Enums = itk::SizeZoneFeatureMapEnums;
+using Feature = Enums::Feature;
+using Connectivity = Enums::Connectivity;
+using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::DrawSizeZoneRandomCase;
+using VoxelMapsTest::GetSizeZoneEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeSizeZoneJob;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
+using VoxelMapsTest::SizeZoneEngine;
+using VoxelMapsTest::SizeZoneRandomCase;
+
+template <typename TReal>
+std::vector<TReal>
+Compute(const Job & job, const SizeZoneEngine & engine = GetSizeZoneEngines().front())
+{
+  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.features.size(), engine);
+}
+
+/** Compare a case, computed by all engines, with the oracle. */
+template <typename TReal>
+void
+CheckCase(const SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+{
+  Job job = MakeSizeZoneJob(randomCase);
+  job.backgroundValue = 3.0;
+  // An index frame of its own must not matter.
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    const std::int64_t shift = random.Between(-1000, 1000);
+    job.levelsIndex[axis] += shift;
+    job.outputIndex[axis] += shift;
+  }
+  std::vector<TReal> first;
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    SCOPED_TRACE(engine.name);
+    const bool hasThreads = random.Chance(0.5);
+    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
+    job.execution.parallelFor = hasThreads ? RunThreads : itk::voxelmaps::ParallelFor{};
+    std::atomic<std::uint64_t> completed{ 0 };
+    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
+    const std::vector<TReal> result = Compute<TReal>(job, engine);
+    if (first.empty())
+    {
+      first = result;
+      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
+    }
+    else if (result.empty())
+    {
+      continue; // cannot take the job
+    }
+    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
+    ASSERT_TRUE(HasSameBits(first, result));
+  }
+}
+
+void
+CheckRandomCase(SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+{
+  const std::string holes = DrawHoles(randomCase.common.levels, random);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+  if (random.Chance(0.5))
+  {
+    CheckCase<float>(randomCase, random, budget);
+  }
+  else
+  {
+    CheckCase<double>(randomCase, random, budget);
+  }
+}
+
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers      random(seed);
+    SizeZoneRandomCase randomCase = DrawSizeZoneRandomCase(seed, dimension, 65535, random);
+    CheckRandomCase(randomCase, random, 50000);
+  }
+}
+
+/** Cases with a window of this size, of a few voxels of a larger image with few or many levels. */
+void
+CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & regionSize, unsigned int count,
+            std::int64_t budget)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers         random(seed);
+    SizeZoneRandomCase    randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
+    RunLengthRandomCase & common = randomCase.common;
+    common.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
+    std::int64_t voxels = 1;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      common.levels.size[axis] = std::max<std::int64_t>(windowSize[axis] + random.Between(-2, 3), regionSize[axis]);
+      common.window.anchor[axis] = random.Below(windowSize[axis]);
+      common.regionSize[axis] = regionSize[axis];
+      common.regionIndex[axis] = random.Between(0, common.levels.size[axis] - regionSize[axis]);
+      voxels *= common.levels.size[axis];
+    }
+    common.window.size = windowSize;
+    common.levels.values.resize(static_cast<std::size_t>(voxels));
+    // Long runs make large and winding zones.
+    const double change = random.OneOf<double>({ 0.02, 0.3, 1.0 });
+    for (std::size_t i = 0; i < common.levels.values.size(); ++i)
+    {
+      common.levels.values[i] = i > 0 && !random.Chance(change)
+                                  ? common.levels.values[i - 1]
+                                  : static_cast<std::uint16_t>(random.Between(1, common.numberOfGrayLevels));
+    }
+    CheckRandomCase(randomCase, random, budget);
+  }
+}
+
+/** Noise with holes, and all features. */
+struct NoiseJob
+{
+  explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
+    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+  {
+    RandomNumbers random(7);
+    for (std::uint16_t & level : levels)
+    {
+      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.outputSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    job.windowSize = { { 5, 5, std::min<std::int64_t>(size[2], 3) } };
+    job.windowAnchor = { { 2, 2, job.windowSize[2] / 2 } };
+    job.features = Enums::GetAllFeatures();
+  }
+
+  std::vector<std::uint16_t> levels;
+  Job                        job;
+};
+
+void
+ExpectRefusal(const Job & job, const std::vector<std::string> & words)
+{
+  std::vector<float> output(64 * (job.features.size() + 1));
+  Job                withOutput = job;
+  withOutput.output = output.data();
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    try
+    {
+      engine.compute(withOutput);
+      ADD_FAILURE() << engine.name << " takes it";
+    }
+    catch (const itk::voxelmaps::EngineError & error)
+    {
+      for (const std::string & word : words)
+      {
+        EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << " is missing in: " << error.what();
+      }
+    }
+  }
+}
+} // namespace
+
+// Few enough for compute-sanitizer.
+TEST(SizeZoneJob, SmallCases)
+{
+  CheckRandomCases(9000, 2, 4);
+  CheckRandomCases(9100, 3, 4);
+}
+
+TEST(SizeZoneJob, RandomCasesIn2D)
+{
+  CheckRandomCases(710000, 2, 200);
+}
+
+TEST(SizeZoneJob, RandomCasesIn3D)
+{
+  CheckRandomCases(720000, 3, 300);
+}
+
+TEST(SizeZoneJob, WindowsOfBits)
+{
+  // All words and numbers of slices, and rows and columns.
+  const std::vector<Triple> windows{ { { 5, 5, 5 } },  { { 5, 5, 1 } },  { { 5, 5, 3 } },  { { 5, 5, 7 } },
+                                     { { 7, 7, 7 } },  { { 7, 7, 1 } },  { { 7, 7, 2 } },  { { 7, 7, 4 } },
+                                     { { 7, 8, 6 } },  { { 3, 3, 3 } },  { { 62, 1, 1 } }, { { 30, 1, 7 } },
+                                     { { 31, 1, 2 } }, { { 1, 32, 5 } }, { { 1, 16, 3 } }, { { 10, 3, 2 } } };
+  std::uint64_t             seed = 730000;
+  for (const Triple & window : windows)
+  {
+    CheckWindow(seed, window, { { 40, 2, 2 } }, 6, 300000);
+    seed += 100;
+  }
+}
+
+TEST(SizeZoneJob, LargerWindows)
+{
+  const std::vector<Triple> windows{ { { 9, 9, 9 } },    { { 8, 8, 1 } },    { { 63, 1, 1 } },  { { 3, 3, 8 } },
+                                     { { 1, 33, 2 } },   { { 13, 12, 11 } }, { { 255, 3, 3 } }, { { 3, 250, 2 } },
+                                     { { 40, 40, 40 } }, { { 255, 255, 1 } } };
+  std::uint64_t             seed = 740000;
+  for (const Triple & window : windows)
+  {
+    const std::int64_t voxels = window[0] * window[1] * window[2];
+    CheckWindow(seed, window, { { 3, 1, 1 } }, voxels > 10000 ? 2 : 4, 1);
+    seed += 100;
+  }
+}
+
+TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)
+{
+  // The two corners above belong together only through voxels below the smaller window.
+  const std::vector<std::uint16_t> levels{ 2, 1, 2, //
+                                           2, 1, 2, //
+                                           2, 2, 2 };
+  Job                              job;
+  job.levels = levels.data();
+  job.levelsSize = { { 3, 3, 1 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.outputIndex = { { 1, 0, 0 } };
+  job.numberOfGrayLevels = 2;
+  job.windowSize = { { 3, 3, 1 } };
+  job.windowAnchor = { { 1, 0, 0 } };
+  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    // Zones of 7 and 2 voxels.
+    EXPECT_EQ((std::vector<float>{ 2.0f / 9.0f, 53.0f / 2.0f }), Compute<float>(job, engine)) << engine.name;
+  }
+  job.windowSize = { { 3, 1, 1 } };
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), Compute<float>(job, engine)) << engine.name;
+  }
+}
+
+TEST(SizeZoneJob, CornersConnect)
+{
+  // A diagonal through the cube, and one voxel of another level at each end of the other one.
+  std::vector<std::uint16_t> levels(27, 0);
+  levels[0] = levels[13] = levels[26] = 3;
+  levels[2] = levels[24] = 1;
+  Job job;
+  job.levels = levels.data();
+  job.levelsSize = { { 3, 3, 3 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.outputIndex = { { 1, 1, 1 } };
+  job.numberOfGrayLevels = 3;
+  job.windowSize = { { 3, 3, 3 } };
+  job.windowAnchor = { { 1, 1, 1 } };
+  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    job.connectivity = Connectivity::Full;
+    EXPECT_EQ((std::vector<float>{ 3.0f / 5.0f, 11.0f / 3.0f }), Compute<float>(job, engine)) << engine.name;
+    job.connectivity = Connectivity::InPlane;
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), Compute<float>(job, engine)) << engine.name;
+  }
+}
+
+TEST(SizeZoneJob, WorkersDoNotChangeBits)
+{
+  NoiseJob   noise(Triple{ { 97, 61, 3 } });
+  const auto one = Compute<float>(noise.job);
+  noise.job.execution.parallelFor = RunThreads;
+  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u })
+  {
+    noise.job.execution.numberOfWorkers = workers;
+    EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
+  }
+}
+
+TEST(SizeZoneJob, RegionsDoNotChangeBits)
+{
+  NoiseJob          noise(Triple{ { 150, 7, 4 } }, 40);
+  const Triple      size = noise.job.outputSize;
+  const auto        whole = Compute<double>(noise.job);
+  const std::size_t components = noise.job.features.size();
+  RandomNumbers     random(3);
+  for (int i = 0; i < 20; ++i)
+  {
+    Job job = noise.job;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      job.outputIndex[axis] = random.Below(size[axis]);
+      job.outputSize[axis] = random.Between(1, size[axis] - job.outputIndex[axis]);
+    }
+    const auto          part = Compute<double>(job);
+    std::vector<double> expected;
+    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
+      {
+        const std::int64_t first =
+          ((job.outputIndex[2] + z) * size[1] + job.outputIndex[1] + y) * size[0] + job.outputIndex[0];
+        const auto begin = whole.begin() + first * static_cast<std::int64_t>(components);
+        expected.insert(expected.end(), begin, begin + job.outputSize[0] * static_cast<std::int64_t>(components));
+      }
+    }
+    EXPECT_TRUE(HasSameBits(expected, part)) << i;
+  }
+}
+
+TEST(SizeZoneJob, AFeatureHasTheSameBitsInAnySelection)
+{
+  for (const std::uint32_t levels : { 5u, 300u, 65535u })
+  {
+    NoiseJob          noise(Triple{ { 20, 9, 3 } }, levels);
+    const auto        all = Compute<double>(noise.job);
+    const std::size_t components = noise.job.features.size();
+    for (std::size_t f = 0; f < components; ++f)
+    {
+      noise.job.features = { Enums::GetAllFeatures()[f] };
+      std::vector<double> expected;
+      for (std::size_t i = f; i < all.size(); i += components)
+      {
+        expected.push_back(all[i]);
+      }
+      EXPECT_TRUE(HasSameBits(expected, Compute<double>(noise.job))) << noise.job.features[0];
+    }
+  }
+}
+
+TEST(SizeZoneJob, ASelectionIsComputedAlone)
+{
+  NoiseJob                  noise(Triple{ { 200, 11, 2 } });
+  const auto                all = Compute<float>(noise.job);
+  const std::size_t         components = noise.job.features.size();
+  std::vector<std::uint8_t> selection(noise.levels.size());
+  RandomNumbers             random(5);
+  for (std::size_t i = 0; i < selection.size(); ++i)
+  {
+    // Gaps longer and shorter than the window.
+    selection[i] = i % 200 > 120 ? random.Chance(0.02) : random.Chance(0.4);
+  }
+  noise.job.selection = selection.data();
+  noise.job.backgroundValue = -7.0;
+  std::vector<float> expected = all;
+  for (std::size_t i = 0; i < selection.size(); ++i)
+  {
+    if (selection[i] == 0 || noise.levels[i] == 0)
+    {
+      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, -7.0f);
+    }
+  }
+  EXPECT_TRUE(HasSameBits(expected, Compute<float>(noise.job)));
+}
+
+TEST(SizeZoneJob, AnExceptionOfCompletedEndsTheJob)
+{
+  for (const std::int64_t window : { 5, 8 })
+  {
+    for (const bool threads : { false, true })
+    {
+      NoiseJob           noise(Triple{ { 200, 200, 10 } });
+      std::vector<float> output(noise.job.features.size() * noise.levels.size());
+      noise.job.output = output.data();
+      noise.job.windowSize[0] = noise.job.windowSize[1] = window;
+      if (threads)
+      {
+        noise.job.execution.parallelFor = RunThreads;
+        noise.job.execution.numberOfWorkers = 3;
+      }
+      std::atomic<std::uint64_t> done{ 0 };
+      noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
+        done += numberOfVoxels;
+        if (done > 0)
+        {
+          throw std::runtime_error("enough");
+        }
+      };
+      EXPECT_THROW(GetSizeZoneEngines().front().compute(noise.job), std::runtime_error);
+      EXPECT_LT(done.load(), noise.levels.size());
+    }
+  }
+}
+
+TEST(SizeZoneJob, RefusesWhatBreaksARule)
+{
+  const NoiseJob noise(Triple{ { 4, 3, 1 } });
+  Job            job = noise.job;
+  job.features.clear();
+  ExpectRefusal(job, { "0", "features", "16" });
+  job.features = { Feature::ZoneEntropy, static_cast<Feature>(16) };
+  ExpectRefusal(job, { "features", "16" });
+  job.features = { Feature::ZoneEntropy, Feature::ZoneEntropy };
+  ExpectRefusal(job, { "twice", "13" });
+  job = noise.job;
+  job.connectivity = static_cast<Connectivity>(2);
+  ExpectRefusal(job, { "connectivity", "2" });
+  job = noise.job;
+  job.windowSize = { { 41, 40, 40 } };
+  ExpectRefusal(job, { "65600", "voxels" });
+}
+
+TEST(SizeZoneJob, WithoutVoxelsThereIsNoWork)
+{
+  Job job;
+  job.numberOfGrayLevels = 1;
+  job.features = Enums::GetAllFeatures();
+  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  {
+    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
+  }
+}

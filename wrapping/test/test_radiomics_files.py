@@ -1,0 +1,191 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Maps of voxelmaps.radiomics as files: values, geometry, memory, full disks, and what is there already."""
+
+import gzip
+import pathlib
+import re
+import subprocess
+import sys
+
+import itk
+import numpy as np
+import pytest
+from itk.voxelmaps import _radiomics_files as files
+from itk.voxelmaps import _radiomics_parameters as parameters
+from itk.voxelmaps import radiomics
+
+pytest.importorskip("fcntl")
+
+CLASSES = [name for name, row in parameters.CLASSES.items() if hasattr(itk, row.filter)]
+OPTIONS = {"binWidth": 10, "additionalInfo": False, "minimumROIDimensions": 1}
+
+
+def scene(shape, seed=0):
+    """Image and mask with an oblique direction."""
+    rng = np.random.default_rng(seed)
+    image = itk.image_from_array(rng.integers(0, 100, shape).astype(np.int16))
+    mask = itk.image_from_array((rng.random(shape) < 0.7).astype(np.uint8))
+    turn = np.linalg.qr(rng.normal(size=(len(shape),) * 2))[0]
+    turn *= np.linalg.det(turn)
+    for one in (image, mask):
+        one.SetSpacing([0.7, 0.8, 2.5][: len(shape)])
+        one.SetOrigin([-120.3, 45.6, 7.8][: len(shape)])
+        one.SetDirection(itk.matrix_from_array(turn))
+    return image, mask
+
+
+def contents(paths):
+    return {key: gzip.open(path).read() for key, path in paths.items()}
+
+
+@pytest.mark.parametrize("precision", ["float", "double"])
+@pytest.mark.parametrize("shape", [(7, 9, 8), (1, 12, 9), (13, 14)])
+def test_files_are_those_that_itk_writes(shape, precision, tmp_path, monkeypatch):
+    """Headers and values, for slabs of any thickness."""
+    image, mask = scene(shape)
+    names = [name for name in CLASSES if len(shape) == 3 or name != "firstorder"]
+    maps = radiomics.execute(image, mask, featureClass=names, precision=precision, **OPTIONS)
+    expected = {}
+    for key, one in maps.items():
+        itk.imwrite(one, str(tmp_path / "one.nii"))
+        expected[key] = (tmp_path / "one.nii").read_bytes()
+    for slab in (1, 20000, 2**26):
+        monkeypatch.setattr(files, "_SLAB_BYTES", slab)
+        paths = radiomics.execute(
+            image, mask, out_dir=tmp_path / "maps", featureClass=names, precision=precision, **OPTIONS
+        )
+        assert list(paths) == list(maps)
+        assert paths == {key: tmp_path / "maps" / f"{key}.nii.gz" for key in maps}
+        assert contents(paths) == expected
+    assert sorted(p.name for p in (tmp_path / "maps").iterdir()) == sorted(f"{key}.nii.gz" for key in maps)
+    # ITK reads the geometry and the values, but 0 instead of NaN.
+    for key, one in maps.items():
+        read = itk.imread(str(paths[key]))
+        assert type(read) is type(one)
+        np.testing.assert_array_equal(itk.array_from_image(read), np.nan_to_num(itk.array_from_image(one)))
+        np.testing.assert_allclose(itk.array_from_matrix(read.GetDirection()), one.GetDirection(), atol=1e-6)
+        np.testing.assert_allclose(read.GetOrigin(), one.GetOrigin(), rtol=1e-6)
+        np.testing.assert_allclose(read.GetSpacing(), one.GetSpacing(), rtol=1e-6)
+
+
+def test_diagnostics_and_order_are_those_without_files(tmp_path):
+    image, mask = scene((7, 9, 8))
+    arguments = {"featureClass": {"glrlm": ["RunEntropy"], "firstorder": ["Mean"]}, "binWidth": 10}
+    maps = radiomics.execute(image, mask, **arguments)
+    paths = radiomics.execute(image, mask, out_dir=str(tmp_path / "a" / "b"), **arguments)
+    assert list(maps) == list(paths)
+    assert paths["original_firstorder_Mean"] == tmp_path / "a" / "b" / "original_firstorder_Mean.nii.gz"
+    assert {k: v for k, v in maps.items() if "diagnostics" in k} == {
+        k: v for k, v in paths.items() if "diagnostics" in k
+    }
+
+
+FULL_DISK = """
+import resource, sys
+import itk, numpy as np
+from itk.voxelmaps import radiomics
+image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, (40, 50, 50)).astype(np.int16))
+mask = itk.image_from_array(np.ones((40, 50, 50), np.uint8))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+radiomics.execute(image, mask, featureClass=["firstorder"], additionalInfo=False, out_dir=sys.argv[1])
+"""
+
+
+# Of the header, and of the voxels, most of which do not fit.
+@pytest.mark.parametrize("limit", [100, 100000])
+def test_full_disk(limit, tmp_path):
+    there = tmp_path / "original_firstorder_Mean.nii.gz"
+    there.write_text("what was there before")
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path), str(limit)], capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert re.match(r"OSError: .*(File too large|is the disk full)", last) and str(tmp_path) in last
+    assert there.read_text() == "what was there before"
+    assert [path.name for path in tmp_path.iterdir()] == [there.name]
+
+
+def test_folders_that_cannot_be_used(tmp_path):
+    image, mask = scene((7, 9, 8))
+    arguments = {"featureClass": {"firstorder": ["Mean"]}, **OPTIONS}
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(NotADirectoryError, match="the folder .*file.* cannot be made: a file is in its place"):
+            radiomics.execute(image, mask, out_dir=path, **arguments)
+    with files.output_folder(tmp_path / "used"):
+        with pytest.raises(RuntimeError, match="the folder .*used is in use by another run"):
+            radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
+    radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
+    # What a run that was killed has left.
+    stale = tmp_path / "used" / (files.STAGING_PREFIX + "killed")
+    stale.mkdir()
+    (stale / "original_glcm_Contrast.nii.gz").write_text("half")
+    (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
+    radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
+    assert [path.name for path in (tmp_path / "used").iterdir()] == ["original_firstorder_Mean.nii.gz"]
+    assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
+    # A folder has the name of a map.
+    (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
+    with pytest.raises(OSError, match="original_firstorder_Mean.nii.gz"):
+        radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
+
+
+def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
+    image, mask = scene((7, 9, 8))
+    compute = files._compute
+
+    def fail_at_the_second_slab(filter, volume, first, last):
+        if first > 0:
+            raise RuntimeError("stopped")
+        return compute(filter, volume, first, last)
+
+    monkeypatch.setattr(files, "_SLAB_BYTES", 1)
+    monkeypatch.setattr(files, "_compute", fail_at_the_second_slab)
+    with pytest.raises(RuntimeError, match="stopped"):
+        radiomics.execute(image, mask, out_dir=tmp_path, featureClass=["firstorder"], **OPTIONS)
+    assert list(tmp_path.iterdir()) == []
+
+
+PEAK = """
+import pathlib, resource, sys
+import itk, numpy as np
+from itk.voxelmaps import radiomics
+shape = (60, 200, 200)
+image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))
+mask = itk.image_from_array(np.ones(shape, np.uint8))
+features = radiomics._radiomics_parameters.CLASSES["firstorder"].all_features()
+options = {"additionalInfo": False, "precision": "double", "out_dir": None if sys.argv[1] == "memory" else sys.argv[1]}
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# What input and preparation take: all but the maps.
+radiomics.execute(image, mask, featureClass={"firstorder": ["Minimum"]}, **options)
+before = peak()
+maps = radiomics.execute(image, mask, featureClass={"firstorder": features}, **options)
+print((peak() - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss has other units elsewhere")
+def test_memory_is_that_of_a_slab(tmp_path):
+    """In megabytes, beyond the peak of the preparation: the maps are 345; those of a slab 64, and what is copied of them."""
+    peaks = []
+    for where in ("memory", tmp_path):
+        done = subprocess.run([sys.executable, "-c", PEAK, str(where)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout.split()[0]))
+    assert peaks[0] > 200 and peaks[1] < 100, peaks
+    assert len(list(pathlib.Path(tmp_path).iterdir())) == 18

@@ -1,0 +1,234 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Feature maps as files, computed and written slab by slab, so that memory holds a slab of the maps of one class."""
+
+import concurrent.futures
+import contextlib
+import errno
+import hashlib
+import math
+import os
+import pathlib
+import shutil
+import struct
+import tempfile
+import zlib
+from typing import NamedTuple
+
+import itk
+import numpy as np
+
+from . import _radiomics_images
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
+# Folders in which files are written until they are whole.
+STAGING_PREFIX = ".voxelmaps-maps-"
+
+# Of the maps of a slab. Smaller slabs take longer, since the windows reach over their borders.
+_SLAB_BYTES = 2**26
+
+# Level 6 takes twice as long and makes files 2 % smaller: the last bits of maps are noise to the compressor.
+_COMPRESSION_LEVEL = 1
+
+# Of NIfTI-1, with the four bytes that say that there is no extension.
+HEADER_BYTES = 352
+
+# Sizes are 16-bit integers in NIfTI-1.
+_MAX_SIZE = 32767
+
+
+# --- Folders -----------------------------------------------------------------------------------------------------------
+
+
+class _Folder(NamedTuple):
+    path: pathlib.Path
+    # Where files are written until they are whole.
+    staging: pathlib.Path
+
+
+def remove_staging(path):
+    """Remove what a run that was killed has left in a folder."""
+    for folder in pathlib.Path(path).glob(STAGING_PREFIX + "*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(descriptor, path):
+    """Lock an open folder until it is closed. Some file systems have no locks."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RuntimeError(f"the folder {path} is in use by another run") from None
+    except OSError:
+        pass
+
+
+@contextlib.contextmanager
+def output_folder(path):
+    """Make a folder for maps, for one run at a time."""
+    path = pathlib.Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise NotADirectoryError(f"the folder {path} cannot be made: a file is in its place") from None
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _lock(descriptor, path)
+        remove_staging(path)
+        try:
+            staging = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        try:
+            yield _Folder(path, pathlib.Path(staging))
+            os.fsync(descriptor)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def errors_named(path):
+    """Errors of the operating system name this file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+# --- Files -------------------------------------------------------------------------------------------------------------
+
+
+def header(volume, dtype, folder):
+    """The header of a NIfTI file of a map with the geometry of a volume: ITK's, of a small image, with the sizes of the volume."""
+    if max(volume.size) > _MAX_SIZE:
+        raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
+    small = volume.with_array(np.zeros((2,) * len(volume.size), dtype))
+    path = folder / "header.nii"
+    with errors_named(path):
+        if hasattr(itk, "NiftiImageIO"):
+            itk.imwrite(_radiomics_images.to_itk(small), str(path))
+        else:
+            sitk = _radiomics_images.simpleitk("writing NIfTI files")
+            sitk.WriteImage(_radiomics_images.to_simpleitk(small), str(path))
+        content = bytearray(path.read_bytes())
+        path.unlink()
+    struct.pack_into(f"={len(volume.size)}h", content, 42, *volume.size)
+    # ITK does not say if it could not write all of it.
+    if len(content) != HEADER_BYTES + small.array.nbytes:
+        raise OSError(errno.EIO, "the header of a map could not be written; is the disk full", str(folder.parent))
+    return bytes(content[:HEADER_BYTES])
+
+
+class _File:
+    """A gzip file that grows."""
+
+    def __init__(self, final, staging):
+        self.path = final
+        self._staged = staging / final.name
+        self._hash = hashlib.sha256()
+        self._compressor = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, 31)
+        with errors_named(final):
+            self._file = open(self._staged, "wb")
+
+    def _append(self, compressed):
+        self._hash.update(compressed)
+        with errors_named(self.path):
+            self._file.write(compressed)
+
+    def append(self, data):
+        self._append(self._compressor.compress(data))
+
+    def finish(self):
+        """Write the rest, to the disk."""
+        self._append(self._compressor.flush())
+        with errors_named(self.path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    def publish(self):
+        with errors_named(self.path):
+            os.replace(self._staged, self.path)
+        return Written(self.path, self._hash.hexdigest())
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+class Written(NamedTuple):
+    path: pathlib.Path
+    sha256: str
+
+
+def number_of_threads():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _slabs(volume, bytes_per_voxel):
+    """First and last + 1 plane of slabs, along the last axis of ITK and the first of NumPy."""
+    depth, *plane = volume.array.shape
+    thickness = max(1, _SLAB_BYTES // (math.prod(plane) * bytes_per_voxel))
+    # Of equal thickness, as far as possible.
+    count = -(-depth // thickness)
+    return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
+
+
+def _compute(filter, volume, first, last):
+    """The maps of a slab; the features are the last axis."""
+    dimension = len(volume.size)
+    region = itk.ImageRegion[dimension]()
+    for axis, size in enumerate(volume.size):
+        region.SetIndex(axis, first if axis == dimension - 1 else 0)
+        region.SetSize(axis, last - first if axis == dimension - 1 else size)
+    filter.UpdateOutputInformation()
+    filter.GetOutput().SetRequestedRegion(region)
+    filter.Update()
+    # An update would be one of the whole image.
+    return itk.array_view_from_image(filter.GetOutput(), update=False)
+
+
+def write_maps(filter, volume, keys, folder, progress=lambda fraction: None):
+    """Compute the maps of a filter and write them into a folder; returns dict of Written by key.
+
+    volume    The input of the filter, with its geometry.
+    keys      Names of the files, without their ending, in the order of the components of the output.
+    """
+    dtype = np.dtype(np.float64 if itk.template(filter.GetOutput())[1][0] is itk.D else np.float32)
+    head = header(volume, dtype, folder.staging)
+    slabs = _slabs(volume, len(keys) * dtype.itemsize)
+    with contextlib.ExitStack() as stack:
+        files = [_File(folder.path / f"{key}.nii.gz", folder.staging) for key in keys]
+        for file in files:
+            stack.callback(file.close)
+            file.append(head)
+        # zlib lets other threads of Python run.
+        pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(min(len(files), number_of_threads())))
+        for first, last in slabs:
+            maps = _compute(filter, volume, first, last)
+            list(pool.map(lambda i: files[i].append(np.ascontiguousarray(maps[..., i])), range(len(files))))
+            progress(last / len(volume.array))
+        list(pool.map(_File.finish, files))
+        return {key: file.publish() for key, file in zip(keys, files)}
