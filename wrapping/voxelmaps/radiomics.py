@@ -15,7 +15,8 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm, glrlm, glszm and ngtdm.
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm, glrlm, glszm and
+ngtdm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
 RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
