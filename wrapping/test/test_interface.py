@@ -264,6 +264,10 @@ CONNECTEDNESS_PARAMETERS = {
 }
 DEPENDENCE_PARAMETERS = {key: value for key, value in TEXTURE_PARAMETERS.items() if key != "aggregation"}
 DEPENDENCE_PARAMETERS["alpha"] = 3
+GRAY_TONE_DIFFERENCE_PARAMETERS = {
+    **{name: value for name, value in TEXTURE_PARAMETERS.items() if name != "aggregation"},
+    "count_voxels_without_neighbors": False,
+}
 COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
@@ -274,6 +278,7 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
     [
         ("CooccurrenceFeatureMapImageFilter", COOCCURRENCE_PARAMETERS),
         ("DependenceFeatureMapImageFilter", DEPENDENCE_PARAMETERS),
+        ("GrayToneDifferenceFeatureMapImageFilter", GRAY_TONE_DIFFERENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],
@@ -387,6 +392,7 @@ def test_masks_that_are_no_images(name):
         "cooccurrence_feature_map",
         "dependence_feature_map",
         "first_order_feature_map",
+        "gray_tone_difference_feature_map",
         "fuzzy_connectedness",
     ],
 )

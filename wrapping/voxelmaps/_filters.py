@@ -335,6 +335,7 @@ _DISCRETIZATION = "GrayLevelDiscretizationEnums"
 _COOCCURRENCE = "CooccurrenceFeatureMapEnums"
 _DEPENDENCE = "DependenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
+_GRAY_TONE_DIFFERENCE = "GrayToneDifferenceFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
@@ -372,6 +373,10 @@ FILTERS = {
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
         features=_FIRST_ORDER,
+    ),
+    "GrayToneDifferenceFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_GRAY_TONE_DIFFERENCE, "CudaMethod")},
+        features=_GRAY_TONE_DIFFERENCE,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
         {

@@ -119,6 +119,8 @@ def _class_parameters(name, settings, window, has_one_level):
     """Parameters of the filter that only this class has."""
     if name == "firstorder":
         return {"voxel_array_shift": float(settings["voxelArrayShift"])}
+    if name == "ngtdm":
+        return {"offsets": _offsets(settings["distances"], window)}
     directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}
     if name == "glcm":
         offsets = _offsets(settings["distances"], window)
