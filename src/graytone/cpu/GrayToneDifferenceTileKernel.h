@@ -117,6 +117,7 @@ public:
     : m_Task(task)
     , m_Tile(tile)
     , m_Memory(task, tile.size, workspace)
+    , m_Slides(m_Memory.classes[0].number != 2 && task.window[0] >= minSlidingSize)
   {
     for (int voxels = 0; voxels < maxNeighbors + 2; ++voxels)
     {
@@ -135,10 +136,8 @@ public:
   {
     this->LoadInput();
     const PositionClasses & classes = m_Memory.classes[2];
-    std::memset(
-      m_Memory.table, 0, 2 * (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint64_t));
-    int summed = 0;
-    int ready[maxClasses] = { classes.first[0], classes.first[1], classes.first[2] };
+    int                     summed = 0;
+    int                     ready[maxClasses] = { classes.first[0], classes.first[1], classes.first[2] };
     for (int z = 0; z < m_Tile.size[2]; ++z)
     {
       m_Tile.checkAbort(m_Tile.execution);
@@ -162,6 +161,8 @@ public:
 
 private:
   static constexpr int maxNeighbors = 26;
+  // Four columns of a window that slides take less time than all columns of larger windows.
+  static constexpr int minSlidingSize = 6;
 
   /** Copy the part of the input that the windows reach, with margins; what lies beyond the level buffer is absent. */
   void
@@ -294,13 +295,6 @@ private:
     return ToBits64(difference * weight) + (ToBits64(counted) << m_Task.differenceBits);
   }
 
-  /** A row of the window: levels and terms of its first voxels, its last ones, and those between. */
-  struct WindowRow
-  {
-    const std::uint16_t * levels;
-    const std::uint64_t * terms[maxClasses];
-  };
-
   void
   ComputeRow(int y, int z)
   {
@@ -308,6 +302,8 @@ private:
       m_Memory.levels + m_Memory.LevelOffset(m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
     const std::int64_t firstVoxel =
       ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] + m_Tile.start[0];
+    this->ListRows(y, z);
+    int last = -1; // window whose sums are in the tables, if they are kept
     for (int x = 0; x < m_Tile.size[0]; ++x)
     {
       const std::int64_t out = (firstVoxel + x) * m_Task.numberOfComponents;
@@ -316,60 +312,110 @@ private:
         StoreGrayToneDifferenceBackground(m_Task, out);
         continue;
       }
-      this->AddVoxels(x, y, z);
+      if (m_Slides && x > 0 && last == x - 1)
+      {
+        this->SlideTo(x);
+      }
+      else
+      {
+        this->ClearTables();
+        this->AddVoxels(x);
+      }
+      last = x;
       this->ComputeWindow(out);
     }
   }
 
+  /** The rows of the windows of a row of the output. */
   void
-  AddVoxels(int x, int y, int z)
+  ListRows(int y, int z)
   {
-    const PositionClasses * const classes = m_Memory.classes;
-    const int                     inside = classes[0].number == 1 ? m_Task.window[0] : m_Task.window[0] - 2;
-    const std::ptrdiff_t          nextClass = m_Memory.planeVoxels;
-    std::uint64_t * const         table = m_Memory.table;
-    std::uint64_t * const         otherTable = table + m_Task.numberOfGrayLevels + 1;
+    GrayToneDifferenceWindowRow * row = m_Memory.windowRows;
     for (int wz = 0; wz < m_Task.window[2]; ++wz)
     {
-      const int classZ = classes[2].Of(wz, m_Task.window[2]);
-      for (int wy = 0; wy < m_Task.window[1]; ++wy)
+      const int classZ = m_Memory.classes[2].Of(wz, m_Task.window[2]);
+      for (int wy = 0; wy < m_Task.window[1]; ++wy, ++row)
       {
-        const int                   classY = classes[1].Of(wy, m_Task.window[1]);
-        const std::uint16_t * const levels = m_Memory.levels + m_Memory.LevelOffset(x, y + wy, z + wz);
-        const std::uint64_t *       terms =
-          m_Memory.Terms(classZ, z + wz, classY, 0) + std::ptrdiff_t{ y + wy } * m_Memory.pitch + x;
-        std::uint64_t * const sums = wy % 2 == 0 ? table : otherTable;
-        int                   i = 0;
-        if (classes[0].number > 1)
-        {
-          sums[levels[0]] += terms[0];
-          sums[levels[inside + 1]] += terms[inside + 1 + (classes[0].number - 1) * nextClass];
-          terms += nextClass;
-          i = 1;
-        }
-        for (const int end = i + inside; i < end; ++i)
-        {
-          sums[levels[i]] += terms[i];
-        }
+        const int classY = m_Memory.classes[1].Of(wy, m_Task.window[1]);
+        row->levels = m_Memory.levels + m_Memory.LevelOffset(0, y + wy, z + wz);
+        row->terms = m_Memory.Terms(classZ, z + wz, classY, 0) + std::ptrdiff_t{ y + wy } * m_Memory.pitch;
+        // Additions to one number wait for each other, so that two tables take less time than one.
+        row->sums = m_Memory.table + (wy % 2 == 0 ? 0 : m_Task.numberOfGrayLevels + 1);
       }
     }
   }
 
-  /** List the levels of the window and clear the tables. */
+  void
+  ClearTables()
+  {
+    std::memset(
+      m_Memory.table, 0, 2 * (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint64_t));
+  }
+
+  /** Add the voxels of a window to empty tables. */
+  void
+  AddVoxels(int x)
+  {
+    const int                                 classes = m_Memory.classes[0].number;
+    const int                                 inside = classes == 1 ? m_Task.window[0] : m_Task.window[0] - 2;
+    const GrayToneDifferenceWindowRow * const end = m_Memory.windowRows + m_Task.window[1] * m_Task.window[2];
+    for (const GrayToneDifferenceWindowRow * row = m_Memory.windowRows; row < end; ++row)
+    {
+      const std::uint16_t * levels = row->levels + x;
+      const std::uint64_t * terms = row->terms + x;
+      std::uint64_t * const sums = row->sums;
+      if (classes > 1)
+      {
+        sums[levels[0]] += terms[0];
+        sums[levels[inside + 1]] += terms[inside + 1 + (classes - 1) * m_Memory.planeVoxels];
+        terms += m_Memory.planeVoxels + 1;
+        ++levels;
+      }
+      for (int i = 0; i < inside; ++i)
+      {
+        sums[levels[i]] += terms[i];
+      }
+    }
+  }
+
+  /** From the sums of the window before to those of a window: one column leaves, one enters, and two change their
+   * class. Differences of unsigned numbers cancel. */
+  void
+  SlideTo(int x)
+  {
+    const int                                 classes = m_Memory.classes[0].number;
+    const int                                 size = m_Task.window[0];
+    const GrayToneDifferenceWindowRow * const end = m_Memory.windowRows + m_Task.window[1] * m_Task.window[2];
+    for (const GrayToneDifferenceWindowRow * row = m_Memory.windowRows; row < end; ++row)
+    {
+      const std::uint16_t * const levels = row->levels + x - 1;
+      const std::uint64_t * const first = row->terms + x - 1;
+      const std::uint64_t * const inside = classes == 1 ? first : first + m_Memory.planeVoxels;
+      const std::uint64_t * const last = classes == 1 ? first : first + 2 * m_Memory.planeVoxels;
+      std::uint64_t * const       sums = row->sums;
+      sums[levels[0]] -= first[0];
+      sums[levels[size]] += last[size];
+      if (classes > 1)
+      {
+        sums[levels[1]] += first[1] - inside[1];
+        sums[levels[size - 1]] += inside[size - 1] - last[size - 1];
+      }
+    }
+  }
+
+  /** List the levels of the window. */
   int
   ListLevels()
   {
-    std::uint64_t * const table = m_Memory.table;
-    std::uint64_t * const otherTable = table + m_Task.numberOfGrayLevels + 1;
-    int                   levels = 0;
+    const std::uint64_t * const table = m_Memory.table;
+    const std::uint64_t * const otherTable = table + m_Task.numberOfGrayLevels + 1;
+    int                         levels = 0;
     for (int i = 1; i <= m_Task.numberOfGrayLevels; ++i)
     {
       const std::uint64_t sum = table[i] + otherTable[i];
       m_Memory.packed[levels] = sum;
       m_Memory.present[levels] = i;
       levels += sum != 0 ? 1 : 0;
-      table[i] = 0;
-      otherTable[i] = 0;
     }
     return levels;
   }
@@ -463,6 +509,7 @@ private:
   const GrayToneDifferenceTask &     m_Task;
   const GrayToneDifferenceTile &     m_Tile;
   const GrayToneDifferenceTileMemory m_Memory;
+  const bool                         m_Slides;
   double                             m_Weights[maxNeighbors + 2]; // by the number of neighbors and the voxel itself
   double                             m_Numbers[simdWidth];
 };
