@@ -19,6 +19,7 @@
 #include "HeadData.h"
 
 #include "itkCudaCooccurrenceJob.h"
+#include "itkCudaDependenceJob.h"
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaGrayToneDifferenceJob.h"
 #include "itkCudaSizeZoneJob.h"
@@ -40,178 +41,132 @@ using itk::voxelmaps::TextureFeatureMapJob;
 
 // --- Texture classes: what their engines are called ------------------------------------------------------------------
 
-struct Cooccurrence
+template <typename TJob, typename TOptions, typename TReport, void (*VCompute)(const TJob &),
+          TReport (*VComputeCuda)(const TJob &, const TOptions &)>
+struct TextureClass
 {
-  using Job = itk::voxelmaps::CooccurrenceJob;
-  using CudaOptions = itk::voxelmaps::CudaCooccurrenceOptions;
-  using CudaReport = itk::voxelmaps::CudaCooccurrenceReport;
+  using Job = TJob;
+  using CudaOptions = TOptions;
+  using CudaReport = TReport;
 
-  static constexpr const char * name = "cooccurrence";
-
-  static std::vector<CudaOptions::Method>
+  /** All methods of the device; cases that one cannot take are skipped. */
+  static std::vector<typename TOptions::Method>
   GetCudaMethods()
   {
-    using Method = CudaOptions::Method;
-    return { Method::Automatic, Method::WindowWalk };
-  }
-
-  /** All features of the class but the maximal correlation coefficient, the mean of the 13 directions. */
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
-    job.features.pop_back();
-    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
-  }
-  static std::size_t
-  GetNumberOfComponents(const Job & job)
-  {
-    return job.GetNumberOfComponents();
+    std::vector<typename TOptions::Method> methods;
+    for (int i = 0;; ++i)
+    {
+      const auto method = static_cast<typename TOptions::Method>(i);
+      if (ToName(method).find("invalid") != std::string::npos)
+      {
+        return methods;
+      }
+      methods.push_back(method);
+    }
   }
   static void
   Compute(const Job & job)
   {
-    itk::voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+    VCompute(job);
   }
   static CudaReport
   ComputeCuda(const Job & job, const CudaOptions & options)
   {
-    return itk::voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+    return VComputeCuda(job, options);
   }
 };
 
-/** The maximal correlation coefficient alone. */
-struct MaximalCorrelation : Cooccurrence
-{
-  static constexpr const char * name = "maximalcorrelation";
+#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
+  TextureClass<itk::voxelmaps::name##Job,                                                                              \
+               itk::voxelmaps::Cuda##name##Options,                                                                    \
+               itk::voxelmaps::Cuda##name##Report,                                                                     \
+               itk::voxelmaps::Compute##name##FeatureMaps,                                                             \
+               itk::voxelmaps::Compute##name##FeatureMapsCuda>
 
-  static std::vector<CudaOptions::Method>
-  GetCudaMethods()
-  {
-    return { CudaOptions::Method::Automatic };
-  }
+/** Steps to the neighbors of a voxel, one of each two opposite ones. */
+std::vector<Triple>
+GetDirections()
+{
+  return itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+}
+
+/** All features but the maximal correlation coefficient, the mean of the 13 directions. */
+struct Cooccurrence : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
+{
+  static constexpr const char * name = "cooccurrence";
+
   static void
   SetParameters(Job & job)
   {
-    Cooccurrence::SetParameters(job);
-    job.features = { Job::Feature::MaximalCorrelationCoefficient };
+    for (const auto feature : itk::CooccurrenceFeatureMapEnums::GetAllFeatures())
+    {
+      if (feature != Job::Feature::MaximalCorrelationCoefficient)
+      {
+        job.features.push_back(feature);
+      }
+    }
+    job.offsets = GetDirections();
   }
 };
 
-struct FirstOrder
+/** All features, with the 26 neighbors. */
+struct Dependence : VOXELMAPS_TEXTURE_CLASS(Dependence)
 {
-  using Job = itk::voxelmaps::FirstOrderJob;
-  using CudaOptions = itk::voxelmaps::CudaFirstOrderOptions;
-  using CudaReport = itk::voxelmaps::CudaFirstOrderReport;
+  static constexpr const char * name = "dependence";
 
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::DependenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = GetDirections();
+  }
+};
+
+struct FirstOrder : VOXELMAPS_TEXTURE_CLASS(FirstOrder)
+{
   static constexpr const char * name = "firstorder";
 
-  /** The methods of the device; cases that one cannot take are skipped. */
-  static std::vector<CudaOptions::Method>
-  GetCudaMethods()
-  {
-    using Method = CudaOptions::Method;
-    return { Method::Automatic, Method::SortingNetwork, Method::RadixSelection };
-  }
-
-  /** All features of the class. */
   static void
   SetParameters(Job & job)
   {
     job.features = itk::FirstOrderFeatureMapEnums::GetAllFeatures();
   }
-  static std::size_t
-  GetNumberOfComponents(const Job & job)
-  {
-    return job.features.size();
-  }
-  static void
-  Compute(const Job & job)
-  {
-    itk::voxelmaps::ComputeFirstOrderFeatureMaps(job);
-  }
-  static CudaReport
-  ComputeCuda(const Job & job, const CudaOptions & options)
-  {
-    return itk::voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
-  }
 };
 
-struct GrayToneDifference
+/** All features, with the 26 neighbors. */
+struct GrayToneDifference : VOXELMAPS_TEXTURE_CLASS(GrayToneDifference)
 {
-  using Job = itk::voxelmaps::GrayToneDifferenceJob;
-  using CudaOptions = itk::voxelmaps::CudaGrayToneDifferenceOptions;
-  using CudaReport = itk::voxelmaps::CudaGrayToneDifferenceReport;
-
   static constexpr const char * name = "graytonedifference";
 
-  static std::vector<CudaOptions::Method>
-  GetCudaMethods()
-  {
-    using Method = CudaOptions::Method;
-    return { Method::Automatic, Method::WindowWalk };
-  }
-
-  /** All features of the class, all 26 neighbors. */
   static void
   SetParameters(Job & job)
   {
     job.features = itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
-    job.offsets = itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
-  }
-  static std::size_t
-  GetNumberOfComponents(const Job & job)
-  {
-    return job.features.size();
-  }
-  static void
-  Compute(const Job & job)
-  {
-    itk::voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job);
-  }
-  static CudaReport
-  ComputeCuda(const Job & job, const CudaOptions & options)
-  {
-    return itk::voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options);
+    job.offsets = GetDirections();
   }
 };
 
-struct SizeZone
+/** The maximal correlation coefficient alone, the mean of the 13 directions. */
+struct MaximalCorrelation : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
 {
-  using Job = itk::voxelmaps::SizeZoneJob;
-  using CudaOptions = itk::voxelmaps::CudaSizeZoneOptions;
-  using CudaReport = itk::voxelmaps::CudaSizeZoneReport;
+  static constexpr const char * name = "maximalcorrelation";
 
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = { Job::Feature::MaximalCorrelationCoefficient };
+    job.offsets = GetDirections();
+  }
+};
+
+struct SizeZone : VOXELMAPS_TEXTURE_CLASS(SizeZone)
+{
   static constexpr const char * name = "sizezone";
 
-  /** The methods of the device; cases that one cannot take are skipped. */
-  static std::vector<CudaOptions::Method>
-  GetCudaMethods()
-  {
-    using Method = CudaOptions::Method;
-    return { Method::Automatic, Method::BitPlanes, Method::UnionFind };
-  }
-
-  /** All features of the class. */
   static void
   SetParameters(Job & job)
   {
     job.features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
-  }
-  static std::size_t
-  GetNumberOfComponents(const Job & job)
-  {
-    return job.features.size();
-  }
-  static void
-  Compute(const Job & job)
-  {
-    itk::voxelmaps::ComputeSizeZoneFeatureMaps(job);
-  }
-  static CudaReport
-  ComputeCuda(const Job & job, const CudaOptions & options)
-  {
-    return itk::voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options);
   }
 };
 
@@ -258,7 +213,7 @@ struct Fixture
     job.windowSize = { { thisCase.window, thisCase.window, thisCase.window } };
     job.windowAnchor = { { thisCase.window / 2, thisCase.window / 2, thisCase.window / 2 } };
     TClass::SetParameters(job);
-    expected.resize(CountVoxels(size) * TClass::GetNumberOfComponents(job));
+    expected.resize(CountVoxels(size) * job.features.size());
     output.resize(expected.size());
     job.output = expected.data();
     job.execution = MakeExecution(allThreads);
@@ -411,6 +366,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   TakeOption(argc, argv, "--data", dataDirectory);
   benchmark::AddCustomContext("data", DescribeData());
   RegisterClass<Cooccurrence>();
+  RegisterClass<Dependence>();
   RegisterClass<FirstOrder>();
   RegisterClass<GrayToneDifference>();
   RegisterClass<MaximalCorrelation>();

@@ -69,6 +69,7 @@ methods() {
 if has methods; then
   methods 'FirstOrder*-FirstOrderJob.*' SortingNetwork RadixSelection
   methods 'Cooccurrence*-CooccurrenceJob.*' SortedPairs WindowWalk
+  methods 'Dependence*-DependenceJob.*' SortedDependences WindowWalk
   methods 'GrayToneDifference*-GrayToneDifferenceJob.*' LevelTables WindowWalk
   methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "connectedness/ConnectednessKeys.h"
 #include "cooccurrence/CooccurrenceTask.h"
+#include "dependence/DependenceTask.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
@@ -82,13 +83,16 @@ HasAllFunctions()
   const auto sort = &SortByMergeExchange<Numbers>;
   const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
   const auto pairTerm = &GrayToneDifferencePairTerm<double>;
+  const auto dependent = &AreDependent;
+  const auto storeDependences = &StoreDependenceFeatures;
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
-      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr)
+      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
+      storeDependences == nullptr)
   {
     return false;
   }

@@ -192,13 +192,18 @@ TEST(DependenceJob, RandomCasesIn3D)
 TEST(DependenceJob, LargeWindowsAndManyLevels)
 {
   // Counts of 8 and 16 bits, elements cleared at once and one by one, offsets too many for tiles.
-  const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } },   { { 11, 11, 11 } },
-                                     { { 9, 9, 9 } },    { { 255, 1, 1 } },   { { 256 / 2, 2, 1 } } };
+  const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } }, { { 11, 11, 11 } },
+                                     { { 9, 9, 9 } },    { { 255, 1, 1 } },   { { 128, 2, 1 } } };
   std::uint64_t             seed = 730000;
   for (const Triple & window : windows)
   {
-    for (const std::uint32_t levels : { 1u, 2u, 33u, 256u, 1000u, 65535u })
+    const bool isLarge = window[0] * window[1] * window[2] > 20000;
+    for (const std::uint32_t levels : { 33u, 65535u, 1u, 2u, 256u, 1000u })
     {
+      if (isLarge && levels != 33 && levels != 65535)
+      {
+        continue; // the oracle takes long
+      }
       RandomNumbers         random(++seed);
       DependenceRandomCase  randomCase = DrawDependenceRandomCase(seed, 3, 65535, random);
       RunLengthRandomCase & common = randomCase.common;

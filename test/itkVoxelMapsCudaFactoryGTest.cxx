@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "VoxelMapsTestUtilities.h"
 
+#include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkCudaDevices.h"
 #include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
@@ -83,6 +84,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
@@ -97,6 +100,7 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("Image", NameOfNew<Image2D>());
     EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
               NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NameOfNew<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaGrayToneDifferenceFeatureMapImageFilter",
               NameOfNew<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
@@ -210,6 +214,12 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   VoxelMapsTest::ExpectError(
     [&] { cooccurrence->Update(); },
     { "CudaCooccurrenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto dependence = itk::CudaDependenceFeatureMapImageFilter<Image2D>::New();
+  dependence->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { dependence->Update(); },
+    { "CudaDependenceFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<Image2D>::New();
   firstOrder->SetInput(MakeSmallImage<Image2D>());

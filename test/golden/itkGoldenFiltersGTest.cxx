@@ -35,6 +35,7 @@ namespace
 {
 using namespace VoxelMapsGolden;
 using VoxelMapsTest::CooccurrenceFilter;
+using VoxelMapsTest::DependenceFilter;
 using VoxelMapsTest::FirstOrderFilter;
 using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
@@ -327,6 +328,45 @@ CheckCooccurrenceFilter(GoldenGroup & group, std::vector<itk::CooccurrenceFeatur
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
+CheckDependenceFilter(GoldenGroup & group)
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = DependenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  for (int i = 0; i < 6; ++i)
+  {
+    Draws           draws(group.NextCase());
+    const auto      method = static_cast<Discretization>(draws.Below(4));
+    const SceneType scene(method == Discretization::Identity, draws);
+    const auto      filter = FilterType::New();
+    filter->SetInput(scene.image);
+    filter->SetDiscretizationMethod(method);
+    DrawRange(filter.GetPointer(), method, draws);
+    SetMask(filter.GetPointer(), scene, draws);
+    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
+    filter->SetAlpha(draws.OneOf<unsigned int>({ 0, 0, 1, 5 }));
+    auto features = itk::DependenceFeatureMapEnums::GetAllFeatures();
+    if (draws.Percent(30))
+    {
+      draws.Shuffle(features);
+      features.resize(static_cast<std::size_t>(draws.Between(1, 14)));
+      filter->SetFeatures(features);
+    }
+    if (draws.Percent(30))
+    {
+      filter->SetDistances({ 2, 1 });
+    }
+    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
+    constexpr int numberOfCudaMethods = 2;
+    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
+    });
+  }
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
 CheckFirstOrderFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
@@ -492,6 +532,16 @@ TEST(GoldenFilters, MaximalCorrelationMap)
   CheckCooccurrenceFilter<unsigned char, 2, double>(group, features);
   CheckCooccurrenceFilter<short, 3, double>(group, features);
   CheckCooccurrenceFilter<float, 3, float>(group, features);
+}
+
+TEST(GoldenFilters, DependenceFeatureMap)
+{
+  GoldenGroup group("DependenceFeatureMapFilter");
+  CheckDependenceFilter<unsigned char, 2, float>(group);
+  CheckDependenceFilter<unsigned char, 3, double>(group);
+  CheckDependenceFilter<short, 3, float>(group);
+  CheckDependenceFilter<float, 2, double>(group);
+  CheckDependenceFilter<double, 3, float>(group);
 }
 
 TEST(GoldenFilters, FirstOrderFeatureMap)

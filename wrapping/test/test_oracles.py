@@ -24,6 +24,7 @@ from itk import voxelmaps
 
 import connectedness_oracle
 import cooccurrence_oracle
+import dependence_oracle
 import first_order_oracle
 import gray_tone_difference_oracle
 import run_length_oracle
@@ -130,6 +131,49 @@ def test_cooccurrence_by_names():
     assert len(instance.GetOffsets()) == 8
     with pytest.raises(RuntimeError, match="The distance 0 is not possible"):
         instance.SetDistances([0])
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 50])
+@pytest.mark.parametrize(
+    "shape, radius, levels, distances, masked",
+    [
+        ((9, 8), 1, 2, [1], False),
+        ((8, 7), (3, 1), 9, [1, 2], True),
+        ((4, 5, 4), 1, 3, [1], False),
+        ((4, 5, 6), (0, 2, 1), 40, [2], True),
+    ],
+)
+def test_dependences(shape, radius, levels, distances, masked, alpha):
+    random = np.random.default_rng(levels)
+    image = random.integers(1, levels + 1, shape).astype(np.float64)
+    image[random.random(shape) < 0.3] = 1
+    mask = random.random(shape) < 0.6 if masked else np.ones(shape, bool)
+    input_image = itk.image_from_array(image)
+    filter = itk.DependenceFeatureMapImageFilter[type(input_image), itk.VectorImage[itk.D, len(shape)]].New(
+        input_image,
+        mask_image=mask,
+        discretization_method="levels",
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        distances=distances,
+        alpha=alpha,
+    )
+    filter.Update()
+    maps = itk.array_from_image(filter.GetOutput())
+    offsets = cooccurrence_oracle.all_offsets(len(shape), distances)
+    assert len(filter.GetOffsets()) == len(offsets)
+    expected = dependence_oracle.feature_maps(np.where(mask, image, 0).astype(int), radius, offsets, alpha)
+    dependence_oracle.check(maps, expected)
+
+
+def test_dependences_by_names():
+    enums = itk.DependenceFeatureMapEnums
+    instance = itk.DependenceFeatureMapImageFilter.New(itk.image_from_array(np.ones((5, 6), np.int16)))
+    assert len(instance.GetFeatures()) == 14 and instance.GetAlpha() == 0
+    instance.SetFeatures(["DependenceEntropy", "lde", "gray_level_variance"])
+    assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["DE", "LDE", "GLV"]
+    instance.SetOffsets("in-plane")
+    assert instance.GetOffsets() == [[1, 0], [-1, 1], [0, 1], [1, 1]]
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])

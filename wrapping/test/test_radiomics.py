@@ -125,6 +125,7 @@ CASES = {
         "holes",
         {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
     ),
+    "gldm_a": ("int16", "holes", {"binWidth": 10, "gldm_a": 2}),
     "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
     "symmetricalGLCM_scattered": ("int16", "scattered", {"binWidth": 60, "symmetricalGLCM": False}),
     "one_level": ("int16", "scattered", {"binWidth": 1000}),
@@ -149,10 +150,11 @@ CASES = {
 }
 # Cases in which the class does not depend on the setting.
 NOT_OF_CLASS = {
-    "firstorder": ("no_weighting", "distance", "symmetricalGLCM"),
-    "glcm": ("voxelArrayShift",),
-    "glrlm": ("distance", "symmetricalGLCM", "voxelArrayShift"),
-    "ngtdm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
+    "firstorder": ("no_weighting", "distance", "gldm_a", "symmetricalGLCM"),
+    "glcm": ("gldm_a", "voxelArrayShift"),
+    "gldm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
+    "glrlm": ("distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
+    "ngtdm": ("no_weighting", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
 }
 
 

@@ -56,16 +56,27 @@ class Case(NamedTuple):
     output: pathlib.Path
 
 
-class Task(NamedTuple):
-    """What is done with every case."""
+class Task:
+    """What is done with every case.
 
-    parameters: _radiomics_parameters.Parameters
-    precision: str
+    params, settings, precision    Arguments of voxelmaps.radiomics.execute.
+    """
+
+    def __init__(self, params, settings, precision):
+        self._params, self._settings = params, settings
+        self.precision = precision
+
+    def prepare(self):
+        """Check the arguments; returns the names of the maps."""
+        radiomics.check_precision(self.precision)
+        self.parameters = _radiomics_parameters.read(self._params, self._settings)
+        if not self.parameters.classes:
+            raise ValueError("no feature is chosen; see --classes and --features")
+        return self.keys()
 
     def keys(self):
-        return [
-            f"original_{name}_{feature}" for name, features in self.parameters.classes.items() for feature in features
-        ]
+        classes = self.parameters.classes.items()
+        return [f"original_{name}_{feature}" for name, features in classes for feature in features]
 
 
 class Result(NamedTuple):

@@ -29,7 +29,6 @@ import sys
 import threading
 import traceback
 
-# The parent imports this module before it has checked anything, so the rest is imported when it is needed.
 from . import _radiomics_files
 
 
@@ -46,7 +45,7 @@ def one_line(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # ITK's errors begin with a place in its sources.
     text = lines[-1] if lines and any("ITK ERROR" in line or ".cxx:" in line for line in lines) else " ".join(lines)
-    known = (ValueError, TypeError, NotImplementedError, ImportError, OSError, RuntimeError)
+    known = (CaseError, ValueError, TypeError, NotImplementedError, ImportError, OSError, RuntimeError)
     return text if text and isinstance(error, known) else f"{type(error).__name__}: {text}"
 
 
@@ -78,7 +77,8 @@ class _Current:
 
 
 def serve(descriptor, verbose):
-    """Receive a task, then cases; send progress, lines of the log, and how each case ended.
+    """Receive the arguments of a task, and send its keys; then receive cases, and send progress, lines of the log, and how each
+    case ended.
 
     descriptor    Number of the open socket to the parent.
     """
@@ -98,20 +98,23 @@ def serve(descriptor, verbose):
 
     from . import _program_cases
 
+    def send_result(function, *arguments):
+        try:
+            message = "done", function(*arguments)
+        except Exception as error:
+            if verbose:
+                traceback.print_exc()
+            message = "failed", one_line(error)
+        connection.send(message)
+
     with contextlib.suppress(EOFError):
-        task = connection.recv()
+        task = _program_cases.Task(*connection.recv())
+        send_result(task.prepare)
         while True:
             case = connection.recv()
             _Current.output = case.output
-            try:
-                report = lambda part, text: connection.send(("progress", (part, text)))
-                message = "done", _program_cases.run(case, task, report)
-            except Exception as error:
-                if verbose:
-                    traceback.print_exc()
-                message = "failed", one_line(error)
+            send_result(_program_cases.run, case, task, lambda part, text: connection.send(("progress", (part, text))))
             _Current.output = None
-            connection.send(message)
 
 
 # --- In the parent -----------------------------------------------------------------------------------------------------
@@ -126,6 +129,12 @@ class Worker:
         self._task = None
         self._start()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
     def _start(self):
         # Not by the module multiprocessing: its processes import the main program again, and complain if they are killed.
         ours, theirs = socket.socketpair()
@@ -135,19 +144,28 @@ class Worker:
                 [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, pass_fds=[theirs.fileno()]
             )
         self._connection = multiprocessing.connection.Connection(ours.detach())
-        if self._task is not None:
-            self._connection.send(self._task)
 
-    def set_task(self, task):
+    def set_task(self, task, on_log):
+        """Say what is done with every case, by the arguments of Task. Returns the names of the maps; raises CaseError."""
         self._task = task
-        self._connection.send(task)
+        return self._call(task, None, on_log)
 
     def run(self, case, on_progress, on_log):
         """Compute a case. Returns its result; raises CaseError."""
         if self._process.poll() is not None:
             self._start()
+            # It has said before what there is to say.
+            self._call(self._task, None, lambda text: None)
         try:
-            self._connection.send(case)
+            return self._call(case, on_progress, on_log)
+        except CaseError:
+            if self._process.poll() is not None:
+                self.end(case)
+            raise
+
+    def _call(self, message, on_progress, on_log):
+        try:
+            self._connection.send(message)
             while True:
                 kind, content = self._connection.recv()
                 if kind == "progress":
@@ -160,7 +178,6 @@ class Worker:
                     raise CaseError(content)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             code = self._process.wait()
-            self.end(case)
             raise CaseError(f"the process that computed it was ended {_reason(code)}") from None
 
     def end(self, case=None):

@@ -19,6 +19,7 @@
 
 import concurrent.futures
 import contextlib
+import errno
 import hashlib
 import math
 import os
@@ -134,10 +135,9 @@ def header(volume, dtype, folder):
         content = bytearray(path.read_bytes())
         path.unlink()
     struct.pack_into(f"={len(volume.size)}h", content, 42, *volume.size)
+    # ITK does not say if it could not write all of it.
     if len(content) != HEADER_BYTES + small.array.nbytes:
-        raise RuntimeError(
-            f"ITK has written a NIfTI header of {len(content) - small.array.nbytes} bytes, not {HEADER_BYTES}"
-        )
+        raise OSError(errno.EIO, "the header of a map could not be written; is the disk full", str(folder.parent))
     return bytes(content[:HEADER_BYTES])
 
 

@@ -253,7 +253,7 @@ class FeatureClass(NamedTuple):
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
         enums = getattr(itk, self.enumerations)
-        # Run length features have the same names here and there.
+        # Enumerations without such names have the same ones as PyRadiomics.
         name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
@@ -278,6 +278,11 @@ CLASSES = {
             "SumVariance": "ClusterTendency",
         },
     ),
+    "gldm": FeatureClass(
+        "DependenceFeatureMapImageFilter",
+        "DependenceFeatureMapEnums",
+        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+    ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
     "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
 }
@@ -287,6 +292,10 @@ _SHAPE_CLASSES = ("shape", "shape2D")
 # PyRadiomics' order, if no class is named.
 _ALL_CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 _MISSING_CLASSES = tuple(name for name in _ALL_CLASSES if name not in CLASSES)
+
+
+def _is_empty(given):
+    return given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0)
 
 
 def _by_name(what, given):
@@ -322,7 +331,7 @@ def _features(name, given):
 
 def _feature_classes(given):
     """Dict of the features to compute by class, in order."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         if _MISSING_CLASSES:
             raise NotImplementedError(
                 f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not "
@@ -344,7 +353,7 @@ def _feature_classes(given):
 
 def _image_type_settings(given):
     """The settings given for the image type Original. Raises NotImplementedError for any other one."""
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         return {}
     given = _by_name("imageType", given)
     for name in given:

@@ -21,7 +21,6 @@ import argparse
 import contextlib
 import importlib.metadata
 import json
-import logging
 import math
 import os
 import pathlib
@@ -29,7 +28,7 @@ import signal
 import sys
 import time
 
-from . import _program_cases, _program_tables, _program_worker, _radiomics_parameters, radiomics
+from . import _program_cases, _program_tables, _program_worker
 
 _NAME = "TextureFeatureMaps"
 
@@ -50,8 +49,8 @@ class _Console:
             filled = int(part * self._BAR)
             line = f"[{'#' * filled}{'.' * (self._BAR - filled)}] {100 * part:3.0f} % {text}"
             # A line that wraps could not be replaced.
-            width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-            sys.stderr.write("\r" + line[: max(width, 1)] + "\x1b[K")
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            sys.stderr.write("\r" + line[: columns - 1] + "\x1b[K")
             sys.stderr.flush()
             self._has_bar = True
 
@@ -173,14 +172,6 @@ def _settings(options):
     return settings
 
 
-def _task(options):
-    radiomics.check_precision(options.precision)
-    parameters = _radiomics_parameters.read(options.params, _settings(options))
-    if not parameters.classes:
-        raise ValueError("no feature is chosen; see --classes and --features")
-    return _program_cases.Task(parameters, options.precision)
-
-
 def _cases(options, console):
     """The cases, and the path of the summary."""
     single = {"IMAGE": options.image, "--mask": options.mask, "--out": options.out}
@@ -214,8 +205,28 @@ class _Ended(BaseException):
         self.number = number
 
 
-def _end_by_signal(number, frame):
-    raise _Ended(number)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def _signals_raise():
+    """Signals that end the program raise _Ended, once."""
+
+    def end(number, frame):
+        for other in _SIGNALS:
+            signal.signal(other, signal.SIG_IGN)
+        raise _Ended(number)
+
+    # What the parent process ignores, as nohup does, stays ignored.
+    previous = {number: signal.getsignal(number) for number in _SIGNALS}
+    caught = [number for number, handler in previous.items() if handler is not signal.SIG_IGN]
+    for number in caught:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, previous[number])
 
 
 def _run_case(case, worker, console, place):
@@ -247,7 +258,6 @@ def _run_cases(cases, worker, console, summary):
             place = f"[{number}/{len(cases)}] " if len(cases) > 1 else ""
             outcomes.append((case, _run_case(case, worker, console, place)))
     except BaseException:
-        _ignore_signals()
         worker.end(case)
         raise
     finally:
@@ -261,48 +271,26 @@ def _run_cases(cases, worker, console, summary):
     return not failed
 
 
-def _ignore_signals():
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-
-
 def _run(arguments, console):
     options = _parser().parse_args(arguments)
     cases, summary = _cases(options, console)
-    # It loads ITK while the parameters are checked here.
-    worker = _program_worker.Worker(options.verbose)
-    try:
-        task = _task(options)
-        names = {f"{key}.nii.gz" for key in task.keys()} | {_program_cases.PROVENANCE}
+    task = options.params, _settings(options), options.precision
+    with _program_worker.Worker(options.verbose) as worker:
+        keys = worker.set_task(task, console.error)
+        names = {f"{key}.nii.gz" for key in keys} | {_program_cases.PROVENANCE}
         others = {"the summary": summary}
         others.update({"the table": options.jobs} if options.jobs else {})
         others.update({"the parameter file": options.params} if options.params else {})
         _program_tables.check_cases(cases, names, others)
-        worker.set_task(task)
         return _run_cases(cases, worker, console, summary)
-    finally:
-        worker.end()
-
-
-class _LogHandler(logging.Handler):
-    def __init__(self, console):
-        super().__init__(logging.WARNING)
-        self._console = console
-
-    def emit(self, record):
-        self._console.error(record.getMessage())
 
 
 def main(arguments=None):
     """Run the program. Returns its exit code."""
     console = _Console()
-    logging.getLogger("itk.voxelmaps").addHandler(_LogHandler(console))
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # What the parent process ignores, as nohup does, stays ignored.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end_by_signal)
     try:
-        return 0 if _run(arguments, console) else 1
+        with _signals_raise():
+            return 0 if _run(arguments, console) else 1
     except _Ended as ended:
         console.error(f"ended by {signal.Signals(ended.number).name}; the maps that are whole are kept")
         return 128 + ended.number

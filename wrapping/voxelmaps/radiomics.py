@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm and glrlm.
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm and glrlm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
 RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
@@ -130,6 +130,9 @@ def _class_parameters(name, settings, window, has_one_level):
             "symmetric": settings["symmetricalGLCM"],
             "region_has_one_level": has_one_level,
         }
+    if name == "gldm":
+        # No two levels differ by more.
+        return {"offsets": _offsets(settings["distances"], window), "alpha": min(settings["gldm_a"], _MAX_LEVELS)}
     return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
 
 

@@ -20,7 +20,7 @@
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
-#include "CudaSortingNetwork.cuh"
+#include "texture/CudaSortingNetwork.cuh"
 #include "texture/CudaThreadTables.cuh"
 #include "texture/WindowBox.h"
 
