@@ -65,6 +65,16 @@ ToBits64(Real value)
 #endif
 }
 
+inline Bits32
+ToBits32(Bits64 value)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  return __builtin_convertvector(value, Bits32);
+#else
+  return static_cast<std::uint32_t>(value);
+#endif
+}
+
 /** The value where an element is below a limit, else 0. */
 inline Real
 Where(Real numbers, double limit, Real value)
@@ -124,6 +134,11 @@ public:
       // Exact, as weights are below 2^53.
       const bool hasWeight = voxels > 0 && voxels <= 2 * task.numberOfOffsets + 1;
       m_Weights[voxels] = hasWeight ? static_cast<double>(task.weights[voxels - 1]) : 0.0;
+    }
+    m_Memory.reciprocals[0] = 0.0;
+    for (int n = 1; n <= task.windowVoxels; ++n)
+    {
+      m_Memory.reciprocals[n] = 1.0 / n;
     }
     for (int lane = 0; lane < simdWidth; ++lane)
     {
@@ -450,10 +465,11 @@ private:
       voxelSquares += weighted * present;
       levelSum += present;
       levelSquares += present * present;
-      Store(counts, m_Memory.counts + i);
+      Store(ToBits32(count), m_Memory.counts + i);
       Store(ToReal(product), m_Memory.products + i);
       Store(weighted, m_Memory.weighted + i);
-      for (double * const padded : { m_Memory.counts, m_Memory.products, m_Memory.weighted })
+      Store(Bits32{}, m_Memory.counts + i + simdWidth);
+      for (double * const padded : { m_Memory.products, m_Memory.weighted })
       {
         Store(Real{}, padded + i + simdWidth);
       }
@@ -481,16 +497,16 @@ private:
     Real       imbalances{};
     for (int i = 0; i < levels - 1; i += simdWidth)
     {
-      const Real present = Load<Real>(m_Memory.present + i);
-      const Real counts = Load<Real>(m_Memory.counts + i);
-      const Real products = Load<Real>(m_Memory.products + i);
-      const Real weighted = Load<Real>(m_Memory.weighted + i);
-      Real       rows{};
+      const Real   present = Load<Real>(m_Memory.present + i);
+      const Bits32 counts = Load<Bits32>(m_Memory.counts + i);
+      const Real   products = Load<Real>(m_Memory.products + i);
+      const Real   weighted = Load<Real>(m_Memory.weighted + i);
+      Real         rows{};
       for (int j = i + 1; j < levels; ++j)
       {
         // Element e has the levels i + e and j + e.
         const double remaining = levels - j;
-        const Real   reciprocal = 1.0 / (counts + Load<Real>(m_Memory.counts + j));
+        const Real   reciprocal = Gather(m_Memory.reciprocals, counts + Load<Bits32>(m_Memory.counts + j));
         const Real   term = GrayToneDifferencePairTerm<Real>(
           products, Load<Real>(m_Memory.products + j), Load<Real>(m_Memory.present + j) - present, reciprocal);
         rows += Where(numbers, remaining, term);

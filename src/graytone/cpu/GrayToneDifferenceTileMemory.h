@@ -103,9 +103,11 @@ struct GrayToneDifferenceTileMemory
   // Of the levels of one window.
   std::uint64_t * packed;
   double *        present;
-  double *        counts;
+  std::uint32_t * counts;
   double *        products;
   double *        weighted; // i n(i)
+
+  double * reciprocals; // 1 / n for n up to the voxels of a window
 
   std::size_t bytes;
 
@@ -145,9 +147,10 @@ struct GrayToneDifferenceTileMemory
       take(2 * (std::ptrdiff_t{ task.numberOfGrayLevels } + maxSimdWidth), sizeof(std::uint64_t)));
     packed = static_cast<std::uint64_t *>(take(maxLevels, sizeof(std::uint64_t)));
     present = static_cast<double *>(take(maxLevels, sizeof(double)));
-    counts = static_cast<double *>(take(maxLevels, sizeof(double)));
+    counts = static_cast<std::uint32_t *>(take(maxLevels, sizeof(std::uint32_t)));
     products = static_cast<double *>(take(maxLevels, sizeof(double)));
     weighted = static_cast<double *>(take(maxLevels, sizeof(double)));
+    reciprocals = static_cast<double *>(take(std::ptrdiff_t{ task.windowVoxels } + 1, sizeof(double)));
   }
 
   /** Among the levels, which have margins. */
