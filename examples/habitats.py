@@ -16,81 +16,283 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Find habitats, regions of similar texture inside a mask, by clustering the run length features of its voxels.
+"""Find habitats, regions of similar texture inside lesions, by clustering the feature maps of their voxels.
 
-Every voxel of the mask has a feature vector. The features are standardized (mean 0, variance 1), and k-means groups
-voxels with similar vectors. The program writes the groups as a label image with the geometry of the input image.
+Every voxel of the mask has a vector of features, computed as PyRadiomics computes them. Over the voxels of all cases together,
+the features are standardized (mean 0, variance 1), those that are constant or correlated with an earlier one are left out,
+and k-means or a Gaussian mixture groups voxels with similar vectors, so that a label means the same in all cases.
+
+The features are those that Prior et al. found repeatable, and reproducible with other kernel radii and bin widths, in CT of
+lesions of the liver or the lung, and the radius and the bin width are the ones with which they computed habitats:
+Prior O, et al. Identification of Precise 3D CT Radiomics for Habitat Computation by Machine Learning in Cancer. Radiology:
+Artificial Intelligence 2024; 6(2): e230118 (Table 3), https://doi.org/10.1148/ryai.230118
 """
 
 import argparse
+import csv
 import pathlib
 
 import itk
 import matplotlib
 import numpy as np
 from itk import voxelmaps
+from scipy.stats import rankdata
 from sklearn.cluster import KMeans
-from sklearn.preprocessing import StandardScaler
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# GLN and RLN depend on the number of runs as much as on texture; their normalized versions do not.
-FEATURES = ["SRE", "LRE", "GLNN", "RLNN", "RP", "LGRE", "HGRE", "GLV", "RV", "RE"]
+# Coarseness was added by the authors for both, though it depends on the radius.
+PRECISE = {
+    "liver": {
+        "firstorder": "10Percentile 90Percentile Energy Mean Median Minimum RootMeanSquared".split(),
+        "glcm": "Autocorrelation JointAverage SumAverage".split(),
+        "gldm": "DependenceEntropy GrayLevelNonUniformity HighGrayLevelEmphasis LargeDependenceLowGrayLevelEmphasis "
+        "LowGrayLevelEmphasis SmallDependenceHighGrayLevelEmphasis".split(),
+        "glrlm": "GrayLevelNonUniformity HighGrayLevelRunEmphasis LongRunHighGrayLevelEmphasis LongRunLowGrayLevelEmphasis "
+        "LowGrayLevelRunEmphasis RunLengthNonUniformity RunPercentage RunVariance ShortRunHighGrayLevelEmphasis".split(),
+        "ngtdm": ["Coarseness"],
+    },
+    "lung": {
+        "firstorder": ["90Percentile"],
+        "glcm": "Id Idm Imc1 InverseVariance JointEntropy".split(),
+        "gldm": "DependenceEntropy DependenceNonUniformityNormalized GrayLevelNonUniformity LargeDependenceEmphasis "
+        "LargeDependenceHighGrayLevelEmphasis SmallDependenceEmphasis SmallDependenceHighGrayLevelEmphasis".split(),
+        "glrlm": "GrayLevelNonUniformity LongRunEmphasis LongRunHighGrayLevelEmphasis RunLengthNonUniformity "
+        "RunLengthNonUniformityNormalized RunPercentage RunVariance ShortRunEmphasis".split(),
+        "glszm": "LargeAreaEmphasis LargeAreaHighGrayLevelEmphasis ZonePercentage ZoneVariance".split(),
+        "ngtdm": ["Coarseness"],
+    },
+}
+
+# Voxels from which correlations and clusters are found, evenly spaced among all. The labels are those of all voxels.
+MAX_SAMPLES = 200_000
 
 
-def draw(image, labels, path):
+class Case:
+    """The maps of one image, as a row of values for each voxel of the mask."""
+
+    def __init__(self, name, image, mask, folder, options):
+        self.name, self.folder = name, folder
+        image = itk.imread(str(image))
+        if mask is None:
+            array = itk.array_view_from_image(image)
+            inside = itk.image_from_array((array > array.mean()).astype(np.uint8))
+            inside.CopyInformation(image)
+        else:
+            inside = itk.imread(str(mask))
+        maps = voxelmaps.radiomics.execute(
+            image,
+            inside,
+            options.params,
+            featureClass=options.features,
+            # What is not computed is not a number, and neither are features of windows without a pair of voxels.
+            initValue=float("nan"),
+            additionalInfo=False,
+            **options.settings,
+        )
+        self.features = list(maps)
+        self.grid = next(iter(maps.values()))
+        arrays = [itk.array_view_from_image(one) for one in maps.values()]
+        self.inside = np.logical_and.reduce([~np.isnan(array) for array in arrays])
+        self.vectors = np.stack([array[self.inside] for array in arrays], axis=1)
+        self.left_out = int(np.logical_or.reduce([~np.isnan(array) for array in arrays]).sum() - self.inside.sum())
+        if len(self.vectors) == 0:
+            raise ValueError(f"no voxel of {name} has all features")
+        # The grid of the maps is a part of that of the image, or another one after resampling.
+        on_grid = itk.resample_image_filter(image.astype(itk.F), reference_image=self.grid, use_reference_image=True)
+        self.picture = itk.array_from_image(on_grid)
+        self.intensities = self.picture[self.inside].astype(float)
+
+    def write(self, labels, number):
+        """Write the label image and the picture; returns the labels as a volume."""
+        volume = np.zeros(self.inside.shape, np.uint8)
+        volume[self.inside] = labels
+        image = itk.image_from_array(volume)
+        image.CopyInformation(self.grid)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        itk.imwrite(image, str(self.folder / "habitats.nii.gz"))
+        draw(self.picture, itk.spacing(self.grid), volume, number, self.folder / "habitats.png")
+
+
+def read_cases(options):
+    """The cases of a table with the columns image, mask and output, or the case of one image."""
+    if options.input.suffix.lower() != ".csv":
+        yield Case(options.input.name, options.input, options.mask, options.folder, options)
+        return
+    folder = options.input.parent
+    with open(options.input, encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file, skipinitialspace=True):
+            yield Case(row["image"], folder / row["image"], folder / row["mask"], folder / row["output"], options)
+
+
+def draw(picture, spacing, labels, number, path):
     """Draw three slices of an image, without and with the habitats in color."""
-    array = itk.array_view_from_image(image)
-    spacing = itk.spacing(image)
-    slices = np.linspace(0, image.shape[0], 5).astype(int)[1:4]
+    used = np.flatnonzero(labels.any(axis=(1, 2)))
+    slices = used[np.linspace(0, len(used) - 1, 5).astype(int)[1:4]]
     figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
-    low, high = np.percentile(array, [2, 99])
+    low, high = np.percentile(picture, [2, 99])
     for (above, below), z in zip(axes.T, slices):
         for axis in (above, below):
-            axis.imshow(array[z], cmap="gray", vmin=low, vmax=high, aspect=spacing[1] / spacing[0])
+            axis.imshow(picture[z], cmap="gray", vmin=low, vmax=high, aspect=spacing[1] / spacing[0])
             axis.axis("off")
         shown = np.ma.masked_equal(labels[z], 0)
-        below.imshow(shown, cmap="tab10", vmin=1, vmax=10, interpolation="nearest", aspect=spacing[1] / spacing[0])
+        below.imshow(
+            shown, cmap="tab10", vmin=1, vmax=max(10, number), interpolation="nearest", aspect=spacing[1] / spacing[0]
+        )
         above.set_title(f"slice {z}", fontsize=9)
     figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
+def clip_coarseness(vectors, features):
+    """Coarseness is 10^6 where all levels of a window are equal, by definition; the next smaller value takes its place."""
+    for column, feature in enumerate(features):
+        if feature.endswith("_ngtdm_Coarseness"):
+            values = vectors[:, column]
+            below = values[values < 1e6]
+            np.minimum(values, below.max() if len(below) else 0, out=values)
+
+
+def evenly_spaced(vectors):
+    return vectors[:: -(-len(vectors) // MAX_SAMPLES)]
+
+
+def choose_features(vectors, limit):
+    """Columns to use, and why each other one is left out: constant, or correlated (Spearman) with an earlier one."""
+    ranks = np.stack([rankdata(column) for column in evenly_spaced(vectors).T])
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    lengths = np.sqrt((ranks**2).sum(axis=1))
+    kept, reasons = [], {}
+    for column, length in enumerate(lengths):
+        if length == 0:
+            reasons[column] = ("constant", "")
+            continue
+        correlations = {k: float(ranks[k] @ ranks[column] / (lengths[k] * length)) for k in kept}
+        worst = max(correlations, key=lambda k: abs(correlations[k]), default=None)
+        if worst is not None and abs(correlations[worst]) > limit:
+            reasons[column] = (worst, f"{correlations[worst]:.3f}")
+        else:
+            kept.append(column)
+    return kept, reasons
+
+
+def choose_number(samples, numbers=range(2, 7)):
+    """The number of habitats with the smallest Bayesian information criterion of a Gaussian mixture."""
+    criteria = {k: GaussianMixture(k, random_state=0).fit(samples).bic(samples) for k in numbers}
+    for k, criterion in criteria.items():
+        print(f"{k} habitats: BIC {criterion:.0f}")
+    return min(criteria, key=criteria.get)
+
+
+def cluster(vectors, options):
+    """Group of each voxel, and the number of groups."""
+    samples = evenly_spaced(vectors)
+    number = choose_number(samples) if options.habitats == "bic" else int(options.habitats)
+    if number > min(len(samples), 255):
+        raise ValueError(f"{number} habitats of {len(samples)} voxels are not possible; there can be up to 255")
+    if options.method == "mixture":
+        model = GaussianMixture(number, n_init=2, random_state=0)
+    else:
+        model = KMeans(number, n_init=4, random_state=0)
+    return model.fit(samples).predict(vectors), number
+
+
+def write_table(path, names, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(rows)
+
+
+def chosen_features(text):
+    """Features by class, from liver, lung, or names such as glcm_Contrast,glrlm_RunEntropy."""
+    if text in PRECISE:
+        return PRECISE[text]
+    classes = {}
+    for name in text.split(","):
+        class_name, _, feature = name.partition("_")
+        classes.setdefault(class_name, []).append(feature)
+    return classes
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "input", type=pathlib.Path, help="table (.csv) with the columns image, mask and output, or an image"
+    )
+    parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.csv and features.csv")
+    parser.add_argument("--mask", help="for one image: image of the same geometry (default: above the mean intensity)")
+    parser.add_argument(
+        "--features", type=chosen_features, default="liver", help="liver, lung, or names (default: liver)"
+    )
+    parser.add_argument("--habitats", default="bic", help="number of habitats, or bic (default: bic)")
+    parser.add_argument("--method", choices=["kmeans", "mixture"], default="mixture", help="default: Gaussian mixture")
+    parser.add_argument("--correlation", type=float, default=0.7, help="largest Spearman correlation (default: 0.7)")
+    parser.add_argument("--radius", type=int, help="radius of the window in voxels (default: 3)")
+    parser.add_argument("--bin-width", type=float, help="width of bins of intensities (default: 12)")
+    parser.add_argument("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
+    options = parser.parse_args()
+    options.settings = {"kernelRadius": options.radius, "binWidth": options.bin_width}
+    if options.params is None:
+        options.settings = {"kernelRadius": options.radius or 3, "binWidth": options.bin_width or 12}
+    options.settings = {name: value for name, value in options.settings.items() if value is not None}
+    return options
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("image", help="3D image, such as head.nii.gz")
-    parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.nii.gz and habitats.png")
-    parser.add_argument("--mask", help="image of the same geometry, 1 inside (default: above the mean intensity)")
-    parser.add_argument("--habitats", type=int, default=4, help="number of habitats")
-    options = parser.parse_args()
+    options = parse()
+    cases = list(read_cases(options))
+    features = cases[0].features
+    vectors = np.concatenate([case.vectors for case in cases]).astype(float)
+    intensities = np.concatenate([case.intensities for case in cases])
+    clip_coarseness(vectors, features)
+    kept, reasons = choose_features(vectors, options.correlation)
+    means, deviations = vectors.mean(axis=0), vectors.std(axis=0)
+    standardized = (vectors[:, kept] - means[kept]) / deviations[kept]
+    # The last bits of sums depend on the number of threads.
+    with threadpool_limits(1):
+        groups, number = cluster(standardized, options)
 
-    image = itk.imread(options.image)
-    array = itk.array_view_from_image(image)
-    if options.mask is None:
-        mask = array > array.mean()
-    else:
-        mask = itk.array_from_image(itk.imread(options.mask)) == 1
+    # Groups have arbitrary numbers; the order of their mean intensities is reproducible.
+    order = np.argsort([intensities[groups == group].mean() for group in range(number)])
+    rank = np.empty(number, int)
+    rank[order] = np.arange(1, number + 1)
+    labels = rank[groups]
 
-    maps = voxelmaps.feature_maps(image, mask_image=mask, features=FEATURES)
-    vectors = np.stack([itk.array_view_from_image(m)[mask] for m in maps.values()], axis=1)
-    vectors = StandardScaler().fit_transform(vectors)
-    groups = KMeans(options.habitats, n_init=4, random_state=0).fit_predict(vectors)
-
-    # k-means numbers the groups arbitrarily; the order of their mean intensities is reproducible.
-    means = [array[mask][groups == g].mean() for g in range(options.habitats)]
-    rank = np.argsort(np.argsort(means)) + 1
-    labels = np.zeros(mask.shape, np.uint8)
-    labels[mask] = rank[groups]
-
-    label_image = itk.image_from_array(labels)
-    label_image.CopyInformation(image)
     options.folder.mkdir(parents=True, exist_ok=True)
-    itk.imwrite(label_image, str(options.folder / "habitats.nii.gz"))
-    draw(image, labels, options.folder / "habitats.png")
-    volume = np.prod(list(itk.spacing(image))) / 1000
-    for label in range(1, options.habitats + 1):
-        inside = labels == label
-        print(f"habitat {label}: {inside.sum() * volume:8.1f} ml, mean intensity {array[inside].mean():6.1f}")
+    rows, first = [], 0
+    for case in cases:
+        own = slice(first, first + len(case.vectors))
+        first = own.stop
+        case.write(labels[own], number)
+        volume = np.prod(list(itk.spacing(case.grid))) / 1000
+        for label in range(1, number + 1):
+            inside = labels[own] == label
+            values = [case.intensities[inside], *vectors[own][inside][:, kept].T]
+            rows.append([case.name, label, inside.sum(), f"{inside.sum() * volume:.3f}", f"{inside.mean():.4f}"])
+            rows[-1] += [f"{value.mean():.6g}" if len(value) else "" for value in values]
+            print(f"{case.name}: habitat {label}: {rows[-1][3]:>9} ml, mean intensity {rows[-1][5]}")
+        if case.left_out:
+            print(f"{case.name}: {case.left_out} voxels have no habitat: not all of their features are defined")
+    names = [features[column].removeprefix("original_") for column in range(len(features))]
+    header = ["case", "habitat", "voxels", "volume_ml", "fraction", "mean_intensity"]
+    write_table(options.folder / "habitats.csv", header + [f"mean_{names[column]}" for column in kept], rows)
+    table = []
+    for column, name in enumerate(names):
+        reason, correlation = reasons.get(column, ("", ""))
+        reason = f"correlated with {names[reason]}" if isinstance(reason, int) else reason
+        table.append(
+            [name, f"{means[column]:.6g}", f"{deviations[column]:.6g}", int(column in kept), reason, correlation]
+        )
+    write_table(
+        options.folder / "features.csv",
+        ["feature", "mean", "standard_deviation", "used", "left_out_because", "correlation"],
+        table,
+    )
+    print(f"{number} habitats of {len(cases)} cases by {len(kept)} of {len(features)} features, in {options.folder}")
 
 
 if __name__ == "__main__":

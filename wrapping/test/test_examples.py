@@ -17,6 +17,8 @@
 # ==========================================================================
 """Runs the Python commands of examples/README.md."""
 
+import csv
+import importlib.util
 import os
 import pathlib
 import re
@@ -27,6 +29,7 @@ import sys
 import itk
 import numpy as np
 import pytest
+from itk.voxelmaps import _radiomics_parameters as parameters
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(
@@ -49,8 +52,8 @@ def check_picture(path):
 
 @pytest.fixture
 def run(tmp_path):
-    def run(name, replacements, *more):
-        arguments = [replacements.get(a, a) for a in COMMANDS[name].split()] + list(more)
+    def run(name, replacements, *more, arguments=None):
+        arguments = [replacements.get(a, a) for a in (arguments or COMMANDS[name]).split()] + list(more)
         environment = dict(os.environ, MPLCONFIGDIR=str(tmp_path))
         environment.pop("DISPLAY", None)
         done = subprocess.run(
@@ -99,23 +102,122 @@ def test_texture_maps(run, head, tmp_path):
         np.testing.assert_array_equal(itk.array_from_image(itk.imread(str(path))), expected[..., i])
 
 
-def test_habitats(run, head, tmp_path):
+@pytest.fixture
+def habitats():
+    """The program as a module."""
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib")
-    output = run("habitats.py", head)
-    assert len(re.findall(r"^habitat \d: ", output, flags=re.MULTILINE)) == 4
+    spec = importlib.util.spec_from_file_location("habitats", EXAMPLES / "habitats.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_cohort(folder):
+    """Three cases, each a ball of three tissues at places of its own: dark, bright, and bright and rough. Returns their arrays."""
+    truths = []
+    lines = ["image,mask,output"]
+    for case in range(3):
+        rng = np.random.default_rng(case)
+        z, y, x = np.indices((24, 36, 36))
+        inside = (z - 12) ** 2 * 2 + (y - 18 - case) ** 2 + (x - 18 + case) ** 2 < 14**2
+        # Thirds of a circle, turned from case to case.
+        angle = np.arctan2(y - 18 - case, x - 18 + case) + 2 * case
+        tissue = np.floor((angle % (2 * np.pi)) / (2 * np.pi) * 3).astype(int) + 1
+        deviation = np.choose(tissue - 1, [4, 4, 45])
+        array = np.choose(tissue - 1, [40, 130, 160]) + rng.normal(size=inside.shape) * deviation
+        for name, values in (("image", array.astype(np.int16)), ("mask", inside.astype(np.uint8))):
+            image = itk.image_from_array(values)
+            image.SetSpacing([0.8, 0.8, 1.5])
+            itk.imwrite(image, str(folder / f"{name} {case}.nii.gz"))
+        lines.append(f"image {case}.nii.gz,mask {case}.nii.gz,habitats/case {case}")
+        truths.append((array, np.where(inside, tissue, 0)))
+    (folder / "cohort.csv").write_text("\n".join(lines))
+    return truths
+
+
+def test_habitats_of_a_cohort(run, habitats, tmp_path):
+    truths = write_cohort(tmp_path)
+    classes = parameters.CLASSES
+    available = [
+        f"{name}_{feature}"
+        for name, features in habitats.PRECISE["liver"].items()
+        if name in classes and hasattr(itk, classes[name].filter)
+        for feature in features
+    ]
+    more = ["--radius", "1"] + (["--features", ",".join(available)] if len(available) < 26 else [])
+    output = run("habitats.py", {}, *more)
+    assert re.search(rf"^3 habitats of 3 cases by \d+ of {len(available)} features, in habitats$", output, re.MULTILINE)
+    labels = []
+    for case, (array, tissue) in enumerate(truths):
+        path = tmp_path / "habitats" / f"case {case}" / "habitats.nii.gz"
+        check_picture(path.with_name("habitats.png"))
+        image = itk.imread(str(path))
+        mask = itk.imread(str(tmp_path / f"mask {case}.nii.gz"))
+        start = [round(i) for i in mask.TransformPhysicalPointToContinuousIndex(image.GetOrigin())][::-1]
+        volume = itk.array_from_image(image)
+        part = tuple(slice(s, s + n) for s, n in zip(start, volume.shape))
+        np.testing.assert_array_equal(volume > 0, itk.array_from_image(mask)[part] > 0)
+        labels.append(volume)
+        # The same label is the same tissue in all cases. Windows across a border are of both.
+        tissue = tissue[part]
+        assert [np.bincount(volume[tissue == t]).argmax() for t in (1, 2, 3)] == [1, 2, 3]
+        assert (volume == tissue)[tissue > 0].mean() > 0.75
+    with open(tmp_path / "habitats" / "habitats.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["case"], row["habitat"]) for row in rows] == [
+        (f"image {c}.nii.gz", f"{h}") for c in range(3) for h in (1, 2, 3)
+    ]
+    for row, volume, label in zip(rows, [v for v in labels for _ in range(3)], 3 * [1, 2, 3]):
+        assert int(row["voxels"]) == (volume == label).sum()
+        assert float(row["fraction"]) == pytest.approx((volume == label).sum() / (volume > 0).sum(), abs=1e-4)
+        assert float(row["volume_ml"]) == pytest.approx((volume == label).sum() * 0.8 * 0.8 * 1.5 / 1000, abs=1e-3)
+    with open(tmp_path / "habitats" / "features.csv", newline="") as file:
+        features = list(csv.DictReader(file))
+    assert [row["feature"] for row in features] == available
+    used = [row["feature"] for row in features if row["used"] == "1"]
+    assert list(rows[0])[6:] == [f"mean_{name}" for name in used] and 2 <= len(used) < len(available)
+    files = {path: path.read_bytes() for path in (tmp_path / "habitats").rglob("*") if path.suffix in (".gz", ".csv")}
+    assert len(files) == 5
+    run("habitats.py", {}, *more)
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_habitats_of_an_image(run, head, tmp_path, habitats):
+    features = "firstorder_10Percentile,firstorder_Mean,glcm_Autocorrelation,glrlm_RunPercentage,glrlm_RunVariance"
+    options = f"head.nii.gz habitats --habitats 4 --radius 1 --method kmeans --features {features}"
+    output = run("habitats.py", head, arguments=options)
+    assert len(re.findall(r"habitat \d: ", output)) == 4
     check_picture(tmp_path / "habitats" / "habitats.png")
-    path = tmp_path / "habitats" / "habitats.nii.gz"
-    assert geometry(path) == geometry(head["head.nii.gz"])
-    labels = itk.array_from_image(itk.imread(str(path)))
-    image = itk.array_from_image(itk.imread(head["head.nii.gz"]))
+    labels = itk.array_from_image(itk.imread(str(tmp_path / "habitats" / "habitats.nii.gz")))
     assert set(np.unique(labels)) == {0, 1, 2, 3, 4}
-    np.testing.assert_array_equal(labels > 0, image > image.mean())
-    means = [image[labels == label].mean() for label in (1, 2, 3, 4)]
-    assert means == sorted(means)
+    image = itk.array_from_image(itk.imread(head["head.nii.gz"]))
+    # Two voxels have no neighbor in the mask.
+    assert np.count_nonzero(labels) == np.count_nonzero(image > image.mean()) - 2
     # Habitats are regions: most neighbors have the same label, far more than with random labels (25 %).
     both = (labels[:, :, 1:] > 0) & (labels[:, :, :-1] > 0)
-    assert (labels[:, :, 1:] == labels[:, :, :-1])[both].mean() > 0.8
+    assert (labels[:, :, 1:] == labels[:, :, :-1])[both].mean() > 0.7
+
+
+def test_choices_of_habitats(habitats, capsys):
+    for features in habitats.PRECISE.values():
+        assert sum(map(len, features.values())) == 26
+        for name in set(features) & set(parameters.CLASSES):
+            if hasattr(itk, parameters.CLASSES[name].filter):
+                assert set(features[name]) <= set(parameters.CLASSES[name].numbers())
+    rng = np.random.default_rng(0)
+    centers = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
+    for number in (2, 3, 4):
+        samples = np.concatenate([center + rng.normal(size=(300, 2)) for center in centers[:number]])
+        assert habitats.choose_number(samples) == number
+    a, b = rng.normal(size=(2, 1000))
+    vectors = np.stack([a, np.full(1000, 3.0), np.exp(a), b, -b + 0.1 * a], axis=1)
+    kept, reasons = habitats.choose_features(vectors, 0.7)
+    assert kept == [0, 3] and reasons[1] == ("constant", "")
+    assert reasons[2] == (0, "1.000") and reasons[4][0] == 3 and float(reasons[4][1]) < -0.9
+    coarseness = np.array([[1.0, 1e6], [2.0, 0.5], [1e6, 0.7]])
+    habitats.clip_coarseness(coarseness, ["original_firstorder_Energy", "original_ngtdm_Coarseness"])
+    assert coarseness.tolist() == [[1.0, 0.7], [2.0, 0.5], [1e6, 0.7]]
 
 
 def test_vessels(run, ct_series, tmp_path):

@@ -264,7 +264,15 @@ CONNECTEDNESS_PARAMETERS = {
 }
 DEPENDENCE_PARAMETERS = {key: value for key, value in TEXTURE_PARAMETERS.items() if key != "aggregation"}
 DEPENDENCE_PARAMETERS["alpha"] = 3
+GRAY_TONE_DIFFERENCE_PARAMETERS = {
+    **{name: value for name, value in TEXTURE_PARAMETERS.items() if name != "aggregation"},
+    "count_voxels_without_neighbors": False,
+}
 COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
+SIZE_ZONE_PARAMETERS = {
+    **{key: value for key, value in TEXTURE_PARAMETERS.items() if key not in ("aggregation", "offsets")},
+    "connectivity": 1,
+}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
 
@@ -274,7 +282,9 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
     [
         ("CooccurrenceFeatureMapImageFilter", COOCCURRENCE_PARAMETERS),
         ("DependenceFeatureMapImageFilter", DEPENDENCE_PARAMETERS),
+        ("GrayToneDifferenceFeatureMapImageFilter", GRAY_TONE_DIFFERENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
+        ("SizeZoneFeatureMapImageFilter", SIZE_ZONE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],
 )
@@ -387,6 +397,7 @@ def test_masks_that_are_no_images(name):
         "cooccurrence_feature_map",
         "dependence_feature_map",
         "first_order_feature_map",
+        "gray_tone_difference_feature_map",
         "fuzzy_connectedness",
     ],
 )

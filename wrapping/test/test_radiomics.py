@@ -156,6 +156,8 @@ NOT_OF_CLASS = {
     "glcm": ("gldm_a", "voxelArrayShift"),
     "gldm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
     "glrlm": ("distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
+    "glszm": ("no_weighting", "distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
+    "ngtdm": ("no_weighting", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
 }
 
 
@@ -246,6 +248,15 @@ class Windows:
 
         return np.array([any(map(is_one_sided, matrices)) for matrices in self.matrices()])
 
+    def have_balanced_levels(self):
+        """Whether there are several levels i, with equal products of i and the number of their voxels."""
+
+        def is_balanced(box):
+            levels, counts = np.unique(box[box > 0], return_counts=True)
+            return len(levels) > 1 and len(np.unique(levels * counts)) == 1
+
+        return np.array([is_balanced(box) for box in self.boxes(self.levels)])
+
     def have_no_pairs_in_region_of_one_level(self):
         is_one_level = len(np.unique(self.levels[self.levels > 0])) == 1
         return np.array([is_one_level and not any(m.any() for m in matrices) for matrices in self.matrices()])
@@ -261,6 +272,8 @@ def excluded(key, windows):
         return windows.have_products()
     if key == "original_glcm_MCC":
         return windows.are_in_a_batch_without_mcc() | windows.have_no_pairs_in_region_of_one_level()
+    if key == "original_ngtdm_Busyness":
+        return windows.have_balanced_levels()
     if key == "original_glcm_Correlation":
         return windows.have_one_level_on_one_side()
     if key == "original_glcm_InverseVariance":

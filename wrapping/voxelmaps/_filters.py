@@ -335,7 +335,9 @@ _DISCRETIZATION = "GrayLevelDiscretizationEnums"
 _COOCCURRENCE = "CooccurrenceFeatureMapEnums"
 _DEPENDENCE = "DependenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
+_GRAY_TONE_DIFFERENCE = "GrayToneDifferenceFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
+_SIZE_ZONE = "SizeZoneFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
 
@@ -373,6 +375,10 @@ FILTERS = {
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
         features=_FIRST_ORDER,
     ),
+    "GrayToneDifferenceFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_GRAY_TONE_DIFFERENCE, "CudaMethod")},
+        features=_GRAY_TONE_DIFFERENCE,
+    ),
     "RunLengthFeatureMapImageFilter": _Filter(
         {
             **_TEXTURE_ENUMERATIONS,
@@ -380,6 +386,14 @@ FILTERS = {
             "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
         },
         features=_RUN_LENGTH,
+    ),
+    "SizeZoneFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetConnectivity": (_SIZE_ZONE, "Connectivity"),
+            "SetCudaMethod": (_SIZE_ZONE, "CudaMethod"),
+        },
+        features=_SIZE_ZONE,
     ),
     "FuzzyConnectednessImageFilter": _Filter(
         {

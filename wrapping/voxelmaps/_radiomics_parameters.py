@@ -21,7 +21,6 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 import copy
 import json
 import logging
-import math
 import numbers
 import operator
 import os
@@ -253,7 +252,7 @@ class FeatureClass(NamedTuple):
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
         enums = getattr(itk, self.enumerations)
-        # Enumerations without such names have the same ones as PyRadiomics.
+        # Run length features have the same names here and there.
         name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
         numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
         return {name_of(number): number for number in numbers}
@@ -284,6 +283,8 @@ CLASSES = {
         without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
+    "glszm": FeatureClass("SizeZoneFeatureMapImageFilter", "SizeZoneFeatureMapEnums"),
+    "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.
@@ -311,7 +312,7 @@ def _by_name(what, given):
 def _features(name, given):
     """The features of a class, in order."""
     feature_class = CLASSES[name]
-    if given is None or (isinstance(given, (list, tuple, dict, str)) and len(given) == 0):
+    if _is_empty(given):
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
