@@ -361,6 +361,8 @@ ARGUMENTS = {
     "ONE --params none.yaml": "parameter file none.yaml does not exist",
     "ONE --summary mask.nii.gz": "the summary mask.nii.gz is also the mask mask.nii.gz",
     "ONE --summary maps/provenance.json": "the summary maps/provenance.json would be replaced by an output",
+    "ONE --summary none/summary.csv": "--summary none/summary.csv is in a folder that does not exist",
+    "ONE --summary .": "the summary . is a folder",
     "ONE --verb": "unrecognized arguments: --verb",
 }
 
