@@ -70,6 +70,7 @@ if has methods; then
   methods 'FirstOrder*-FirstOrderJob.*' SortingNetwork RadixSelection
   methods 'Cooccurrence*-CooccurrenceJob.*' SortedPairs WindowWalk
   methods 'Dependence*-DependenceJob.*' SortedDependences WindowWalk
+  methods 'GrayToneDifference*-GrayToneDifferenceJob.*' LevelTables WindowWalk
   methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi

@@ -246,7 +246,7 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
 TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
 {
   std::uint64_t seed = 640000;
-  for (const std::uint32_t levels : { 33u, 130u, 513u })
+  for (const std::uint32_t levels : { 33u, 60u, 130u, 513u })
   {
     for (const bool symmetric : { true, false })
     {

@@ -54,8 +54,8 @@ constexpr int    correlationBits = 40;
 constexpr double correlationGrid = 9.094947017729282379150390625e-13; // 2^-40
 
 /** Where row i of the lower triangle of a symmetric matrix begins; its last element is on the diagonal. */
-VOXELMAPS_HOST_DEVICE constexpr std::ptrdiff_t
-TriangleRow(std::ptrdiff_t i)
+VOXELMAPS_HOST_DEVICE constexpr int
+TriangleRow(int i)
 {
   return i * (i + 1) / 2;
 }
@@ -66,7 +66,7 @@ TriangleRow(std::ptrdiff_t i)
  *   int first, step;
  *   static constexpr bool isAlone;       // whether step is 1
  *   void Sync() const;                   // between writing and reading of other lanes
- *   void FinishColumn(int rows) const;   // for an abort
+ *   bool FinishColumn(int rows) const;   // of so many rows; true ends the work, for an abort
  *   static TReal SquareRoot(TReal);
  *   bool AreZero(TReal) const;           // all elements of a vector, and of matrices side by side
  */
@@ -114,7 +114,7 @@ struct MaximalCorrelation
   MultiplyByTransposed(const TTeam & team, int rows, int columns, TReal * counts, TReal * ofRows, TReal * ofColumns,
                        TReal * matrix, std::ptrdiff_t stride)
   {
-    const auto row = [&](int i) { return counts + static_cast<std::ptrdiff_t>(i) * columns; };
+    const auto row = [&](int i) { return counts + i * columns; };
     for (int i = team.first; i < rows; i += team.step)
     {
       TReal sum{};
@@ -163,7 +163,11 @@ struct MaximalCorrelation
         }
         matrix[(TriangleRow(i) + j) * stride] = sum;
       }
-      team.FinishColumn(columns);
+      // Lanes have different numbers of rows.
+      if constexpr (TTeam::isAlone)
+      {
+        team.FinishColumn(columns);
+      }
     }
     team.Sync();
   }
@@ -232,19 +236,13 @@ struct MaximalCorrelation
           }
         }
         team.Sync();
-        for (int i = team.first; i < levels; i += team.step)
-        {
-          TReal * const row = matrix + TriangleRow(i);
-          const TReal   ofRow = v[i];
-          const TReal   productOfRow = product[i];
-          for (int j = k + 1; j <= i; ++j)
-          {
-            row[j] -= ofRow * product[j] + productOfRow * v[j];
-          }
-        }
+        Reflect(team, k + 1, levels, matrix, v, product);
       }
       team.Sync();
-      team.FinishColumn(levels - k);
+      if (team.FinishColumn(levels - k))
+      {
+        return;
+      }
     }
     if (levels > 0 && (levels - 1) % team.step == team.first)
     {
@@ -388,22 +386,102 @@ private:
     }
     else
     {
-      for (int i = team.first; i < levels; i += team.step)
-      {
-        if (i >= begin)
+      ForEachRowOfTeam(team, begin, levels, [&](auto rows, int first) {
+        constexpr int number = decltype(rows)::number;
+        TReal         sums[number]{};
+        int           ofColumn = TriangleRow(begin);
+        for (int j = begin; j < levels; ++j)
         {
-          TReal sum{};
-          for (int j = begin; j <= i; ++j)
+          const TReal ofVector = v[j];
+          for (int n = 0; n < number; ++n)
           {
-            sum += matrix[TriangleRow(i) + j] * v[j];
+            // Rows behind the last one repeat it, and are not stored.
+            const int i = first + n * TTeam::step < levels ? first + n * TTeam::step : levels - 1;
+            sums[n] += matrix[j <= i ? TriangleRow(i) + j : ofColumn + i] * ofVector;
           }
-          for (int j = i + 1; j < levels; ++j)
+          ofColumn += j + 1;
+        }
+        for (int n = 0; n < number; ++n)
+        {
+          if (first + n * TTeam::step < levels)
           {
-            sum += matrix[TriangleRow(j) + i] * v[j];
+            product[first + n * TTeam::step] = sums[n] * scale;
           }
-          product[i] = sum * scale;
+        }
+      });
+    }
+  }
+
+  /** A -= v product^T + product v^T for the rows from begin on. */
+  static VOXELMAPS_HOST_DEVICE void
+  Reflect(const TTeam & team, int begin, int levels, TReal * matrix, const TReal * v, const TReal * product)
+  {
+    if constexpr (TTeam::isAlone)
+    {
+      for (int i = begin; i < levels; ++i)
+      {
+        TReal * const row = matrix + TriangleRow(i);
+        const TReal   ofRow = v[i];
+        const TReal   productOfRow = product[i];
+        for (int j = begin; j <= i; ++j)
+        {
+          row[j] -= ofRow * product[j] + productOfRow * v[j];
         }
       }
+    }
+    else
+    {
+      ForEachRowOfTeam(team, begin, levels, [&](auto rows, int first) {
+        constexpr int number = decltype(rows)::number;
+        TReal         ofRow[number];
+        TReal         productOfRow[number];
+        for (int n = 0; n < number; ++n)
+        {
+          const int i = first + n * TTeam::step < levels ? first + n * TTeam::step : levels - 1;
+          ofRow[n] = v[i];
+          productOfRow[n] = product[i];
+        }
+        for (int j = begin; j < levels && j <= first + (number - 1) * TTeam::step; ++j)
+        {
+          const TReal ofColumn = v[j];
+          const TReal productOfColumn = product[j];
+          for (int n = 0; n < number; ++n)
+          {
+            const int i = first + n * TTeam::step;
+            if (i < levels && j <= i)
+            {
+              matrix[TriangleRow(i) + j] -= ofRow[n] * productOfColumn + productOfRow[n] * ofColumn;
+            }
+          }
+        }
+      });
+    }
+  }
+
+  /** Call visit(NumberOfRows, first) for the rows of a lane from begin on: first, first + step ... */
+  template <int VNumber>
+  struct NumberOfRows
+  {
+    static constexpr int number = VNumber;
+  };
+  template <typename TVisit>
+  static VOXELMAPS_HOST_DEVICE void
+  ForEachRowOfTeam(const TTeam & team, int begin, int levels, const TVisit & visit)
+  {
+    // The same number of rows for all lanes, so that they stay together.
+    int first = begin + (team.first - begin % TTeam::step + TTeam::step) % TTeam::step;
+    int left = levels - begin;
+    for (; left > 2 * TTeam::step; left -= 4 * TTeam::step, first += 4 * TTeam::step)
+    {
+      visit(NumberOfRows<4>(), first);
+    }
+    if (left > TTeam::step)
+    {
+      visit(NumberOfRows<2>(), first);
+    }
+    else if (left > 0)
+    {
+      visit(NumberOfRows<1>(), first);
     }
   }
 

@@ -262,6 +262,12 @@ CONNECTEDNESS_PARAMETERS = {
     "difference_variance": 3.5,
     "minimum_strength": 0.25,
 }
+DEPENDENCE_PARAMETERS = {key: value for key, value in TEXTURE_PARAMETERS.items() if key != "aggregation"}
+DEPENDENCE_PARAMETERS["alpha"] = 3
+GRAY_TONE_DIFFERENCE_PARAMETERS = {
+    **{name: value for name, value in TEXTURE_PARAMETERS.items() if name != "aggregation"},
+    "count_voxels_without_neighbors": False,
+}
 COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
@@ -271,6 +277,8 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
     "name, parameters",
     [
         ("CooccurrenceFeatureMapImageFilter", COOCCURRENCE_PARAMETERS),
+        ("DependenceFeatureMapImageFilter", DEPENDENCE_PARAMETERS),
+        ("GrayToneDifferenceFeatureMapImageFilter", GRAY_TONE_DIFFERENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],
@@ -378,7 +386,15 @@ def test_masks_that_are_no_images(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["run_length_feature_map", "cooccurrence_feature_map", "first_order_feature_map", "fuzzy_connectedness"]
+    "name",
+    [
+        "run_length_feature_map",
+        "cooccurrence_feature_map",
+        "dependence_feature_map",
+        "first_order_feature_map",
+        "gray_tone_difference_feature_map",
+        "fuzzy_connectedness",
+    ],
 )
 def test_only_the_image_has_no_name(name):
     image = np.zeros((5, 5, 5), np.uint8)

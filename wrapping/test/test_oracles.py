@@ -24,7 +24,9 @@ from itk import voxelmaps
 
 import connectedness_oracle
 import cooccurrence_oracle
+import dependence_oracle
 import first_order_oracle
+import gray_tone_difference_oracle
 import run_length_oracle
 
 NAMES = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE GLNN RLNN GLV RV RE".split()
@@ -131,6 +133,49 @@ def test_cooccurrence_by_names():
         instance.SetDistances([0])
 
 
+@pytest.mark.parametrize("alpha", [0, 1, 50])
+@pytest.mark.parametrize(
+    "shape, radius, levels, distances, masked",
+    [
+        ((9, 8), 1, 2, [1], False),
+        ((8, 7), (3, 1), 9, [1, 2], True),
+        ((4, 5, 4), 1, 3, [1], False),
+        ((4, 5, 6), (0, 2, 1), 40, [2], True),
+    ],
+)
+def test_dependences(shape, radius, levels, distances, masked, alpha):
+    random = np.random.default_rng(levels)
+    image = random.integers(1, levels + 1, shape).astype(np.float64)
+    image[random.random(shape) < 0.3] = 1
+    mask = random.random(shape) < 0.6 if masked else np.ones(shape, bool)
+    input_image = itk.image_from_array(image)
+    filter = itk.DependenceFeatureMapImageFilter[type(input_image), itk.VectorImage[itk.D, len(shape)]].New(
+        input_image,
+        mask_image=mask,
+        discretization_method="levels",
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        distances=distances,
+        alpha=alpha,
+    )
+    filter.Update()
+    maps = itk.array_from_image(filter.GetOutput())
+    offsets = cooccurrence_oracle.all_offsets(len(shape), distances)
+    assert len(filter.GetOffsets()) == len(offsets)
+    expected = dependence_oracle.feature_maps(np.where(mask, image, 0).astype(int), radius, offsets, alpha)
+    dependence_oracle.check(maps, expected)
+
+
+def test_dependences_by_names():
+    enums = itk.DependenceFeatureMapEnums
+    instance = itk.DependenceFeatureMapImageFilter.New(itk.image_from_array(np.ones((5, 6), np.int16)))
+    assert len(instance.GetFeatures()) == 14 and instance.GetAlpha() == 0
+    instance.SetFeatures(["DependenceEntropy", "lde", "gray_level_variance"])
+    assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["DE", "LDE", "GLV"]
+    instance.SetOffsets("in-plane")
+    assert instance.GetOffsets() == [[1, 0], [-1, 1], [0, 1], [1, 1]]
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])
 @pytest.mark.parametrize(
     "shape, radius, levels, masked",
@@ -168,6 +213,44 @@ def test_first_order_by_the_names_of_pyradiomics():
     instance.SetFeatures(["10Percentile", "Median", "SKE", "root_mean_squared"])
     abbreviations = [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()]
     assert abbreviations == ["P10", "MED", "SKE", "RMS"]
+
+
+@pytest.mark.parametrize("count", [True, False])
+@pytest.mark.parametrize(
+    "shape, radius, levels, distances, masked",
+    [
+        ((9, 8), 1, 2, [1], False),
+        ((8, 7), (3, 1), 9, [1, 2], True),
+        ((4, 5, 4), 1, 3, [1], False),
+        ((4, 5, 6), (0, 2, 1), 40, [2], True),
+    ],
+)
+def test_gray_tone_differences(shape, radius, levels, distances, masked, count):
+    random = np.random.default_rng(levels)
+    image = random.integers(1, levels + 1, shape).astype(np.uint8)
+    image[random.random(shape) < 0.3] = 1
+    mask = random.random(shape) < 0.4 if masked else np.ones(shape, bool)
+    maps = itk.gray_tone_difference_feature_map_image_filter(
+        image,
+        mask_image=mask,
+        discretization_method="levels",
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        distances=distances,
+        count_voxels_without_neighbors=count,
+    )
+    oracle = gray_tone_difference_oracle
+    offsets = oracle.all_offsets(len(shape), distances)
+    oracle.check(maps, oracle.feature_maps(np.where(mask, image, 0), radius, offsets, count), oracle.NAMES)
+
+
+def test_gray_tone_differences_by_names():
+    enums = itk.GrayToneDifferenceFeatureMapEnums
+    image = itk.image_from_array(np.arange(30, dtype=np.int16).reshape(5, 6))
+    instance = itk.GrayToneDifferenceFeatureMapImageFilter.New(image)
+    assert len(instance.GetFeatures()) == 5
+    instance.SetFeatures(["Coarseness", "BUS", "strength"])
+    assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["COA", "BUS", "STR"]
 
 
 def scattered(shape, density):

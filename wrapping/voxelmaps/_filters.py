@@ -333,7 +333,9 @@ def _function(original, class_name):
 
 _DISCRETIZATION = "GrayLevelDiscretizationEnums"
 _COOCCURRENCE = "CooccurrenceFeatureMapEnums"
+_DEPENDENCE = "DependenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
+_GRAY_TONE_DIFFERENCE = "GrayToneDifferenceFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
@@ -364,9 +366,17 @@ FILTERS = {
         },
         features=_COOCCURRENCE,
     ),
+    "DependenceFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_DEPENDENCE, "CudaMethod")},
+        features=_DEPENDENCE,
+    ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
         features=_FIRST_ORDER,
+    ),
+    "GrayToneDifferenceFeatureMapImageFilter": _Filter(
+        {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_GRAY_TONE_DIFFERENCE, "CudaMethod")},
+        features=_GRAY_TONE_DIFFERENCE,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
         {

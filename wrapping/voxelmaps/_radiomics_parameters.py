@@ -277,7 +277,13 @@ CLASSES = {
             "SumVariance": "ClusterTendency",
         },
     ),
+    "gldm": FeatureClass(
+        "DependenceFeatureMapImageFilter",
+        "DependenceFeatureMapEnums",
+        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+    ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
+    "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.

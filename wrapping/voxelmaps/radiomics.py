@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm and glrlm.
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm and glrlm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
 RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
@@ -119,6 +119,8 @@ def _class_parameters(name, settings, window, has_one_level):
     """Parameters of the filter that only this class has."""
     if name == "firstorder":
         return {"voxel_array_shift": float(settings["voxelArrayShift"])}
+    if name == "ngtdm":
+        return {"offsets": _offsets(settings["distances"], window)}
     directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}
     if name == "glcm":
         offsets = _offsets(settings["distances"], window)
@@ -128,6 +130,9 @@ def _class_parameters(name, settings, window, has_one_level):
             "symmetric": settings["symmetricalGLCM"],
             "region_has_one_level": has_one_level,
         }
+    if name == "gldm":
+        # No two levels differ by more.
+        return {"offsets": _offsets(settings["distances"], window), "alpha": min(settings["gldm_a"], _MAX_LEVELS)}
     return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
 
 

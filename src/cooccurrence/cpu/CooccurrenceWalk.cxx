@@ -182,7 +182,7 @@ CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
   if (isSymmetric)
   {
     counts = m_Correlations.BeginSymmetric(numberOfRows, &sums.maximalCorrelation);
-    for (std::ptrdiff_t i = 0; i < TriangleRow(numberOfRows); ++i)
+    for (int i = 0; i < TriangleRow(numberOfRows); ++i)
     {
       counts[i * m_Correlations.GetStride()] = 0.0;
     }
@@ -192,12 +192,12 @@ CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
     counts = m_Correlations.BeginAsymmetric(numberOfRows, numberOfColumns, &sums.maximalCorrelation);
   }
   const auto rankOf = [](const std::vector<std::uint32_t> & levels, std::uint32_t level) {
-    return std::lower_bound(levels.begin(), levels.end(), level) - levels.begin();
+    return static_cast<int>(std::lower_bound(levels.begin(), levels.end(), level) - levels.begin());
   };
   for (const std::uint32_t cell : m_Cells)
   {
-    const std::ptrdiff_t row = rankOf(m_LevelsOfRows, cell >> 16);
-    const std::ptrdiff_t column = rankOf(m_LevelsOfColumns, cell & 0xffffu);
+    const int row = rankOf(m_LevelsOfRows, cell >> 16);
+    const int column = rankOf(m_LevelsOfColumns, cell & 0xffffu);
     if (!isSymmetric)
     {
       counts[row * numberOfColumns + column] += 1.0;

@@ -35,15 +35,16 @@ constexpr int maxLevelsSideBySide = 512;
 /** The lane that multiplies a matrix by its transposed; see MaximalCorrelation. */
 struct ProductLane
 {
-  static constexpr int first = 0;
-  static constexpr int step = 1;
+  static constexpr int  first = 0;
+  static constexpr int  step = 1;
+  static constexpr bool isAlone = true;
 
   const JobExecution & execution;
 
   void
   Sync() const
   {}
-  void
+  bool
   FinishColumn(int columns) const
   {
     constexpr int columnsWithAbortCheck = 512;
@@ -51,6 +52,7 @@ struct ProductLane
     {
       execution.CheckAbort();
     }
+    return false;
   }
   static double
   SquareRoot(double value)

@@ -86,7 +86,7 @@ public:
   void
   Sync() const
   {}
-  void
+  bool
   FinishColumn(int rows) const
   {
     constexpr std::int64_t elementsBetweenAbortChecks = 2000000;
@@ -96,6 +96,7 @@ public:
       m_Elements = 0;
       m_Matrices.checkAbort(m_Matrices.execution);
     }
+    return false;
   }
   static TReal
   SquareRoot(TReal value)

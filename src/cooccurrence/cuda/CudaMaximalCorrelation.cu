@@ -23,6 +23,8 @@
 #include "texture/WindowBox.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace itk
 {
@@ -76,7 +78,7 @@ struct CorrelationLayout
   VOXELMAPS_HOST_DEVICE std::ptrdiff_t
                         WordsPerTeam() const
   {
-    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanesOfBlock;
+    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanes;
   }
   VOXELMAPS_HOST_DEVICE std::size_t
                         BytesPerTeam() const
@@ -101,6 +103,8 @@ struct LanesOfTeam
   static constexpr int lanesInWarp = VLanes < lanesPerWarp ? VLanes : lanesPerWarp;
 
   int first;
+  /** In memory of the host. */
+  const volatile int * cancelled;
 
   __device__ void
   Sync() const
@@ -114,9 +118,22 @@ struct LanesOfTeam
       __syncwarp();
     }
   }
-  __device__ void
-  FinishColumn(int) const
-  {}
+  /** Large matrices end early if the host wants it. */
+  __device__ bool
+  FinishColumn(int rows) const
+  {
+    constexpr int rowsBetweenLooks = 64;
+    if constexpr (VLanes > lanesPerWarp)
+    {
+      return rows % rowsBetweenLooks == 0 && this->IsCancelled();
+    }
+    return false;
+  }
+  __device__ bool
+  IsCancelled() const
+  {
+    return __syncthreads_or(threadIdx.x == 0 && *cancelled != 0) != 0;
+  }
   static __device__ double
   SquareRoot(double value)
   {
@@ -163,7 +180,7 @@ struct LevelSet
   }
 };
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric>
 class CorrelationOfTeam
 {
   using Team = LanesOfTeam<VLanes>;
@@ -171,10 +188,11 @@ class CorrelationOfTeam
 
 public:
   __device__
-  CorrelationOfTeam(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory)
+  CorrelationOfTeam(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory,
+                    const int * cancelled)
     : m_Task(task)
     , m_Layout(layout)
-    , m_Team{ static_cast<int>(threadIdx.x) % VLanes }
+    , m_Team{ static_cast<int>(threadIdx.x) % VLanes, cancelled }
     , m_Matrix(reinterpret_cast<double *>(memory))
     , m_First(m_Matrix + TriangleRow(layout.maxLevels))
     , m_Second(m_First + layout.maxLevels)
@@ -211,6 +229,13 @@ public:
     double             matrices = 0.0;
     for (int first = 0; first < m_Task.numberOfOffsets; first += offsetsPerMatrix)
     {
+      if constexpr (VLanes > lanesPerWarp)
+      {
+        if (m_Team.IsCancelled())
+        {
+          return;
+        }
+      }
       bool         hasPairs = false;
       const double value = this->ComputeMatrix(first, first + offsetsPerMatrix, hasPairs);
       total += hasPairs ? value : 0.0;
@@ -232,8 +257,7 @@ private:
   __device__ double
   ComputeMatrix(int firstOffset, int endOffset, bool & hasPairs)
   {
-    const bool isSymmetric = m_Layout.isSymmetric;
-    const int  words = (isSymmetric ? 2 : 4) * m_Layout.wordsOfSet;
+    const int words = (VSymmetric ? 2 : 4) * m_Layout.wordsOfSet;
     for (int i = m_Team.first; i < words; i += VLanes)
     {
       m_Rows.bits[i] = 0;
@@ -245,7 +269,7 @@ private:
     });
     m_Team.Sync();
     const int rows = this->MakeRanks(m_Rows);
-    const int columns = isSymmetric ? rows : this->MakeRanks(m_Columns);
+    const int columns = VSymmetric ? rows : this->MakeRanks(m_Columns);
     hasPairs = rows > 0;
     // Of all teams of the warp.
     const int maxRows = m_Team.MaxOfTeams(rows);
@@ -256,8 +280,8 @@ private:
     }
 
     // Counts are first the lower words of the numbers that they become.
-    const std::ptrdiff_t numbers = isSymmetric ? TriangleRow(maxRows) : std::ptrdiff_t{ maxRows } * maxColumns;
-    for (std::ptrdiff_t i = m_Team.first; i < numbers; i += VLanes)
+    const int numbers = VSymmetric ? TriangleRow(maxRows) : maxRows * maxColumns;
+    for (int i = m_Team.first; i < numbers; i += VLanes)
     {
       m_Counts[i] = 0.0;
     }
@@ -265,24 +289,24 @@ private:
     this->ForEachPair(firstOffset, endOffset, [&](int a, int b) {
       const int first = m_Rows.Rank(a);
       const int second = m_Columns.Rank(b);
-      if (isSymmetric)
+      if constexpr (VSymmetric)
       {
         double * const number = m_Counts + TriangleRow(max(first, second)) + min(first, second);
         atomicAdd(reinterpret_cast<std::uint32_t *>(number), first == second ? 2u : 1u);
       }
       else
       {
-        atomicAdd(reinterpret_cast<std::uint32_t *>(m_Counts + std::ptrdiff_t{ first } * maxColumns + second), 1u);
+        atomicAdd(reinterpret_cast<std::uint32_t *>(m_Counts + first * maxColumns + second), 1u);
       }
     });
     m_Team.Sync();
-    for (std::ptrdiff_t i = m_Team.first; i < numbers; i += VLanes)
+    for (int i = m_Team.first; i < numbers; i += VLanes)
     {
       m_Counts[i] = static_cast<double>(__double2loint(m_Counts[i]));
     }
     m_Team.Sync();
 
-    if (isSymmetric)
+    if constexpr (VSymmetric)
     {
       Algorithm::RemoveTrivialPart(m_Team, maxRows, m_Matrix, m_First, m_Second);
     }
@@ -305,17 +329,35 @@ private:
     for (int offset = firstOffset; offset < endOffset; ++offset)
     {
       const auto & step = m_Task.offsets[offset].step;
-      for (int i = m_Team.first; i < m_Window.NumberOfVoxels(); i += VLanes)
+      int          begin[3];
+      int          size[3];
+      for (int d = 0; d < 3; ++d)
       {
-        const int row = i / m_Window.size[0];
-        const int plane = row / m_Window.size[1];
-        const int x = i - row * m_Window.size[0];
-        const int y = row - plane * m_Window.size[1];
-        const int a = m_Window.Level(m_Task, x, y, plane);
-        const int b = m_Window.Level(m_Task, x + step[0], y + step[1], plane + step[2]);
-        if (a != 0 && b != 0)
+        begin[d] = max(-step[d], 0);
+        size[d] = m_Window.size[d] - abs(step[d]);
+      }
+      const std::int64_t stride = m_Task.LevelOffset(step[0], step[1], step[2]);
+      if (size[0] <= 0 || size[1] <= 0)
+      {
+        continue;
+      }
+      // A lane reads rows of pairs.
+      for (int row = m_Team.first; row < size[1] * size[2]; row += VLanes)
+      {
+        const int             plane = row / size[1];
+        const std::uint16_t * level =
+          m_Task.levels + m_Task.LevelOffset(m_Window.first[0] + begin[0],
+                                             m_Window.first[1] + begin[1] + row - plane * size[1],
+                                             m_Window.first[2] + begin[2] + plane);
+        const std::uint16_t * const end = level + size[0];
+        for (; level != end; ++level)
         {
-          visit(a, b);
+          const int a = __ldg(level);
+          const int b = __ldg(level + stride);
+          if (a != 0 && b != 0)
+          {
+            visit(a, b);
+          }
         }
       }
     }
@@ -356,13 +398,13 @@ private:
   __device__ double
   Search(int levels)
   {
-    constexpr int bitsOfRound = Team::lanesInWarp == 8 ? 3 : 5;
-    const bool    isSquared = !m_Layout.isSymmetric;
-    const int     point = m_Team.first % Team::lanesInWarp + 1;
-    double        units = 0.0;
-    bool          above = true;
-    bool          below = !isSquared;
-    bool          isDecided = isSquared;
+    constexpr int  bitsOfRound = Team::lanesInWarp == 8 ? 3 : 5;
+    constexpr bool isSquared = !VSymmetric;
+    const int      point = m_Team.first % Team::lanesInWarp + 1;
+    double         units = 0.0;
+    bool           above = true;
+    bool           below = !isSquared;
+    bool           isDecided = isSquared;
     for (int exponent = correlationBits - bitsOfRound;; exponent = max(exponent - bitsOfRound, 0))
     {
       const auto   step = static_cast<double>(std::int64_t{ 1 } << exponent);
@@ -420,18 +462,18 @@ private:
 template <int VLanes>
 constexpr int threadsOfBlock = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
 __launch_bounds__(threadsOfBlock<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
-                    char * scratch, std::int64_t firstWindow, std::int64_t endWindow)
+                    char * scratch, std::int64_t firstWindow, std::int64_t endWindow, const int * cancelled)
 {
-  extern __shared__ __align__(16) char shared[];
-  constexpr int                        teams = threadsOfBlock<VLanes> / VLanes;
-  const int                            team = static_cast<int>(threadIdx.x) / VLanes;
-  char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
-                                                                : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  CorrelationOfTeam<VLanes>            correlation(task, layout, memory);
+  extern __shared__ __align__(16) char  shared[];
+  constexpr int                         teams = threadsOfBlock<VLanes> / VLanes;
+  const int                             team = static_cast<int>(threadIdx.x) / VLanes;
+  char * const                          memory = layout.isShared ? shared + team * layout.BytesPerTeam()
+                                                                 : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
+  CorrelationOfTeam<VLanes, VSymmetric> correlation(task, layout, memory, cancelled);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
@@ -439,19 +481,69 @@ __launch_bounds__(threadsOfBlock<VLanes>)
   }
 }
 
+/** A number that kernels of minutes look at, so that they end soon after an abort. */
+class CancelFlag
+{
+public:
+  explicit CancelFlag(bool isUsed)
+  {
+    if (isUsed)
+    {
+      CheckCuda(cudaHostAlloc(reinterpret_cast<void **>(&m_Flag), sizeof(int), cudaHostAllocMapped),
+                "allocating page-locked memory");
+      *m_Flag = 0;
+    }
+  }
+  ~CancelFlag() { cudaFreeHost(m_Flag); }
+  CancelFlag(const CancelFlag &) = delete;
+  CancelFlag &
+  operator=(const CancelFlag &) = delete;
+
+  const int *
+  Get() const
+  {
+    return m_Flag;
+  }
+  /** Wait for the kernels of a stream. */
+  void
+  WaitFor(const CudaMethodResources & resources)
+  {
+    while (cudaStreamQuery(resources.stream) == cudaErrorNotReady)
+    {
+      try
+      {
+        resources.checkAbort();
+      }
+      catch (...)
+      {
+        *static_cast<volatile int *>(m_Flag) = 1;
+        cudaStreamSynchronize(resources.stream);
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
+  }
+
+private:
+  int * m_Flag{ nullptr };
+};
+
 std::uint64_t
 ScratchBlocks()
 {
   return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * scratchBlocksPerMultiprocessor;
 }
 
-template <int VLanes>
+template <int VLanes, bool VSymmetric, bool VShared>
 void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
 {
   constexpr int       threads = threadsOfBlock<VLanes>;
   constexpr int       teams = threads / VLanes;
-  const auto          kernel = CorrelationKernel<VLanes>;
+  constexpr bool      isLarge = VLanes > lanesPerWarp;
+  CancelFlag          flag(isLarge);
+  const auto          kernel = CorrelationKernel<VLanes, VSymmetric, VShared>;
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
@@ -473,14 +565,31 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
     const std::int64_t end = std::min(windows, first + part);
     const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
     kernel<<<needed, threads, bytes, resources.stream>>>(
-      task, layout, static_cast<char *>(resources.scratch), first, end);
+      task, layout, static_cast<char *>(resources.scratch), first, end, flag.Get());
     CheckLaunch("starting the kernel of maximal correlations");
+    if constexpr (isLarge)
+    {
+      flag.WaitFor(resources);
+    }
     if (end < windows)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
       resources.checkAbort();
     }
   }
+}
+
+template <bool VSymmetric>
+void
+LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
+{
+  if (!layout.isShared)
+  {
+    return Launch<lanesOfBlock, VSymmetric, false>(task, layout, resources);
+  }
+  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock, VSymmetric, true>(task, layout, resources)
+  : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>(task, layout, resources)
+                                 : Launch<8, VSymmetric, true>(task, layout, resources);
 }
 } // namespace
 
@@ -504,9 +613,8 @@ ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodRe
     return;
   }
   const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
-  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock>(task, layout, resources)
-  : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp>(task, layout, resources)
-                                 : Launch<8>(task, layout, resources);
+  task.scales.symmetric ? LaunchMatrices<true>(task, layout, resources)
+                        : LaunchMatrices<false>(task, layout, resources);
 }
 } // namespace voxelmaps
 } // namespace itk

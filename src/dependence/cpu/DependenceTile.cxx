@@ -121,22 +121,59 @@ DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&
 void
 FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, const DependenceWindow & window)
 {
-  SizeMatrixSums sums;
+  constexpr std::uint64_t halfWord = std::uint64_t{ 1 } << 32;
+  constexpr std::uint64_t lowHalf = halfWord - 1;
+  SizeMatrixSums          sums;
   ClearEntries(sums);
+  SizeMatrixSums::Axis & levels = sums.axes[levelAxis];
+  SizeMatrixSums::Axis & sizes = sums.axes[sizeAxis];
+  // What AddGroup adds, in 64 bits where sizes below 2^8 and less than 2^16 entries leave room.
+  DependenceSizeSums all{};
+  DependenceSizeSums timesSizeSquares{};
+  std::uint64_t      lowInverses = 0;
+  std::uint64_t      highInverses = 0;
   for (int j = 1; j <= task.maxSize; ++j)
   {
     const DependenceSizeSums & ofSize = window.sizes[j];
-    const auto                 entries = static_cast<std::uint32_t>(ofSize.entriesAndLevels >> 32);
-    if (entries != 0)
+    const std::uint64_t        entries = ofSize.entriesAndLevels >> 32;
+    if (entries == 0)
     {
-      SizeMatrixGroup group{ entries, ofSize.entriesAndLevels & 0xffffffffu, ofSize.squares, WideInteger<2>(0) };
-      AddProduct(group.inverses, ofSize.lowInverses, 1);
-      AddProduct(group.inverses, ofSize.highInverses, std::uint64_t{ 1 } << 32);
-      AddGroup<sizeAxis>(sums, static_cast<std::uint32_t>(j), task.scales.inverseSquares[j], group);
+      continue;
     }
+    const auto          size = static_cast<std::uint64_t>(j);
+    const std::uint64_t square = size * size;
+    const std::uint64_t inverse = task.scales.inverseSquares[j];
+    all.entriesAndLevels += ofSize.entriesAndLevels;
+    all.squares += ofSize.squares;
+    all.lowInverses += ofSize.lowInverses;
+    all.highInverses += ofSize.highInverses;
+    timesSizeSquares.squares += ofSize.squares * square;
+    timesSizeSquares.lowInverses += ofSize.lowInverses * square;
+    timesSizeSquares.highInverses += ofSize.highInverses * square;
+    sizes.sum += entries * size;
+    sizes.squares += entries * square;
+    sizes.nonUniformity += entries * entries;
+    lowInverses += entries * (inverse & lowHalf);
+    highInverses += entries * (inverse >> 32);
+    AddProduct(levels.squaresTimesInverses, ofSize.squares, inverse);
+    WideInteger<2> inverses(0);
+    AddProduct(inverses, ofSize.lowInverses, 1);
+    AddProduct(inverses, ofSize.highInverses, halfWord);
+    AddProduct(sums.inverses, inverses, inverse);
   }
+  const auto join = [](std::uint64_t low, std::uint64_t high, WideInteger<2> & sum) {
+    AddProduct(sum, low, 1);
+    AddProduct(sum, high, halfWord);
+  };
+  sums.entries = static_cast<std::uint32_t>(all.entriesAndLevels >> 32);
+  levels.sum = all.entriesAndLevels & lowHalf;
+  levels.squares = all.squares;
+  join(all.lowInverses, all.highInverses, levels.inverses);
+  join(lowInverses, highInverses, sizes.inverses);
+  join(timesSizeSquares.lowInverses, timesSizeSquares.highInverses, sizes.squaresTimesInverses);
+  AddProduct(sums.squares, timesSizeSquares.squares, 1);
   sums.entropyTerms = window.entropyTerms;
-  sums.axes[levelAxis].nonUniformity = window.levelSquares;
+  levels.nonUniformity = window.levelSquares;
   StoreDependenceFeatures(task, outputVoxel, sums);
 }
 } // namespace voxelmaps
