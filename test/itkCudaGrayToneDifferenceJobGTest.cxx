@@ -178,10 +178,19 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
                                           << ", holes with " << chanceOfHoles);
         SceneJob   scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
         const auto expected = ComputeOnCpu<double>(scene.job);
-        for (const Method method : { Method::Automatic, Method::WindowWalk })
+        for (const Method method : { Method::Automatic, Method::LevelTables, Method::WindowWalk })
         {
-          Report report;
-          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, method, report))) << method;
+          try
+          {
+            Report report;
+            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, method, report))) << method;
+          }
+          catch (const std::runtime_error & error)
+          {
+            // Tables of many levels do not fit the shared memory of all devices.
+            EXPECT_TRUE(method == Method::LevelTables && numberOfGrayLevels >= 256) << error.what();
+            EXPECT_NE(std::string::npos, std::string(error.what()).find("cannot take")) << error.what();
+          }
         }
       }
     }

@@ -36,12 +36,14 @@ using Method = CudaGrayToneDifferenceOptions::Method;
 Method
 ChooseMethod(Method wanted, const GrayToneDifferenceTask & task)
 {
-  const bool tablesTake = CudaLevelTablesTake(task, GetCudaDeviceLimits());
+  // LevelTables takes less time than WindowWalk with so many warps, which 256 levels leave it.
+  constexpr int minWarps = 2;
+  const int     warps = WarpsOfCudaLevelTables(task, GetCudaDeviceLimits());
   if (wanted == Method::Automatic)
   {
-    return tablesTake ? Method::LevelTables : Method::WindowWalk;
+    return warps >= minWarps ? Method::LevelTables : Method::WindowWalk;
   }
-  if (wanted == Method::LevelTables && !tablesTake)
+  if (wanted == Method::LevelTables && warps == 0)
   {
     std::ostringstream message;
     message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]

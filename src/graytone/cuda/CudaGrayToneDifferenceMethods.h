@@ -26,9 +26,9 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** Whether LevelTables supports the parameters of a task, and a tile of it fits the shared memory. */
-bool
-CudaLevelTablesTake(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits);
+/** Number of warps of a block of LevelTables, which the shared memory limits; 0 if it cannot take the task. */
+int
+WarpsOfCudaLevelTables(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits);
 
 CudaScratchBytes
 CudaGrayToneDifferenceWalkScratchBytes(const GrayToneDifferenceTask & task);

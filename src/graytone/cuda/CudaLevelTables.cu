@@ -412,12 +412,13 @@ __launch_bounds__(tileWidth * maxTileRows)
 }
 } // namespace
 
-bool
-CudaLevelTablesTake(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
+int
+WarpsOfCudaLevelTables(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
 {
-  return task.isBox && !task.isWide &&
-         task.differenceBits + BitsOf(static_cast<std::uint64_t>(task.windowVoxels)) <= 64 &&
-         ChooseLayout(task, limits).tileRows > 0;
+  const bool isSupported =
+    task.isBox && !task.isWide && task.differenceBits + BitsOf(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
+  static_assert(tileWidth == 32, "a row of a tile is a warp");
+  return isSupported ? ChooseLayout(task, limits).tileRows : 0;
 }
 
 void
