@@ -96,6 +96,8 @@ def check_cases(cases, names, others):
         if folder in outputs and name in names:
             raise ValueError(f"{what} would be replaced by an output")
     for kind, path in others.items():
+        if os.path.isdir(path):
+            raise ValueError(f"{kind} {path} is a folder")
         for what, source in inputs:
             if os.path.realpath(path) == os.path.realpath(source):
                 raise ValueError(f"{kind} {path} is also {what}")

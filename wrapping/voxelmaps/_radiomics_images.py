@@ -140,6 +140,8 @@ def _read(path, what):
         return _dicom.read_dicom_series(path), to_simpleitk
     if not os.path.exists(path):
         raise FileNotFoundError(f"{what} {path} does not exist")
+    if not os.path.isfile(path):
+        raise ValueError(f"{what} {path} is neither a file nor a folder")
     _file_checks.check(path, what)
     try:
         return sitk.ReadImage(path), to_simpleitk

@@ -174,6 +174,8 @@ def _settings(options):
 
 def _cases(options, console):
     """The cases, and the path of the summary."""
+    if options.summary is not None and not pathlib.Path(options.summary).absolute().parent.is_dir():
+        raise ValueError(f"--summary {options.summary} is in a folder that does not exist")
     single = {"IMAGE": options.image, "--mask": options.mask, "--out": options.out}
     if options.jobs is not None:
         for name, value in single.items():
