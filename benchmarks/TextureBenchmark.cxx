@@ -109,6 +109,19 @@ struct Cooccurrence : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
   }
 };
 
+/** All features, the mean of the 13 directions. */
+struct AllCooccurrence : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
+{
+  static constexpr const char * name = "allcooccurrence";
+
+  static void
+  SetParameters(Job & job)
+  {
+    job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    job.offsets = GetDirections();
+  }
+};
+
 /** All features, with the 26 neighbors. */
 struct Dependence : VOXELMAPS_TEXTURE_CLASS(Dependence)
 {
@@ -365,6 +378,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   dataDirectory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
   TakeOption(argc, argv, "--data", dataDirectory);
   benchmark::AddCustomContext("data", DescribeData());
+  RegisterClass<AllCooccurrence>();
   RegisterClass<Cooccurrence>();
   RegisterClass<Dependence>();
   RegisterClass<FirstOrder>();

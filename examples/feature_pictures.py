@@ -77,7 +77,7 @@ def draw(arrays, aspect, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image", help="2D or 3D image, such as head.nii.gz")
-    parser.add_argument("folder", type=pathlib.Path, help="where to write firstorder.png, glcm.png and glrlm.png")
+    parser.add_argument("folder", type=pathlib.Path, help="where to write one PNG file per class, such as glcm.png")
     parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
     parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
     options = parser.parse_args()
@@ -90,7 +90,7 @@ def main():
         inside[:middle] = inside[middle + 1 :] = False
     spacing = itk.spacing(image)
     options.folder.mkdir(parents=True, exist_ok=True)
-    for name in ("firstorder", "glcm", "glrlm"):
+    for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm"):
         arrays = maps_of_slice(image, inside, name, options)
         draw(arrays, spacing[1] / spacing[0], options.folder / f"{name}.png")
         print(f"{name}: {len(arrays)} maps of {np.count_nonzero(inside)} voxels")

@@ -65,7 +65,7 @@ class CudaDependenceFeatureMapImageFilter;
  * of a float, and to 10^-12 in double precision.
  *
  * \par Memory
- * Each thread of the CPU takes a few MB with some hundred gray levels, and up to 70 MB with many offsets and large
+ * Each thread of the CPU takes a few MB with some hundred gray levels, and up to 100 MB with many offsets and large
  * windows or with thousands of levels.
  *
  * \par Parameters, in addition to those of the base class

@@ -72,6 +72,7 @@ if has methods; then
   methods 'Dependence*-DependenceJob.*' SortedDependences WindowWalk
   methods 'GrayToneDifference*-GrayToneDifferenceJob.*' LevelTables WindowWalk
   methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
+  methods 'SizeZone*-SizeZoneJob.*' BitPlanes UnionFind
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then

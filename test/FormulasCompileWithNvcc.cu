@@ -22,6 +22,7 @@
 #include "firstorder/SortingNetwork.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
+#include "sizezone/SizeZoneFormulas.h"
 #include "texture/SizeMatrix.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
@@ -88,11 +89,12 @@ HasAllFunctions()
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
+  const auto sizeMatrixOfZones = &SizeMatrixFeatureOf;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
       sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
-      storeDependences == nullptr)
+      storeDependences == nullptr || sizeMatrixOfZones == nullptr)
   {
     return false;
   }

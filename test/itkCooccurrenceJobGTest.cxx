@@ -290,6 +290,95 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
   }
 }
 
+// Matrices are computed side by side: those of their neighbors must not matter.
+TEST(CooccurrenceJob, MaximalCorrelationBesideLargeMatrices)
+{
+  const Triple size{ { 80, 15, 1 } };
+  for (const std::uint32_t levels : { 20u, 40u, 95u, 200u })
+  {
+    RandomNumbers              random(levels);
+    std::vector<std::uint16_t> image(static_cast<std::size_t>(size[0] * size[1]));
+    for (std::int64_t i = 0; i < size[0] * size[1]; ++i)
+    {
+      // A pair of one level, a gap as wide as the window, and texture.
+      const std::int64_t x = i % size[0];
+      image[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(x >= 20 ? random.Between(1, levels)
+                                                                      : i / size[0] == 7 && x < 2 ? 1
+                                                                                                  : 0);
+    }
+    for (const bool symmetric : { true, false })
+    {
+      Job job;
+      job.levels = image.data();
+      job.levelsSize = size;
+      job.outputIndex = { { 0, 7, 0 } };
+      job.outputSize = { { size[0], 1, 1 } };
+      job.numberOfGrayLevels = levels;
+      job.windowSize = { { 15, 15, 1 } };
+      job.windowAnchor = { { 7, 7, 0 } };
+      job.offsets = { { { 1, 0, 0 } } };
+      job.features = { Job::Feature::MaximalCorrelationCoefficient };
+      job.symmetric = symmetric;
+      const auto row = Compute<double>(job);
+      EXPECT_EQ(0.0, row[0]);
+      EXPECT_EQ(0.0, row[1]);
+      job.outputSize = { { 1, 1, 1 } };
+      for (const std::int64_t x : { 0, 1, 20, 26, 50, 79 })
+      {
+        job.outputIndex[0] = x;
+        EXPECT_EQ(row[static_cast<std::size_t>(x)], Compute<double>(job)[0]) << x;
+        if (!isCudaTest)
+        {
+          job.walkWindows = true;
+          EXPECT_EQ(row[static_cast<std::size_t>(x)], Compute<double>(job)[0]) << x;
+          job.walkWindows = false;
+        }
+      }
+    }
+  }
+}
+
+TEST(CooccurrenceJob, MaximalCorrelationOfProductMatrices)
+{
+  for (const int levels : { 2, 20, 64, 100 })
+  {
+    // All pairs along x, each of them once, or as often as the second level.
+    for (const bool weighted : { false, true })
+    {
+      std::vector<std::uint16_t> image;
+      for (int a = 1; a <= levels; ++a)
+      {
+        for (int b = 1; b <= levels; ++b)
+        {
+          for (int i = 0; i < (weighted && levels <= 20 ? a * b : 1); ++i)
+          {
+            image.insert(image.end(), { static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b) });
+          }
+        }
+      }
+      image.resize((image.size() + 499) / 500 * 500);
+      const auto planes = static_cast<std::int64_t>(image.size() / 500);
+      if (planes > 130)
+      {
+        continue; // more than 65535 voxels
+      }
+      Job job;
+      job.levels = image.data();
+      job.levelsSize = { { 2, 250, planes } };
+      job.outputSize = { { 2, 1, 1 } };
+      job.numberOfGrayLevels = static_cast<std::uint32_t>(levels);
+      job.windowSize = job.levelsSize;
+      job.offsets = { { { 1, 0, 0 } } };
+      job.features = { Job::Feature::MaximalCorrelationCoefficient };
+      for (const bool symmetric : { true, false })
+      {
+        job.symmetric = symmetric;
+        EXPECT_EQ(0.0, Compute<double>(job)[0]) << levels << " levels";
+      }
+    }
+  }
+}
+
 TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
 {
   using Set = itk::voxelmaps::InstructionSet;

@@ -24,6 +24,7 @@
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
+#include "itkCudaSizeZoneFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaFactory.h"
 #include "itksys/SystemTools.hxx"
 
@@ -94,6 +95,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
               NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NameOfNew<itk::SizeZoneFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NameOfNew<itk::SizeZoneFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image3D>>());
     // Other classes are left alone, and so are those that are named.
@@ -105,6 +108,7 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("CudaGrayToneDifferenceFeatureMapImageFilter",
               NameOfNew<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaSizeZoneFeatureMapImageFilter", NameOfNew<itk::CudaSizeZoneFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
   }
 }
@@ -238,6 +242,12 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   VoxelMapsTest::ExpectError(
     [&] { runLength->Update(); },
     { "CudaRunLengthFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
+
+  const auto sizeZone = itk::CudaSizeZoneFeatureMapImageFilter<Image2D>::New();
+  sizeZone->SetInput(MakeSmallImage<Image2D>());
+  VoxelMapsTest::ExpectError(
+    [&] { sizeZone->Update(); },
+    { "CudaSizeZoneFeatureMapImageFilter", "device", "~" + itk::CudaDevices::GetReasonForNoDevice() });
 
   const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<Image3D>::New();
   connectedness->SetInput(MakeSmallImage<Image3D>());

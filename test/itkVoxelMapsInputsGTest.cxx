@@ -578,6 +578,10 @@ TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
   cooccurrence->SetInput(MakeNoise(1));
   cooccurrence->SetCudaMethod(static_cast<itk::CooccurrenceFeatureMapEnums::CudaMethod>(9));
   ExpectError([&] { cooccurrence->Update(); }, { "CudaMethod", "9", "0" });
+  const auto sizeZone = itk::CudaSizeZoneFeatureMapImageFilter<ImageType>::New();
+  sizeZone->SetInput(MakeNoise(1));
+  sizeZone->SetCudaMethod(static_cast<itk::SizeZoneFeatureMapEnums::CudaMethod>(3));
+  ExpectError([&] { sizeZone->Update(); }, { "CudaMethod", "3", "0", "2", "UnionFind" });
   const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<ImageType>::New();
   firstOrder->SetInput(MakeNoise(1));
   firstOrder->SetCudaMethod(static_cast<itk::FirstOrderFeatureMapEnums::CudaMethod>(9));

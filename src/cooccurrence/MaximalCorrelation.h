@@ -495,10 +495,11 @@ private:
     VOXELMAPS_HOST_DEVICE void
     Add(TReal element, TReal square, int k)
     {
-      // A factor of a minor is 2^-82 to 2 before it reaches 0, so that eight of them neither overflow nor underflow.
-      constexpr int    between = 8;
-      constexpr double large = 1.157920892373162e77; // 2^256
-      constexpr double small = 8.636168555094445e-78;
+      // Factors of minors are 2^-82 to 2, or 2^-135 if all digits but the last one cancel: four of them neither
+      // overflow nor underflow, and a small minor does not become smaller and smaller.
+      constexpr int    between = 4;
+      constexpr double large = 0x1p256;
+      constexpr double small = 0x1p-256;
       const TReal      next = element * minor - square * before;
       before = minor;
       minor = next;
@@ -506,8 +507,8 @@ private:
       if (k % between == between - 1)
       {
         const TReal one = TReal{} + 1.0;
-        const TReal growing = TReal{} + large;
-        const TReal shrinking = TReal{} + small;
+        const TReal growing = TReal{} + 0x1p656;
+        const TReal shrinking = TReal{} + 0x1p-256;
         const TReal scale = minor < small ? growing : (minor > large ? shrinking : one);
         minor *= scale;
         before *= scale;

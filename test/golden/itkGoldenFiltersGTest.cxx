@@ -41,6 +41,7 @@ using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::GrayToneDifferenceFilter;
 using VoxelMapsTest::RunLengthFilter;
+using VoxelMapsTest::SizeZoneFilter;
 
 template <unsigned int VDimension>
 using MaskImage = itk::Image<unsigned char, VDimension>;
@@ -223,6 +224,41 @@ DrawPart(TRegion region, Draws & draws)
     region.SetSize(axis, static_cast<itk::SizeValueType>(draws.Between(1, size - before)));
   }
   return region;
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
+CheckSizeZoneFilter(GoldenGroup & group)
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = SizeZoneFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  for (int i = 0; i < 6; ++i)
+  {
+    Draws           draws(group.NextCase());
+    const auto      method = static_cast<Discretization>(draws.Below(4));
+    const SceneType scene(method == Discretization::Identity, draws);
+    const auto      filter = FilterType::New();
+    filter->SetInput(scene.image);
+    filter->SetDiscretizationMethod(method);
+    DrawRange(filter.GetPointer(), method, draws);
+    SetMask(filter.GetPointer(), scene, draws);
+    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
+    filter->SetConnectivity(static_cast<typename FilterType::ConnectivityEnum>(draws.Below(2)));
+    auto features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
+    if (draws.Percent(30))
+    {
+      draws.Shuffle(features);
+      features.resize(static_cast<std::size_t>(draws.Between(1, 16)));
+      filter->SetFeatures(features);
+    }
+    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 4)));
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
+    constexpr int numberOfCudaMethods = 3;
+    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
+    });
+  }
 }
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
@@ -575,6 +611,16 @@ TEST(GoldenFilters, RunLengthFeatureMap)
   CheckRunLengthFilter<float, 2, double>(group);
   CheckRunLengthFilter<float, 3, float>(group);
   CheckRunLengthFilter<double, 3, double>(group);
+}
+
+TEST(GoldenFilters, SizeZoneFeatureMap)
+{
+  GoldenGroup group("SizeZoneFeatureMapFilter");
+  CheckSizeZoneFilter<unsigned char, 2, float>(group);
+  CheckSizeZoneFilter<unsigned char, 3, double>(group);
+  CheckSizeZoneFilter<short, 3, float>(group);
+  CheckSizeZoneFilter<float, 2, double>(group);
+  CheckSizeZoneFilter<double, 3, float>(group);
 }
 
 TEST(GoldenFilters, FuzzyConnectedness)

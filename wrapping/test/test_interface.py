@@ -269,6 +269,10 @@ GRAY_TONE_DIFFERENCE_PARAMETERS = {
     "count_voxels_without_neighbors": False,
 }
 COOCCURRENCE_PARAMETERS = {**TEXTURE_PARAMETERS, "symmetric": False, "empty_value": -1.5}
+SIZE_ZONE_PARAMETERS = {
+    **{key: value for key, value in TEXTURE_PARAMETERS.items() if key not in ("aggregation", "offsets")},
+    "connectivity": 1,
+}
 CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method": 1}
 
 
@@ -280,6 +284,7 @@ CUDA_PARAMETERS = {"device_id": 3, "device_memory_budget": 2**33, "cuda_method":
         ("DependenceFeatureMapImageFilter", DEPENDENCE_PARAMETERS),
         ("GrayToneDifferenceFeatureMapImageFilter", GRAY_TONE_DIFFERENCE_PARAMETERS),
         ("RunLengthFeatureMapImageFilter", TEXTURE_PARAMETERS),
+        ("SizeZoneFeatureMapImageFilter", SIZE_ZONE_PARAMETERS),
         ("FuzzyConnectednessImageFilter", CONNECTEDNESS_PARAMETERS),
     ],
 )

@@ -28,6 +28,7 @@ import dependence_oracle
 import first_order_oracle
 import gray_tone_difference_oracle
 import run_length_oracle
+import size_zone_oracle
 
 NAMES = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE GLNN RLNN GLV RV RE".split()
 
@@ -251,6 +252,45 @@ def test_gray_tone_differences_by_names():
     assert len(instance.GetFeatures()) == 5
     instance.SetFeatures(["Coarseness", "BUS", "strength"])
     assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["COA", "BUS", "STR"]
+
+
+@pytest.mark.parametrize("connectivity", ["full", "in_plane"])
+@pytest.mark.parametrize(
+    "shape, radius, levels, masked",
+    [
+        ((9, 8), 1, 2, False),
+        ((11, 7), (3, 1), 9, True),
+        ((6, 5, 4), 1, 3, False),
+        ((4, 5, 6), 2, 5, True),
+        ((9, 9, 9), 4, 2, True),
+    ],
+)
+def test_size_zones(shape, radius, levels, masked, connectivity):
+    random = np.random.default_rng(levels)
+    image = random.integers(1, levels + 1, shape).astype(np.uint8)
+    mask = random.random(shape) < 0.6 if masked else np.ones(shape, bool)
+    mask[4:5, 4:] = True
+    maps = itk.size_zone_feature_map_image_filter(
+        image,
+        mask_image=mask,
+        discretization_method="levels",
+        number_of_gray_levels=levels,
+        neighborhood_radius=radius if np.isscalar(radius) else radius[::-1],
+        connectivity=connectivity,
+        features="all",
+    )
+    expected = size_zone_oracle.feature_maps(np.where(mask, image, 0), radius, connectivity == "in_plane")
+    size_zone_oracle.check(maps, expected, size_zone_oracle.NAMES)
+
+
+def test_size_zones_by_names():
+    enums = itk.SizeZoneFeatureMapEnums
+    instance = itk.SizeZoneFeatureMapImageFilter.New(itk.image_from_array(np.arange(30, dtype=np.int16).reshape(5, 6)))
+    assert len(instance.GetFeatures()) == 16
+    instance.SetFeatures(["SmallAreaEmphasis", "ZP", "large_zone_emphasis", "zone_entropy"])
+    assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["SAE", "ZP", "LAE", "ZE"]
+    with pytest.raises(ValueError, match="RunEntropy"):
+        instance.SetFeatures(["RunEntropy"])
 
 
 def scattered(shape, density):

@@ -156,6 +156,7 @@ NOT_OF_CLASS = {
     "glcm": ("gldm_a", "voxelArrayShift"),
     "gldm": ("no_weighting", "symmetricalGLCM", "voxelArrayShift"),
     "glrlm": ("distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
+    "glszm": ("no_weighting", "distance", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
     "ngtdm": ("no_weighting", "gldm_a", "symmetricalGLCM", "voxelArrayShift"),
 }
 

@@ -337,6 +337,7 @@ _DEPENDENCE = "DependenceFeatureMapEnums"
 _FIRST_ORDER = "FirstOrderFeatureMapEnums"
 _GRAY_TONE_DIFFERENCE = "GrayToneDifferenceFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
+_SIZE_ZONE = "SizeZoneFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
 
 
@@ -385,6 +386,14 @@ FILTERS = {
             "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
         },
         features=_RUN_LENGTH,
+    ),
+    "SizeZoneFeatureMapImageFilter": _Filter(
+        {
+            **_TEXTURE_ENUMERATIONS,
+            "SetConnectivity": (_SIZE_ZONE, "Connectivity"),
+            "SetCudaMethod": (_SIZE_ZONE, "CudaMethod"),
+        },
+        features=_SIZE_ZONE,
     ),
     "FuzzyConnectednessImageFilter": _Filter(
         {

@@ -32,7 +32,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
 
     Loading, resampling, normalization, image filters such as wavelets, and cropping are PyRadiomics' own code. So is what this
-    module does not have: the classes glszm and ngtdm, weighting by distance, and extraction that is not voxel-based.
+    module does not have: weighting by distance and extraction that is not voxel-based.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 

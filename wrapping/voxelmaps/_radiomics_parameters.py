@@ -283,6 +283,7 @@ CLASSES = {
         without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
     "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
+    "glszm": FeatureClass("SizeZoneFeatureMapImageFilter", "SizeZoneFeatureMapEnums"),
     "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
 }
 

@@ -15,7 +15,8 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm and glrlm.
+"""PyRadiomics' voxel-based extraction with the filters of this module, for the classes firstorder, glcm, gldm, glrlm, glszm and
+ngtdm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
 RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
@@ -119,6 +120,8 @@ def _class_parameters(name, settings, window, has_one_level):
     """Parameters of the filter that only this class has."""
     if name == "firstorder":
         return {"voxel_array_shift": float(settings["voxelArrayShift"])}
+    if name == "glszm":
+        return {}
     if name == "ngtdm":
         return {"offsets": _offsets(settings["distances"], window)}
     directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}

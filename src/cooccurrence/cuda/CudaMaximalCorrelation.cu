@@ -148,7 +148,11 @@ struct LanesOfTeam
   __device__ int
   MaxOfTeams(int value) const
   {
-    return VLanes < lanesPerWarp ? __reduce_max_sync(0xffffffffu, value) : value;
+    for (int lanes = VLanes; lanes < lanesPerWarp; lanes *= 2)
+    {
+      value = max(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    }
+    return value;
   }
   /** How many lanes of the team, from the first one on, fulfill a condition; of a block, those of the warp. */
   __device__ int

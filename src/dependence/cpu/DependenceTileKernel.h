@@ -290,29 +290,35 @@ private:
     DependenceSizeSums * const  sums = m_Memory.sums;
     std::memset(sums, 0, (static_cast<std::size_t>(m_Task.maxSize) + 1) * sizeof(DependenceSizeSums));
     DependenceWindow window{ sums, 0, m_Layout.needsLevelSquares ? m_Memory.levelSquares[x] : 0 };
-    if (m_Layout.entropyDifferences == nullptr)
+    // Local copies, which the compiler need not load again after every byte that is stored.
+    const int                        number = m_Task.windowVoxels;
+    const std::int32_t * const       voxels = m_Layout.voxels;
+    const DependenceSizeSums * const ofLevels = m_Layout.levels;
+    const std::int64_t * const       differences = m_Layout.entropyDifferences;
+    if (differences == nullptr)
     {
-      for (int v = 0; v < m_Task.windowVoxels; ++v)
+      for (int v = 0; v < number; ++v)
       {
-        AddVoxel(m_Layout.levels[levels[m_Layout.voxels[v]]], sums[sizes[std::ptrdiff_t{ v } * windowsOfBlock]]);
+        AddVoxel(ofLevels[levels[voxels[v]]], sums[sizes[std::ptrdiff_t{ v } * windowsOfBlock]]);
       }
     }
     else
     {
-      const int            sizeBits = m_Layout.sizeBits;
-      const std::int64_t * differences = m_Layout.entropyDifferences;
-      std::int64_t         terms = 0;
-      for (int v = 0; v < m_Task.windowVoxels; ++v)
+      const int      sizeBits = m_Layout.sizeBits;
+      TCount * const elements = m_Elements;
+      std::int64_t   terms = 0;
+      for (int v = 0; v < number; ++v)
       {
-        const std::size_t level = levels[m_Layout.voxels[v]];
+        const std::size_t level = levels[voxels[v]];
         const std::size_t size = sizes[std::ptrdiff_t{ v } * windowsOfBlock];
-        TCount &          count = m_Elements[(level << sizeBits) + size];
+        TCount &          element = elements[(level << sizeBits) + size];
+        const TCount      count = element;
+        element = static_cast<TCount>(count + 1);
         terms += differences[count];
-        count = static_cast<TCount>(count + 1);
-        AddVoxel(m_Layout.levels[level], sums[size]);
+        AddVoxel(ofLevels[level], sums[size]);
       }
       // Voxels without level have the size 1.
-      const TCount absent = m_Elements[1];
+      const TCount absent = elements[1];
       for (int n = 0; n < absent; ++n)
       {
         terms -= differences[n];

@@ -68,6 +68,7 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
   }
   report.method = ChooseMethod(options.method, plan.task);
   const bool isSorted = report.method == Method::SortedDependences;
+  const bool areBits = CudaDependenceNeighborsAreBits(plan.task);
 
   DependenceTask whole = plan.task;
   // Before the slabs, which wait for the kernels that use them.
@@ -88,14 +89,14 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
     job,
     whole,
     [&](const TextureTask & slab) {
-      return isSorted ? CudaScratchBytes{} : CudaDependenceWalkScratchBytes(TaskOfSlab(whole, slab));
+      return isSorted ? CudaScratchBytes{} : CudaDependenceWalkScratchBytes(TaskOfSlab(whole, slab), areBits);
     },
     tables.GetBytes(),
     options.memoryBudget);
   slabs.Compute(
     [&](const TextureTask & slab, const CudaMethodResources & resources) {
       isSorted ? ComputeByCudaSortedDependences(TaskOfSlab(whole, slab), positions, resources)
-               : ComputeByCudaDependenceWalk(TaskOfSlab(whole, slab), resources);
+               : ComputeByCudaDependenceWalk(TaskOfSlab(whole, slab), areBits, resources);
     },
     report);
   return report;
@@ -107,7 +108,7 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   // Nanoseconds per output voxel, and per voxel of its window: on one CPU thread, in tiles and window by window; on the
   // device by method.
   constexpr double cpuNanoseconds = 100.0;
-  constexpr double cpuNanosecondsOfVoxel = 3.5;
+  constexpr double cpuNanosecondsOfVoxel = 2.7;
   constexpr double cpuNanosecondsOfNeighbor = 2.0;
   constexpr double deviceNanosecondsOfSort = 0.012;
   constexpr double deviceNanosecondsOfWalk = 0.03;

@@ -30,11 +30,15 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** One block per window; takes every task. The blocks in flight share the scratch memory. */
+/** One block per window; takes every task. The blocks in flight share the scratch memory, which also holds the
+ * dependent neighbors of all voxels if these are bits. */
+bool
+CudaDependenceNeighborsAreBits(const DependenceTask & taskOfHost);
 CudaScratchBytes
-CudaDependenceWalkScratchBytes(const DependenceTask & task);
+CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits);
 void
-ComputeByCudaDependenceWalk(const DependenceTask & task, const CudaMethodResources & resources);
+ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits,
+                            const CudaMethodResources & resources);
 
 /** A voxel of a window. */
 struct alignas(8) CudaDependencePosition

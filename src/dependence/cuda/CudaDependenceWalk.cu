@@ -15,12 +15,14 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// One block per window looks at all neighbors of its voxels and counts in a hash table. Takes every task; the reference
-// on the device.
+// One block per window finds the dependent neighbors of its voxels and counts in a hash table. Takes every task. The
+// dependent neighbors at distance 1 are the same in all windows, but for those beyond the faces of a window, so they
+// are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace itk
 {
@@ -71,6 +73,80 @@ struct HashTable
   }
 };
 
+// Two bits each, in 32.
+constexpr int maxOffsetsOfBits = 13;
+
+/** Bytes of the dependent neighbors of all voxels. */
+std::uint64_t
+BytesOfNeighbors(const DependenceTask & task, bool areNeighborsInBits)
+{
+  constexpr std::uint64_t alignment = 256;
+  const std::uint64_t     bytes = areNeighborsInBits ? NumberOfVoxels(task.levelsSize) * sizeof(std::uint32_t) : 0;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+constexpr unsigned int threadsOfNeighbors = 256;
+
+/** The dependent neighbors of every voxel: bit 2 k for p + offset k, bit 2 k + 1 for p - offset k. */
+__global__ void
+__launch_bounds__(threadsOfNeighbors)
+  FindNeighborsKernel(const __grid_constant__ DependenceTask task, std::uint32_t * neighbors, std::int64_t voxels)
+{
+  const std::int64_t number = std::int64_t{ blockIdx.x } * threadsOfNeighbors + threadIdx.x;
+  if (number >= voxels)
+  {
+    return;
+  }
+  const std::int64_t row = number / task.levelsSize[0];
+  const std::int64_t at[3] = { number - row * task.levelsSize[0], row % task.levelsSize[1], row / task.levelsSize[1] };
+  const auto         levelAt = [&task](std::int64_t x, std::int64_t y, std::int64_t z) -> int {
+    const bool isInside =
+      x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2];
+    return isInside ? task.levels[task.LevelOffset(x, y, z)] : 0;
+  };
+  const int     level = task.levels[number];
+  std::uint32_t dependent = 0;
+  for (int k = 0; k < task.numberOfOffsets; ++k)
+  {
+    const PairOffset offset = task.offsets[k];
+    const auto &     step = offset.step;
+    const int        next = levelAt(at[0] + step[0], at[1] + step[1], at[2] + step[2]);
+    const int        previous = levelAt(at[0] - step[0], at[1] - step[1], at[2] - step[2]);
+    dependent |= (AreDependent(level, next, task.alpha) ? 1u : 0u) << (2 * k);
+    dependent |= (AreDependent(level, previous, task.alpha) ? 2u : 0u) << (2 * k);
+  }
+  neighbors[number] = dependent;
+}
+
+/** Where a voxel is along an axis of its window: it may be at both faces. */
+constexpr int atLowFace = 1;
+constexpr int atHighFace = 2;
+constexpr int placesOfAxis = 4;
+constexpr int numberOfPlaces = placesOfAxis * placesOfAxis * placesOfAxis;
+
+/** The neighbors that are in the window of a voxel at a place. */
+__device__ std::uint32_t
+           NeighborsInWindow(const DependenceTask & task, int place)
+{
+  std::uint32_t mask = 0;
+  for (int k = 0; k < task.numberOfOffsets; ++k)
+  {
+    const PairOffset offset = task.offsets[k];
+    bool             hasNext = true;
+    bool             hasPrevious = true;
+    for (int d = 0, ofAxes = place; d < 3; ++d, ofAxes /= placesOfAxis)
+    {
+      const bool isLow = (ofAxes & atLowFace) != 0;
+      const bool isHigh = (ofAxes & atHighFace) != 0;
+      hasNext = hasNext && !(offset.step[d] > 0 && isHigh) && !(offset.step[d] < 0 && isLow);
+      hasPrevious = hasPrevious && !(offset.step[d] < 0 && isHigh) && !(offset.step[d] > 0 && isLow);
+    }
+    mask |= (hasNext ? 1u : 0u) << (2 * k);
+    mask |= (hasPrevious ? 2u : 0u) << (2 * k);
+  }
+  return mask;
+}
+
 __device__ std::uint64_t
            SumOfWarp(std::uint64_t value)
 {
@@ -117,9 +193,12 @@ class WindowOfBlock
 {
 public:
   __device__
-  WindowOfBlock(const DependenceTask & task, const HashTable & table, std::uint32_t * keys, SizeMatrixSums * sums)
+  WindowOfBlock(const DependenceTask & task, const HashTable & table, const std::uint32_t * neighbors,
+                const std::uint32_t * masks, std::uint32_t * keys, SizeMatrixSums * sums)
     : m_Task(task)
     , m_Table(table)
+    , m_Neighbors(neighbors)
+    , m_Masks(masks)
     , m_Keys(keys)
     , m_Counts(keys + table.Entries())
     , m_SumsOfWarps(sums)
@@ -179,15 +258,7 @@ private:
     {
       return;
     }
-    std::uint32_t size = 1;
-    for (int k = 0; k < m_Task.numberOfOffsets; ++k)
-    {
-      const PairOffset offset = m_Task.offsets[k];
-      const int        after = window.Level(m_Task, x + offset.step[0], y + offset.step[1], z + offset.step[2]);
-      const int        before = window.Level(m_Task, x - offset.step[0], y - offset.step[1], z - offset.step[2]);
-      size += AreDependent(level, after, m_Task.alpha) ? 1 : 0;
-      size += AreDependent(level, before, m_Task.alpha) ? 1 : 0;
-    }
+    const std::uint32_t   size = 1 + this->NumberOfDependentNeighbors(window, x, y, z, level);
     const auto            i = static_cast<std::uint32_t>(level);
     const std::uint64_t * inverses = m_Task.scales.inverseSquares;
     SizeMatrixGroup       group;
@@ -203,6 +274,29 @@ private:
       const std::uint32_t before = this->Count((i << 16) | size);
       sums.entropyTerms += m_Task.scales.entropyTable[before + 1] - m_Task.scales.entropyTable[before];
     }
+  }
+
+  __device__ std::uint32_t
+             NumberOfDependentNeighbors(const WindowBox & window, int x, int y, int z, int level) const
+  {
+    if (m_Neighbors != nullptr)
+    {
+      const auto place = [](int at, int size) { return (at == 0 ? atLowFace : 0) | (at == size - 1 ? atHighFace : 0); };
+      const int  places =
+        (place(z, window.size[2]) * placesOfAxis + place(y, window.size[1])) * placesOfAxis + place(x, window.size[0]);
+      const std::int64_t voxel = m_Task.LevelOffset(window.first[0] + x, window.first[1] + y, window.first[2] + z);
+      return static_cast<std::uint32_t>(__popc(m_Neighbors[voxel] & m_Masks[places]));
+    }
+    std::uint32_t number = 0;
+    for (int k = 0; k < m_Task.numberOfOffsets; ++k)
+    {
+      const PairOffset offset = m_Task.offsets[k];
+      const int        after = window.Level(m_Task, x + offset.step[0], y + offset.step[1], z + offset.step[2]);
+      const int        before = window.Level(m_Task, x - offset.step[0], y - offset.step[1], z - offset.step[2]);
+      number += AreDependent(level, after, m_Task.alpha) ? 1 : 0;
+      number += AreDependent(level, before, m_Task.alpha) ? 1 : 0;
+    }
+    return number;
   }
 
   /** Count a key; returns how often it was counted before. */
@@ -253,21 +347,33 @@ private:
 
   const DependenceTask & m_Task;
   const HashTable &      m_Table;
+  const std::uint32_t *  m_Neighbors;
+  const std::uint32_t *  m_Masks;
   std::uint32_t *        m_Keys;
   std::uint32_t *        m_Counts;
   SizeMatrixSums *       m_SumsOfWarps;
 };
 
+/** The neighbors are null if they are looked for in every window. */
 template <int VThreads>
 __global__ void
 __launch_bounds__(VThreads)
   DependenceWalkKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ HashTable table,
-                       bool isShared, char * scratch, std::int64_t firstWindow, std::int64_t endWindow)
+                       const std::uint32_t * neighbors, bool isShared, char * tables, std::int64_t firstWindow,
+                       std::int64_t endWindow)
 {
   extern __shared__ __align__(16) char shared[];
   __shared__ SizeMatrixSums            sums[VThreads / lanesPerWarp];
-  char * const            bytes = isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * table.Bytes();
-  WindowOfBlock<VThreads> window(task, table, reinterpret_cast<std::uint32_t *>(bytes), sums);
+  __shared__ std::uint32_t masks[numberOfPlaces];
+  if (neighbors != nullptr)
+  {
+    for (int place = threadIdx.x; place < numberOfPlaces; place += VThreads)
+    {
+      masks[place] = NeighborsInWindow(task, place);
+    }
+  }
+  char * const            bytes = isShared ? shared : tables + std::uint64_t{ blockIdx.x } * table.Bytes();
+  WindowOfBlock<VThreads> window(task, table, neighbors, masks, reinterpret_cast<std::uint32_t *>(bytes), sums);
   window.Clear();
   for (std::int64_t number = firstWindow + blockIdx.x; number < endWindow; number += gridDim.x)
   {
@@ -276,29 +382,52 @@ __launch_bounds__(VThreads)
 }
 
 std::uint64_t
-BlocksInFlight()
+BlocksInFlight(const DependenceTask & task)
 {
-  return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * blocksPerMultiprocessor;
+  return std::min(static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * blocksPerMultiprocessor,
+                  NumberOfVoxels(task.outputSize));
 }
 } // namespace
 
+bool
+CudaDependenceNeighborsAreBits(const DependenceTask & taskOfHost)
+{
+  return taskOfHost.numberOfOffsets <= maxOffsetsOfBits &&
+         std::all_of(
+           taskOfHost.offsets, taskOfHost.offsets + taskOfHost.numberOfOffsets, [](const PairOffset & offset) {
+             return std::abs(offset.step[0]) <= 1 && std::abs(offset.step[1]) <= 1 && std::abs(offset.step[2]) <= 1;
+           });
+}
+
 CudaScratchBytes
-CudaDependenceWalkScratchBytes(const DependenceTask & task)
+CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits)
 {
   const HashTable     table(task);
+  const std::uint64_t neighbors = BytesOfNeighbors(task, areNeighborsInBits);
   const std::uint64_t bytes = table.IsShared() ? 0 : table.Bytes();
-  return { bytes, bytes * BlocksInFlight() };
+  return { neighbors + bytes, neighbors + bytes * BlocksInFlight(task) };
 }
 
 void
-ComputeByCudaDependenceWalk(const DependenceTask & task, const CudaMethodResources & resources)
+ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits, const CudaMethodResources & resources)
 {
-  const HashTable table(task);
-  const auto      windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  std::uint64_t   blocks = BlocksInFlight();
+  const HashTable     table(task);
+  const auto          windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
+  const std::uint64_t neighborBytes = BytesOfNeighbors(task, areNeighborsInBits);
+  auto *              neighbors = static_cast<std::uint32_t *>(areNeighborsInBits ? resources.scratch : nullptr);
+  char * const        tables = static_cast<char *>(resources.scratch) + neighborBytes;
+  std::uint64_t       blocks = BlocksInFlight(task);
   if (!table.IsShared())
   {
-    blocks = std::max<std::uint64_t>(std::min<std::uint64_t>(blocks, resources.scratchBytes / table.Bytes()), 1);
+    blocks = std::max<std::uint64_t>(
+      std::min<std::uint64_t>(blocks, (resources.scratchBytes - neighborBytes) / table.Bytes()), 1);
+  }
+  if (areNeighborsInBits)
+  {
+    const std::uint64_t voxels = NumberOfVoxels(task.levelsSize);
+    FindNeighborsKernel<<<BlocksFor(voxels, threadsOfNeighbors), threadsOfNeighbors, 0, resources.stream>>>(
+      task, neighbors, static_cast<std::int64_t>(voxels));
+    CheckLaunch("starting the kernel of dependent neighbors");
   }
   const std::size_t sharedBytes = table.IsShared() ? table.Bytes() : 0;
   static_assert(maxSharedEntries * 2 * sizeof(std::uint32_t) <= 40000, "fits the shared memory of every device");
@@ -308,15 +437,16 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, const CudaMethodResourc
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 34;
   constexpr std::int64_t stepsOfVoxel = 20;
-  const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + stepsOfVoxel);
-  const std::int64_t     part = std::max<std::int64_t>(stepsOfPart / steps, 1);
+  const std::int64_t     steps =
+    std::int64_t{ task.windowVoxels } * ((areNeighborsInBits ? 0 : task.numberOfOffsets) + stepsOfVoxel);
+  const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
   for (std::int64_t first = 0; first < windows; first += part)
   {
     const std::int64_t end = std::min(windows, first + part);
     kernel<<<static_cast<unsigned int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
              isSmall ? lanesPerWarp : threadsOfLargeWindow,
              sharedBytes,
-             resources.stream>>>(task, table, table.IsShared(), static_cast<char *>(resources.scratch), first, end);
+             resources.stream>>>(task, table, neighbors, table.IsShared(), tables, first, end);
     CheckLaunch("starting the kernel of WindowWalk");
     if (end < windows)
     {

@@ -65,6 +65,16 @@ ToBits64(Real value)
 #endif
 }
 
+inline Bits32
+ToBits32(Bits64 value)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  return __builtin_convertvector(value, Bits32);
+#else
+  return static_cast<std::uint32_t>(value);
+#endif
+}
+
 /** The value where an element is below a limit, else 0. */
 inline Real
 Where(Real numbers, double limit, Real value)
@@ -117,12 +127,18 @@ public:
     : m_Task(task)
     , m_Tile(tile)
     , m_Memory(task, tile.size, workspace)
+    , m_Slides(m_Memory.classes[0].number != 2 && task.window[0] >= minSlidingSize)
   {
     for (int voxels = 0; voxels < maxNeighbors + 2; ++voxels)
     {
       // Exact, as weights are below 2^53.
       const bool hasWeight = voxels > 0 && voxels <= 2 * task.numberOfOffsets + 1;
       m_Weights[voxels] = hasWeight ? static_cast<double>(task.weights[voxels - 1]) : 0.0;
+    }
+    m_Memory.reciprocals[0] = 0.0;
+    for (int n = 1; n <= task.windowVoxels; ++n)
+    {
+      m_Memory.reciprocals[n] = 1.0 / n;
     }
     for (int lane = 0; lane < simdWidth; ++lane)
     {
@@ -135,10 +151,8 @@ public:
   {
     this->LoadInput();
     const PositionClasses & classes = m_Memory.classes[2];
-    std::memset(
-      m_Memory.table, 0, 2 * (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint64_t));
-    int summed = 0;
-    int ready[maxClasses] = { classes.first[0], classes.first[1], classes.first[2] };
+    int                     summed = 0;
+    int                     ready[maxClasses] = { classes.first[0], classes.first[1], classes.first[2] };
     for (int z = 0; z < m_Tile.size[2]; ++z)
     {
       m_Tile.checkAbort(m_Tile.execution);
@@ -162,6 +176,8 @@ public:
 
 private:
   static constexpr int maxNeighbors = 26;
+  // Four columns of a window that slides take less time than all columns of larger windows.
+  static constexpr int minSlidingSize = 6;
 
   /** Copy the part of the input that the windows reach, with margins; what lies beyond the level buffer is absent. */
   void
@@ -294,13 +310,6 @@ private:
     return ToBits64(difference * weight) + (ToBits64(counted) << m_Task.differenceBits);
   }
 
-  /** A row of the window: levels and terms of its first voxels, its last ones, and those between. */
-  struct WindowRow
-  {
-    const std::uint16_t * levels;
-    const std::uint64_t * terms[maxClasses];
-  };
-
   void
   ComputeRow(int y, int z)
   {
@@ -308,6 +317,8 @@ private:
       m_Memory.levels + m_Memory.LevelOffset(m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
     const std::int64_t firstVoxel =
       ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] + m_Tile.start[0];
+    this->ListRows(y, z);
+    int last = -1; // window whose sums are in the tables, if they are kept
     for (int x = 0; x < m_Tile.size[0]; ++x)
     {
       const std::int64_t out = (firstVoxel + x) * m_Task.numberOfComponents;
@@ -316,60 +327,110 @@ private:
         StoreGrayToneDifferenceBackground(m_Task, out);
         continue;
       }
-      this->AddVoxels(x, y, z);
+      if (m_Slides && x > 0 && last == x - 1)
+      {
+        this->SlideTo(x);
+      }
+      else
+      {
+        this->ClearTables();
+        this->AddVoxels(x);
+      }
+      last = x;
       this->ComputeWindow(out);
     }
   }
 
+  /** The rows of the windows of a row of the output. */
   void
-  AddVoxels(int x, int y, int z)
+  ListRows(int y, int z)
   {
-    const PositionClasses * const classes = m_Memory.classes;
-    const int                     inside = classes[0].number == 1 ? m_Task.window[0] : m_Task.window[0] - 2;
-    const std::ptrdiff_t          nextClass = m_Memory.planeVoxels;
-    std::uint64_t * const         table = m_Memory.table;
-    std::uint64_t * const         otherTable = table + m_Task.numberOfGrayLevels + 1;
+    GrayToneDifferenceWindowRow * row = m_Memory.windowRows;
     for (int wz = 0; wz < m_Task.window[2]; ++wz)
     {
-      const int classZ = classes[2].Of(wz, m_Task.window[2]);
-      for (int wy = 0; wy < m_Task.window[1]; ++wy)
+      const int classZ = m_Memory.classes[2].Of(wz, m_Task.window[2]);
+      for (int wy = 0; wy < m_Task.window[1]; ++wy, ++row)
       {
-        const int                   classY = classes[1].Of(wy, m_Task.window[1]);
-        const std::uint16_t * const levels = m_Memory.levels + m_Memory.LevelOffset(x, y + wy, z + wz);
-        const std::uint64_t *       terms =
-          m_Memory.Terms(classZ, z + wz, classY, 0) + std::ptrdiff_t{ y + wy } * m_Memory.pitch + x;
-        std::uint64_t * const sums = wy % 2 == 0 ? table : otherTable;
-        int                   i = 0;
-        if (classes[0].number > 1)
-        {
-          sums[levels[0]] += terms[0];
-          sums[levels[inside + 1]] += terms[inside + 1 + (classes[0].number - 1) * nextClass];
-          terms += nextClass;
-          i = 1;
-        }
-        for (const int end = i + inside; i < end; ++i)
-        {
-          sums[levels[i]] += terms[i];
-        }
+        const int classY = m_Memory.classes[1].Of(wy, m_Task.window[1]);
+        row->levels = m_Memory.levels + m_Memory.LevelOffset(0, y + wy, z + wz);
+        row->terms = m_Memory.Terms(classZ, z + wz, classY, 0) + std::ptrdiff_t{ y + wy } * m_Memory.pitch;
+        // Additions to one number wait for each other, so that two tables take less time than one.
+        row->sums = m_Memory.table + (wy % 2 == 0 ? 0 : m_Task.numberOfGrayLevels + 1);
       }
     }
   }
 
-  /** List the levels of the window and clear the tables. */
+  void
+  ClearTables()
+  {
+    std::memset(
+      m_Memory.table, 0, 2 * (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint64_t));
+  }
+
+  /** Add the voxels of a window to empty tables. */
+  void
+  AddVoxels(int x)
+  {
+    const int                                 classes = m_Memory.classes[0].number;
+    const int                                 inside = classes == 1 ? m_Task.window[0] : m_Task.window[0] - 2;
+    const GrayToneDifferenceWindowRow * const end = m_Memory.windowRows + m_Task.window[1] * m_Task.window[2];
+    for (const GrayToneDifferenceWindowRow * row = m_Memory.windowRows; row < end; ++row)
+    {
+      const std::uint16_t * levels = row->levels + x;
+      const std::uint64_t * terms = row->terms + x;
+      std::uint64_t * const sums = row->sums;
+      if (classes > 1)
+      {
+        sums[levels[0]] += terms[0];
+        sums[levels[inside + 1]] += terms[inside + 1 + (classes - 1) * m_Memory.planeVoxels];
+        terms += m_Memory.planeVoxels + 1;
+        ++levels;
+      }
+      for (int i = 0; i < inside; ++i)
+      {
+        sums[levels[i]] += terms[i];
+      }
+    }
+  }
+
+  /** From the sums of the window before to those of a window: one column leaves, one enters, and two change their
+   * class. Differences of unsigned numbers cancel. */
+  void
+  SlideTo(int x)
+  {
+    const int                                 classes = m_Memory.classes[0].number;
+    const int                                 size = m_Task.window[0];
+    const GrayToneDifferenceWindowRow * const end = m_Memory.windowRows + m_Task.window[1] * m_Task.window[2];
+    for (const GrayToneDifferenceWindowRow * row = m_Memory.windowRows; row < end; ++row)
+    {
+      const std::uint16_t * const levels = row->levels + x - 1;
+      const std::uint64_t * const first = row->terms + x - 1;
+      const std::uint64_t * const inside = classes == 1 ? first : first + m_Memory.planeVoxels;
+      const std::uint64_t * const last = classes == 1 ? first : first + 2 * m_Memory.planeVoxels;
+      std::uint64_t * const       sums = row->sums;
+      sums[levels[0]] -= first[0];
+      sums[levels[size]] += last[size];
+      if (classes > 1)
+      {
+        sums[levels[1]] += first[1] - inside[1];
+        sums[levels[size - 1]] += inside[size - 1] - last[size - 1];
+      }
+    }
+  }
+
+  /** List the levels of the window. */
   int
   ListLevels()
   {
-    std::uint64_t * const table = m_Memory.table;
-    std::uint64_t * const otherTable = table + m_Task.numberOfGrayLevels + 1;
-    int                   levels = 0;
+    const std::uint64_t * const table = m_Memory.table;
+    const std::uint64_t * const otherTable = table + m_Task.numberOfGrayLevels + 1;
+    int                         levels = 0;
     for (int i = 1; i <= m_Task.numberOfGrayLevels; ++i)
     {
       const std::uint64_t sum = table[i] + otherTable[i];
       m_Memory.packed[levels] = sum;
       m_Memory.present[levels] = i;
       levels += sum != 0 ? 1 : 0;
-      table[i] = 0;
-      otherTable[i] = 0;
     }
     return levels;
   }
@@ -404,10 +465,11 @@ private:
       voxelSquares += weighted * present;
       levelSum += present;
       levelSquares += present * present;
-      Store(counts, m_Memory.counts + i);
+      Store(ToBits32(count), m_Memory.counts + i);
       Store(ToReal(product), m_Memory.products + i);
       Store(weighted, m_Memory.weighted + i);
-      for (double * const padded : { m_Memory.counts, m_Memory.products, m_Memory.weighted })
+      Store(Bits32{}, m_Memory.counts + i + simdWidth);
+      for (double * const padded : { m_Memory.products, m_Memory.weighted })
       {
         Store(Real{}, padded + i + simdWidth);
       }
@@ -435,16 +497,16 @@ private:
     Real       imbalances{};
     for (int i = 0; i < levels - 1; i += simdWidth)
     {
-      const Real present = Load<Real>(m_Memory.present + i);
-      const Real counts = Load<Real>(m_Memory.counts + i);
-      const Real products = Load<Real>(m_Memory.products + i);
-      const Real weighted = Load<Real>(m_Memory.weighted + i);
-      Real       rows{};
+      const Real   present = Load<Real>(m_Memory.present + i);
+      const Bits32 counts = Load<Bits32>(m_Memory.counts + i);
+      const Real   products = Load<Real>(m_Memory.products + i);
+      const Real   weighted = Load<Real>(m_Memory.weighted + i);
+      Real         rows{};
       for (int j = i + 1; j < levels; ++j)
       {
         // Element e has the levels i + e and j + e.
         const double remaining = levels - j;
-        const Real   reciprocal = 1.0 / (counts + Load<Real>(m_Memory.counts + j));
+        const Real   reciprocal = Gather(m_Memory.reciprocals, counts + Load<Bits32>(m_Memory.counts + j));
         const Real   term = GrayToneDifferencePairTerm<Real>(
           products, Load<Real>(m_Memory.products + j), Load<Real>(m_Memory.present + j) - present, reciprocal);
         rows += Where(numbers, remaining, term);
@@ -463,6 +525,7 @@ private:
   const GrayToneDifferenceTask &     m_Task;
   const GrayToneDifferenceTile &     m_Tile;
   const GrayToneDifferenceTileMemory m_Memory;
+  const bool                         m_Slides;
   double                             m_Weights[maxNeighbors + 2]; // by the number of neighbors and the voxel itself
   double                             m_Numbers[simdWidth];
 };

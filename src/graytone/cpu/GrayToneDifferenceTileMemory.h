@@ -65,6 +65,14 @@ struct PositionClasses
   }
 };
 
+/** A row of the windows of a row of the output; the pointers are those of the window of the first voxel. */
+struct GrayToneDifferenceWindowRow
+{
+  const std::uint16_t * levels;
+  const std::uint64_t * terms; // of the first class along x
+  std::uint64_t *       sums;
+};
+
 /** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
 struct GrayToneDifferenceTileMemory
 {
@@ -87,15 +95,19 @@ struct GrayToneDifferenceTileMemory
   std::uint64_t * terms;
   std::ptrdiff_t  termsOfClass[maxClasses];
 
-  /** Sums of the terms by level, of one window. */
+  GrayToneDifferenceWindowRow * windowRows;
+
+  /** Sums of the terms by level, of one window; two tables, to be added. */
   std::uint64_t * table;
 
   // Of the levels of one window.
   std::uint64_t * packed;
   double *        present;
-  double *        counts;
+  std::uint32_t * counts;
   double *        products;
   double *        weighted; // i n(i)
+
+  double * reciprocals; // 1 / n for n up to the voxels of a window
 
   std::size_t bytes;
 
@@ -129,13 +141,16 @@ struct GrayToneDifferenceTileMemory
       numberOfTerms += classes[2].positions[c] * images * planeVoxels;
     }
     terms = static_cast<std::uint64_t *>(take(numberOfTerms, sizeof(std::uint64_t)));
+    windowRows = static_cast<GrayToneDifferenceWindowRow *>(
+      take(std::ptrdiff_t{ task.window[1] } * task.window[2], sizeof(GrayToneDifferenceWindowRow)));
     table = static_cast<std::uint64_t *>(
       take(2 * (std::ptrdiff_t{ task.numberOfGrayLevels } + maxSimdWidth), sizeof(std::uint64_t)));
     packed = static_cast<std::uint64_t *>(take(maxLevels, sizeof(std::uint64_t)));
     present = static_cast<double *>(take(maxLevels, sizeof(double)));
-    counts = static_cast<double *>(take(maxLevels, sizeof(double)));
+    counts = static_cast<std::uint32_t *>(take(maxLevels, sizeof(std::uint32_t)));
     products = static_cast<double *>(take(maxLevels, sizeof(double)));
     weighted = static_cast<double *>(take(maxLevels, sizeof(double)));
+    reciprocals = static_cast<double *>(take(std::ptrdiff_t{ task.windowVoxels } + 1, sizeof(double)));
   }
 
   /** Among the levels, which have margins. */

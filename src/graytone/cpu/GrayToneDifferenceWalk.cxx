@@ -27,6 +27,9 @@ namespace voxelmaps
 namespace
 {
 constexpr std::uint64_t stepsBetweenAbortChecks = 4000000;
+
+// Sums of levels, up to 2^29, have the number of voxels above them.
+constexpr std::uint64_t oneVoxel = std::uint64_t{ 1 } << 32;
 } // namespace
 
 template <typename TDifference>
@@ -34,9 +37,19 @@ GrayToneDifferenceWalk<TDifference>::GrayToneDifferenceWalk(const GrayToneDiffer
                                                             const JobExecution &           execution)
   : m_Task(task)
   , m_Execution(execution)
-  , m_Window(static_cast<std::size_t>(task.windowVoxels))
   , m_Levels(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
-{}
+{
+  for (int d = 0; d < 3; ++d)
+  {
+    m_Size[d] = task.window[d] + 2 * task.reach[d];
+  }
+  m_Window.resize(NumberOfVoxels(m_Size));
+  for (int i = 0; i < task.numberOfOffsets; ++i)
+  {
+    const auto & step = task.offsets[i].step;
+    m_NeighborSteps.push_back((step[2] * m_Size[1] + step[1]) * m_Size[0] + step[0]);
+  }
+}
 
 template <typename TDifference>
 void
@@ -75,58 +88,57 @@ template <typename TDifference>
 void
 GrayToneDifferenceWalk<TDifference>::AddVoxels(const WindowBox & window)
 {
-  const int nx = window.size[0];
-  const int ny = window.size[1];
-  const int nz = window.size[2];
-  for (int z = 0; z < nz; ++z)
+  std::fill(m_Window.begin(), m_Window.end(), 0);
+  for (int z = 0; z < window.size[2]; ++z)
   {
-    for (int y = 0; y < ny; ++y)
+    for (int y = 0; y < window.size[1]; ++y)
     {
       const std::uint16_t * const row =
         m_Task.levels + m_Task.LevelOffset(window.first[0], window.first[1] + y, window.first[2] + z);
-      std::copy(row, row + nx, m_Window.begin() + (z * ny + y) * nx);
+      std::transform(row,
+                     row + window.size[0],
+                     m_Window.begin() + this->OffsetInWindow(0, y, z),
+                     [](std::uint16_t level) { return level == 0 ? std::uint64_t{ 0 } : oneVoxel | level; });
     }
   }
-  const std::uint16_t * voxel = m_Window.data();
-  for (int z = 0; z < nz; ++z)
+  for (int z = 0; z < window.size[2]; ++z)
   {
-    for (int y = 0; y < ny; ++y)
+    for (int y = 0; y < window.size[1]; ++y)
     {
-      for (int x = 0; x < nx; ++x, ++voxel)
+      const std::uint64_t * voxel = m_Window.data() + this->OffsetInWindow(0, y, z);
+      for (int x = 0; x < window.size[0]; ++x, ++voxel)
       {
         if (*voxel == 0)
         {
           continue;
         }
-        std::uint32_t neighbors = 0;
-        std::uint32_t sum = 0;
-        for (int i = 0; i < m_Task.numberOfOffsets; ++i)
+        std::uint64_t sum = 0;
+        for (const std::ptrdiff_t step : m_NeighborSteps)
         {
-          const auto &         step = m_Task.offsets[i].step;
-          const std::ptrdiff_t to = (std::ptrdiff_t{ step[2] } * ny + step[1]) * nx + step[0];
-          if (window.Contains(x + step[0], y + step[1], z + step[2]))
-          {
-            neighbors += voxel[to] != 0 ? 1 : 0;
-            sum += voxel[to];
-          }
-          if (window.Contains(x - step[0], y - step[1], z - step[2]))
-          {
-            neighbors += voxel[-to] != 0 ? 1 : 0;
-            sum += voxel[-to];
-          }
+          sum += voxel[step] + voxel[-step];
         }
-        Level & level = m_Levels[*voxel];
+        const auto neighbors = static_cast<std::uint32_t>(sum / oneVoxel);
+        const auto own = static_cast<std::uint16_t>(*voxel % oneVoxel);
+        Level &    level = m_Levels[own];
         if (!level.isListed)
         {
           level.isListed = true;
-          m_ListedLevels.push_back(*voxel);
+          m_ListedLevels.push_back(own);
         }
         level.count += neighbors != 0 || m_Task.countVoxelsWithoutNeighbors ? 1 : 0;
-        level.difference.Add(NeighborDifference(*voxel, neighbors, sum), m_Task.weights[neighbors]);
-        this->CountSteps(static_cast<std::uint64_t>(m_Task.numberOfOffsets));
+        level.difference.Add(NeighborDifference(own, neighbors, static_cast<std::uint32_t>(sum % oneVoxel)),
+                             m_Task.weights[neighbors]);
+        this->CountSteps(m_NeighborSteps.size());
       }
     }
   }
+}
+
+template <typename TDifference>
+std::ptrdiff_t
+GrayToneDifferenceWalk<TDifference>::OffsetInWindow(int x, int y, int z) const
+{
+  return (std::ptrdiff_t{ z + m_Task.reach[2] } * m_Size[1] + y + m_Task.reach[1]) * m_Size[0] + x + m_Task.reach[0];
 }
 
 /** Also clears the levels for the next window. */

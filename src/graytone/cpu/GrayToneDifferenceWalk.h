@@ -53,6 +53,8 @@ private:
 
   void
   AddVoxels(const WindowBox & window);
+  std::ptrdiff_t
+  OffsetInWindow(int x, int y, int z) const;
   GrayToneDifferenceSums
   AddLevels();
   void
@@ -64,7 +66,11 @@ private:
   const JobExecution &           m_Execution;
   std::uint64_t                  m_Steps{ 0 };
 
-  std::vector<std::uint16_t> m_Window;
+  // The window with margins that neighbors reach, and steps to neighbors in it.
+  std::int64_t                m_Size[3];
+  std::vector<std::uint64_t>  m_Window;
+  std::vector<std::ptrdiff_t> m_NeighborSteps;
+
   std::vector<Level>         m_Levels; // by level
   std::vector<std::uint16_t> m_ListedLevels;
 

@@ -96,9 +96,9 @@ IsCpuFaster(const GrayToneDifferenceJob & job, const CudaOptions & options)
 {
   // Nanoseconds per output voxel, and more for each voxel of the window; the general engines, which support more
   // neighbors and levels, take longer for each neighbor.
-  constexpr double cpuNanoseconds = 180.0;
+  constexpr double cpuNanoseconds = 130.0;
   constexpr double cpuNanosecondsOfVoxel = 1.2;
-  constexpr double cpuNanosecondsOfNeighbor = 1.6;
+  constexpr double cpuNanosecondsOfNeighbor = 0.6;
   constexpr double deviceNanosecondsOfVoxel = 0.008;
   constexpr double deviceNanosecondsOfNeighbor = 0.003;
 
