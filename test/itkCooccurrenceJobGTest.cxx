@@ -398,6 +398,25 @@ TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
   }
 }
 
+// Matrices of a hundred levels: each takes a fraction of a millisecond, and those of a row seconds.
+TEST(CooccurrenceJob, LooksForAbortsBetweenCorrelations)
+{
+  NoiseJob noise(Triple{ { 40, 3, 3 } }, 256);
+  noise.job.windowSize = { { 7, 7, 3 } };
+  noise.job.windowAnchor = { { 3, 3, 1 } };
+  noise.job.features = { Job::Feature::MaximalCorrelationCoefficient };
+  using Clock = std::chrono::steady_clock;
+  auto            last = Clock::now();
+  Clock::duration longest{};
+  noise.job.execution.reportProgress = [&](std::uint64_t) {
+    const auto now = Clock::now();
+    longest = std::max(longest, now - last);
+    last = now;
+  };
+  Compute<float>(noise.job);
+  EXPECT_LT(longest, std::chrono::milliseconds(1000));
+}
+
 TEST(CooccurrenceJob, AbortsInLargeCorrelations)
 {
   // One matrix takes half a minute.

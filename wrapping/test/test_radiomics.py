@@ -455,6 +455,14 @@ def run(**settings):
     return {key: itk.array_from_image(image) for key, image in result.items()}
 
 
+def test_all_classes_are_computed_if_none_is_named():
+    names = ["firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm"]
+    keys = list(radiomics.execute(*scene(), additionalInfo=False))
+    assert (
+        keys == [f"original_{name}_{feature}" for name in names for feature in all_features(name)] and len(keys) == 93
+    )
+
+
 def test_keys_are_in_the_order_of_the_parameters():
     classes = {name: None for name in reversed(CLASSES)}
     classes["glrlm"] = ["ShortRunEmphasis", "RunVariance", "LongRunEmphasis", "RunVariance"]
@@ -775,13 +783,7 @@ def test_invalid_parameters_are_named(name):
 
 
 def test_invalid_classes_and_sections_are_named():
-    missing = [
-        (name, NotImplementedError, f"featureClass {name} is not available") for name in parameters._MISSING_CLASSES
-    ]
-    if missing:
-        missing.append((None, NotImplementedError, "without featureClass, PyRadiomics computes all classes, but "))
     for classes, error, message in (
-        *missing,
         ([["glcm"]], ValueError, "featureClass is ..'glcm'.., but must be a name"),
         ({"glcm": True}, ValueError, "featureClass glcm is True, but must be a list of names of features"),
         ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, "),

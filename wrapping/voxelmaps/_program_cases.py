@@ -285,11 +285,13 @@ def run(case, task, report):
                 progress = lambda part: report((start + part * len(missing)) / len(keys), name)
                 progress(0)
                 written = _radiomics_files.write_maps(filter, prepared.image, list(missing), folder, progress)
-                statistics = _all_statistics({key: file.path for key, file in written.items()}, inside, task.precision)
+                statistics = _all_statistics(
+                    {key: file.staged for key, file in written.items()}, inside, task.precision
+                )
                 for key, file in written.items():
                     record.maps[key] = {
-                        "file": file.path.name,
-                        "sha256": file.sha256,
+                        "file": file.publish().name,
+                        "sha256": file.sha256(),
                         "device": _device(filter),
                         **_jsonable(statistics[key]),
                     }

@@ -146,11 +146,11 @@ class _File:
 
     def __init__(self, final, staging):
         self.path = final
-        self._staged = staging / final.name
+        self.staged = staging / final.name
         self._hash = hashlib.sha256()
         self._compressor = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, 31)
         with errors_named(final):
-            self._file = open(self._staged, "wb")
+            self._file = open(self.staged, "wb")
 
     def _append(self, compressed):
         self._hash.update(compressed)
@@ -168,19 +168,18 @@ class _File:
             os.fsync(self._file.fileno())
             self._file.close()
 
+    def sha256(self):
+        return self._hash.hexdigest()
+
     def publish(self):
+        """Give the file its name. Returns its path."""
         with errors_named(self.path):
-            os.replace(self._staged, self.path)
-        return Written(self.path, self._hash.hexdigest())
+            os.replace(self.staged, self.path)
+        return self.path
 
     def close(self):
         with contextlib.suppress(OSError):
             self._file.close()
-
-
-class Written(NamedTuple):
-    path: pathlib.Path
-    sha256: str
 
 
 def number_of_threads():
@@ -211,7 +210,7 @@ def _compute(filter, volume, first, last):
 
 
 def write_maps(filter, volume, keys, folder, progress=lambda fraction: None):
-    """Compute the maps of a filter and write them into a folder; returns dict of Written by key.
+    """Compute the maps of a filter and write them into a folder; returns dict of files by key, which are whole but not published.
 
     volume    The input of the filter, with its geometry.
     keys      Names of the files, without their ending, in the order of the components of the output.
@@ -231,4 +230,4 @@ def write_maps(filter, volume, keys, folder, progress=lambda fraction: None):
             list(pool.map(lambda i: files[i].append(np.ascontiguousarray(maps[..., i])), range(len(files))))
             progress(last / len(volume.array))
         list(pool.map(_File.finish, files))
-        return {key: file.publish() for key, file in zip(keys, files)}
+        return dict(zip(keys, files))

@@ -263,6 +263,7 @@ class FeatureClass(NamedTuple):
         return sorted(names, key=lambda name: name + "FeatureValue")
 
 
+# In PyRadiomics' order.
 CLASSES = {
     "firstorder": FeatureClass(
         "FirstOrderFeatureMapImageFilter", "FirstOrderFeatureMapEnums", only_by_name=("StandardDeviation",)
@@ -289,9 +290,6 @@ CLASSES = {
 
 # Not computed for voxels, by PyRadiomics neither.
 _SHAPE_CLASSES = ("shape", "shape2D")
-# PyRadiomics' order, if no class is named.
-_ALL_CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
-_MISSING_CLASSES = tuple(name for name in _ALL_CLASSES if name not in CLASSES)
 
 
 def _is_empty(given):
@@ -332,16 +330,9 @@ def _features(name, given):
 def _feature_classes(given):
     """Dict of the features to compute by class, in order."""
     if _is_empty(given):
-        if _MISSING_CLASSES:
-            raise NotImplementedError(
-                f"without featureClass, PyRadiomics computes all classes, but {', '.join(_MISSING_CLASSES)} are not "
-                f"available; name the classes, such as featureClass={list(CLASSES)}"
-            )
-        given = list(_ALL_CLASSES)
+        given = list(CLASSES)
     classes = {}
     for name, features in _by_name("featureClass", given).items():
-        if name in _MISSING_CLASSES:
-            raise NotImplementedError(f"featureClass {name} is not available; {', '.join(CLASSES)} are")
         if name in CLASSES:
             classes[name] = _features(name, features)
         elif name in _SHAPE_CLASSES:

@@ -239,7 +239,7 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
                 filter = filter_of_class(*prepared[:2], name, features, parameters.class_settings, precision)
                 keys = [f"original_{name}_{feature}" for feature in features]
                 written = _radiomics_files.write_maps(filter, prepared.image, keys, folder)
-                result.update((key, file.path) for key, file in written.items())
+                result.update((key, file.publish()) for key, file in written.items())
         return result
     for name, features in parameters.classes.items():
         maps = maps_of_class(*prepared[:2], name, features, parameters.class_settings, precision)

@@ -33,12 +33,22 @@ namespace
 constexpr std::int64_t maxPairsOfTile = 1000000;
 constexpr std::int64_t maxVoxelsOfTile = 4096;
 
+/** What the maximal correlation of a matrix takes, in pairs that are counted meanwhile. */
+std::int64_t
+PairsOfCorrelation(const CooccurrenceTask & task)
+{
+  constexpr std::int64_t stepsPerPair = 64;
+  const std::int64_t     levels = task.needsMaximalCorrelation ? task.maxCorrelationLevels : 0;
+  return levels * levels * levels / stepsPerPair;
+}
+
 void
 ComputeByWalk(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
   const Triple &       outputSize = job.outputSize;
   const JobExecution & execution = job.execution;
-  const auto pairs = static_cast<std::int64_t>(task.maxPairs) * (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t   pairs = (static_cast<std::int64_t>(task.maxPairs) + PairsOfCorrelation(task)) *
+                             (task.numberOfOffsets / task.OffsetsPerMatrix());
   const std::int64_t voxels = std::min(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), maxVoxelsOfTile);
   const Tiling       tiling(outputSize,
                             { { EqualPart(outputSize[0], voxels),
@@ -56,10 +66,16 @@ ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
   const Triple &                outputSize = job.outputSize;
   const JobExecution &          execution = job.execution;
   const CooccurrenceSlideTables tables(task);
-  const std::int64_t            length = EqualPart(outputSize[0], tables.rowLength);
+  // Rows of at least as many voxels as are computed side by side.
+  constexpr std::int64_t minRowLength = 8;
+  const std::int64_t     ofCorrelations = PairsOfCorrelation(task) * (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t     rowLength =
+    std::min(tables.rowLength, std::max(maxPairsOfTile / std::max<std::int64_t>(ofCorrelations, 1), minRowLength));
+  const std::int64_t length = EqualPart(outputSize[0], rowLength);
   // Per voxel, one plane of each offset enters and one leaves.
   const std::int64_t pairs =
-    std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]);
+    std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]) +
+    ofCorrelations * length;
   const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
   const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
   ForEachTile(tiling, execution, [&]() {

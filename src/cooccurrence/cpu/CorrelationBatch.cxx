@@ -187,6 +187,7 @@ CorrelationBatch::Compute(bool isAlone, int levels, double * elements, double * 
   matrices.workspace = m_Workspace.Reserve(numbers);
   matrices.coefficients = coefficients;
   matrices.execution = &m_Execution;
+  matrices.work = &m_Work;
   matrices.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
   m_Compute(matrices);
 }

@@ -86,7 +86,8 @@ private:
   const JobExecution & m_Execution;
   std::size_t          m_Width;
   void (*m_Compute)(const CorrelationMatrices &);
-  Memory m_Workspace;
+  Memory       m_Workspace;
+  std::int64_t m_Work{ 0 };
 
   // Matrices that wait, side by side.
   std::vector<int>      m_Levels;

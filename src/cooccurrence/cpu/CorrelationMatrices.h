@@ -18,6 +18,8 @@
 #ifndef CorrelationMatrices_h
 #define CorrelationMatrices_h
 
+#include <cstdint>
+
 namespace itk
 {
 namespace voxelmaps
@@ -40,6 +42,8 @@ struct CorrelationMatrices
   /** Called every few milliseconds; throws to end the job. */
   void (*checkAbort)(const void * execution);
   const void * execution;
+  /** What was done since the last call, for this and other matrices. */
+  std::int64_t * work;
 };
 
 // One compilation of CorrelationMatricesKernel.h per instruction set.

@@ -90,10 +90,10 @@ public:
   FinishColumn(int rows) const
   {
     constexpr std::int64_t elementsBetweenAbortChecks = 2000000;
-    m_Elements += std::int64_t{ rows } * rows;
-    if (m_Elements > elementsBetweenAbortChecks)
+    *m_Matrices.work += std::int64_t{ rows } * rows;
+    if (*m_Matrices.work > elementsBetweenAbortChecks)
     {
-      m_Elements = 0;
+      *m_Matrices.work = 0;
       m_Matrices.checkAbort(m_Matrices.execution);
     }
     return false;
@@ -111,7 +111,6 @@ public:
 
 private:
   const CorrelationMatrices & m_Matrices;
-  mutable std::int64_t        m_Elements{ 0 };
 };
 
 template <typename TReal>

@@ -87,7 +87,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     [&](const TextureTask & slab) {
       const CudaScratchBytes ofMethod =
         isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(TaskOfSlab(whole, slab));
-      const CudaScratchBytes ofCorrelations = CudaMaximalCorrelationScratchBytes(whole);
+      const CudaScratchBytes ofCorrelations = CudaMaximalCorrelationScratchBytes(TaskOfSlab(whole, slab));
       return CudaScratchBytes{ std::max(ofMethod.minimum, ofCorrelations.minimum),
                                std::max(ofMethod.maximum, ofCorrelations.maximum) };
     },
@@ -120,11 +120,20 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
   const double deviceNanoseconds = isSorted                      ? deviceNanosecondsOfSort
                                    : job.numberOfGrayLevels < 64 ? deviceNanosecondsOfArray
                                                                  : deviceNanosecondsOfHash;
+  // For the maximal correlation coefficient, with about ten levels in a window.
+  constexpr double cpuNanosecondsOfCorrelation = 400.0;
+  constexpr double deviceNanosecondsOfCorrelation = 7.0;
+  const bool       hasCorrelation =
+    std::find(job.features.begin(), job.features.end(), CooccurrenceJob::Feature::MaximalCorrelationCoefficient) !=
+    job.features.end();
+
   const double steps =
     1e-6 * static_cast<double>(job.offsets.size()) * static_cast<double>(NumberOfVoxels(job.outputSize));
   const double cpu =
-    steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]));
-  const double device = steps * deviceNanoseconds * windowVoxels;
+    steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]) +
+             (hasCorrelation ? cpuNanosecondsOfCorrelation : 0.0));
+  const double device =
+    steps * (deviceNanoseconds * windowVoxels + (hasCorrelation ? deviceNanosecondsOfCorrelation : 0.0));
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t voxelsOfTile = 4096;
   return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);

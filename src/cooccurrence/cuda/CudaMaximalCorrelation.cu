@@ -606,7 +606,7 @@ CudaMaximalCorrelationScratchBytes(const CooccurrenceTask & task)
   }
   const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
   const std::uint64_t     bytes = layout.isShared ? 0 : layout.BytesPerBlock();
-  return { bytes, bytes * ScratchBlocks() };
+  return { bytes, bytes * std::min(ScratchBlocks(), NumberOfVoxels(task.outputSize)) };
 }
 
 void

@@ -36,37 +36,38 @@ SizeZoneMatrix::SizeZoneMatrix(const SizeZoneTask & task)
 void
 SizeZoneMatrix::Finish(std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones)
 {
-  // Rounds have 32 bits; a window begins a round for each of its zones at most.
-  constexpr std::uint64_t maxRound = 0xffff0000u - 1u;
-  if (m_Round + static_cast<std::uint64_t>(numberOfZones) > maxRound)
-  {
-    std::fill(m_SizesOfWindow.begin(), m_SizesOfWindow.end(), 0);
-    std::fill(m_SizesOfLevel.begin(), m_SizesOfLevel.end(), 0);
-    m_Round = 0;
-  }
-  const SizeMatrixScales & scales = m_Task.scales;
-  const std::uint64_t      roundOfWindow = m_Round + 1;
-  SizeMatrixSums           sums;
-  SizeMatrixGroup          group;
+  const SizeMatrixScales &    scales = m_Task.scales;
+  const std::uint64_t * const inverses = scales.inverseSquares;
+  const std::int64_t * const  terms = scales.entropyTable;
+  Count * const               sizesOfWindow = m_SizesOfWindow.data();
+  Count * const               sizesOfLevel = m_SizesOfLevel.data();
+  const std::uint64_t         roundOfWindow = m_Round + 1;
+  std::uint64_t               pairs = 0; // of a zone and one before it of the same size
+  std::int64_t                entropyTerms = 0;
+  SizeMatrixSums              sums;
   ClearEntries(sums);
   for (int first = 0, next = 0; first < numberOfZones; first = next)
   {
     const std::uint32_t level = LevelOfZone(zones[first]);
-    ++m_Round;
+    SizeMatrixGroup     group;
     ClearEntries(group);
+    ++m_Round;
     for (; next < numberOfZones && LevelOfZone(zones[next]) == level; ++next)
     {
       const std::uint32_t size = SizeOfZone(zones[next]);
-      AddEntry(group, size, scales.inverseSquares[size]);
-      sums.axes[sizeAxis].nonUniformity += 2 * std::uint64_t{ Increment(m_SizesOfWindow[size], roundOfWindow) } + 1;
-      if (scales.entropyTable != nullptr)
+      AddEntry(group, size, inverses[size]);
+      pairs += Increment(sizesOfWindow[size], roundOfWindow);
+      if (terms != nullptr)
       {
-        const std::uint32_t before = Increment(m_SizesOfLevel[size], m_Round);
-        sums.entropyTerms += scales.entropyTable[before + 1] - scales.entropyTable[before];
+        const std::int64_t * const term = terms + Increment(sizesOfLevel[size], m_Round);
+        entropyTerms += term[1] - term[0];
       }
     }
-    AddGroup<levelAxis>(sums, level, scales.inverseSquares[level], group);
+    AddGroup<levelAxis>(sums, level, inverses[level], group);
   }
+  sums.entropyTerms = entropyTerms;
+  // n zones of one size have n (n - 1) / 2 pairs.
+  sums.axes[sizeAxis].nonUniformity = 2 * pairs + static_cast<std::uint64_t>(numberOfZones);
   const std::int64_t out = outputVoxel * m_Task.numberOfComponents;
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {

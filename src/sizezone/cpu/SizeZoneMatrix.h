@@ -42,15 +42,16 @@ public:
   StoreBackground(std::int64_t outputVoxel) const;
 
 private:
-  /** A count of a certain round; those of former rounds stand for 0. */
+  /** A count in the lower 16 bits, and above them the round that it belongs to; counts of former rounds stand for 0. */
   using Count = std::uint64_t;
 
-  /** Count once more; returns the count before. */
-  static std::uint32_t
+  /** Count once more, up to 65535; returns the count before. */
+  static std::uint64_t
   Increment(Count & count, std::uint64_t round)
   {
-    const std::uint32_t before = count >> 32 == round ? static_cast<std::uint32_t>(count) : 0;
-    count = round << 32 | (before + 1u);
+    const Count         none = round << 16;
+    const std::uint64_t before = count > none ? count - none : 0;
+    count = none + before + 1;
     return before;
   }
 

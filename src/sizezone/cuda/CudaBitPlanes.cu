@@ -426,7 +426,8 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   // In parts of less than a tenth of a second, so that an abort is quick.
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 31;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     part = stepsOfPart / task.windowVoxels / threadsPerBlock * threadsPerBlock;
+  const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.bitsOfLevel + 1);
+  const std::int64_t     part = stepsOfPart / steps / threadsPerBlock * threadsPerBlock;
   for (std::int64_t first = 0; first < windows; first += part)
   {
     const std::int64_t end = std::min(windows, first + part);

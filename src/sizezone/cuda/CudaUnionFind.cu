@@ -306,7 +306,9 @@ ComputeByCudaUnionFind(const SizeZoneTask & task, const CudaMethodResources & re
   // In parts of less than a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 26;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     part = std::max<std::int64_t>(stepsOfPart / task.windowVoxels, 1);
+  // Joining a voxel takes as long as clearing some words.
+  const std::int64_t steps = std::max(task.windowVoxels, layout.words / 8);
+  const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
   for (std::int64_t first = 0; first < windows; first += part)
   {
     const std::int64_t end = std::min(windows, first + part);
