@@ -36,7 +36,7 @@ using Method = CudaGrayToneDifferenceOptions::Method;
 Method
 ChooseMethod(Method wanted, const GrayToneDifferenceTask & task)
 {
-  // LevelTables takes less time than WindowWalk with so many warps, which 256 levels leave it.
+  // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
   constexpr int minWarps = 2;
   const int     warps = WarpsOfCudaLevelTables(task, GetCudaDeviceLimits());
   if (wanted == Method::Automatic)
