@@ -66,7 +66,7 @@ TriangleRow(int i)
  *   int first, step;
  *   static constexpr bool isAlone;       // whether step is 1
  *   void Sync() const;                   // between writing and reading of other lanes
- *   bool FinishColumn(int rows) const;   // of so many rows; true ends the work, for an abort
+ *   bool FinishColumn(int rows) const;   // with so many rows left or done; true ends the work, for an abort
  *   static TReal SquareRoot(TReal);
  *   bool AreZero(TReal) const;           // all elements of a vector, and of matrices side by side
  */
@@ -152,9 +152,11 @@ struct MaximalCorrelation
       }
     }
     team.Sync();
-    for (int i = team.first; i < rows; i += team.step)
+    // The same number of rounds for all lanes.
+    for (int begin = 0; begin < rows; begin += team.step)
     {
-      for (int j = 0; j <= i; ++j)
+      const int i = begin + team.first;
+      for (int j = 0; i < rows && j <= i; ++j)
       {
         TReal sum{};
         for (int k = 0; k < columns; ++k)
@@ -163,10 +165,9 @@ struct MaximalCorrelation
         }
         matrix[(TriangleRow(i) + j) * stride] = sum;
       }
-      // Lanes have different numbers of rows.
-      if constexpr (TTeam::isAlone)
+      if (team.FinishColumn(begin))
       {
-        team.FinishColumn(columns);
+        return;
       }
     }
     team.Sync();

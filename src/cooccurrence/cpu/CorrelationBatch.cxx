@@ -35,9 +35,8 @@ constexpr int maxLevelsSideBySide = 512;
 /** The lane that multiplies a matrix by its transposed; see MaximalCorrelation. */
 struct ProductLane
 {
-  static constexpr int  first = 0;
-  static constexpr int  step = 1;
-  static constexpr bool isAlone = true;
+  static constexpr int first = 0;
+  static constexpr int step = 1;
 
   const JobExecution & execution;
 
@@ -45,10 +44,10 @@ struct ProductLane
   Sync() const
   {}
   bool
-  FinishColumn(int columns) const
+  FinishColumn(int row) const
   {
-    constexpr int columnsWithAbortCheck = 512;
-    if (columns > columnsWithAbortCheck)
+    constexpr int rowsBetweenAbortChecks = 16;
+    if (row % rowsBetweenAbortChecks == rowsBetweenAbortChecks - 1)
     {
       execution.CheckAbort();
     }
