@@ -99,8 +99,8 @@ IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options)
 {
   // Nanoseconds per voxel of a window: of words of bits, and of windows that are walked, on one CPU thread and on the
   // device.
-  constexpr double cpuNanosecondsOfBits = 5.0;
-  constexpr double cpuNanosecondsOfWalk = 40.0;
+  constexpr double cpuNanosecondsOfBits = 4.0;
+  constexpr double cpuNanosecondsOfWalk = 30.0;
   constexpr double deviceNanosecondsOfBits = 0.02;
   constexpr double deviceNanosecondsOfWalk = 0.5;
 
