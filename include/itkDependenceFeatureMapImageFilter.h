@@ -62,7 +62,7 @@ class CudaDependenceFeatureMapImageFilter;
  * output type, so results are bit-identical for all requested regions, numbers of threads and processor types, and with
  * streaming. A feature that is a ratio of integers below 2^53 is the correctly rounded quotient. Features with 1 / i^2
  * or 1 / j^2 and the entropy (fixed-point tables of 1 / n^2 and of n log2 n) are accurate to 2 units in the last place
- * of a float, and to 10^-12 in double precision.
+ * of a float, and to 10^-12 in double precision up to 5x5x5 voxels and 1000 levels.
  *
  * \par Memory
  * Each thread of the CPU takes a few MB with some hundred gray levels, and up to 100 MB with many offsets and large
