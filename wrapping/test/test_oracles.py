@@ -287,7 +287,7 @@ def test_size_zones_by_names():
     enums = itk.SizeZoneFeatureMapEnums
     instance = itk.SizeZoneFeatureMapImageFilter.New(itk.image_from_array(np.arange(30, dtype=np.int16).reshape(5, 6)))
     assert len(instance.GetFeatures()) == 16
-    instance.SetFeatures(["SmallAreaEmphasis", "ZP", "large_zone_emphasis", "zone_entropy"])
+    instance.SetFeatures(["SmallAreaEmphasis", "ZP", "LargeAreaEmphasis", "ZoneEntropy"])
     assert [enums.GetAbbreviation(feature) for feature in instance.GetFeatures()] == ["SAE", "ZP", "LAE", "ZE"]
     with pytest.raises(ValueError, match="RunEntropy"):
         instance.SetFeatures(["RunEntropy"])

@@ -415,9 +415,12 @@ def test_mcc_of_windows_that_pyradiomics_fails_for(symmetric):
 @pytest.mark.parametrize("bins", [{"binWidth": 1000}, {"binCount": 8}])
 def test_mcc_of_a_region_of_one_level(bins):
     flat, mask = to_itk(np.full(SHAPE, 7, np.int16)), to_itk(mask_array("holes"))
-    inside = mask_array("holes") == 1
-    maps = radiomics.execute(flat, mask, featureClass={"glcm": ["MCC", "Imc2"]}, additionalInfo=False, **bins)
-    mcc, imc2 = (itk.array_from_image(maps[f"original_glcm_{name}"])[inside] for name in ("MCC", "Imc2"))
+    features = {"glcm": ["MCC", "Imc2"]}
+    maps = radiomics.execute(flat, mask, featureClass=features, additionalInfo=False, initValue=-5, **bins)
+    mcc, imc2 = (itk.array_from_image(maps[f"original_glcm_{name}"]) for name in ("MCC", "Imc2"))
+    inside = mcc != -5
+    assert np.count_nonzero(inside) == np.count_nonzero(mask_array("holes") == 1)
+    mcc, imc2 = mcc[inside], imc2[inside]
     assert (mcc[~np.isnan(imc2)] == 1).all() and np.isnan(mcc[np.isnan(imc2)]).all()
 
 
