@@ -249,7 +249,11 @@ protected:
   void
   GenerateData() override
   {
-    this->GetOutput()->SetBufferedRegion(this->GetOutput()->GetRequestedRegion());
+    ImageType * const output = this->GetOutput();
+    output->SetBufferedRegion(output->GetRequestedRegion());
+    // A buffer that claims to have all pixels.
+    static ImageType::PixelType pixel;
+    output->GetPixelContainer()->SetImportPointer(&pixel, output->GetRequestedRegion().GetNumberOfPixels(), false);
   }
 };
 

@@ -52,7 +52,7 @@ MakeWorkspace(std::size_t bytes)
 {
   constexpr std::align_val_t alignment{ 64 };
   return std::shared_ptr<void>(::operator new(bytes, alignment),
-                               [alignment](void * memory) { ::operator delete(memory, alignment); });
+                               [](void * memory) { ::operator delete(memory, alignment); });
 }
 } // namespace voxelmaps
 } // namespace itk

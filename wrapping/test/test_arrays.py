@@ -325,3 +325,29 @@ def test_pickling(image):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(array)), array)
     labelled = itk.run_length_feature_map_image_filter(itk.xarray_from_image(image))
     xarray.testing.assert_identical(pickle.loads(pickle.dumps(labelled)), labelled)
+
+
+@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (1, 8), (1, 1)])
+def test_lines_of_voxels_keep_their_axes(shape):
+    array = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
+    mask = np.ones(shape, np.uint8)
+    maps = itk.run_length_feature_map_image_filter(array, mask_image=mask, features=["SRE", "LRE"])
+    assert maps.shape == shape + (2,)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_lines_of_voxels_keep_their_axes_in_radiomics(axis):
+    shape = [1, 1, 1]
+    shape[axis] = 8
+    image = itk.Image[itk.SS, 3].New()
+    image.SetRegions(itk.Size[3](shape[::-1]))
+    image.Allocate()
+    itk.array_view_from_image(image)[:] = np.arange(8).reshape(shape)
+    mask = itk.Image[itk.UC, 3].New()
+    mask.SetRegions(image.GetLargestPossibleRegion())
+    mask.Allocate()
+    mask.FillBuffer(1)
+    settings = {"featureClass": {"firstorder": ["Mean"]}, "minimumROIDimensions": 1, "additionalInfo": False}
+    result = itk.array_from_image(voxelmaps.radiomics.execute(image, mask, **settings)["original_firstorder_Mean"])
+    assert result.shape == tuple(shape)
+    np.testing.assert_array_equal(result.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])

@@ -142,6 +142,19 @@ def _image_type(image):
     return template, pixel, dimension
 
 
+def image_of(array, make=itk.image_from_array):
+    """An image of an array, whose axes are those of the array in reverse order. ITK takes them as they are if all but one have a
+    single voxel.
+
+    make    itk.image_from_array, or itk.image_view_from_array for an array in C order that outlives the image.
+    """
+    image = make(np.ascontiguousarray(array))
+    size = itk.Size[array.ndim](list(reversed(array.shape)))
+    if image.GetLargestPossibleRegion().GetSize() != size:
+        image.SetRegions(size)
+    return image
+
+
 def image_from(value):
     """The input of a filter: an image of a type that the module is wrapped for, from an image or an array. Raises TypeError or
     ValueError if it is no scalar image with voxels in 2 or 3 dimensions."""
@@ -152,7 +165,7 @@ def image_from(value):
     if is_array(value):
         array = np.asarray(value)
         _check_array(array)
-        return itk.image_view_from_array(native(value))
+        return image_of(native(value), itk.image_view_from_array)
     if not isinstance(value, (itk.DataObject, itk.ProcessObject)):
         hint = "; itk.imread reads files" if isinstance(value, str) else ""
         raise TypeError(
@@ -166,7 +179,7 @@ def image_from(value):
         raise ValueError(f"an image of size {tuple(itk.size(image))} has no voxels")
     if value is image and pixel in _OTHER_PIXELS:
         value.Update()
-        return _with_geometry_of(itk.image_view_from_array(native(itk.array_view_from_image(value))), value)
+        return _with_geometry_of(image_of(native(itk.array_view_from_image(value)), itk.image_view_from_array), value)
     return value
 
 
@@ -275,7 +288,7 @@ def byte_image(value, image, dimension, name, nonzero):
     if is_xarray(value):
         view = image_from(value.copy(data=array))
         return _image_like(itk.array_view_from_image(view), view)
-    result = itk.image_from_array(np.ascontiguousarray(array))
+    result = image_of(array)
     if image is not None:
         # An array has no geometry, so it gets the geometry of the input image.
         image.UpdateOutputInformation()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Tuple
 import itk
 import numpy as np
 
-from . import _dicom, _file_checks
+from . import _dicom, _file_checks, _images
 
 _logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _from_itk(image):
 
 
 def to_itk(volume):
-    image = itk.image_from_array(volume.array)
+    image = _images.image_of(volume.array)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     dimension = len(volume.spacing)
@@ -403,7 +403,7 @@ def _number_of_components(inside):
         raise ImportError(
             "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
         )
-    image = itk.image_from_array(inside.astype(np.uint8))
+    image = _images.image_of(inside.astype(np.uint8))
     components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
     components.FullyConnectedOn()
     components.Update()

@@ -153,7 +153,7 @@ def filter_of_class(image, roi, name, features, settings, precision):
     array = _images.native(image.array)
     if precision == "double":
         array = array.astype(np.float64)
-    input_image = itk.image_view_from_array(array)
+    input_image = _images.image_of(array, itk.image_view_from_array)
     # First order features contain the volume of a voxel.
     input_image.SetSpacing(image.spacing)
     window = _window_size(inside.ndim, settings)
