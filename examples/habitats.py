@@ -31,11 +31,12 @@ Artificial Intelligence 2024; 6(2): e230118 (Table 3), https://doi.org/10.1148/r
 import argparse
 import csv
 import pathlib
+import sys
 
 import itk
 import matplotlib
 import numpy as np
-from itk import voxelmaps
+from itk.voxelmaps import program, radiomics
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
@@ -70,20 +71,23 @@ PRECISE = {
 # Voxels from which correlations and clusters are found, evenly spaced among all. The labels are those of all voxels.
 MAX_SAMPLES = 200_000
 
+# What reading and computing raise for invalid input.
+ERRORS = (NotImplementedError, OSError, RuntimeError, TypeError, ValueError)
+
 
 class Case:
     """The maps of one image, as a row of values for each voxel of the mask."""
 
     def __init__(self, name, image, mask, folder, options):
         self.name, self.folder = name, folder
-        image = itk.imread(str(image))
+        image = radiomics.read_image(image)
         if mask is None:
             array = itk.array_view_from_image(image)
             inside = itk.image_from_array((array > array.mean()).astype(np.uint8))
             inside.CopyInformation(image)
         else:
-            inside = itk.imread(str(mask))
-        maps = voxelmaps.radiomics.execute(
+            inside = radiomics.read_image(mask)
+        maps = radiomics.execute(
             image,
             inside,
             options.params,
@@ -122,10 +126,13 @@ def read_cases(options):
     if options.input.suffix.lower() != ".csv":
         yield Case(options.input.name, options.input, options.mask, options.folder, options)
         return
-    folder = options.input.parent
-    with open(options.input, encoding="utf-8-sig", newline="") as file:
-        for row in csv.DictReader(file, skipinitialspace=True):
-            yield Case(row["image"], folder / row["image"], folder / row["mask"], folder / row["output"], options)
+    cases, _ = program.read_cases(options.input)
+    program.check_cases(cases, ("habitats.nii.gz", "habitats.png"), {})
+    for case in cases:
+        try:
+            yield Case(case.given["image"], case.image, case.mask, case.output, options)
+        except ERRORS as error:
+            raise ValueError(f"{case.given['image']}: {error}") from error
 
 
 def draw(picture, spacing, labels, number, path):
@@ -190,9 +197,9 @@ def choose_number(samples, numbers=range(2, 7)):
 def cluster(vectors, options):
     """Group of each voxel, and the number of groups."""
     samples = evenly_spaced(vectors)
-    number = choose_number(samples) if options.habitats == "bic" else int(options.habitats)
-    if number > min(len(samples), 255):
-        raise ValueError(f"{number} habitats of {len(samples)} voxels are not possible; there can be up to 255")
+    number = choose_number(samples) if options.habitats == "bic" else options.habitats
+    if number > len(samples):
+        raise ValueError(f"{number} habitats of {len(samples)} voxels are not possible")
     if options.method == "mixture":
         model = GaussianMixture(number, n_init=2, random_state=0)
     else:
@@ -218,6 +225,14 @@ def chosen_features(text):
     return classes
 
 
+def number_of_habitats(text):
+    if text == "bic":
+        return text
+    if not (text.isdecimal() and 1 <= int(text) <= 255):
+        raise argparse.ArgumentTypeError(f"{text!r} is not bic or a number from 1 to 255")
+    return int(text)
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -228,22 +243,22 @@ def parse():
     parser.add_argument(
         "--features", type=chosen_features, default="liver", help="liver, lung, or names (default: liver)"
     )
-    parser.add_argument("--habitats", default="bic", help="number of habitats, or bic (default: bic)")
+    parser.add_argument(
+        "--habitats", type=number_of_habitats, default="bic", help="number of habitats, or bic (default: bic)"
+    )
     parser.add_argument("--method", choices=["kmeans", "mixture"], default="mixture", help="default: Gaussian mixture")
     parser.add_argument("--correlation", type=float, default=0.7, help="largest Spearman correlation (default: 0.7)")
     parser.add_argument("--radius", type=int, help="radius of the window in voxels (default: 3)")
     parser.add_argument("--bin-width", type=float, help="width of bins of intensities (default: 12)")
     parser.add_argument("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
     options = parser.parse_args()
-    options.settings = {"kernelRadius": options.radius, "binWidth": options.bin_width}
-    if options.params is None:
-        options.settings = {"kernelRadius": options.radius or 3, "binWidth": options.bin_width or 12}
-    options.settings = {name: value for name, value in options.settings.items() if value is not None}
+    options.settings = {} if options.params else {"kernelRadius": 3, "binWidth": 12}
+    given = {"kernelRadius": options.radius, "binWidth": options.bin_width}
+    options.settings.update((name, value) for name, value in given.items() if value is not None)
     return options
 
 
-def main():
-    options = parse()
+def find_habitats(options):
     cases = list(read_cases(options))
     features = cases[0].features
     vectors = np.concatenate([case.vectors for case in cases]).astype(float)
@@ -293,6 +308,14 @@ def main():
         table,
     )
     print(f"{number} habitats of {len(cases)} cases by {len(kept)} of {len(features)} features, in {options.folder}")
+
+
+def main():
+    options = parse()
+    try:
+        find_habitats(options)
+    except ERRORS as error:
+        sys.exit(f"habitats.py: {error}")
 
 
 if __name__ == "__main__":

@@ -258,7 +258,9 @@ def _prepare(case, task):
         "inputs": {"image": _describe_input(case.image, image), "mask": _describe_input(case.mask, mask)},
         "settings": {**settings, "precision": task.precision},
     }
-    return _radiomics_images.prepare(image, mask, task.parameters.settings, False), origin
+    prepared = _radiomics_images.prepare(image, mask, task.parameters.settings, False)
+    radiomics.check_classes(prepared.image, task.parameters)
+    return prepared, origin
 
 
 def run(case, task, report):

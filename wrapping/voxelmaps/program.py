@@ -28,7 +28,8 @@ import signal
 import sys
 import time
 
-from . import _program_cases, _program_tables, _program_worker
+from . import _program_cases, _program_worker
+from ._program_tables import check_cases, read_cases, write_summary
 
 _NAME = "TextureFeatureMaps"
 
@@ -181,7 +182,7 @@ def _cases(options, console):
         for name, value in single.items():
             if value is not None:
                 raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, unused = _program_tables.read_cases(options.jobs)
+        cases, unused = read_cases(options.jobs)
         if unused:
             console.error(f"note: columns of {options.jobs} that are not used: {', '.join(unused)}")
         table = pathlib.Path(options.jobs)
@@ -266,7 +267,7 @@ def _run_cases(cases, worker, console, summary):
         console.clear()
         # A single case that failed may have no folder.
         if any(not isinstance(outcome, str) for _, outcome in outcomes) or len(cases) > 1:
-            _program_tables.write_summary(summary, outcomes)
+            write_summary(summary, outcomes)
     failed = sum(isinstance(outcome, str) for _, outcome in outcomes)
     if failed and len(cases) > 1:
         console.error(f"{failed} of {len(cases)} cases failed")
@@ -283,7 +284,7 @@ def _run(arguments, console):
         others = {"the summary": summary}
         others.update({"the table": options.jobs} if options.jobs else {})
         others.update({"the parameter file": options.params} if options.params else {})
-        _program_tables.check_cases(cases, names, others)
+        check_cases(cases, names, others)
         return _run_cases(cases, worker, console, summary)
 
 

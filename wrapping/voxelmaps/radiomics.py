@@ -35,7 +35,7 @@ import numpy as np
 
 from . import _images, _radiomics_files, _radiomics_images, _radiomics_parameters
 
-__all__ = ["execute"]
+__all__ = ["execute", "read_image"]
 
 _logger = logging.getLogger(__name__)
 
@@ -139,6 +139,13 @@ def _class_parameters(name, settings, window, has_one_level):
     return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
 
 
+def check_classes(image, parameters):
+    """Raise ValueError if the settings of a class do not fit the dimension of the image, before any class is computed."""
+    settings = parameters.class_settings
+    for name in parameters.classes:
+        _class_parameters(name, settings, _window_size(image.array.ndim, settings), has_one_level=False)
+
+
 def filter_of_class(image, roi, name, features, settings, precision):
     """The filter that computes features of one class, as the components of its output.
 
@@ -204,6 +211,12 @@ def _general_diagnostics(parameters):
     }
 
 
+def read_image(path):
+    """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for damaged files, of which ITK reads many
+    without an error, and FileNotFoundError. Needs SimpleITK."""
+    return _radiomics_images.to_itk(_radiomics_images.load(path, "the image")[0])
+
+
 def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes=False, **settings) -> Dict[str, Any]:
     """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
 
@@ -228,6 +241,7 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
     volume, convert = _radiomics_images.load(image, "the image")
     mask_volume, _ = _radiomics_images.load(mask, "the mask")
     prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
+    check_classes(prepared.image, parameters)
     result = {}
     if parameters.settings["additionalInfo"]:
         result.update(_general_diagnostics(parameters), **prepared.diagnostics)
