@@ -83,6 +83,9 @@ def main():
     options = parser.parse_args()
 
     image = itk.imread(options.image)
+    if image.GetNumberOfComponentsPerPixel() > 1:
+        # Colors become gray.
+        image = itk.imread(options.image, itk.UC)
     array = itk.array_from_image(image)
     inside = array > array.mean() / 2
     if inside.ndim == 3:
