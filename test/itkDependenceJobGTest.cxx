@@ -179,6 +179,13 @@ ExpectRefusal(const Job & job, const std::vector<std::string> & words)
 }
 } // namespace
 
+// Few enough for compute-sanitizer.
+TEST(DependenceJob, SmallCases)
+{
+  CheckRandomCases(709000, 2, 4);
+  CheckRandomCases(709100, 3, 4);
+}
+
 TEST(DependenceJob, RandomCasesIn2D)
 {
   CheckRandomCases(710000, 2, 400);
