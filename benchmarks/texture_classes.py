@@ -99,7 +99,7 @@ def measure_this(image, mask, features, settings, clock):
 
     def execute(image, mask):
         image, mask = itk.image_from_array(image), itk.image_from_array(mask)
-        voxelmaps.radiomics.execute(image, mask, featureClass=features, **settings)
+        voxelmaps.radiomics.execute(image, mask, featureClass=features, additionalInfo=False, **settings)
 
     # Loads the classes that it needs, and kernels.
     execute(image[:16, :16, :16], np.ones((16,) * 3, np.uint8))
