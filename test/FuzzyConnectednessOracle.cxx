@@ -128,12 +128,35 @@ MakeStepsForward(const Scene & scene)
   return steps;
 }
 
-struct Edge
+} // namespace
+
+double
+ExponentialOfNegative(double x)
 {
-  std::uint32_t key;
-  std::uint32_t a;
-  std::uint32_t b;
-};
+  if (!(x < 700.0))
+  {
+    return 0.0;
+  }
+  const int    n = static_cast<int>(std::floor(x * 1.4426950408889634 + 0.5));
+  const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+  double       factorial[14] = { 1.0 };
+  for (int k = 1; k < 14; ++k)
+  {
+    factorial[k] = factorial[k - 1] * k;
+  }
+  double sum = 1.0 / factorial[13];
+  for (int k = 12; k >= 0; --k)
+  {
+    sum = 1.0 / factorial[k] - r * sum;
+  }
+  return std::ldexp(sum, -n);
+}
+
+std::uint32_t
+KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
+{
+  return KeyOfStep(scene, a, b, MakeStep(scene, step));
+}
 
 std::vector<Edge>
 MakeEdges(const Scene & scene)
@@ -171,35 +194,6 @@ MakeEdges(const Scene & scene)
     }
   }
   return edges;
-}
-} // namespace
-
-double
-ExponentialOfNegative(double x)
-{
-  if (!(x < 700.0))
-  {
-    return 0.0;
-  }
-  const int    n = static_cast<int>(std::floor(x * 1.4426950408889634 + 0.5));
-  const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
-  double       factorial[14] = { 1.0 };
-  for (int k = 1; k < 14; ++k)
-  {
-    factorial[k] = factorial[k - 1] * k;
-  }
-  double sum = 1.0 / factorial[13];
-  for (int k = 12; k >= 0; --k)
-  {
-    sum = 1.0 / factorial[k] - r * sum;
-  }
-  return std::ldexp(sum, -n);
-}
-
-std::uint32_t
-KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
-{
-  return KeyOfStep(scene, a, b, MakeStep(scene, step));
 }
 
 std::vector<std::uint32_t>
