@@ -18,12 +18,7 @@
 #ifndef itkFuzzyConnectednessImageFilter_h
 #define itkFuzzyConnectednessImageFilter_h
 
-#include "itkFuzzyConnectednessEnums.h"
-#include "itkFuzzyConnectednessJob.h"
-#include "itkImage.h"
-#include "itkImageToImageFilter.h"
-#include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkFuzzyConnectednessImageFilterBase.h"
 
 #include <type_traits>
 #include <vector>
@@ -102,13 +97,14 @@ class CudaFuzzyConnectednessImageFilter;
  */
 template <typename TInputImage, typename TOutputImage = Image<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
-class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter
+  : public FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(FuzzyConnectednessImageFilter);
 
   using Self = FuzzyConnectednessImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -117,26 +113,14 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
-  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
-
-  using InputImageType = TInputImage;
-  using InputPixelType = typename InputImageType::PixelType;
-  using IndexType = typename InputImageType::IndexType;
-  using OutputImageType = TOutputImage;
-  using OutputPixelType = typename OutputImageType::PixelType;
-  using MaskImageType = TMaskImage;
-  using MaskPixelType = typename MaskImageType::PixelType;
+  using typename Superclass::IndexType;
+  using typename Superclass::InputImageType;
+  using typename Superclass::OutputImageType;
+  using typename Superclass::OutputPixelType;
   using SeedsType = std::vector<IndexType>;
-  using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
-  using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
   using MethodEnum = FuzzyConnectednessEnums::Method;
   using CudaMethodEnum = FuzzyConnectednessEnums::CudaMethod;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
-  static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
-                  (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
-                "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
-  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
                   voxelmaps::hasPixelsInBuffer<OutputImageType>,
                 "The output must be an itk::Image of float or double");
@@ -151,66 +135,6 @@ public:
   virtual void
   SetSeeds(const SeedsType & seeds);
   itkGetConstReferenceMacro(Seeds, SeedsType);
-
-  /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
-  itkSetInputMacro(SeedImage, MaskImageType);
-  itkGetInputMacro(SeedImage, MaskImageType);
-
-  /** Optional image of the same geometry; paths stay in voxels equal to InsidePixelValue. */
-  itkSetInputMacro(MaskImage, MaskImageType);
-  itkGetInputMacro(MaskImage, MaskImageType);
-
-  /** Value of voxels inside the mask. Default: 1. */
-  itkSetMacro(InsidePixelValue, MaskPixelType);
-  itkGetConstMacro(InsidePixelValue, MaskPixelType);
-
-  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
-  itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
-  itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
-
-  /** Mean and variance of the intensities of the object. Default: 0 and 1. */
-  itkSetMacro(ObjectMean, double);
-  itkGetConstMacro(ObjectMean, double);
-  itkSetMacro(ObjectVariance, double);
-  itkGetConstMacro(ObjectVariance, double);
-
-  /** Mean (WeightedSum only) and variance of the differences in the object. Default: 0 and 1. */
-  itkSetMacro(DifferenceMean, double);
-  itkGetConstMacro(DifferenceMean, double);
-  itkSetMacro(DifferenceVariance, double);
-  itkGetConstMacro(DifferenceVariance, double);
-
-  /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
-  itkSetMacro(Weight, double);
-  itkGetConstMacro(Weight, double);
-
-  /** Whether to estimate means and variances around the seeds instead of using the values above. Default: off. */
-  itkSetMacro(EstimateAffinityFromSeeds, bool);
-  itkGetConstMacro(EstimateAffinityFromSeeds, bool);
-  itkBooleanMacro(EstimateAffinityFromSeeds);
-
-  /** Radius in voxels of the boxes around the seeds that the estimate uses. Default: 2. */
-  itkSetMacro(EstimationRadius, unsigned int);
-  itkGetConstMacro(EstimationRadius, unsigned int);
-
-  /** The parameters that the last Update() used: those above, or the estimate. */
-  itkGetConstMacro(UsedObjectMean, double);
-  itkGetConstMacro(UsedObjectVariance, double);
-  itkGetConstMacro(UsedDifferenceMean, double);
-  itkGetConstMacro(UsedDifferenceVariance, double);
-
-  /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
-  itkSetMacro(MinimumStrength, double);
-  itkGetConstMacro(MinimumStrength, double);
-
-  /** Which voxels are neighbors. Default: Face. */
-  itkSetEnumMacro(Adjacency, AdjacencyEnum);
-  itkGetEnumMacro(Adjacency, AdjacencyEnum);
-
-  /** Whether affinities decrease with the distance between neighbors. Default: off. */
-  itkSetMacro(DistanceWeighting, bool);
-  itkGetConstMacro(DistanceWeighting, bool);
-  itkBooleanMacro(DistanceWeighting);
 
   /** Method of computation; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(Method, MethodEnum);
@@ -232,10 +156,6 @@ protected:
   void
   VerifyInputInformation() const override;
   void
-  GenerateInputRequestedRegion() override;
-  void
-  EnlargeOutputRequestedRegion(DataObject * output) override;
-  void
   GenerateData() override;
 
   /** Compute the strengths of the job. Overridden by the Cuda class. */
@@ -243,58 +163,11 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
-  // finite.
-  static constexpr double maxMean = 8.9e307;
-  static constexpr double minVariance = 1e-299;
-  static constexpr double maxVariance = 1e307;
-
-  static bool
-  IsMean(double mean)
-  {
-    return mean >= -maxMean && mean <= maxMean;
-  }
-  static bool
-  IsVariance(double variance)
-  {
-    return variance >= minVariance && variance <= maxVariance;
-  }
-
   void
   ComputeOutput();
 
-  /** Linear indices of all seeds of a job with its mask. Throws an itk::ExceptionObject if a seed is outside the mask
-   * or if the seed image has no seed. */
-  std::vector<std::int64_t>
-  FindSeeds(const voxelmaps::BufferedImage<InputImageType> & input, const voxelmaps::FuzzyConnectednessJob & job) const;
-
-  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
-  std::vector<std::int64_t>
-  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
-
-  /** Set the parameters of the affinity function, estimated if requested. */
-  void
-  SetAffinity(voxelmaps::FuzzyConnectednessJob & job);
-
-  SeedsType            m_Seeds;
-  MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
-  AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
-  double               m_ObjectMean{ 0.0 };
-  double               m_ObjectVariance{ 1.0 };
-  double               m_DifferenceMean{ 0.0 };
-  double               m_DifferenceVariance{ 1.0 };
-  double               m_Weight{ 0.5 };
-  bool                 m_EstimateAffinityFromSeeds{ false };
-  unsigned int         m_EstimationRadius{ 2 };
-  double               m_MinimumStrength{ 0.0 };
-  AdjacencyEnum        m_Adjacency{ AdjacencyEnum::Face };
-  bool                 m_DistanceWeighting{ false };
-  MethodEnum           m_Method{ MethodEnum::Automatic };
-
-  double     m_UsedObjectMean{ 0.0 };
-  double     m_UsedObjectVariance{ 0.0 };
-  double     m_UsedDifferenceMean{ 0.0 };
-  double     m_UsedDifferenceVariance{ 0.0 };
+  SeedsType  m_Seeds;
+  MethodEnum m_Method{ MethodEnum::Automatic };
   MethodEnum m_UsedMethod{ MethodEnum::Automatic };
 };
 } // namespace itk

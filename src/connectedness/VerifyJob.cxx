@@ -126,14 +126,23 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
   Require(job.seeds.size() < 0xffffffffu, "a number of seeds of", job.seeds.size(), "it must be less than 2^32");
   Require(
     job.labels.size() == job.seeds.size(), "a number of labels of", job.labels.size(), "every seed must have one");
-  const std::uint16_t                                 maxLabel = job.labelsAre16Bit ? 65535 : 255;
-  std::vector<std::pair<std::int64_t, std::uint16_t>> labels;
+  const std::uint16_t maxLabel = job.labelsAre16Bit ? 65535 : 255;
   for (std::size_t i = 0; i < job.seeds.size(); ++i)
   {
     Require(job.labels[i] != 0 && job.labels[i] <= maxLabel,
             "a seed of label",
             job.labels[i],
             job.labelsAre16Bit ? "labels must be 1 to 65535" : "labels must be 1 to 255");
+  }
+  // Those of a seed image ascend.
+  const auto doesNotAscend = [](std::int64_t a, std::int64_t b) { return a >= b; };
+  if (std::adjacent_find(job.seeds.begin(), job.seeds.end(), doesNotAscend) == job.seeds.end())
+  {
+    return;
+  }
+  std::vector<std::pair<std::int64_t, std::uint16_t>> labels;
+  for (std::size_t i = 0; i < job.seeds.size(); ++i)
+  {
     labels.emplace_back(job.seeds[i], job.labels[i]);
   }
   std::sort(labels.begin(), labels.end());
