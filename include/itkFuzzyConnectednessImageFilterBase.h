@@ -18,6 +18,7 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_h
 #define itkFuzzyConnectednessImageFilterBase_h
 
+#include "itkFuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessEnums.h"
 #include "itkFuzzyConnectednessJob.h"
 #include "itkImage.h"
@@ -25,6 +26,7 @@
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsJobUtilities.h"
 
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -145,6 +147,16 @@ protected:
   GenerateInputRequestedRegion() override;
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
+
+  /** Throw an itk::ExceptionObject, with the name, if a parameter of the affinity is invalid. */
+  void
+  VerifyMean(const std::string & name, double mean) const;
+  void
+  VerifyVariance(const std::string & name, double variance) const;
+
+  /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
+  void
+  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const;
 
   /** Throw an itk::ExceptionObject if a seed is outside the image. */
   void

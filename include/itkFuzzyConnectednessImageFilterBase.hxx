@@ -18,7 +18,6 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_hxx
 #define itkFuzzyConnectednessImageFilterBase_hxx
 
-#include "itkFuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilterBase.h"
 
 #include <algorithm>
@@ -68,23 +67,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 {
   Superclass::VerifyPreconditions();
 
-  voxelmaps::VerifyEnumerator(*this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::Homogeneity);
+  voxelmaps::VerifyEnumerator(*this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
   voxelmaps::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
   voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
-  const auto verifyVariance = [this](const char * name, double variance) {
-    if (!IsVariance(variance))
-    {
-      itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, from " << minVariance
-                        << " to " << maxVariance << '.');
-    }
-  };
-  const auto verifyMean = [this](const char * name, double mean) {
-    if (!IsMean(mean))
-    {
-      itkExceptionMacro(<< name << " is " << mean << ", but must be finite, from " << -maxMean << " to " << maxMean
-                        << '.');
-    }
-  };
   const auto verifyFraction = [this](const char * name, double fraction) {
     if (!(fraction >= 0.0 && fraction <= 1.0))
     {
@@ -93,13 +78,41 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   };
   if (!m_EstimateAffinityFromSeeds)
   {
-    verifyMean("ObjectMean", m_ObjectMean);
-    verifyVariance("ObjectVariance", m_ObjectVariance);
-    verifyMean("DifferenceMean", m_DifferenceMean);
-    verifyVariance("DifferenceVariance", m_DifferenceVariance);
+    this->VerifyMean("ObjectMean", m_ObjectMean);
+    this->VerifyVariance("ObjectVariance", m_ObjectVariance);
+    this->VerifyMean("DifferenceMean", m_DifferenceMean);
+    this->VerifyVariance("DifferenceVariance", m_DifferenceVariance);
+  }
+  if (m_DistanceWeighting && m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
+  {
+    itkExceptionMacro("DistanceWeighting is on, but AffinityFunction is AbsoluteDifference, which has no weighting.");
   }
   verifyFraction("Weight", m_Weight);
   verifyFraction("MinimumStrength", m_MinimumStrength);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyMean(
+  const std::string & name, double mean) const
+{
+  if (!IsMean(mean))
+  {
+    itkExceptionMacro(<< name << " is " << mean << ", but must be finite, from " << -maxMean << " to " << maxMean
+                      << '.');
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVariance(
+  const std::string & name, double variance) const
+{
+  if (!IsVariance(variance))
+  {
+    itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, from " << minVariance
+                      << " to " << maxVariance << '.');
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -237,6 +250,25 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyEstimate(
+  const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const
+{
+  if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
+      !IsMean(estimate.differenceMean))
+  {
+    itkExceptionMacro(
+      "The " << estimate.numberOfVoxels << " voxels around the seeds" << ofWhat << " (EstimationRadius "
+             << m_EstimationRadius << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
+             << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
+             << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance
+             << " to " << maxVariance
+             << ": increase EstimationRadius, or set ObjectMean, ObjectVariance and DifferenceVariance and turn "
+                "EstimateAffinityFromSeeds off.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetAffinity(
   voxelmaps::FuzzyConnectednessProblem & problem)
 {
@@ -244,7 +276,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   m_UsedObjectVariance = m_ObjectVariance;
   m_UsedDifferenceMean = m_DifferenceMean;
   m_UsedDifferenceVariance = m_DifferenceVariance;
-  if (m_EstimateAffinityFromSeeds)
+  if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
   {
     const voxelmaps::AffinityEstimate estimate =
       voxelmaps::EstimateAffinity(problem, { m_AffinityFunction, m_EstimationRadius }, problem.execution);
@@ -252,18 +284,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     m_UsedObjectVariance = estimate.variance;
     m_UsedDifferenceMean = estimate.differenceMean;
     m_UsedDifferenceVariance = estimate.differenceVariance;
-    if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
-        !IsMean(estimate.differenceMean))
-    {
-      itkExceptionMacro(
-        "The " << estimate.numberOfVoxels << " voxels around the seeds (EstimationRadius " << m_EstimationRadius
-               << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
-               << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
-               << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance
-               << " to " << maxVariance
-               << ": increase EstimationRadius, or set ObjectMean, ObjectVariance and DifferenceVariance and turn "
-                  "EstimateAffinityFromSeeds off.");
-    }
+    this->VerifyEstimate(estimate, "");
   }
   problem.affinityFunction = m_AffinityFunction;
   problem.objectMean = m_UsedObjectMean;

@@ -22,7 +22,11 @@
 #include "itkRelativeFuzzyConnectednessEnums.h"
 #include "itkRelativeFuzzyConnectednessJob.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,8 +36,8 @@ namespace itk
 /** \class RelativeFuzzyConnectednessImageFilter
  * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
  *
- * Paths, affinities and strengths are those of FuzzyConnectednessImageFilter, with the same parameters and one affinity
- * for all labels. Seeds have labels, which are any numbers except 0.
+ * Paths, affinities and strengths are those of FuzzyConnectednessImageFilter, with the same parameters. There is one
+ * affinity for all labels, or one for each. Seeds have labels, which are any numbers except 0.
  *
  * \par Definitions
  * Let f(l, v) be the strength of the strongest path from any seed of label l to voxel v, F(v) the greatest f(l, v) of
@@ -71,6 +75,10 @@ namespace itk
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
  * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
  * - Competition (Relative), TieRule (Background): see above.
+ * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
+ *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
+ * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
+ * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
  * - All others: see FuzzyConnectednessImageFilter. EstimateAffinityFromSeeds uses the seeds of all labels together.
@@ -81,16 +89,17 @@ namespace itk
  * seeds, labels, competition, ties, MinimumStrength or the outputs have changed since. Adding a seed takes as long as
  * deleting one. If EstimateAffinityFromSeeds is on, other seeds give another affinity, which needs another graph.
  * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
- * ReleaseHierarchy() gives the memory back.
+ * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
  * Requires its whole input and produces its whole output. Memory in addition to input and output: about 14 bytes per
- * voxel with 6 neighbors while the graph is made; with Competition Iterative, 4 more if the graph is kept. Images must
+ * voxel with 6 neighbors while the graph is made; with Competition Iterative, 4 more if the graph is kept. With
+ * affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Images must
  * have less than 2^32 links.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0 or
- * negative, and if a voxel is a seed of two labels.
+ * negative, if a voxel is a seed of two labels, and if labels have affinities of their own for Iterative.
  *
  * \par Sources
  * P. K. Saha, J. K. Udupa, Relative fuzzy connectedness among multiple objects: theory, algorithms, and applications in
@@ -148,6 +157,35 @@ public:
   GetNumberOfSeeds() const
   {
     return m_Seeds.size();
+  }
+
+  /** The affinity of a label; what is not set for a label is the same as for all. See Parameters above. */
+  using Superclass::SetObjectMean;
+  virtual void
+  SetObjectMean(LabelPixelType label, double mean);
+  using Superclass::SetObjectVariance;
+  virtual void
+  SetObjectVariance(LabelPixelType label, double variance);
+  using Superclass::SetDifferenceMean;
+  virtual void
+  SetDifferenceMean(LabelPixelType label, double mean);
+  using Superclass::SetDifferenceVariance;
+  virtual void
+  SetDifferenceVariance(LabelPixelType label, double variance);
+  virtual void
+  ClearAffinitiesOfLabels();
+
+  /** Whether to estimate the affinity of every label from its own seeds, in place of all values that are set. Default:
+   * off. */
+  itkSetMacro(EstimateAffinityOfEveryLabel, bool);
+  itkGetConstMacro(EstimateAffinityOfEveryLabel, bool);
+  itkBooleanMacro(EstimateAffinityOfEveryLabel);
+
+  /** The affinities of labels that the last Update() used; empty if there was one for all. */
+  const std::vector<voxelmaps::LabelAffinity> &
+  GetUsedAffinitiesOfLabels() const
+  {
+    return m_UsedAffinitiesOfLabels;
   }
 
   /** Which label gets a voxel. Default: Relative. */
@@ -237,9 +275,30 @@ private:
   FindSeeds(const voxelmaps::BufferedImage<InputImageType> & image,
             voxelmaps::RelativeFuzzyConnectednessJob &       job) const;
 
+  /** Set the affinities of labels of a job that has seeds, estimated if requested. */
+  void
+  SetAffinitiesOfLabels(voxelmaps::RelativeFuzzyConnectednessJob & job);
+
+  void
+  SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
+
   /** Allocate an image of strengths, or make it empty. Returns its pixels. */
   StrengthPixelType *
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
+
+  // The order of ParametersOfLabel.
+  enum : std::size_t
+  {
+    objectMean,
+    objectVariance,
+    differenceMean,
+    differenceVariance
+  };
+  using ParametersOfLabel = std::array<std::optional<double>, 4>;
+
+  std::map<LabelPixelType, ParametersOfLabel> m_ParametersOfLabels;
+  bool                                        m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>       m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -22,6 +22,8 @@
 #include "itkVoxelMapsHostMemory.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace itk
 {
@@ -100,6 +102,62 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMean(
+  LabelPixelType label, double mean)
+{
+  this->SetParameterOfLabel(label, objectMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectVariance(
+  LabelPixelType label, double variance)
+{
+  this->SetParameterOfLabel(label, objectVariance, variance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMean(
+  LabelPixelType label, double mean)
+{
+  this->SetParameterOfLabel(label, differenceMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceVariance(
+  LabelPixelType label, double variance)
+{
+  this->SetParameterOfLabel(label, differenceVariance, variance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetParameterOfLabel(
+  LabelPixelType label, std::size_t parameter, double value)
+{
+  std::optional<double> & known = m_ParametersOfLabels[label][parameter];
+  if (known != value)
+  {
+    known = value;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
+{
+  if (!m_ParametersOfLabels.empty())
+  {
+    m_ParametersOfLabels.clear();
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetKeepHierarchy(
   bool keepHierarchy)
 {
@@ -130,6 +188,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     os << ' ' << seed.first << '=' << static_cast<unsigned int>(seed.second);
   }
   os << std::endl;
+  os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
+  os << indent << "LabelsWithAffinities:";
+  for (const auto & each : m_ParametersOfLabels)
+  {
+    os << ' ' << static_cast<unsigned int>(each.first);
+  }
+  os << std::endl;
   os << indent << "Competition: " << m_Competition << std::endl;
   os << indent << "TieRule: " << m_TieRule << std::endl;
   os << indent << "GenerateStrengthImage: " << (m_GenerateStrengthImage ? "On" : "Off") << std::endl;
@@ -156,6 +221,27 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
+  if (m_Competition == CompetitionEnum::Iterative && (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty()))
+  {
+    itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
+                      << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
+                                                         : "some labels have affinities of their own."));
+  }
+  for (const auto & each : m_ParametersOfLabels)
+  {
+    const auto verify = [&](std::size_t parameter, const char * name, bool isVariance) {
+      if (each.second[parameter])
+      {
+        const std::string text = name + (" of label " + std::to_string(each.first));
+        isVariance ? this->VerifyVariance(text, *each.second[parameter])
+                   : this->VerifyMean(text, *each.second[parameter]);
+      }
+    };
+    verify(objectMean, "ObjectMean", false);
+    verify(objectVariance, "ObjectVariance", true);
+    verify(differenceMean, "DifferenceMean", false);
+    verify(differenceVariance, "DifferenceVariance", true);
+  }
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -195,6 +281,47 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
   this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
   this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetAffinitiesOfLabels(
+  voxelmaps::RelativeFuzzyConnectednessJob & job)
+{
+  m_UsedAffinitiesOfLabels.clear();
+  if (m_EstimateAffinityOfEveryLabel)
+  {
+    for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
+    {
+      voxelmaps::FuzzyConnectednessInput ofLabel = job;
+      ofLabel.seeds.clear();
+      for (std::size_t i = 0; i < job.seeds.size(); ++i)
+      {
+        if (job.labels[i] == label)
+        {
+          ofLabel.seeds.push_back(job.seeds[i]);
+        }
+      }
+      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
+        ofLabel, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
+      this->VerifyEstimate(estimate, " of label " + std::to_string(label));
+      m_UsedAffinitiesOfLabels.push_back(
+        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance });
+    }
+  }
+  else
+  {
+    for (const auto & each : m_ParametersOfLabels)
+    {
+      const ParametersOfLabel & parameters = each.second;
+      m_UsedAffinitiesOfLabels.push_back({ each.first,
+                                           parameters[objectMean].value_or(job.objectMean),
+                                           parameters[objectVariance].value_or(job.objectVariance),
+                                           parameters[differenceMean].value_or(job.differenceMean),
+                                           parameters[differenceVariance].value_or(job.differenceVariance) });
+    }
+  }
+  job.affinities = m_UsedAffinitiesOfLabels;
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -291,6 +418,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     this->FindSeeds(*bufferedInput, job);
     this->SetAffinity(job);
+    this->SetAffinitiesOfLabels(job);
   }
 
   labels->SetBufferedRegion(labels->GetRequestedRegion());

@@ -29,6 +29,20 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** \class LabelAffinity
+ * \brief Means and variances of the affinity of one label.
+ *
+ * \ingroup VoxelMaps
+ */
+struct LabelAffinity
+{
+  std::uint16_t label{ 0 };
+  double        objectMean{ 0.0 };
+  double        objectVariance{ 1.0 };
+  double        differenceMean{ 0.0 };
+  double        differenceVariance{ 1.0 };
+};
+
 /** \class RelativeFuzzyConnectednessJob
  * \brief The complete input, parameters and outputs of an engine that lets labels compete for voxels.
  *
@@ -43,6 +57,9 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
   std::vector<std::uint16_t> labels;
   Competition                competition{ Competition::Relative };
   TieRule                    tieRule{ TieRule::Background };
+  /** If not empty, labels have affinities of their own; those that are not here have that of the problem. For Relative
+   * only. */
+  std::vector<LabelAffinity> affinities;
 
   /** One label per voxel: std::uint8_t, or std::uint16_t if labelsAre16Bit. */
   void * labelOutput{ nullptr };
@@ -58,7 +75,8 @@ class RelativeHierarchy;
 /** \class RelativeFuzzyConnectednessHierarchy
  * \brief The contracted graph of an image, with which jobs of other seeds are computed faster.
  *
- * It depends on everything in FuzzyConnectednessProblem except the seeds, the minimum strength and the execution.
+ * It depends on everything in FuzzyConnectednessProblem except the seeds, the minimum strength and the execution. Jobs
+ * whose labels have affinities of their own do not use it.
  *
  * \ingroup VoxelMaps
  */

@@ -20,6 +20,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace FuzzyConnectednessOracle
@@ -77,6 +79,15 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   if (!std::isfinite(a) || !std::isfinite(b))
   {
     return notReached;
+  }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    // Floats that are not negative are ordered like their bits.
+    const double largest = std::numeric_limits<float>::max();
+    const auto   rounded = static_cast<float>(std::min(std::abs(a - b), largest));
+    std::int32_t bits = 0;
+    std::memcpy(&bits, &rounded, sizeof(bits));
+    return fullAffinity - static_cast<std::uint32_t>(bits);
   }
   const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
   const double fromMean = (a + b) * 0.5 - scene.objectMean;
@@ -269,6 +280,8 @@ Affinity(const Scene & scene, double a, double b, const Triple & step)
       return std::min(ofMean, ofHalf) / length;
     case AffinityFunction::Homogeneity:
       return ofHalf / length;
+    case AffinityFunction::AbsoluteDifference:
+      return 1.0L / (1.0L + d);
     default:
       return std::sqrt(ofMean * ofHalf) / length;
   }
@@ -284,6 +297,14 @@ StrengthOfKey(const Scene & scene, std::uint32_t key)
   if (scene.affinityFunction == AffinityFunction::WeightedSum)
   {
     return key * 0x1p-30L;
+  }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    const std::uint32_t bits = fullAffinity - key;
+    float               difference = 0.0f;
+    std::memcpy(&difference, &bits, sizeof(difference));
+    // Smaller keys are those of no difference.
+    return std::isfinite(difference) ? 1.0L / (1.0L + difference) : 0.0L;
   }
   return std::exp((static_cast<long double>(key) - fullAffinity) * 0x1p-24L);
 }

@@ -71,7 +71,8 @@ SelectSeeds(const Scene & scene, const Labels & labelsOfSeeds, std::uint16_t lab
 } // namespace
 
 Strengths
-ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds)
+ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
+                 const std::function<void(std::uint16_t, Scene &)> & prepare)
 {
   const std::set<std::uint16_t> labels(labelsOfSeeds.begin(), labelsOfSeeds.end());
   const auto                    count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
@@ -83,6 +84,10 @@ ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds)
   {
     Scene ofLabel = scene;
     ofLabel.seeds = SelectSeeds(scene, labelsOfSeeds, label, true);
+    if (prepare)
+    {
+      prepare(label, ofLabel);
+    }
     strengths.scenes.push_back(FuzzyConnectednessOracle::ComputeKeys(ofLabel));
     const Keys & keys = strengths.scenes.back();
     for (std::size_t voxel = 0; voxel < count; ++voxel)

@@ -22,6 +22,7 @@
 #include "itkRelativeFuzzyConnectednessEnums.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 /** Relative and iterative relative fuzzy connectedness by their definitions: one scene for every label. The seeds of a
@@ -44,8 +45,10 @@ struct Strengths
   Keys second;
 };
 
+/** The scenes of all labels; prepare(label, scene) may change the affinity of a label's scene. */
 Strengths
-ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds);
+ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
+                 const std::function<void(std::uint16_t, Scene &)> & prepare = {});
 
 /** The label of the greatest key; of several such labels, none or the lowest. */
 Labels

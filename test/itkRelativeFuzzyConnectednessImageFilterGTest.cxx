@@ -433,6 +433,79 @@ TEST(RelativeFuzzyConnectednessImageFilter, KeepingDoesNotComputeAgain)
   EXPECT_EQ(2u, runs);
 }
 
+TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
+{
+  const auto image = MakeBalls();
+  // The strength for a label is that of the filter for one object with the affinity of the label.
+  const auto computeOne = [&](const IndexType & seed, double mean, double variance, bool isEstimated) {
+    const auto filter = itk::FuzzyConnectednessImageFilter<ImageType>::New();
+    filter->SetInput(image);
+    filter->SetSeed(seed);
+    filter->SetObjectMean(mean);
+    filter->SetObjectVariance(variance);
+    filter->SetDifferenceVariance(25.0);
+    filter->SetEstimateAffinityFromSeeds(isEstimated);
+    return Compute(filter);
+  };
+  for (const bool isEstimated : { false, true })
+  {
+    const auto left = computeOne(At(11, 12, 10), 100.0, 400.0, isEstimated);
+    const auto right = computeOne(At(28, 12, 10), 150.0, 900.0, isEstimated);
+    const auto outside = computeOne(At(2, 2, 2), 20.0, 900.0, isEstimated);
+    const auto filter = FilterType::New();
+    filter->SetInput(image);
+    filter->AddSeed(At(11, 12, 10), 3);
+    filter->AddSeed(At(28, 12, 10), 9);
+    filter->AddSeed(At(2, 2, 2), 1);
+    filter->SetDifferenceVariance(25.0);
+    filter->SetObjectVariance(900.0);
+    filter->SetObjectMean(3, 100.0);
+    filter->SetObjectVariance(3, 400.0);
+    filter->SetObjectMean(9, 150.0);
+    filter->SetObjectMean(1, 20.0);
+    filter->SetEstimateAffinityOfEveryLabel(isEstimated);
+    filter->GenerateStrengthImageOn();
+    filter->GenerateMarginImageOn();
+    filter->KeepHierarchyOn();
+    const Outputs outputs = ComputeAll(filter);
+    ASSERT_EQ(3u, filter->GetUsedAffinitiesOfLabels().size());
+    EXPECT_EQ(1, filter->GetUsedAffinitiesOfLabels()[0].label);
+    std::size_t ofBalls = 0;
+    for (std::size_t voxel = 0; voxel < left.size(); ++voxel)
+    {
+      const float         greatest = std::max({ left[voxel], right[voxel], outside[voxel] });
+      const unsigned char label = outputs.labels[voxel];
+      ASSERT_EQ(greatest, outputs.strengths[voxel]);
+      if (label != 0)
+      {
+        ASSERT_EQ(greatest, label == 3 ? left[voxel] : label == 9 ? right[voxel] : outside[voxel]);
+      }
+      ofBalls += label == 3 || label == 9 ? 1 : 0;
+    }
+    EXPECT_GT(ofBalls, 4000u);
+  }
+  const auto filter = MakeFilter(image);
+  filter->GenerateStrengthImageOn();
+  const Outputs common = ComputeAll(filter);
+  filter->SetObjectMean(9, 150.0);
+  EXPECT_FALSE(HasSameBits(common.strengths, ComputeAll(filter).strengths));
+  filter->ClearAffinitiesOfLabels();
+  ExpectSame(common, ComputeAll(filter));
+  filter->SetCompetition(Enums::Competition::Iterative);
+  filter->SetObjectVariance(9, 110.0);
+  ExpectError([&] { filter->Update(); }, { "Competition", "Iterative", "labels" });
+  filter->SetCompetition(Enums::Competition::Relative);
+  filter->SetDifferenceVariance(9, -2.0);
+  ExpectError([&] { filter->Update(); }, { "DifferenceVariance", "label", "9", "-2" });
+  // The surroundings of a seed in a constant image have no variance.
+  const auto constant = MakeImage<ImageType>({ { 8, 8, 8 } }, std::vector<short>(512, 5));
+  const auto estimating = FilterType::New();
+  estimating->SetInput(constant);
+  estimating->AddSeed({ { 1, 1, 1 } }, 4);
+  estimating->EstimateAffinityOfEveryLabelOn();
+  ExpectError([&] { estimating->Update(); }, { "label", "4", "variance", "0" });
+}
+
 TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
 {
   const auto image = MakeBalls();

@@ -222,6 +222,119 @@ TEST(RelativeFuzzyConnectednessJob, TiesOfEqualImages)
   }
 }
 
+TEST(RelativeFuzzyConnectednessJob, AffinitiesOfLabels)
+{
+  for (std::uint64_t seed = 500; seed < 620 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase =
+      DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, random.OneOf(allPixelTypes), random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    const Labels labels = DrawLabels(randomCase.scene.seeds, 255, random);
+    RelativeJob  job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 3)));
+    for (const std::uint16_t label : labels)
+    {
+      const auto isKnown = [label](const auto & affinity) { return affinity.label == label; };
+      if (random.Chance(0.8) && std::none_of(job.affinities.begin(), job.affinities.end(), isKnown))
+      {
+        const double factor = static_cast<double>(random.Between(1, 30)) / 10.0;
+        job.affinities.push_back({ label,
+                                   job.objectMean * factor,
+                                   job.objectVariance * factor,
+                                   job.differenceMean / factor,
+                                   job.differenceVariance / factor });
+      }
+    }
+    const auto strengths =
+      Oracle::ComputeStrengths(randomCase.scene, labels, [&job](std::uint16_t label, Scene & scene) {
+        for (const auto & affinity : job.affinities)
+        {
+          if (affinity.label == label)
+          {
+            scene.objectMean = affinity.objectMean;
+            scene.objectVariance = affinity.objectVariance;
+            scene.differenceMean = affinity.differenceMean;
+            scene.differenceVariance = affinity.differenceVariance;
+          }
+        }
+      });
+    job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      job.tieRule = tieRule;
+      const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.7), random.Chance(0.7) };
+      const auto            expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, computeOnce))) << tieRule;
+    }
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, AbsoluteDifferenceIsAWatershedOnEdges)
+{
+  // The best paths have the smallest steps; weak edges do not hold, whatever is on their way.
+  Scene line = MakeLine({ 0, 3, 5, 25, 21, 40 });
+  line.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+  line.seeds = { 0, 5 };
+  const auto  randomCase = MakeFuzzyConnectednessCase(line, PixelType::Float);
+  RelativeJob job = MakeRelativeJob(randomCase, { 4, 6 });
+  job.competition = Competition::Iterative;
+  const auto outputs = RunRelativeJob(job, {}, computeOnce);
+  EXPECT_EQ((Labels{ 4, 4, 4, 6, 6, 6 }), outputs.labels);
+  EXPECT_EQ((std::vector<double>{ 1.0, 1.0 / 4.0, 1.0 / 4.0, 1.0 / 20.0, 1.0 / 20.0, 1.0 }), outputs.strengths);
+
+  // Differences of large integers are rounded to floats, so that all pixel types agree; cases of all sizes.
+  for (std::uint64_t seed = 900; seed < 1020 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto each = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, random.OneOf(allPixelTypes), random);
+    each.scene.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+    each.scene.distanceWeighting = false;
+    SCOPED_TRACE(::testing::Message() << each);
+    CheckRelativeCase(each, random);
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
+{
+  const auto randomCase = [] {
+    Scene scene = MakeLine({ 0, 1, 2, 3 });
+    scene.seeds = { 0, 3 };
+    return MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
+  }();
+  const auto expectError = [&](const std::function<void(RelativeJob &)> & change, const std::string & words) {
+    RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
+    change(job);
+    try
+    {
+      RunRelativeJob(job, {}, computeOnce);
+      ADD_FAILURE() << "no error: " << words;
+    }
+    catch (const itk::voxelmaps::EngineError & error)
+    {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(words)) << error.what();
+    }
+  };
+  expectError([](RelativeJob & job) { job.labels = { 1 }; }, "a number of labels of 1");
+  expectError([](RelativeJob & job) { job.labels = { 1, 0 }; }, "a seed of label 0");
+  expectError([](RelativeJob & job) { job.seeds = { 3, 3 }; }, "several labels at voxel 3");
+  expectError([](RelativeJob & job) { job.seeds = { 0, 4 }; }, "a seed at voxel 4");
+  expectError([](RelativeJob & job) { job.competition = static_cast<Competition>(2); }, "the competition 2");
+  expectError([](RelativeJob & job) { job.tieRule = static_cast<TieRule>(7); }, "the tie rule 7");
+  expectError([](RelativeJob & job) { job.affinities = { { 1, 0.0, 0.0, 0.0, 1.0 } }; }, "the object variance 0");
+  expectError(
+    [](RelativeJob & job) {
+      job.affinities = { { 1, 0.0, 1.0, 0.0, 1.0 } };
+      job.competition = Competition::Iterative;
+    },
+    "a number of affinities of labels of 1");
+  expectError(
+    [](RelativeJob & job) {
+      job.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+      job.distanceWeighting = true;
+    },
+    "AbsoluteDifference");
+}
+
 TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
 {
   const char * const text = std::getenv("VOXELMAPS_TEST_SEQUENCES");

@@ -29,10 +29,12 @@ MakeAffinityTerms(const FuzzyConnectednessProblem & problem)
   using Function = FuzzyConnectednessProblem::AffinityFunction;
   const bool    sum = problem.affinityFunction == Function::WeightedSum;
   AffinityTerms terms{};
-  terms.combination = sum                                             ? Combination::WeightedSum
-                      : problem.affinityFunction == Function::Minimum ? Combination::Minimum
-                                                                      : Combination::Product;
-  terms.usesMean = problem.affinityFunction != Function::Homogeneity;
+  terms.combination = sum                                                        ? Combination::WeightedSum
+                      : problem.affinityFunction == Function::Minimum            ? Combination::Minimum
+                      : problem.affinityFunction == Function::AbsoluteDifference ? Combination::Difference
+                                                                                 : Combination::Product;
+  terms.usesMean =
+    problem.affinityFunction != Function::Homogeneity && problem.affinityFunction != Function::AbsoluteDifference;
   terms.mean = problem.objectMean;
   // The square root of the geometric mean halves the logarithms.
   const double half = problem.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;

@@ -20,95 +20,69 @@
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace itk
 {
 namespace voxelmaps
 {
-RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, const SeedTree & seeds)
+namespace
+{
+struct Keys
+{
+  std::uint32_t ofWinner;
+  std::uint32_t ofOthers;
+};
+} // namespace
+
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job)
   : m_Job(job)
-  , m_Seeds(seeds)
   , m_Combination(MakeAffinityTerms(job).combination)
   , m_MinKey(MinKey(job))
 {}
 
-template <typename TLabel>
+template <typename TGetKeys, typename TGetLabel>
 void
-RelativeResults::WriteLabels(TLabel * out, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-                             const ComponentResult * components) const
+RelativeResults::WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const
 {
-  const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
-  const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-  for (int i = 0; i < count; ++i)
-  {
-    const ComponentResult & component = components[numbers[i]];
-    const std::uint32_t     key = std::min(strengths[i], component.strength);
-    TLabel                  label = 0;
-    if (key >= m_MinKey)
+  const auto writeLabels = [&](auto * out) {
+    for (int i = 0; i < count; ++i)
     {
-      if (!isRelative || key > m_Seeds.GetOtherKey(component.seed))
-      {
-        label = static_cast<TLabel>(m_Seeds.GetLabel(component.seed));
-      }
-      else if (keepsTies)
-      {
-        label = static_cast<TLabel>(m_Seeds.GetLowestLabel(component.seed, key));
-      }
+      const Keys keys = getKeys(i);
+      const auto label = keys.ofWinner >= m_MinKey ? getLabel(i, keys) : std::uint16_t{ 0 };
+      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(label);
     }
-    out[i] = label;
-  }
-}
-
-template <typename TReal>
-void
-RelativeResults::WriteReals(TReal * strengthsOut, TReal * marginsOut, int count, const std::uint32_t * strengths,
-                            const std::uint16_t * numbers, const ComponentResult * components) const
-{
-  for (int i = 0; i < count; ++i)
-  {
-    const ComponentResult & component = components[numbers[i]];
-    const std::uint32_t     key = std::min(strengths[i], component.strength);
-    const bool              isReached = key >= m_MinKey;
-    const double            strength = isReached ? StrengthOfKey(m_Combination, key) : 0.0;
-    if (strengthsOut != nullptr)
-    {
-      strengthsOut[i] = static_cast<TReal>(strength);
-    }
-    if (marginsOut != nullptr)
-    {
-      double margin = 0.0;
-      if (isReached)
-      {
-        const std::uint32_t other = m_Seeds.GetOtherKey(component.seed);
-        margin = key > other ? strength - StrengthOfKey(m_Combination, other) : 0.0;
-      }
-      marginsOut[i] = static_cast<TReal>(margin);
-    }
-  }
-}
-
-void
-RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-                       const ComponentResult * components, std::uint32_t * keys) const
-{
+  };
   if (m_Job.labelsAre16Bit)
   {
-    this->WriteLabels(static_cast<std::uint16_t *>(m_Job.labelOutput) + first, count, strengths, numbers, components);
+    writeLabels(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
   }
   else
   {
-    this->WriteLabels(static_cast<std::uint8_t *>(m_Job.labelOutput) + first, count, strengths, numbers, components);
+    writeLabels(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
   }
+
+  const auto writeReals = [&](auto * strengths, auto * margins) {
+    using Real = std::remove_reference_t<decltype(*strengths)>;
+    for (int i = 0; i < count; ++i)
+    {
+      const Keys   keys = getKeys(i);
+      const bool   isReached = keys.ofWinner >= m_MinKey;
+      const double strength = isReached ? StrengthOfKey(m_Combination, keys.ofWinner) : 0.0;
+      if (strengths != nullptr)
+      {
+        strengths[first + i] = static_cast<Real>(strength);
+      }
+      if (margins != nullptr)
+      {
+        const bool hasMargin = isReached && keys.ofWinner > keys.ofOthers;
+        margins[first + i] =
+          static_cast<Real>(hasMargin ? strength - StrengthOfKey(m_Combination, keys.ofOthers) : 0.0);
+      }
+    }
+  };
   if (m_Job.strengthOutput != nullptr || m_Job.marginOutput != nullptr)
   {
-    const auto writeReals = [&](auto * strengthOutput, auto * marginOutput) {
-      this->WriteReals(strengthOutput != nullptr ? strengthOutput + first : nullptr,
-                       marginOutput != nullptr ? marginOutput + first : nullptr,
-                       count,
-                       strengths,
-                       numbers,
-                       components);
-    };
     if (m_Job.outputIsDouble)
     {
       writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput));
@@ -118,6 +92,29 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
       writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
     }
   }
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
+                       const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const
+{
+  const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
+  const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  this->WriteAll(
+    first,
+    count,
+    [&](int i) {
+      const ComponentResult & component = components[numbers[i]];
+      return Keys{ std::min(strengths[i], component.strength), seeds.GetOtherKey(component.seed) };
+    },
+    [&](int i, const Keys & each) -> std::uint16_t {
+      const std::uint32_t seed = components[numbers[i]].seed;
+      if (!isRelative || each.ofWinner > each.ofOthers)
+      {
+        return seeds.GetLabel(seed);
+      }
+      return keepsTies ? seeds.GetLowestLabel(seed, each.ofWinner) : std::uint16_t{ 0 };
+    });
   if (keys != nullptr)
   {
     for (int i = 0; i < count; ++i)
@@ -126,6 +123,14 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
       keys[i] = key >= m_MinKey ? key : noKey;
     }
   }
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+                       const std::uint16_t * labels) const
+{
+  this->WriteAll(
+    first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; }, [&](int i, const Keys &) { return labels[i]; });
 }
 } // namespace voxelmaps
 } // namespace itk

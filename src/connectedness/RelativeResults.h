@@ -34,31 +34,31 @@ struct ComponentResult
   std::uint32_t seed;
 };
 
-/** Turns strengths and seeds into the outputs of a job. */
+/** Turns keys and labels into the outputs of a job. */
 class RelativeResults
 {
 public:
-  RelativeResults(const RelativeFuzzyConnectednessJob & job, const SeedTree & seeds);
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
    * its component, but at most strengths[i]. If keys is not null, keys[i] becomes the strength of voxel first + i, or
    * noKey below the minimum; keys and strengths may be the same. */
   void
   Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-        const ComponentResult * components, std::uint32_t * keys) const;
+        const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const;
+
+  /** Write voxels whose greatest keys of the winner and of any other label are known; ties have label 0 already. */
+  void
+  Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+        const std::uint16_t * labels) const;
 
 private:
-  template <typename TLabel>
+  /** getKeys(i) returns the keys of the winner and of any other label, getLabel(i, keys) the label. */
+  template <typename TGetKeys, typename TGetLabel>
   void
-  WriteLabels(TLabel * out, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-              const ComponentResult * components) const;
-  template <typename TReal>
-  void
-  WriteReals(TReal * strengthsOut, TReal * marginsOut, int count, const std::uint32_t * strengths,
-             const std::uint16_t * numbers, const ComponentResult * components) const;
+  WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const;
 
   const RelativeFuzzyConnectednessJob & m_Job;
-  const SeedTree &                      m_Seeds;
   const Combination                     m_Combination;
   const std::uint32_t                   m_MinKey;
 };

@@ -85,7 +85,12 @@ VerifyProblem(const FuzzyConnectednessProblem & problem)
       problem.mask == nullptr || problem.mask[seed] != 0, "a seed at voxel", seed, "that voxel is outside the mask");
   }
   RequireEnumerator(
-    problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::Homogeneity, "the affinity function");
+    problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
+  Require(!problem.distanceWeighting ||
+            problem.affinityFunction != FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference,
+          "distance weighting, and the affinity function",
+          "AbsoluteDifference",
+          "that function has no weighting");
   RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
   const auto verifyMean = [](double mean, const char * name) {
     Require(std::isfinite(mean), name, mean, "it must be finite");
@@ -117,6 +122,19 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
   VerifyProblem(job);
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
   RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
+          "a number of affinities of labels of",
+          job.affinities.size(),
+          "labels must have the same affinity for Iterative");
+  for (const LabelAffinity & affinity : job.affinities)
+  {
+    FuzzyConnectednessProblem ofLabel;
+    ofLabel.objectMean = affinity.objectMean;
+    ofLabel.objectVariance = affinity.objectVariance;
+    ofLabel.differenceMean = affinity.differenceMean;
+    ofLabel.differenceVariance = affinity.differenceVariance;
+    VerifyProblem(ofLabel);
+  }
   // The engines number links with 32 bits, and seeds as well.
   const std::size_t neighbors = std::max<std::size_t>(MakeLinks(job).size() / 2, 1);
   Require(job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / static_cast<std::int64_t>(neighbors),

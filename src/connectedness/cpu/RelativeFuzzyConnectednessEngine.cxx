@@ -17,10 +17,17 @@
  *=========================================================================*/
 #include "RelativeHierarchy.h"
 
+#include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/ImageOfInput.h"
+#include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <algorithm>
+#include <set>
 #include <type_traits>
+#include <vector>
 
 namespace itk
 {
@@ -34,6 +41,71 @@ MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
   return WithImage(job, [&](const auto * image) -> std::unique_ptr<RelativeHierarchy> {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
+  });
+}
+
+/** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
+void
+ComputeScenes(const RelativeFuzzyConnectednessJob & job)
+{
+  const auto                    voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  const std::set<std::uint16_t> labels(job.labels.begin(), job.labels.end());
+  std::vector<std::uint32_t>    best(voxels, noKey);
+  std::vector<std::uint32_t>    second(voxels, noKey);
+  std::vector<std::uint16_t>    winners(voxels, 0);
+  std::vector<std::uint32_t>    scene(voxels);
+  const bool                    keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  // Lowest first.
+  for (const std::uint16_t label : labels)
+  {
+    FuzzyConnectednessJob ofLabel;
+    static_cast<FuzzyConnectednessProblem &>(ofLabel) = job;
+    // Others may be below the minimum where this label is not.
+    ofLabel.minimumStrength = 0.0;
+    ofLabel.execution.reportProgress = [&job, &labels](std::uint64_t count) {
+      job.execution.ReportProgress(count / labels.size());
+    };
+    ofLabel.seeds.clear();
+    for (std::size_t i = 0; i < job.seeds.size(); ++i)
+    {
+      if (job.labels[i] == label)
+      {
+        ofLabel.seeds.push_back(job.seeds[i]);
+      }
+    }
+    for (const LabelAffinity & affinity : job.affinities)
+    {
+      if (affinity.label == label)
+      {
+        ofLabel.objectMean = affinity.objectMean;
+        ofLabel.objectVariance = affinity.objectVariance;
+        ofLabel.differenceMean = affinity.differenceMean;
+        ofLabel.differenceVariance = affinity.differenceVariance;
+      }
+    }
+    ComputeFuzzyConnectednessKeys(ofLabel, scene.data());
+    ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t voxel = begin; voxel < end; ++voxel)
+      {
+        const std::uint32_t key = scene[voxel];
+        if (key > best[voxel])
+        {
+          second[voxel] = best[voxel];
+          best[voxel] = key;
+          winners[voxel] = label;
+        }
+        else
+        {
+          winners[voxel] = key == best[voxel] && !keepsTies ? std::uint16_t{ 0 } : winners[voxel];
+          second[voxel] = std::max(second[voxel], key);
+        }
+      }
+    });
+  }
+  const RelativeResults results(job);
+  ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+    results.Write(
+      begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
   });
 }
 } // namespace
@@ -57,21 +129,28 @@ void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job)
 {
   VerifyRelativeJob(job);
-  if (job.GetNumberOfVoxels() != 0)
+  if (job.GetNumberOfVoxels() == 0)
   {
-    MakeHierarchy(job, false)->Compute(job);
+    return;
   }
+  if (!job.affinities.empty())
+  {
+    ComputeScenes(job);
+    return;
+  }
+  MakeHierarchy(job, false)->Compute(job);
 }
 
 void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                   RelativeFuzzyConnectednessHierarchy & hierarchy)
 {
-  VerifyRelativeJob(job);
-  if (job.GetNumberOfVoxels() == 0)
+  if (!job.affinities.empty() || job.GetNumberOfVoxels() == 0)
   {
+    ComputeRelativeFuzzyConnectedness(job);
     return;
   }
+  VerifyRelativeJob(job);
   if (hierarchy.IsEmpty())
   {
     auto made = MakeHierarchy(job, true);

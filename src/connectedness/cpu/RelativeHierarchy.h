@@ -338,7 +338,7 @@ private:
     std::unique_ptr<std::uint32_t[]> ownKeys = isIterative && m_IsKept ? MakeKeys(job) : nullptr;
     std::uint32_t * const            keys = ownKeys ? ownKeys.get() : isIterative ? m_Strengths.get() : nullptr;
 
-    const RelativeResults writer(job, seedTree);
+    const RelativeResults writer(job);
     const TileGrid &      grid = m_Tiles.grid;
     ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
@@ -353,6 +353,7 @@ private:
                        seeded != nullptr ? seeded->strengths.data() + local : m_Strengths.get() + global,
                        seeded != nullptr ? seeded->numbers.get() + local : m_Tiles.numbers.get() + global,
                        components,
+                       seedTree,
                        keys != nullptr ? keys + global : nullptr);
         });
         job.execution.ReportProgress(box.GetNumberOfVoxels() / 4);
