@@ -19,6 +19,7 @@
 #define itkFuzzyConnectednessImageFilter_h
 
 #include "itkFuzzyConnectednessImageFilterBase.h"
+#include "itkFuzzyConnectednessVolumeCurve.h"
 
 #include <type_traits>
 #include <vector>
@@ -50,11 +51,12 @@ class CudaFuzzyConnectednessImageFilter;
  * - WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as in
  *   SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
  * - Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
- * - Homogeneity: g(d / 2, 0, DifferenceVariance).
+ * - Homogeneity: g(d / 2, 0, DifferenceVariance);
+ * - AbsoluteDifference: 1 / (1 + d), without parameters. d is rounded to float.
  *
- * With DistanceWeighting, the affinity is multiplied by the smallest spacing (of x and y only, if the image has one
- * slice) and divided by the distance between the two voxels. Voxels with NaN or infinite intensities have affinity 0 to
- * all neighbors.
+ * With DistanceWeighting (not for AbsoluteDifference), the affinity is multiplied by the smallest spacing (of x and y
+ * only, if the image has one slice) and divided by the distance between the two voxels. Voxels with NaN or infinite
+ * intensities have affinity 0 to all neighbors.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): indices of seeds, and an image whose non-zero voxels are seeds. At least one seed
@@ -76,6 +78,15 @@ class CudaFuzzyConnectednessImageFilter;
  * around the seeds: the mean and variance of these intensities. Of the smallest 90 % of the differences between face
  * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
  * for the other functions.
+ *
+ * \par A threshold that suggests itself
+ * Where an object leaks, every voxel behind the weakest link on the way has the strength of that link. So the number of
+ * voxels of at least a threshold jumps as the threshold falls to that strength. GetSuggestedThreshold() returns the
+ * smallest strength before the largest jump relative to the volume. It ignores jumps from volumes below a minimum, and
+ * below that of one box of EstimationRadius, since the object itself also begins with jumps: the better the minimum is
+ * known, the better the suggestion. GetVolumeOfThreshold() returns the volume for any threshold. The suggestion does
+ * not know whether the object leaks at all, nor which of two leaks is meant. Both functions use the output of the last
+ * update as it is.
  *
  * \par Pipeline
  * Requires its whole input and produces its whole output, which has no voxels if the input has none. Memory in
@@ -136,6 +147,16 @@ public:
   SetSeeds(const SeedsType & seeds);
   itkGetConstReferenceMacro(Seeds, SeedsType);
 
+  /** Volume, in the units of the spacing, of the voxels of the output whose strength is not 0 and at least the
+   * threshold. The first call after an update sorts the strengths of the output. */
+  double
+  GetVolumeOfThreshold(double threshold) const;
+
+  /** A suggestion for the threshold of the output, for an object that is known to have at least a volume; see "A
+   * threshold that suggests itself" above. 0 if there is none. */
+  double
+  GetSuggestedThreshold(double minimumVolume = 0.0) const;
+
   /** Method of computation; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(Method, MethodEnum);
   itkGetEnumMacro(Method, MethodEnum);
@@ -166,9 +187,16 @@ private:
   void
   ComputeOutput();
 
+  const voxelmaps::FuzzyConnectednessVolumeCurve &
+  GetVolumeCurve() const;
+
   SeedsType  m_Seeds;
   MethodEnum m_Method{ MethodEnum::Automatic };
   MethodEnum m_UsedMethod{ MethodEnum::Automatic };
+
+  // Of the output as it was at a certain time.
+  mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;
+  mutable ModifiedTimeType                         m_TimeOfVolumeCurve{ 0 };
 };
 } // namespace itk
 

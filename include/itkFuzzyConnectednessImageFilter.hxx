@@ -23,6 +23,9 @@
 #include "itkVoxelMapsCudaOverride.h"
 #include "itkVoxelMapsHostMemory.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -64,6 +67,57 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeeds(c
     m_Seeds = seeds;
     this->Modified();
   }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+const voxelmaps::FuzzyConnectednessVolumeCurve &
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeCurve() const
+{
+  const OutputImageType * output = this->GetOutput();
+  const SizeValueType     voxels = output->GetBufferedRegion().GetNumberOfPixels();
+  if (voxels == 0 || output->GetBufferPointer() == nullptr)
+  {
+    itkExceptionMacro("The output has 0 voxels: call Update() before volumes and thresholds.");
+  }
+  if (m_TimeOfVolumeCurve != output->GetMTime())
+  {
+    m_VolumeCurve =
+      voxelmaps::FuzzyConnectednessVolumeCurve(output->GetBufferPointer(), static_cast<std::int64_t>(voxels));
+    m_TimeOfVolumeCurve = output->GetMTime();
+  }
+  return m_VolumeCurve;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+double
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeOfThreshold(double threshold) const
+{
+  double volume = static_cast<double>(this->GetVolumeCurve().GetNumberOfVoxels(threshold));
+  for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
+  {
+    volume *= this->GetOutput()->GetSpacing()[d];
+  }
+  return volume;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+double
+FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetSuggestedThreshold(double minimumVolume) const
+{
+  double box = 1.0;
+  double voxelVolume = 1.0;
+  for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
+  {
+    const auto size = static_cast<double>(this->GetOutput()->GetBufferedRegion().GetSize(d));
+    box *= std::min(size, 2.0 * this->GetEstimationRadius() + 1.0);
+    voxelVolume *= this->GetOutput()->GetSpacing()[d];
+  }
+  if (!(minimumVolume >= 0.0 && minimumVolume / voxelVolume < 9e18))
+  {
+    itkExceptionMacro("The minimum volume is " << minimumVolume << ", but must be at least 0 and finite.");
+  }
+  const double minVoxels = std::max(box, std::ceil(minimumVolume / voxelVolume));
+  return this->GetVolumeCurve().GetSuggestedThreshold(static_cast<std::int64_t>(minVoxels));
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
