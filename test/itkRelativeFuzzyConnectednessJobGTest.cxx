@@ -294,6 +294,91 @@ TEST(RelativeFuzzyConnectednessJob, AbsoluteDifferenceIsAWatershedOnEdges)
   }
 }
 
+TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
+{
+  RandomNumbers random(3);
+  const auto  randomCase = MakeFuzzyConnectednessCase(MakeNoiseScene({ { 40, 40, 3 } }, 50, random), PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, {});
+  for (const auto & compute : GetAllWays(PixelType::Int16, random))
+  {
+    for (const Competition competition : { Competition::Relative, Competition::Iterative })
+    {
+      job.competition = competition;
+      const auto outputs = RunRelativeJob(job, {}, compute);
+      EXPECT_EQ(Labels(4800, 0), outputs.labels);
+      EXPECT_EQ(std::vector<double>(4800, 0.0), outputs.strengths);
+      EXPECT_EQ(std::vector<double>(4800, 0.0), outputs.margins);
+    }
+  }
+  job.size = { { 0, 4, 4 } };
+  RunRelativeJob(job, {}, computeOnce);
+  Hierarchy hierarchy;
+  itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy);
+  EXPECT_TRUE(hierarchy.IsEmpty());
+  EXPECT_EQ(0u, hierarchy.GetMemory());
+}
+
+TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
+{
+  RandomNumbers random(4);
+  Scene         scene = MakeNoiseScene({ { 70, 70, 40 } }, 500, random);
+  scene.seeds = { 1000, 150000 };
+  scene.objectMean = 250.0;
+  scene.objectVariance = 9000.0;
+  scene.differenceVariance = 9000.0;
+  const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
+  job.competition = Competition::Iterative;
+  const auto    expected = RunRelativeJob(job, {}, computeOnce);
+  std::uint64_t reported = 0;
+  std::uint64_t calls = 0;
+  job.execution.reportProgress = [&](std::uint64_t voxels) {
+    reported += voxels;
+    ++calls;
+  };
+  RunRelativeJob(job, {}, computeOnce);
+  EXPECT_GT(calls, 20u);
+  EXPECT_LE(reported, 70u * 70u * 40u);
+  EXPECT_GT(reported, 70u * 70u * 40u * 9 / 10);
+
+  // An abort at any time leaves a hierarchy that is empty, or as it was.
+  Hierarchy kept;
+  for (std::uint64_t last = 0; last < calls + 20; last += 1 + calls / 15)
+  {
+    std::uint64_t left = last;
+    job.execution.reportProgress = [&left](std::uint64_t) {
+      if (left-- == 0)
+      {
+        throw std::runtime_error("aborted");
+      }
+    };
+    const bool wasEmpty = kept.IsEmpty();
+    const auto computeKept = [&kept](const RelativeJob & each) {
+      itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each, kept);
+    };
+    bool isAborted = false;
+    try
+    {
+      RunRelativeJob(job, {}, computeKept);
+    }
+    catch (const std::runtime_error &)
+    {
+      isAborted = true;
+      EXPECT_EQ(wasEmpty, kept.IsEmpty());
+    }
+    EXPECT_TRUE(isAborted || !kept.IsEmpty());
+    if (!kept.IsEmpty())
+    {
+      job.execution.reportProgress = nullptr;
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeKept)));
+    }
+    if (last % 2 == 1)
+    {
+      kept.Release();
+    }
+  }
+}
+
 TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
 {
   const auto randomCase = [] {

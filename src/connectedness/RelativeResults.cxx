@@ -105,15 +105,15 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     count,
     [&](int i) {
       const ComponentResult & component = components[numbers[i]];
-      return Keys{ std::min(strengths[i], component.strength), seeds.GetOtherKey(component.seed) };
+      return Keys{ std::min(strengths[i], component.strength), component.otherKey };
     },
     [&](int i, const Keys & each) -> std::uint16_t {
-      const std::uint32_t seed = components[numbers[i]].seed;
+      const ComponentResult & component = components[numbers[i]];
       if (!isRelative || each.ofWinner > each.ofOthers)
       {
-        return seeds.GetLabel(seed);
+        return component.label;
       }
-      return keepsTies ? seeds.GetLowestLabel(seed, each.ofWinner) : std::uint16_t{ 0 };
+      return keepsTies ? seeds.GetLowestLabel(component.seed, each.ofWinner) : std::uint16_t{ 0 };
     });
   if (keys != nullptr)
   {

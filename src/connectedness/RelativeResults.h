@@ -27,11 +27,14 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** The greatest strength of a component for any label, and a seed to which it has this strength. */
+/** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says
+ * about this seed. */
 struct ComponentResult
 {
   std::uint32_t strength;
+  std::uint32_t otherKey;
   std::uint32_t seed;
+  std::uint16_t label;
 };
 
 /** Turns keys and labels into the outputs of a job. */

@@ -71,6 +71,15 @@ struct ConnectednessGraph
     }
   }
 
+  /** The key of one link of a voxel. */
+  std::uint32_t
+  GetKey(std::int64_t voxel, const Link & link) const
+  {
+    std::uint32_t found = noKey;
+    this->ForEachKey(voxel, 1, link, [&found](int, std::uint32_t key) { found = key; });
+    return found;
+  }
+
   /** Call f(neighbor, link) for all neighbors in the image. */
   template <typename TFunction>
   void

@@ -138,14 +138,19 @@ public:
     std::vector<std::uint32_t> strengths;
     strengths.swap(graph.leaving);
     graph.ExpandStrengths(strengths, checkAbort);
-    std::vector<ComponentResult> results(nodes);
-    for (std::uint32_t node = 0; node < nodes; ++node)
-    {
-      results[node] = { strengths[node], seedOf[numbers[node]] };
-    }
     graph = Contraction();
     // A voxel that is a seed twice has two seeds in the list, the last of which stands for its component.
-    const SeedTree seedTree(job.labels, std::move(seedLinks));
+    const SeedTree               seedTree(job.labels, std::move(seedLinks));
+    std::vector<ComponentResult> results(nodes, ComponentResult{ noKey, noKey, 0, 0 });
+    for (std::uint32_t node = 0; node < nodes; ++node)
+    {
+      if (strengths[node] == noKey)
+      {
+        continue;
+      }
+      const std::uint32_t seed = seedOf[numbers[node]];
+      results[node] = { strengths[node], seedTree.GetOtherKey(seed), seed, seedTree.GetLabel(seed) };
+    }
     this->Write(job, seededTiles, results, seedTree);
   }
 
@@ -406,21 +411,24 @@ private:
             {
               return;
             }
-            m_Graph.ForEachKey(global, count, link, [&](int i, std::uint32_t key) {
-              if (from[i] != to[i])
+            for (int i = 0; i < count; ++i)
+            {
+              const std::int64_t a = global + i;
+              const std::int64_t b = a + link.stride;
+              if (from[i] == to[i] || keys[a] == noKey || keys[b] == noKey)
               {
-                const std::int64_t a = global + i;
-                const std::int64_t b = a + link.stride;
-                if (passes(a, b, key))
-                {
-                  claimsHere.emplace_back(b, from[i]);
-                }
-                if (passes(b, a, key))
-                {
-                  claimsHere.emplace_back(a, to[i]);
-                }
+                continue;
               }
-            });
+              const std::uint32_t key = m_Graph.GetKey(a, link);
+              if (passes(a, b, key))
+              {
+                claimsHere.emplace_back(b, from[i]);
+              }
+              if (passes(b, a, key))
+              {
+                claimsHere.emplace_back(a, to[i]);
+              }
+            }
           });
         }
         job.execution.CheckAbort();
@@ -454,12 +462,10 @@ private:
       m_Graph.ForEachLink(voxel, [&](std::int64_t neighbor, const Link & link) {
         if (labels[neighbor] != label)
         {
-          m_Graph.ForEachKey(voxel, 1, link, [&](int, std::uint32_t key) {
-            if (passes(voxel, neighbor, key))
-            {
-              settle(neighbor, label);
-            }
-          });
+          if (passes(voxel, neighbor, m_Graph.GetKey(voxel, link)))
+          {
+            settle(neighbor, label);
+          }
         }
       });
       if (steps % voxelsBetweenChecks == 0)
