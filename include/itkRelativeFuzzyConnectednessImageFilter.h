@@ -92,10 +92,10 @@ namespace itk
  * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
- * Requires its whole input and produces its whole output. Memory in addition to input and output: about 14 bytes per
- * voxel with 6 neighbors while the graph is made; with Competition Iterative, 4 more if the graph is kept. With
- * affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Images must
- * have less than 2^32 links.
+ * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12
+ * bytes per voxel with 6 neighbors and 16 to 19 with 26 while the graph is made; 1 byte per voxel if there is a mask.
+ * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Images must have less
+ * than 2^32 links.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0 or
