@@ -440,7 +440,9 @@ private:
       };
     });
 
-    // Labels only become lower, or 0, so the order of claims does not matter.
+    // Labels only become lower, or 0, so the order of claims does not matter. With the lowest label first, no voxel
+    // changes twice.
+    std::sort(claims.begin(), claims.end(), [](const Claim & a, const Claim & b) { return a.second < b.second; });
     std::vector<std::int64_t> changed;
     const auto                settle = [&](std::int64_t voxel, TLabel label) {
       const TLabel settled = !keepsTies ? TLabel{ 0 } : std::min(label, labels[voxel]);
@@ -450,27 +452,26 @@ private:
         changed.push_back(voxel);
       }
     };
+    std::int64_t steps = 0;
     for (const Claim & claim : claims)
     {
       settle(claim.first, claim.second);
-    }
-    for (std::int64_t steps = 1; !changed.empty(); ++steps)
-    {
-      const std::int64_t voxel = changed.back();
-      changed.pop_back();
-      const TLabel label = labels[voxel];
-      m_Graph.ForEachLink(voxel, [&](std::int64_t neighbor, const Link & link) {
-        if (labels[neighbor] != label)
-        {
-          if (passes(voxel, neighbor, m_Graph.GetKey(voxel, link)))
+      while (!changed.empty())
+      {
+        const std::int64_t voxel = changed.back();
+        changed.pop_back();
+        const TLabel label = labels[voxel];
+        m_Graph.ForEachLink(voxel, [&](std::int64_t neighbor, const Link & link) {
+          const bool isNews = keepsTies ? labels[neighbor] > label : labels[neighbor] != label;
+          if (isNews && passes(voxel, neighbor, m_Graph.GetKey(voxel, link)))
           {
             settle(neighbor, label);
           }
+        });
+        if (++steps % voxelsBetweenChecks == 0)
+        {
+          job.execution.CheckAbort();
         }
-      });
-      if (steps % voxelsBetweenChecks == 0)
-      {
-        job.execution.CheckAbort();
       }
     }
   }
