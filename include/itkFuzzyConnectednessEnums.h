@@ -49,7 +49,9 @@ public:
     /** The smaller of g(h, ObjectMean, ObjectVariance) and g(d / 2, 0, DifferenceVariance). */
     Minimum,
     /** g(d / 2, 0, DifferenceVariance). */
-    Homogeneity
+    Homogeneity,
+    /** 1 / (1 + d), with d rounded to float: paths avoid edges, as in a watershed of the gradient magnitude. */
+    AbsoluteDifference
   };
 
   /** \class Adjacency

@@ -18,12 +18,8 @@
 #ifndef itkFuzzyConnectednessImageFilter_h
 #define itkFuzzyConnectednessImageFilter_h
 
-#include "itkFuzzyConnectednessEnums.h"
-#include "itkFuzzyConnectednessJob.h"
-#include "itkImage.h"
-#include "itkImageToImageFilter.h"
-#include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkFuzzyConnectednessImageFilterBase.h"
+#include "itkFuzzyConnectednessVolumeCurve.h"
 
 #include <type_traits>
 #include <vector>
@@ -55,11 +51,12 @@ class CudaFuzzyConnectednessImageFilter;
  * - WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as in
  *   SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
  * - Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
- * - Homogeneity: g(d / 2, 0, DifferenceVariance).
+ * - Homogeneity: g(d / 2, 0, DifferenceVariance);
+ * - AbsoluteDifference: 1 / (1 + d), without parameters. d is rounded to float.
  *
- * With DistanceWeighting, the affinity is multiplied by the smallest spacing (of x and y only, if the image has one
- * slice) and divided by the distance between the two voxels. Voxels with NaN or infinite intensities have affinity 0 to
- * all neighbors.
+ * With DistanceWeighting (not for AbsoluteDifference), the affinity is multiplied by the smallest spacing (of x and y
+ * only, if the image has one slice) and divided by the distance between the two voxels. Voxels with NaN or infinite
+ * intensities have affinity 0 to all neighbors.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): indices of seeds, and an image whose non-zero voxels are seeds. At least one seed
@@ -82,6 +79,15 @@ class CudaFuzzyConnectednessImageFilter;
  * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
  * for the other functions.
  *
+ * \par A threshold that suggests itself
+ * Where an object leaks, every voxel behind the weakest link on the way has the strength of that link. So the number of
+ * voxels of at least a threshold jumps as the threshold falls to that strength. GetSuggestedThreshold() returns the
+ * smallest strength before the largest jump relative to the volume. It ignores jumps from volumes below a minimum, and
+ * below that of one box of EstimationRadius, since the object itself also begins with jumps: the better the minimum is
+ * known, the better the suggestion. GetVolumeOfThreshold() returns the volume for any threshold. The suggestion does
+ * not know whether the object leaks at all, nor which of two leaks is meant. Both functions use the output of the last
+ * update as it is.
+ *
  * \par Pipeline
  * Requires its whole input and produces its whole output, which has no voxels if the input has none. Memory in
  * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
@@ -102,13 +108,14 @@ class CudaFuzzyConnectednessImageFilter;
  */
 template <typename TInputImage, typename TOutputImage = Image<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
-class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter
+  : public FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(FuzzyConnectednessImageFilter);
 
   using Self = FuzzyConnectednessImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -117,26 +124,14 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
-  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
-
-  using InputImageType = TInputImage;
-  using InputPixelType = typename InputImageType::PixelType;
-  using IndexType = typename InputImageType::IndexType;
-  using OutputImageType = TOutputImage;
-  using OutputPixelType = typename OutputImageType::PixelType;
-  using MaskImageType = TMaskImage;
-  using MaskPixelType = typename MaskImageType::PixelType;
+  using typename Superclass::IndexType;
+  using typename Superclass::InputImageType;
+  using typename Superclass::OutputImageType;
+  using typename Superclass::OutputPixelType;
   using SeedsType = std::vector<IndexType>;
-  using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
-  using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
   using MethodEnum = FuzzyConnectednessEnums::Method;
   using CudaMethodEnum = FuzzyConnectednessEnums::CudaMethod;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
-  static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
-                  (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
-                "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
-  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
                   voxelmaps::hasPixelsInBuffer<OutputImageType>,
                 "The output must be an itk::Image of float or double");
@@ -152,65 +147,15 @@ public:
   SetSeeds(const SeedsType & seeds);
   itkGetConstReferenceMacro(Seeds, SeedsType);
 
-  /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
-  itkSetInputMacro(SeedImage, MaskImageType);
-  itkGetInputMacro(SeedImage, MaskImageType);
+  /** Volume, in the units of the spacing, of the voxels of the output whose strength is not 0 and at least the
+   * threshold. The first call after an update sorts the strengths of the output. */
+  double
+  GetVolumeOfThreshold(double threshold) const;
 
-  /** Optional image of the same geometry; paths stay in voxels equal to InsidePixelValue. */
-  itkSetInputMacro(MaskImage, MaskImageType);
-  itkGetInputMacro(MaskImage, MaskImageType);
-
-  /** Value of voxels inside the mask. Default: 1. */
-  itkSetMacro(InsidePixelValue, MaskPixelType);
-  itkGetConstMacro(InsidePixelValue, MaskPixelType);
-
-  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
-  itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
-  itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
-
-  /** Mean and variance of the intensities of the object. Default: 0 and 1. */
-  itkSetMacro(ObjectMean, double);
-  itkGetConstMacro(ObjectMean, double);
-  itkSetMacro(ObjectVariance, double);
-  itkGetConstMacro(ObjectVariance, double);
-
-  /** Mean (WeightedSum only) and variance of the differences in the object. Default: 0 and 1. */
-  itkSetMacro(DifferenceMean, double);
-  itkGetConstMacro(DifferenceMean, double);
-  itkSetMacro(DifferenceVariance, double);
-  itkGetConstMacro(DifferenceVariance, double);
-
-  /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
-  itkSetMacro(Weight, double);
-  itkGetConstMacro(Weight, double);
-
-  /** Whether to estimate means and variances around the seeds instead of using the values above. Default: off. */
-  itkSetMacro(EstimateAffinityFromSeeds, bool);
-  itkGetConstMacro(EstimateAffinityFromSeeds, bool);
-  itkBooleanMacro(EstimateAffinityFromSeeds);
-
-  /** Radius in voxels of the boxes around the seeds that the estimate uses. Default: 2. */
-  itkSetMacro(EstimationRadius, unsigned int);
-  itkGetConstMacro(EstimationRadius, unsigned int);
-
-  /** The parameters that the last Update() used: those above, or the estimate. */
-  itkGetConstMacro(UsedObjectMean, double);
-  itkGetConstMacro(UsedObjectVariance, double);
-  itkGetConstMacro(UsedDifferenceMean, double);
-  itkGetConstMacro(UsedDifferenceVariance, double);
-
-  /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
-  itkSetMacro(MinimumStrength, double);
-  itkGetConstMacro(MinimumStrength, double);
-
-  /** Which voxels are neighbors. Default: Face. */
-  itkSetEnumMacro(Adjacency, AdjacencyEnum);
-  itkGetEnumMacro(Adjacency, AdjacencyEnum);
-
-  /** Whether affinities decrease with the distance between neighbors. Default: off. */
-  itkSetMacro(DistanceWeighting, bool);
-  itkGetConstMacro(DistanceWeighting, bool);
-  itkBooleanMacro(DistanceWeighting);
+  /** A suggestion for the threshold of the output, for an object that is known to have at least a volume; see "A
+   * threshold that suggests itself" above. 0 if there is none. */
+  double
+  GetSuggestedThreshold(double minimumVolume = 0.0) const;
 
   /** Method of computation; affects run time, not the result. Default: Automatic. */
   itkSetEnumMacro(Method, MethodEnum);
@@ -232,10 +177,6 @@ protected:
   void
   VerifyInputInformation() const override;
   void
-  GenerateInputRequestedRegion() override;
-  void
-  EnlargeOutputRequestedRegion(DataObject * output) override;
-  void
   GenerateData() override;
 
   /** Compute the strengths of the job. Overridden by the Cuda class. */
@@ -243,59 +184,19 @@ protected:
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
-  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
-  // finite.
-  static constexpr double maxMean = 8.9e307;
-  static constexpr double minVariance = 1e-299;
-  static constexpr double maxVariance = 1e307;
-
-  static bool
-  IsMean(double mean)
-  {
-    return mean >= -maxMean && mean <= maxMean;
-  }
-  static bool
-  IsVariance(double variance)
-  {
-    return variance >= minVariance && variance <= maxVariance;
-  }
-
   void
   ComputeOutput();
 
-  /** Linear indices of all seeds of a job with its mask. Throws an itk::ExceptionObject if a seed is outside the mask
-   * or if the seed image has no seed. */
-  std::vector<std::int64_t>
-  FindSeeds(const voxelmaps::BufferedImage<InputImageType> & input, const voxelmaps::FuzzyConnectednessJob & job) const;
+  const voxelmaps::FuzzyConnectednessVolumeCurve &
+  GetVolumeCurve() const;
 
-  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
-  std::vector<std::int64_t>
-  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
-
-  /** Set the parameters of the affinity function, estimated if requested. */
-  void
-  SetAffinity(voxelmaps::FuzzyConnectednessJob & job);
-
-  SeedsType            m_Seeds;
-  MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
-  AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
-  double               m_ObjectMean{ 0.0 };
-  double               m_ObjectVariance{ 1.0 };
-  double               m_DifferenceMean{ 0.0 };
-  double               m_DifferenceVariance{ 1.0 };
-  double               m_Weight{ 0.5 };
-  bool                 m_EstimateAffinityFromSeeds{ false };
-  unsigned int         m_EstimationRadius{ 2 };
-  double               m_MinimumStrength{ 0.0 };
-  AdjacencyEnum        m_Adjacency{ AdjacencyEnum::Face };
-  bool                 m_DistanceWeighting{ false };
-  MethodEnum           m_Method{ MethodEnum::Automatic };
-
-  double     m_UsedObjectMean{ 0.0 };
-  double     m_UsedObjectVariance{ 0.0 };
-  double     m_UsedDifferenceMean{ 0.0 };
-  double     m_UsedDifferenceVariance{ 0.0 };
+  SeedsType  m_Seeds;
+  MethodEnum m_Method{ MethodEnum::Automatic };
   MethodEnum m_UsedMethod{ MethodEnum::Automatic };
+
+  // Of the output as it was at a certain time.
+  mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;
+  mutable ModifiedTimeType                         m_TimeOfVolumeCurve{ 0 };
 };
 } // namespace itk
 

@@ -64,16 +64,15 @@ struct FuzzyConnectednessInput
   }
 };
 
-/** \class FuzzyConnectednessJob
- * \brief The complete input, parameters and output of a connectedness engine.
+/** \class FuzzyConnectednessProblem
+ * \brief What the engines for one and for several objects have in common: the links between voxels, and the threads.
  *
  * \ingroup VoxelMaps
  */
-struct FuzzyConnectednessJob : FuzzyConnectednessInput
+struct FuzzyConnectednessProblem : FuzzyConnectednessInput
 {
   using AffinityFunction = FuzzyConnectednessEnums::AffinityFunction;
   using Adjacency = FuzzyConnectednessEnums::Adjacency;
-  using Method = FuzzyConnectednessEnums::Method;
 
   std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
   AffinityFunction      affinityFunction{ AffinityFunction::GeometricMean };
@@ -85,6 +84,19 @@ struct FuzzyConnectednessJob : FuzzyConnectednessInput
   double                minimumStrength{ 0.0 };
   Adjacency             adjacency{ Adjacency::Face };
   bool                  distanceWeighting{ false };
+
+  JobExecution execution;
+};
+
+/** \class FuzzyConnectednessJob
+ * \brief The complete input, parameters and output of a connectedness engine.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FuzzyConnectednessJob : FuzzyConnectednessProblem
+{
+  using Method = FuzzyConnectednessEnums::Method;
+
   /** Method of the CPU engine; it does not affect the result. */
   Method method{ Method::Automatic };
 
@@ -92,8 +104,6 @@ struct FuzzyConnectednessJob : FuzzyConnectednessInput
    * computation. */
   void * output{ nullptr };
   bool   outputIsDouble{ false };
-
-  JobExecution execution;
 };
 
 /** \class FuzzyConnectednessReport

@@ -34,6 +34,8 @@ operator<<(std::ostream & out, FuzzyConnectednessEnums::AffinityFunction value)
       return out << "Minimum";
     case FuzzyConnectednessEnums::AffinityFunction::Homogeneity:
       return out << "Homogeneity";
+    case FuzzyConnectednessEnums::AffinityFunction::AbsoluteDifference:
+      return out << "AbsoluteDifference";
   }
   return out << "invalid affinity function";
 }

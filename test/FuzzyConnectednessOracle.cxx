@@ -20,6 +20,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace FuzzyConnectednessOracle
@@ -78,6 +80,15 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   {
     return notReached;
   }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    // Floats that are not negative are ordered like their bits.
+    const double largest = std::numeric_limits<float>::max();
+    const auto   rounded = static_cast<float>(std::min(std::abs(a - b), largest));
+    std::int32_t bits = 0;
+    std::memcpy(&bits, &rounded, sizeof(bits));
+    return fullAffinity - static_cast<std::uint32_t>(bits);
+  }
   const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
   const double fromMean = (a + b) * 0.5 - scene.objectMean;
   const double difference = std::abs(a - b);
@@ -128,12 +139,35 @@ MakeStepsForward(const Scene & scene)
   return steps;
 }
 
-struct Edge
+} // namespace
+
+double
+ExponentialOfNegative(double x)
 {
-  std::uint32_t key;
-  std::uint32_t a;
-  std::uint32_t b;
-};
+  if (!(x < 700.0))
+  {
+    return 0.0;
+  }
+  const int    n = static_cast<int>(std::floor(x * 1.4426950408889634 + 0.5));
+  const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+  double       factorial[14] = { 1.0 };
+  for (int k = 1; k < 14; ++k)
+  {
+    factorial[k] = factorial[k - 1] * k;
+  }
+  double sum = 1.0 / factorial[13];
+  for (int k = 12; k >= 0; --k)
+  {
+    sum = 1.0 / factorial[k] - r * sum;
+  }
+  return std::ldexp(sum, -n);
+}
+
+std::uint32_t
+KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
+{
+  return KeyOfStep(scene, a, b, MakeStep(scene, step));
+}
 
 std::vector<Edge>
 MakeEdges(const Scene & scene)
@@ -171,35 +205,6 @@ MakeEdges(const Scene & scene)
     }
   }
   return edges;
-}
-} // namespace
-
-double
-ExponentialOfNegative(double x)
-{
-  if (!(x < 700.0))
-  {
-    return 0.0;
-  }
-  const int    n = static_cast<int>(std::floor(x * 1.4426950408889634 + 0.5));
-  const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
-  double       factorial[14] = { 1.0 };
-  for (int k = 1; k < 14; ++k)
-  {
-    factorial[k] = factorial[k - 1] * k;
-  }
-  double sum = 1.0 / factorial[13];
-  for (int k = 12; k >= 0; --k)
-  {
-    sum = 1.0 / factorial[k] - r * sum;
-  }
-  return std::ldexp(sum, -n);
-}
-
-std::uint32_t
-KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
-{
-  return KeyOfStep(scene, a, b, MakeStep(scene, step));
 }
 
 std::vector<std::uint32_t>
@@ -275,6 +280,8 @@ Affinity(const Scene & scene, double a, double b, const Triple & step)
       return std::min(ofMean, ofHalf) / length;
     case AffinityFunction::Homogeneity:
       return ofHalf / length;
+    case AffinityFunction::AbsoluteDifference:
+      return 1.0L / (1.0L + d);
     default:
       return std::sqrt(ofMean * ofHalf) / length;
   }
@@ -290,6 +297,14 @@ StrengthOfKey(const Scene & scene, std::uint32_t key)
   if (scene.affinityFunction == AffinityFunction::WeightedSum)
   {
     return key * 0x1p-30L;
+  }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    const std::uint32_t bits = fullAffinity - key;
+    float               difference = 0.0f;
+    std::memcpy(&difference, &bits, sizeof(difference));
+    // Smaller keys are those of no difference.
+    return std::isfinite(difference) ? 1.0L / (1.0L + difference) : 0.0L;
   }
   return std::exp((static_cast<long double>(key) - fullAffinity) * 0x1p-24L);
 }

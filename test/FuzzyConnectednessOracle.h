@@ -72,6 +72,18 @@ ExponentialOfNegative(double x);
 std::uint32_t
 KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
 
+/** A link of two voxels, and its key, which is not 0. */
+struct Edge
+{
+  std::uint32_t key;
+  std::uint32_t a;
+  std::uint32_t b;
+};
+
+/** All links of a scene, each once. */
+std::vector<Edge>
+MakeEdges(const Scene & scene);
+
 /** Keys of all voxels. */
 std::vector<std::uint32_t>
 ComputeKeys(const Scene & scene);

@@ -50,7 +50,8 @@ const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8, 
 const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
                                                           AffinityFunction::WeightedSum,
                                                           AffinityFunction::Minimum,
-                                                          AffinityFunction::Homogeneity };
+                                                          AffinityFunction::Homogeneity,
+                                                          AffinityFunction::AbsoluteDifference };
 const std::vector<Method>           allMethods = VoxelMapsTest::GetAllFuzzyConnectednessMethods();
 
 class FuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
@@ -206,6 +207,19 @@ TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
 TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn3D)
 {
   CheckCases(3, 2000004);
+}
+
+TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
+{
+  for (std::uint64_t seed = 3000000; seed < 3000024 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, GetParam(), random);
+    randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
+    randomCase.scene.distanceWeighting = false;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random, { 1, 3 });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), NameOfPixelType);
@@ -466,6 +480,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
     Scene scene;
     scene.affinityFunction = affinityFunction;
     const bool isSum = affinityFunction == AffinityFunction::WeightedSum;
+    const bool isDifference = affinityFunction == AffinityFunction::AbsoluteDifference;
     if (isSum)
     {
       // Except for seeds, keys of sums are at most 2^30.
@@ -491,14 +506,16 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
                   floats[i] == std::nextafter(nearestFloat, 2.0f))
         << "key " << keys[i];
       ASSERT_EQ(static_cast<float>(doubles[i]), floats[i]);
-      if (!isSum && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
+      if (!isSum && !isDifference && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
       {
         // Bit-identical to the documented series.
         ASSERT_EQ(Oracle::ExponentialOfNegative((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
       }
       if (i > 0)
       {
+        // Small differences give the same strength.
         ASSERT_TRUE(keys[i] == keys[i - 1] || doubles[i] > doubles[i - 1] ||
+                    (isDifference && doubles[i] == doubles[i - 1]) ||
                     (doubles[i] == 1.0 && keys[i] == Oracle::keyOfSeeds))
           << "keys " << keys[i - 1] << " and " << keys[i];
       }
@@ -781,7 +798,7 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
   expectError([](Job & job) { job.size[1] = -3; }, { "-3", "negative" });
   expectError([](Job & job) { job.size = { { INT64_MAX, INT64_MAX, 0 } }; }, { "2", "voxels" });
   expectError([](Job & job) { job.pixelType = static_cast<PixelType>(8); }, { "8", "pixel type" });
-  expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(4); }, { "4", "affinity function" });
+  expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(5); }, { "5", "affinity function" });
   expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
   expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
   for (const double value : { nan, infinity, -infinity })

@@ -179,6 +179,7 @@ TEST(FuzzyConnectednessEnums, ValuesArePrinted)
   EXPECT_EQ("WeightedSum", Print(Enums::AffinityFunction::WeightedSum));
   EXPECT_EQ("Minimum", Print(Enums::AffinityFunction::Minimum));
   EXPECT_EQ("Homogeneity", Print(Enums::AffinityFunction::Homogeneity));
+  EXPECT_EQ("AbsoluteDifference", Print(Enums::AffinityFunction::AbsoluteDifference));
   EXPECT_EQ("Face", Print(Enums::Adjacency::Face));
   EXPECT_EQ("FaceEdge", Print(Enums::Adjacency::FaceEdge));
   EXPECT_EQ("Full", Print(Enums::Adjacency::Full));
@@ -196,7 +197,7 @@ TEST(FuzzyConnectednessEnums, ValuesArePrinted)
 TEST(FuzzyConnectednessEnums, InvalidValuesAreNamedInvalid)
 {
   using Enums = itk::FuzzyConnectednessEnums;
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(4)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(5)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Adjacency>(3)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(5)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(4)).find("invalid"));

@@ -559,8 +559,8 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
-  filter->SetAffinityFunction(static_cast<AffinityFunction>(4));
-  ExpectError([&] { filter->Update(); }, { "AffinityFunction", "4", "0", "3", "Homogeneity" });
+  filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
+  ExpectError([&] { filter->Update(); }, { "AffinityFunction", "5", "0", "4", "AbsoluteDifference" });
   filter->SetAffinityFunction(AffinityFunction::Minimum);
   filter->SetAdjacency(static_cast<Adjacency>(3));
   ExpectError([&] { filter->Update(); }, { "Adjacency", "3", "0", "2", "Full" });

@@ -24,48 +24,51 @@ namespace itk
 namespace voxelmaps
 {
 AffinityTerms
-MakeAffinityTerms(const FuzzyConnectednessJob & job)
+MakeAffinityTerms(const FuzzyConnectednessProblem & problem)
 {
-  using Function = FuzzyConnectednessJob::AffinityFunction;
-  const bool    sum = job.affinityFunction == Function::WeightedSum;
+  using Function = FuzzyConnectednessProblem::AffinityFunction;
+  const bool    sum = problem.affinityFunction == Function::WeightedSum;
   AffinityTerms terms{};
-  terms.combination = sum                                         ? Combination::WeightedSum
-                      : job.affinityFunction == Function::Minimum ? Combination::Minimum
-                                                                  : Combination::Product;
-  terms.usesMean = job.affinityFunction != Function::Homogeneity;
-  terms.mean = job.objectMean;
+  terms.combination = sum                                                        ? Combination::WeightedSum
+                      : problem.affinityFunction == Function::Minimum            ? Combination::Minimum
+                      : problem.affinityFunction == Function::AbsoluteDifference ? Combination::Difference
+                                                                                 : Combination::Product;
+  terms.usesMean =
+    problem.affinityFunction != Function::Homogeneity && problem.affinityFunction != Function::AbsoluteDifference;
+  terms.mean = problem.objectMean;
   // The square root of the geometric mean halves the logarithms.
-  const double half = job.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;
-  terms.meanFactor = logUnits * (half / (2.0 * job.objectVariance));
-  terms.difference = sum ? job.differenceMean : 0.0;
+  const double half = problem.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;
+  terms.meanFactor = logUnits * (half / (2.0 * problem.objectVariance));
+  terms.difference = sum ? problem.differenceMean : 0.0;
   terms.differenceScale = sum ? 1.0 : 0.5;
-  terms.differenceFactor = logUnits * (half / (2.0 * job.differenceVariance));
+  terms.differenceFactor = logUnits * (half / (2.0 * problem.differenceVariance));
   // Both weights are integers, so that no sum exceeds 2^30.
-  terms.meanWeight = std::floor(sumUnits * job.weight + 0.5);
+  terms.meanWeight = std::floor(sumUnits * problem.weight + 0.5);
   terms.differenceWeight = sumUnits - terms.meanWeight;
   return terms;
 }
 
 std::vector<Link>
-MakeLinks(const FuzzyConnectednessJob & job)
+MakeLinks(const FuzzyConnectednessProblem & problem)
 {
-  const int    maxSteps = job.adjacency == FuzzyConnectednessJob::Adjacency::Face       ? 1
-                          : job.adjacency == FuzzyConnectednessJob::Adjacency::FaceEdge ? 2
-                                                                                        : 3;
-  const int    depth = job.size[2] > 1 ? 1 : 0;
-  const double minSpacing = job.size[2] > 1 ? std::min({ job.spacing[0], job.spacing[1], job.spacing[2] })
-                                            : std::min(job.spacing[0], job.spacing[1]);
+  const int    maxSteps = problem.adjacency == FuzzyConnectednessProblem::Adjacency::Face       ? 1
+                          : problem.adjacency == FuzzyConnectednessProblem::Adjacency::FaceEdge ? 2
+                                                                                                : 3;
+  const int    depth = problem.size[2] > 1 ? 1 : 0;
+  const double minSpacing = problem.size[2] > 1
+                              ? std::min({ problem.spacing[0], problem.spacing[1], problem.spacing[2] })
+                              : std::min(problem.spacing[0], problem.spacing[1]);
 
   // Squares of other spacings would underflow or overflow.
   constexpr double minAllowed = 1e-140;
   constexpr double maxAllowed = 1e140;
   const auto       isAllowed = [](double spacing) { return spacing >= minAllowed && spacing <= maxAllowed; };
-  if (job.distanceWeighting && !std::all_of(job.spacing.begin(), job.spacing.end(), isAllowed))
+  if (problem.distanceWeighting && !std::all_of(problem.spacing.begin(), problem.spacing.end(), isAllowed))
   {
     std::ostringstream message;
     message << "With DistanceWeighting, the spacing must be from " << minAllowed << " to " << maxAllowed
-            << " along every axis, but is [" << job.spacing[0] << ", " << job.spacing[1] << ", " << job.spacing[2]
-            << "].";
+            << " along every axis, but is [" << problem.spacing[0] << ", " << problem.spacing[1] << ", "
+            << problem.spacing[2] << "].";
     throw EngineError(message.str());
   }
 
@@ -81,12 +84,12 @@ MakeLinks(const FuzzyConnectednessJob & job)
         {
           continue;
         }
-        Link link{ x, y, z, (z * job.size[1] + y) * job.size[0] + x, { 0, std::uint64_t{ 1 } << 32 } };
-        if (job.distanceWeighting)
+        Link link{ x, y, z, (z * problem.size[1] + y) * problem.size[0] + x, { 0, std::uint64_t{ 1 } << 32 } };
+        if (problem.distanceWeighting)
         {
-          const double dx = x * job.spacing[0];
-          const double dy = y * job.spacing[1];
-          const double dz = z * job.spacing[2];
+          const double dx = x * problem.spacing[0];
+          const double dy = y * problem.spacing[1];
+          const double dz = z * problem.spacing[2];
           const double ratio = std::sqrt(dx * dx + dy * dy + dz * dz) / minSpacing;
           link.weight.cost = CostToInteger(logUnits * std::log(ratio));
           link.weight.factor = static_cast<std::uint64_t>(4294967296.0 / ratio + 0.5);
@@ -102,15 +105,15 @@ MakeLinks(const FuzzyConnectednessJob & job)
 }
 
 std::uint32_t
-MinKey(const FuzzyConnectednessJob & job)
+MinKey(const FuzzyConnectednessProblem & problem)
 {
-  const Combination combination = MakeAffinityTerms(job).combination;
+  const Combination combination = MakeAffinityTerms(problem).combination;
   std::uint32_t     below = noKey;
   std::uint32_t     reaching = seedKey;
   while (reaching - below > 1)
   {
     const std::uint32_t middle = below + (reaching - below) / 2;
-    if (StrengthOfKey(combination, middle) >= job.minimumStrength)
+    if (StrengthOfKey(combination, middle) >= problem.minimumStrength)
     {
       reaching = middle;
     }

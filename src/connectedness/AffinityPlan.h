@@ -40,17 +40,17 @@ struct Link
   LinkWeight   weight;
 };
 
-/** The affinity function of a job, in the units of keys. */
+/** The affinity function of a problem, in the units of keys. */
 AffinityTerms
-MakeAffinityTerms(const FuzzyConnectednessJob & job);
+MakeAffinityTerms(const FuzzyConnectednessProblem & problem);
 
 /** The links of a voxel to all its neighbors. */
 std::vector<Link>
-MakeLinks(const FuzzyConnectednessJob & job);
+MakeLinks(const FuzzyConnectednessProblem & problem);
 
-/** The smallest key whose strength is not below the minimumStrength of the job; at least 1. */
+/** The smallest key whose strength is not below the minimumStrength of the problem; at least 1. */
 std::uint32_t
-MinKey(const FuzzyConnectednessJob & job);
+MinKey(const FuzzyConnectednessProblem & problem);
 
 /** Keys of links between voxels of one pixel type. The terms of integers are looked up in tables if their range is not
  * too large. */
@@ -58,16 +58,16 @@ template <typename TPixel>
 class EdgeKeys
 {
 public:
-  explicit EdgeKeys(const FuzzyConnectednessJob & job)
-    : m_Terms(MakeAffinityTerms(job))
+  explicit EdgeKeys(const FuzzyConnectednessProblem & problem)
+    : m_Terms(MakeAffinityTerms(problem))
   {
     if constexpr (std::is_integral<TPixel>::value)
     {
       // Not std::minmax_element: compilers do not vectorize it.
-      const auto * image = static_cast<const TPixel *>(job.image);
+      const auto * image = static_cast<const TPixel *>(problem.image);
       TPixel       minPixel = image[0];
       TPixel       maxPixel = image[0];
-      for (std::int64_t voxel = 1; voxel < job.GetNumberOfVoxels(); ++voxel)
+      for (std::int64_t voxel = 1; voxel < problem.GetNumberOfVoxels(); ++voxel)
       {
         minPixel = image[voxel] < minPixel ? image[voxel] : minPixel;
         maxPixel = image[voxel] > maxPixel ? image[voxel] : maxPixel;

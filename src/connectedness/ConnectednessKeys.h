@@ -27,18 +27,20 @@
  *
  * Fuzzy connectedness only compares affinities, so any increasing function of them serves until the end. Products and
  * minima of Gaussians are kept as logarithms: a cost is round(2^24 * -ln g), and the key of an affinity mu is topKey -
- * (-ln mu in these units). Weighted sums are kept as round(2^30 * term). The functions below are IEEE 754 double
- * operations in the order written; compiled without contraction (-ffp-contract=off, -fmad=false), they give the same
- * keys and strengths with all compilers. */
+ * (-ln mu in these units). Weighted sums are kept as round(2^30 * term), and absolute differences as the bits of a
+ * float, which are ordered like the floats. The functions below are IEEE 754 double operations in the order written;
+ * compiled without contraction (-ffp-contract=off, -fmad=false), they give the same keys and strengths with all
+ * compilers. */
 namespace itk
 {
 namespace voxelmaps
 {
-constexpr std::uint32_t noKey = 0;               // no link, or not reached
-constexpr std::uint32_t topKey = 0x7ffffffe;     // affinity 1
-constexpr std::uint32_t seedKey = 0x7fffffff;    // above the key of every affinity
-constexpr double        logUnits = 16777216.0;   // 2^24
-constexpr double        sumUnits = 1073741824.0; // 2^30
+constexpr std::uint32_t noKey = 0;                                       // no link, or not reached
+constexpr std::uint32_t topKey = 0x7ffffffe;                             // affinity 1
+constexpr std::uint32_t seedKey = 0x7fffffff;                            // above the key of every affinity
+constexpr double        logUnits = 16777216.0;                           // 2^24
+constexpr double        sumUnits = 1073741824.0;                         // 2^30
+constexpr double        maxFloatDifference = 3.40282346638528859812e+38; // the largest float
 
 /** exp(-x) for x >= 0, within about one unit in the last place. Not std::exp, which differs between C libraries. */
 VOXELMAPS_HOST_DEVICE inline double
@@ -78,9 +80,10 @@ ExponentialOfNegative(double x)
 /** How the terms of the mean and of the difference are combined to a key. */
 enum class Combination : std::uint8_t
 {
-  Product,    // costs are added
-  Minimum,    // the larger cost counts
-  WeightedSum // terms are added
+  Product,     // costs are added
+  Minimum,     // the larger cost counts
+  WeightedSum, // terms are added
+  Difference   // the bits of the difference as float are the cost
 };
 
 /** The affinity function, in the units of keys. */
@@ -129,6 +132,14 @@ MeanTerm(const AffinityTerms & terms, double sum)
 VOXELMAPS_HOST_DEVICE inline std::uint32_t
 DifferenceTerm(const AffinityTerms & terms, double difference)
 {
+  if (terms.combination == Combination::Difference)
+  {
+    // Every finite difference keeps a link.
+    const auto rounded = difference < maxFloatDifference ? static_cast<float>(difference) : 3.40282346638528859812e+38f;
+    std::uint32_t bits;
+    memcpy(&bits, &rounded, sizeof(bits));
+    return bits;
+  }
   const double distance = difference * terms.differenceScale - terms.difference;
   return TermOf(terms, distance * distance * terms.differenceFactor, terms.differenceWeight);
 }
@@ -169,6 +180,17 @@ StrengthOfKey(Combination combination, std::uint32_t key)
   if (combination == Combination::WeightedSum)
   {
     return static_cast<double>(key) / sumUnits;
+  }
+  if (combination == Combination::Difference)
+  {
+    const std::uint32_t bits = topKey - key;
+    if (bits > 0x7f7fffff) // of no float
+    {
+      return 0.0;
+    }
+    float difference;
+    memcpy(&difference, &bits, sizeof(difference));
+    return 1.0 / (1.0 + static_cast<double>(difference));
   }
   return ExponentialOfNegative(static_cast<double>(topKey - key) / logUnits);
 }

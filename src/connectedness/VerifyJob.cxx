@@ -17,9 +17,13 @@
  *=========================================================================*/
 #include "connectedness/VerifyJob.h"
 
+#include "connectedness/AffinityPlan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 namespace itk
 {
@@ -72,17 +76,22 @@ VerifyInput(const FuzzyConnectednessInput & input)
 }
 
 void
-VerifyJob(const FuzzyConnectednessJob & job)
+VerifyProblem(const FuzzyConnectednessProblem & problem)
 {
-  VerifyInput(job);
-  for (const std::int64_t seed : job.seeds)
+  VerifyInput(problem);
+  for (const std::int64_t seed : problem.seeds)
   {
-    Require(job.mask == nullptr || job.mask[seed] != 0, "a seed at voxel", seed, "that voxel is outside the mask");
+    Require(
+      problem.mask == nullptr || problem.mask[seed] != 0, "a seed at voxel", seed, "that voxel is outside the mask");
   }
   RequireEnumerator(
-    job.affinityFunction, FuzzyConnectednessJob::AffinityFunction::Homogeneity, "the affinity function");
-  RequireEnumerator(job.adjacency, FuzzyConnectednessJob::Adjacency::Full, "the adjacency");
-  RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
+    problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
+  Require(!problem.distanceWeighting ||
+            problem.affinityFunction != FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference,
+          "distance weighting, and the affinity function",
+          "AbsoluteDifference",
+          "that function has no weighting");
+  RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
   const auto verifyMean = [](double mean, const char * name) {
     Require(std::isfinite(mean), name, mean, "it must be finite");
   };
@@ -92,12 +101,76 @@ VerifyJob(const FuzzyConnectednessJob & job)
   const auto verifyFraction = [](double fraction, const char * name) {
     Require(fraction >= 0.0 && fraction <= 1.0, name, fraction, "it must be 0 to 1");
   };
-  verifyMean(job.objectMean, "the object mean");
-  verifyVariance(job.objectVariance, "the object variance");
-  verifyMean(job.differenceMean, "the difference mean");
-  verifyVariance(job.differenceVariance, "the difference variance");
-  verifyFraction(job.weight, "the weight");
-  verifyFraction(job.minimumStrength, "the minimum strength");
+  verifyMean(problem.objectMean, "the object mean");
+  verifyVariance(problem.objectVariance, "the object variance");
+  verifyMean(problem.differenceMean, "the difference mean");
+  verifyVariance(problem.differenceVariance, "the difference variance");
+  verifyFraction(problem.weight, "the weight");
+  verifyFraction(problem.minimumStrength, "the minimum strength");
+}
+
+void
+VerifyJob(const FuzzyConnectednessJob & job)
+{
+  VerifyProblem(job);
+  RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
+}
+
+void
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
+{
+  VerifyProblem(job);
+  RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
+          "a number of affinities of labels of",
+          job.affinities.size(),
+          "labels must have the same affinity for Iterative");
+  for (const LabelAffinity & affinity : job.affinities)
+  {
+    FuzzyConnectednessProblem ofLabel;
+    ofLabel.objectMean = affinity.objectMean;
+    ofLabel.objectVariance = affinity.objectVariance;
+    ofLabel.differenceMean = affinity.differenceMean;
+    ofLabel.differenceVariance = affinity.differenceVariance;
+    VerifyProblem(ofLabel);
+  }
+  // The engines number links with 32 bits, and seeds as well.
+  const std::size_t neighbors = std::max<std::size_t>(MakeLinks(job).size() / 2, 1);
+  Require(job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / static_cast<std::int64_t>(neighbors),
+          "a number of voxels of",
+          job.GetNumberOfVoxels(),
+          "there must be less than 2^32 links");
+  Require(job.seeds.size() < 0xffffffffu, "a number of seeds of", job.seeds.size(), "it must be less than 2^32");
+  Require(
+    job.labels.size() == job.seeds.size(), "a number of labels of", job.labels.size(), "every seed must have one");
+  const std::uint16_t maxLabel = job.labelsAre16Bit ? 65535 : 255;
+  for (std::size_t i = 0; i < job.seeds.size(); ++i)
+  {
+    Require(job.labels[i] != 0 && job.labels[i] <= maxLabel,
+            "a seed of label",
+            job.labels[i],
+            job.labelsAre16Bit ? "labels must be 1 to 65535" : "labels must be 1 to 255");
+  }
+  // Those of a seed image ascend.
+  const auto doesNotAscend = [](std::int64_t a, std::int64_t b) { return a >= b; };
+  if (std::adjacent_find(job.seeds.begin(), job.seeds.end(), doesNotAscend) == job.seeds.end())
+  {
+    return;
+  }
+  std::vector<std::pair<std::int64_t, std::uint16_t>> labels;
+  for (std::size_t i = 0; i < job.seeds.size(); ++i)
+  {
+    labels.emplace_back(job.seeds[i], job.labels[i]);
+  }
+  std::sort(labels.begin(), labels.end());
+  for (std::size_t i = 1; i < labels.size(); ++i)
+  {
+    Require(labels[i - 1].first != labels[i].first || labels[i - 1].second == labels[i].second,
+            "seeds of several labels at voxel",
+            labels[i].first,
+            "a voxel may be a seed of one label only");
+  }
 }
 } // namespace voxelmaps
 } // namespace itk

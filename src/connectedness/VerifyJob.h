@@ -18,7 +18,7 @@
 #ifndef VerifyJob_h
 #define VerifyJob_h
 
-#include "itkFuzzyConnectednessJob.h"
+#include "itkRelativeFuzzyConnectednessJob.h"
 
 namespace itk
 {
@@ -30,7 +30,15 @@ VerifyInput(const FuzzyConnectednessInput & input);
 
 /** VerifyInput, and the same for the parameters. The spacing is verified where the links are made. */
 void
+VerifyProblem(const FuzzyConnectednessProblem & problem);
+
+/** VerifyProblem, and the same for the method. */
+void
 VerifyJob(const FuzzyConnectednessJob & job);
+
+/** VerifyProblem, and the same for the labels. */
+void
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace itk
@@ -36,6 +37,13 @@ struct ComponentLink
   std::uint32_t a;
   std::uint32_t b;
   std::uint32_t key;
+};
+
+/** A link that also knows which components it connected before the first round. */
+struct TracedLink : ComponentLink
+{
+  std::uint32_t from;
+  std::uint32_t to;
 };
 
 /** Contraction of a graph in rounds (Boruvka's algorithm): every component points along its strongest link, and all
@@ -53,14 +61,17 @@ struct ComponentLink
  * components that point along the same link.
  *
  * Functions that may take long call checkAbort() every few milliseconds. */
-class Contraction
+template <typename TLink>
+class ContractionOf
 {
 public:
   /** The graph. Not a vector, since that clears its elements whenever it grows. */
-  std::unique_ptr<ComponentLink[]> links;
-  std::size_t                      numberOfLinks{ 0 };
+  std::unique_ptr<TLink[]> links;
+  std::size_t              numberOfLinks{ 0 };
   /** For every component, the strongest key of its links that are not in the graph; seedKey if it has a seed. */
   std::vector<std::uint32_t> leaving;
+  /** Of TracedLink only: the links that components pointed along in Run(), a maximum spanning forest. */
+  std::vector<ComponentLink> forest;
 
   /** One round: what became of every component before it. */
   struct Round
@@ -91,8 +102,44 @@ public:
     {
       links.reset();
       m_Capacity = 0;
-      links.reset(new ComponentLink[capacity]);
+      links.reset(new TLink[capacity]);
       m_Capacity = capacity;
+    }
+  }
+
+  /** Replace the links by those of all these lists, and release the lists. */
+  template <typename TCheckAbort>
+  void
+  TakeLinks(std::vector<std::vector<ComponentLink>> & lists, const TCheckAbort & checkAbort)
+  {
+    std::size_t count = 0;
+    for (const auto & list : lists)
+    {
+      count += list.size();
+    }
+    this->ReserveLinks(count);
+    for (auto & list : lists)
+    {
+      for (const ComponentLink & link : list)
+      {
+        this->AddLink(link);
+      }
+      list = std::vector<ComponentLink>();
+      checkAbort();
+    }
+  }
+
+  /** Add a link, for which there is room. */
+  void
+  AddLink(const ComponentLink & link)
+  {
+    if constexpr (std::is_same<TLink, TracedLink>::value)
+    {
+      links[numberOfLinks++] = { link, link.a, link.b };
+    }
+    else
+    {
+      links[numberOfLinks++] = link;
     }
   }
 
@@ -176,7 +223,9 @@ public:
       InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
         {
-          const ComponentLink link{ parents[links[i].a], parents[links[i].b], links[i].key };
+          TLink link = links[i];
+          link.a = parents[link.a];
+          link.b = parents[link.b];
           links[kept] = link;
           kept += link.a != link.b ? 1 : 0;
         }
@@ -227,7 +276,7 @@ public:
     InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i)
       {
-        const ComponentLink & link = m_Sorted[i];
+        const TLink & link = m_Sorted[i];
         if (link.a != a)
         {
           a = link.a;
@@ -236,7 +285,11 @@ public:
         const std::uint32_t at = m_Last[link.b];
         if (at != never && at >= firstOfA)
         {
-          links[at].key = std::max(links[at].key, link.key);
+          // All of it: a TracedLink must keep the components that its key belongs to.
+          if (link.key > links[at].key)
+          {
+            links[at] = link;
+          }
         }
         else
         {
@@ -330,10 +383,18 @@ private:
         }
         else
         {
-          const ComponentLink & link = links[static_cast<std::uint32_t>(m_Best[c])];
+          const TLink & link = links[static_cast<std::uint32_t>(m_Best[c])];
           round.parents[c] = link.a ^ link.b ^ c;
           round.keys[c] = key;
           ++pointing;
+          if constexpr (std::is_same<TLink, TracedLink>::value)
+          {
+            // Two components may point along the same link.
+            if (c == link.a || m_Best[link.a] != m_Best[c])
+            {
+              forest.push_back({ link.from, link.to, key });
+            }
+          }
         }
       }
     });
@@ -350,8 +411,10 @@ private:
   std::vector<std::uint64_t> m_Best; // key and number of the strongest link
   std::vector<std::uint32_t> m_First;
   std::vector<std::uint32_t> m_Last;
-  std::vector<ComponentLink> m_Sorted;
+  std::vector<TLink>         m_Sorted;
 };
+
+using Contraction = ContractionOf<ComponentLink>;
 } // namespace voxelmaps
 } // namespace itk
 

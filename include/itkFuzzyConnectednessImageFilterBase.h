@@ -1,0 +1,227 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkFuzzyConnectednessImageFilterBase_h
+#define itkFuzzyConnectednessImageFilterBase_h
+
+#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "itkFuzzyConnectednessEnums.h"
+#include "itkFuzzyConnectednessJob.h"
+#include "itkImage.h"
+#include "itkImageToImageFilter.h"
+#include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsJobUtilities.h"
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace itk
+{
+/** \class FuzzyConnectednessImageFilterBase
+ * \brief Mask, seed image and affinity of FuzzyConnectednessImageFilter and RelativeFuzzyConnectednessImageFilter,
+ * whose documentation describes them.
+ *
+ * Requires its whole input and produces its whole output.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilterBase : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(FuzzyConnectednessImageFilterBase);
+
+  using Self = FuzzyConnectednessImageFilterBase;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilterBase);
+
+  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
+
+  using InputImageType = TInputImage;
+  using InputPixelType = typename InputImageType::PixelType;
+  using IndexType = typename InputImageType::IndexType;
+  using OutputImageType = TOutputImage;
+  using OutputPixelType = typename OutputImageType::PixelType;
+  using MaskImageType = TMaskImage;
+  using MaskPixelType = typename MaskImageType::PixelType;
+  using SeedImageType = TSeedImage;
+  using SeedPixelType = typename SeedImageType::PixelType;
+  using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
+  using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
+
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
+  static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
+                  (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
+                "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
+  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
+
+  /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
+  itkSetInputMacro(SeedImage, SeedImageType);
+  itkGetInputMacro(SeedImage, SeedImageType);
+
+  /** Optional image of the same geometry; paths stay in voxels equal to InsidePixelValue. */
+  itkSetInputMacro(MaskImage, MaskImageType);
+  itkGetInputMacro(MaskImage, MaskImageType);
+
+  /** Value of voxels inside the mask. Default: 1. */
+  itkSetMacro(InsidePixelValue, MaskPixelType);
+  itkGetConstMacro(InsidePixelValue, MaskPixelType);
+
+  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
+  itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
+  itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
+
+  /** Mean and variance of the intensities of the object. Default: 0 and 1. */
+  itkSetMacro(ObjectMean, double);
+  itkGetConstMacro(ObjectMean, double);
+  itkSetMacro(ObjectVariance, double);
+  itkGetConstMacro(ObjectVariance, double);
+
+  /** Mean (WeightedSum only) and variance of the differences in the object. Default: 0 and 1. */
+  itkSetMacro(DifferenceMean, double);
+  itkGetConstMacro(DifferenceMean, double);
+  itkSetMacro(DifferenceVariance, double);
+  itkGetConstMacro(DifferenceVariance, double);
+
+  /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
+  itkSetMacro(Weight, double);
+  itkGetConstMacro(Weight, double);
+
+  /** Whether to estimate means and variances around the seeds instead of using the values above. Default: off. */
+  itkSetMacro(EstimateAffinityFromSeeds, bool);
+  itkGetConstMacro(EstimateAffinityFromSeeds, bool);
+  itkBooleanMacro(EstimateAffinityFromSeeds);
+
+  /** Radius in voxels of the boxes around the seeds that the estimate uses. Default: 2. */
+  itkSetMacro(EstimationRadius, unsigned int);
+  itkGetConstMacro(EstimationRadius, unsigned int);
+
+  /** The parameters that the last Update() used: those above, or the estimate. */
+  itkGetConstMacro(UsedObjectMean, double);
+  itkGetConstMacro(UsedObjectVariance, double);
+  itkGetConstMacro(UsedDifferenceMean, double);
+  itkGetConstMacro(UsedDifferenceVariance, double);
+
+  /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
+  itkSetMacro(MinimumStrength, double);
+  itkGetConstMacro(MinimumStrength, double);
+
+  /** Which voxels are neighbors. Default: Face. */
+  itkSetEnumMacro(Adjacency, AdjacencyEnum);
+  itkGetEnumMacro(Adjacency, AdjacencyEnum);
+
+  /** Whether affinities decrease with the distance between neighbors. Default: off. */
+  itkSetMacro(DistanceWeighting, bool);
+  itkGetConstMacro(DistanceWeighting, bool);
+  itkBooleanMacro(DistanceWeighting);
+
+protected:
+  FuzzyConnectednessImageFilterBase();
+  ~FuzzyConnectednessImageFilterBase() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  VerifyInputInformation() const override;
+  void
+  GenerateInputRequestedRegion() override;
+  void
+  EnlargeOutputRequestedRegion(DataObject * output) override;
+
+  /** Throw an itk::ExceptionObject, with the name, if a parameter of the affinity is invalid. */
+  void
+  VerifyMean(const std::string & name, double mean) const;
+  void
+  VerifyVariance(const std::string & name, double variance) const;
+
+  /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
+  void
+  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const;
+
+  /** Throw an itk::ExceptionObject if a seed is outside the image. */
+  void
+  VerifySeed(const IndexType & seed) const;
+
+  /** Set everything in a problem except mask, seeds and means and variances. The image and the progress must outlive
+   * it. */
+  void
+  FillProblem(const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+              voxelmaps::FuzzyConnectednessProblem & problem) const;
+
+  /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
+   * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
+  void
+  AddSeedsOfImage(const voxelmaps::BufferedImage<InputImageType> & image,
+                  voxelmaps::FuzzyConnectednessProblem &           problem) const;
+
+  /** Set the means and variances of a problem, estimated if requested. */
+  void
+  SetAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
+
+private:
+  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
+  // finite.
+  static constexpr double maxMean = 8.9e307;
+  static constexpr double minVariance = 1e-299;
+  static constexpr double maxVariance = 1e307;
+
+  static bool
+  IsMean(double mean)
+  {
+    return mean >= -maxMean && mean <= maxMean;
+  }
+  static bool
+  IsVariance(double variance)
+  {
+    return variance >= minVariance && variance <= maxVariance;
+  }
+
+  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
+  std::vector<std::int64_t>
+  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
+
+  MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
+  AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
+  double               m_ObjectMean{ 0.0 };
+  double               m_ObjectVariance{ 1.0 };
+  double               m_DifferenceMean{ 0.0 };
+  double               m_DifferenceVariance{ 1.0 };
+  double               m_Weight{ 0.5 };
+  bool                 m_EstimateAffinityFromSeeds{ false };
+  unsigned int         m_EstimationRadius{ 2 };
+  double               m_MinimumStrength{ 0.0 };
+  AdjacencyEnum        m_Adjacency{ AdjacencyEnum::Face };
+  bool                 m_DistanceWeighting{ false };
+
+  double m_UsedObjectMean{ 0.0 };
+  double m_UsedObjectVariance{ 0.0 };
+  double m_UsedDifferenceMean{ 0.0 };
+  double m_UsedDifferenceVariance{ 0.0 };
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkFuzzyConnectednessImageFilterBase.hxx"
+#endif
+
+#endif // itkFuzzyConnectednessImageFilterBase_h

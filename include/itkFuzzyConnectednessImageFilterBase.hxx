@@ -1,0 +1,335 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkFuzzyConnectednessImageFilterBase_hxx
+#define itkFuzzyConnectednessImageFilterBase_hxx
+
+#include "itkFuzzyConnectednessImageFilterBase.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage,
+                                  TSeedImage>::FuzzyConnectednessImageFilterBase()
+{
+  this->AddOptionalInputName("MaskImage");
+  this->AddOptionalInputName("SeedImage");
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::PrintSelf(std::ostream & os,
+                                                                                                Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent
+     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+     << std::endl;
+  os << indent << "AffinityFunction: " << m_AffinityFunction << std::endl;
+  os << indent << "ObjectMean: " << m_ObjectMean << std::endl;
+  os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
+  os << indent << "DifferenceMean: " << m_DifferenceMean << std::endl;
+  os << indent << "DifferenceVariance: " << m_DifferenceVariance << std::endl;
+  os << indent << "Weight: " << m_Weight << std::endl;
+  os << indent << "EstimateAffinityFromSeeds: " << (m_EstimateAffinityFromSeeds ? "On" : "Off") << std::endl;
+  os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
+  os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
+  os << indent << "Adjacency: " << m_Adjacency << std::endl;
+  os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
+  os << indent << "UsedObjectMean: " << m_UsedObjectMean << std::endl;
+  os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
+  os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
+  os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+
+  voxelmaps::VerifyEnumerator(*this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
+  voxelmaps::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
+  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  const auto verifyFraction = [this](const char * name, double fraction) {
+    if (!(fraction >= 0.0 && fraction <= 1.0))
+    {
+      itkExceptionMacro(<< name << " is " << fraction << ", but must be 0 to 1.");
+    }
+  };
+  if (!m_EstimateAffinityFromSeeds)
+  {
+    this->VerifyMean("ObjectMean", m_ObjectMean);
+    this->VerifyVariance("ObjectVariance", m_ObjectVariance);
+    this->VerifyMean("DifferenceMean", m_DifferenceMean);
+    this->VerifyVariance("DifferenceVariance", m_DifferenceVariance);
+  }
+  if (m_DistanceWeighting && m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
+  {
+    itkExceptionMacro("DistanceWeighting is on, but AffinityFunction is AbsoluteDifference, which has no weighting.");
+  }
+  verifyFraction("Weight", m_Weight);
+  verifyFraction("MinimumStrength", m_MinimumStrength);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyMean(
+  const std::string & name, double mean) const
+{
+  if (!IsMean(mean))
+  {
+    itkExceptionMacro(<< name << " is " << mean << ", but must be finite, from " << -maxMean << " to " << maxMean
+                      << '.');
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVariance(
+  const std::string & name, double variance) const
+{
+  if (!IsVariance(variance))
+  {
+    itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, from " << minVariance
+                      << " to " << maxVariance << '.');
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyInputInformation() const
+{
+  Superclass::VerifyInputInformation();
+  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  voxelmaps::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifySeed(
+  const IndexType & seed) const
+{
+  const auto region = this->GetInput()->GetLargestPossibleRegion();
+  if (!region.IsInside(seed))
+  {
+    itkExceptionMacro("The seed " << seed << " is outside the image, whose index is " << region.GetIndex()
+                                  << " and size " << region.GetSize() << '.');
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
+  if (this->GetMaskImage() != nullptr)
+  {
+    const_cast<MaskImageType *>(this->GetMaskImage())->SetRequestedRegionToLargestPossibleRegion();
+  }
+  if (this->GetSeedImage() != nullptr)
+  {
+    const_cast<SeedImageType *>(this->GetSeedImage())->SetRequestedRegionToLargestPossibleRegion();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EnlargeOutputRequestedRegion(
+  DataObject * output)
+{
+  Superclass::EnlargeOutputRequestedRegion(output);
+  output->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+std::vector<std::int64_t>
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindSeedsOfImage(
+  const voxelmaps::JobExecution & execution) const
+{
+  // In blocks of this size, most of which have no seed.
+  constexpr std::int64_t blockSize = 64;
+
+  const SeedImageType * seedImage = this->GetSeedImage();
+  voxelmaps::VerifyBuffer(seedImage);
+  const auto region = seedImage->GetLargestPossibleRegion();
+  // By the first voxel of the part that they were found in.
+  std::map<std::int64_t, std::vector<std::int64_t>> found;
+  std::mutex                                        mutex;
+  voxelmaps::ForEachRangeOfVoxels(
+    static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::int64_t>           seeds;
+      voxelmaps::RowReader<SeedImageType> reader(seedImage);
+      voxelmaps::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+        const SeedPixelType * const row = reader.Read(index, count);
+        const auto   isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
+        std::int64_t i = 0;
+        for (; i + blockSize <= count; i += blockSize)
+        {
+          int seedsOfBlock = 0;
+          for (std::int64_t j = i; j < i + blockSize; ++j)
+          {
+            seedsOfBlock += isSeed(j) ? 1 : 0;
+          }
+          for (std::int64_t j = i; seedsOfBlock > 0; ++j)
+          {
+            if (isSeed(j))
+            {
+              seeds.push_back(voxel + j);
+              --seedsOfBlock;
+            }
+          }
+        }
+        for (; i < count; ++i)
+        {
+          if (isSeed(i))
+          {
+            seeds.push_back(voxel + i);
+          }
+        }
+      });
+      if (!seeds.empty())
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        found[begin] = std::move(seeds);
+      }
+    });
+  std::vector<std::int64_t> all;
+  for (const auto & part : found)
+  {
+    all.insert(all.end(), part.second.begin(), part.second.end());
+  }
+  return all;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
+  const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
+{
+  if (this->GetSeedImage() != nullptr)
+  {
+    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(problem.execution);
+    if (seedsOfImage.empty())
+    {
+      itkExceptionMacro("The seed image has 0 non-zero voxels among " << problem.GetNumberOfVoxels()
+                                                                      << ", but at least one is needed.");
+    }
+    problem.seeds.insert(problem.seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
+  }
+  for (const std::int64_t seed : problem.seeds)
+  {
+    if (problem.mask != nullptr && problem.mask[seed] == 0)
+    {
+      itkExceptionMacro("The seed " << image.ComputeIndex(seed) << " is outside the mask, where the mask is not "
+                                    << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
+                                    << '.');
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyEstimate(
+  const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const
+{
+  if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
+      !IsMean(estimate.differenceMean))
+  {
+    itkExceptionMacro(
+      "The " << estimate.numberOfVoxels << " voxels around the seeds" << ofWhat << " (EstimationRadius "
+             << m_EstimationRadius << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
+             << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
+             << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance
+             << " to " << maxVariance
+             << ": increase EstimationRadius, or set ObjectMean, ObjectVariance and DifferenceVariance and turn "
+                "EstimateAffinityFromSeeds off.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetAffinity(
+  voxelmaps::FuzzyConnectednessProblem & problem)
+{
+  m_UsedObjectMean = m_ObjectMean;
+  m_UsedObjectVariance = m_ObjectVariance;
+  m_UsedDifferenceMean = m_DifferenceMean;
+  m_UsedDifferenceVariance = m_DifferenceVariance;
+  if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
+  {
+    const voxelmaps::AffinityEstimate estimate =
+      voxelmaps::EstimateAffinity(problem, { m_AffinityFunction, m_EstimationRadius }, problem.execution);
+    m_UsedObjectMean = estimate.mean;
+    m_UsedObjectVariance = estimate.variance;
+    m_UsedDifferenceMean = estimate.differenceMean;
+    m_UsedDifferenceVariance = estimate.differenceVariance;
+    this->VerifyEstimate(estimate, "");
+  }
+  problem.affinityFunction = m_AffinityFunction;
+  problem.objectMean = m_UsedObjectMean;
+  problem.objectVariance = m_UsedObjectVariance;
+  problem.differenceMean = m_UsedDifferenceMean;
+  problem.differenceVariance = m_UsedDifferenceVariance;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FillProblem(
+  const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+  voxelmaps::FuzzyConnectednessProblem & problem) const
+{
+  using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;
+  constexpr bool        isSigned = std::is_signed<InputPixelType>::value;
+  constexpr std::size_t bytes = sizeof(InputPixelType);
+  if constexpr (std::is_floating_point<InputPixelType>::value)
+  {
+    problem.pixelType = bytes == 4 ? PixelTypeEnum::Float : PixelTypeEnum::Double;
+  }
+  else
+  {
+    problem.pixelType = bytes == 1   ? (isSigned ? PixelTypeEnum::Int8 : PixelTypeEnum::UInt8)
+                        : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
+                                     : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
+  }
+  const auto region = this->GetInput()->GetLargestPossibleRegion();
+  problem.size[2] = 1;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    problem.size[d] = static_cast<std::int64_t>(region.GetSize(d));
+    problem.spacing[d] = this->GetInput()->GetSpacing()[d];
+  }
+  problem.image = image.GetBufferPointer();
+  problem.execution = execution;
+  // The choice of a method depends on the number of threads, which may be less than the number of work units.
+  problem.execution.numberOfWorkers =
+    std::min<unsigned int>(this->GetNumberOfWorkUnits(), this->GetMultiThreader()->GetMaximumNumberOfThreads());
+  problem.affinityFunction = m_AffinityFunction;
+  problem.weight = m_Weight;
+  problem.minimumStrength = m_MinimumStrength;
+  problem.adjacency = m_Adjacency;
+  problem.distanceWeighting = m_DistanceWeighting;
+}
+} // namespace itk
+
+#endif // itkFuzzyConnectednessImageFilterBase_hxx

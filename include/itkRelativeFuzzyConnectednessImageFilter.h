@@ -1,0 +1,319 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkRelativeFuzzyConnectednessImageFilter_h
+#define itkRelativeFuzzyConnectednessImageFilter_h
+
+#include "itkFuzzyConnectednessImageFilterBase.h"
+#include "itkRelativeFuzzyConnectednessEnums.h"
+#include "itkRelativeFuzzyConnectednessJob.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace itk
+{
+/** \class RelativeFuzzyConnectednessImageFilter
+ * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
+ *
+ * Paths, affinities and strengths are those of FuzzyConnectednessImageFilter, with the same parameters. There is one
+ * affinity for all labels, or one for each. Seeds have labels, which are any numbers except 0.
+ *
+ * \par Definitions
+ * Let f(l, v) be the strength of the strongest path from any seed of label l to voxel v, F(v) the greatest f(l, v) of
+ * all labels, and a seed stronger connected to its own label than any affinity. The paths of a label may lead through
+ * seeds and voxels of other labels.
+ * - Competition Relative (RFC): v belongs to label l if f(l, v) > f(k, v) for all other labels k (Saha and Udupa,
+ * 2001). It is a tie if f(l, v) = F(v) > 0 for several labels.
+ * - Competition Iterative (IRFC): the object of label l begins with the voxels that Relative gives it, and grows: links
+ *   of its voxels no longer serve other labels, and what is then connected more strongly to l than to all of these
+ *   joins it, until nothing changes (Ciesielski et al., 2007). The filter does not iterate. Call a path from a seed to
+ * v strongest throughout if it reaches every voxel u on it with strength F(u). Then the object of l is the set of all
+ *   voxels that such paths reach from seeds of l only. The voxels that they reach from several labels are ties. If all
+ *   affinities differ, there are no ties, and the objects are the trees of the maximum spanning forest that is rooted
+ * at the seeds (Ciesielski et al., 2012).
+ *
+ * Both do not depend on the order of anything, so that results are bit-identical for all numbers of threads. Strengths
+ * are compared as the integers of FuzzyConnectednessImageFilter; affinities that round to the same integer are equal.
+ *
+ * \par Ties
+ * With TieRule Background, ties get label 0. With LowestLabel, they get the lowest of their labels: of those with
+ * f(l, v) = F(v) for Relative; of those from which paths reach v that are strongest throughout for Iterative. These
+ * paths consist of voxels that LowestLabel gives to the same label, so its objects are connected to their seeds.
+ * Audigier and Lotufo (2007) call what several optimal forests label differently the tie zone.
+ *
+ * \par Outputs
+ * - The labels; 0 for voxels that no path reaches, for ties with Background, and below MinimumStrength.
+ * - GetStrengthImage(), with GenerateStrengthImageOn(): the strength of the winner F(v), also of ties.
+ * - GetMarginImage(), with GenerateMarginImageOn(): F(v) minus the greatest f(k, v) of all labels except the winner, as
+ * a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels of equal strength.
+ *
+ * All are 0 where F(v) is less than MinimumStrength. The images of strength and margin are empty if they are not
+ * generated.
+ *
+ * \par Parameters
+ * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
+ * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
+ * - Competition (Relative), TieRule (Background): see above.
+ * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
+ *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
+ * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
+ * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
+ * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
+ * - KeepHierarchy (off): see below.
+ * - All others: see FuzzyConnectednessImageFilter. EstimateAffinityFromSeeds uses the seeds of all labels together.
+ *
+ * \par Editing seeds
+ * Most of the time goes into the contraction of the image to a small graph, which does not depend on the seeds. With
+ * KeepHierarchyOn(), the filter keeps it (GetMemoryOfHierarchy(); about 7 bytes per voxel) for the next update, if only
+ * seeds, labels, competition, ties, MinimumStrength or the outputs have changed since. Adding a seed takes as long as
+ * deleting one. If EstimateAffinityFromSeeds is on, other seeds give another affinity, which needs another graph.
+ * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
+ *
+ * \par Pipeline
+ * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12
+ * bytes per voxel with 6 neighbors and 16 to 19 with 26 while the graph is made; 1 byte per voxel if there is a mask.
+ * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Images must have less
+ * than 2^32 links.
+ *
+ * \par Errors
+ * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0 or
+ * negative, if a voxel is a seed of two labels, and if labels have affinities of their own for Iterative.
+ *
+ * \par Sources
+ * P. K. Saha, J. K. Udupa, Relative fuzzy connectedness among multiple objects: theory, algorithms, and applications in
+ * image segmentation, Computer Vision and Image Understanding 82 (2001) 42-56; K. C. Ciesielski, J. K. Udupa, P. K.
+ * Saha, Y. Zhuge, Iterative relative fuzzy connectedness for multiple objects with multiple seeds, Computer Vision and
+ * Image Understanding 107 (2007) 160-182; K. C. Ciesielski, J. K. Udupa, A. X. Falcao, P. A. V. Miranda, Fuzzy
+ * connectedness image segmentation in graph cut formulation: a linear-time algorithm and a comparative analysis,
+ * Journal of Mathematical Imaging and Vision 44 (2012) 375-398; R. Audigier, R. Lotufo, Watershed by image foresting
+ * transform, tie-zone, and theoretical relationships with other watershed definitions, ISMM 2007.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TLabelImage = Image<unsigned char, TInputImage::ImageDimension>,
+          typename TStrengthImage = Image<float, TInputImage::ImageDimension>,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT RelativeFuzzyConnectednessImageFilter
+  : public FuzzyConnectednessImageFilterBase<TInputImage, TLabelImage, TMaskImage, TLabelImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(RelativeFuzzyConnectednessImageFilter);
+
+  using Self = RelativeFuzzyConnectednessImageFilter;
+  using Superclass = FuzzyConnectednessImageFilterBase<TInputImage, TLabelImage, TMaskImage, TLabelImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
+
+  using typename Superclass::IndexType;
+  using typename Superclass::InputImageType;
+  using typename Superclass::MaskImageType;
+  using LabelImageType = TLabelImage;
+  using LabelPixelType = typename LabelImageType::PixelType;
+  using StrengthImageType = TStrengthImage;
+  using StrengthPixelType = typename StrengthImageType::PixelType;
+  using CompetitionEnum = RelativeFuzzyConnectednessEnums::Competition;
+  using TieRuleEnum = RelativeFuzzyConnectednessEnums::TieRule;
+  using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
+
+  static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
+                 std::is_same<LabelPixelType, unsigned short>::value) &&
+                  voxelmaps::hasPixelsInBuffer<LabelImageType>,
+                "Labels must be an itk::Image of unsigned char or unsigned short");
+  static_assert((std::is_same<StrengthPixelType, float>::value || std::is_same<StrengthPixelType, double>::value) &&
+                  voxelmaps::hasPixelsInBuffer<StrengthImageType>,
+                "Strengths must be an itk::Image of float or double");
+
+  /** Add a seed of a label, which is not 0. */
+  virtual void
+  AddSeed(const IndexType & seed, LabelPixelType label);
+  virtual void
+  ClearSeeds();
+  virtual SizeValueType
+  GetNumberOfSeeds() const
+  {
+    return m_Seeds.size();
+  }
+
+  /** The affinity of a label; what is not set for a label is the same as for all. See Parameters above. */
+  using Superclass::SetObjectMean;
+  virtual void
+  SetObjectMean(LabelPixelType label, double mean);
+  using Superclass::SetObjectVariance;
+  virtual void
+  SetObjectVariance(LabelPixelType label, double variance);
+  using Superclass::SetDifferenceMean;
+  virtual void
+  SetDifferenceMean(LabelPixelType label, double mean);
+  using Superclass::SetDifferenceVariance;
+  virtual void
+  SetDifferenceVariance(LabelPixelType label, double variance);
+  virtual void
+  ClearAffinitiesOfLabels();
+
+  /** Whether to estimate the affinity of every label from its own seeds, in place of all values that are set. Default:
+   * off. */
+  itkSetMacro(EstimateAffinityOfEveryLabel, bool);
+  itkGetConstMacro(EstimateAffinityOfEveryLabel, bool);
+  itkBooleanMacro(EstimateAffinityOfEveryLabel);
+
+  /** The affinities of labels that the last Update() used; empty if there was one for all. */
+  const std::vector<voxelmaps::LabelAffinity> &
+  GetUsedAffinitiesOfLabels() const
+  {
+    return m_UsedAffinitiesOfLabels;
+  }
+
+  /** Which label gets a voxel. Default: Relative. */
+  itkSetEnumMacro(Competition, CompetitionEnum);
+  itkGetEnumMacro(Competition, CompetitionEnum);
+
+  /** What becomes of voxels that several labels have the same claim to. Default: Background. */
+  itkSetEnumMacro(TieRule, TieRuleEnum);
+  itkGetEnumMacro(TieRule, TieRuleEnum);
+
+  /** Whether to generate the image of the winner's strength. Default: off. */
+  itkSetMacro(GenerateStrengthImage, bool);
+  itkGetConstMacro(GenerateStrengthImage, bool);
+  itkBooleanMacro(GenerateStrengthImage);
+  StrengthImageType *
+  GetStrengthImage();
+  const StrengthImageType *
+  GetStrengthImage() const;
+
+  /** Whether to generate the image of margins. Default: off. */
+  itkSetMacro(GenerateMarginImage, bool);
+  itkGetConstMacro(GenerateMarginImage, bool);
+  itkBooleanMacro(GenerateMarginImage);
+  StrengthImageType *
+  GetMarginImage();
+  const StrengthImageType *
+  GetMarginImage() const;
+
+  /** Whether to keep the contracted graph, with which other seeds take less time. It affects run time and memory, not
+   * the result. Default: off. */
+  virtual void
+  SetKeepHierarchy(bool keepHierarchy);
+  itkGetConstMacro(KeepHierarchy, bool);
+  itkBooleanMacro(KeepHierarchy);
+  virtual void
+  ReleaseHierarchy();
+  /** Number of bytes of the graph that is kept now. */
+  virtual std::uint64_t
+  GetMemoryOfHierarchy() const
+  {
+    return m_Hierarchy.GetMemory();
+  }
+
+protected:
+  RelativeFuzzyConnectednessImageFilter();
+  ~RelativeFuzzyConnectednessImageFilter() override = default;
+
+  using Superclass::MakeOutput;
+  DataObject::Pointer
+  MakeOutput(DataObjectPointerArraySizeType number) override;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  VerifyInputInformation() const override;
+  void
+  GenerateOutputInformation() override;
+  void
+  GenerateOutputRequestedRegion(DataObject * output) override;
+  void
+  GenerateData() override;
+
+private:
+  using Seed = std::pair<IndexType, LabelPixelType>;
+
+  /** What the hierarchy depends on. */
+  struct State
+  {
+    const void *                         input;
+    ModifiedTimeType                     inputTime;
+    const void *                         mask;
+    ModifiedTimeType                     maskTime;
+    double                               insideValue;
+    voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
+
+    bool
+    IsSame(const State & other) const;
+  };
+
+  void
+  ComputeOutput();
+
+  /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
+  void
+  FindSeeds(const voxelmaps::BufferedImage<InputImageType> & image,
+            voxelmaps::RelativeFuzzyConnectednessJob &       job) const;
+
+  /** Set the affinities of labels of a job that has seeds, estimated if requested. */
+  void
+  SetAffinitiesOfLabels(voxelmaps::RelativeFuzzyConnectednessJob & job);
+
+  void
+  SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
+
+  /** Allocate an image of strengths, or make it empty. Returns its pixels. */
+  StrengthPixelType *
+  PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
+
+  // The order of ParametersOfLabel.
+  enum : std::size_t
+  {
+    objectMean,
+    objectVariance,
+    differenceMean,
+    differenceVariance
+  };
+  using ParametersOfLabel = std::array<std::optional<double>, 4>;
+
+  std::map<LabelPixelType, ParametersOfLabel> m_ParametersOfLabels;
+  bool                                        m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>       m_UsedAffinitiesOfLabels;
+
+  std::vector<Seed> m_Seeds;
+  CompetitionEnum   m_Competition{ CompetitionEnum::Relative };
+  TieRuleEnum       m_TieRule{ TieRuleEnum::Background };
+  bool              m_GenerateStrengthImage{ false };
+  bool              m_GenerateMarginImage{ false };
+  bool              m_KeepHierarchy{ false };
+
+  voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
+  State                                          m_StateOfHierarchy{};
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkRelativeFuzzyConnectednessImageFilter.hxx"
+#endif
+
+#endif // itkRelativeFuzzyConnectednessImageFilter_h

@@ -1,0 +1,462 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef itkRelativeFuzzyConnectednessImageFilter_hxx
+#define itkRelativeFuzzyConnectednessImageFilter_hxx
+
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkVoxelMapsHostMemory.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace itk
+{
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
+                                      TMaskImage>::RelativeFuzzyConnectednessImageFilter()
+{
+  this->SetNumberOfRequiredOutputs(1);
+  this->SetNthOutput(1, this->MakeOutput(1));
+  this->SetNthOutput(2, this->MakeOutput(2));
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+DataObject::Pointer
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::MakeOutput(
+  DataObjectPointerArraySizeType number)
+{
+  if (number == 0)
+  {
+    return Superclass::MakeOutput(number);
+  }
+  return StrengthImageType::New().GetPointer();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+auto
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetStrengthImage()
+  -> StrengthImageType *
+{
+  return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(1));
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+auto
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetStrengthImage() const
+  -> const StrengthImageType *
+{
+  return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(1));
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+auto
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetMarginImage()
+  -> StrengthImageType *
+{
+  return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(2));
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+auto
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetMarginImage() const
+  -> const StrengthImageType *
+{
+  return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(2));
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::AddSeed(
+  const IndexType & seed, LabelPixelType label)
+{
+  m_Seeds.emplace_back(seed, label);
+  this->Modified();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearSeeds()
+{
+  if (!m_Seeds.empty())
+  {
+    m_Seeds.clear();
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMean(
+  LabelPixelType label, double mean)
+{
+  this->SetParameterOfLabel(label, objectMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectVariance(
+  LabelPixelType label, double variance)
+{
+  this->SetParameterOfLabel(label, objectVariance, variance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMean(
+  LabelPixelType label, double mean)
+{
+  this->SetParameterOfLabel(label, differenceMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceVariance(
+  LabelPixelType label, double variance)
+{
+  this->SetParameterOfLabel(label, differenceVariance, variance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetParameterOfLabel(
+  LabelPixelType label, std::size_t parameter, double value)
+{
+  std::optional<double> & known = m_ParametersOfLabels[label][parameter];
+  if (known != value)
+  {
+    known = value;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
+{
+  if (!m_ParametersOfLabels.empty())
+  {
+    m_ParametersOfLabels.clear();
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetKeepHierarchy(
+  bool keepHierarchy)
+{
+  // Does not call Modified(): the outputs stay as they are.
+  m_KeepHierarchy = keepHierarchy;
+  if (!keepHierarchy)
+  {
+    this->ReleaseHierarchy();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ReleaseHierarchy()
+{
+  m_Hierarchy.Release();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrintSelf(
+  std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Seeds:";
+  for (const Seed & seed : m_Seeds)
+  {
+    os << ' ' << seed.first << '=' << static_cast<unsigned int>(seed.second);
+  }
+  os << std::endl;
+  os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
+  os << indent << "LabelsWithAffinities:";
+  for (const auto & each : m_ParametersOfLabels)
+  {
+    os << ' ' << static_cast<unsigned int>(each.first);
+  }
+  os << std::endl;
+  os << indent << "Competition: " << m_Competition << std::endl;
+  os << indent << "TieRule: " << m_TieRule << std::endl;
+  os << indent << "GenerateStrengthImage: " << (m_GenerateStrengthImage ? "On" : "Off") << std::endl;
+  os << indent << "GenerateMarginImage: " << (m_GenerateMarginImage ? "On" : "Off") << std::endl;
+  os << indent << "KeepHierarchy: " << (m_KeepHierarchy ? "On" : "Off") << std::endl;
+  os << indent << "MemoryOfHierarchy: " << this->GetMemoryOfHierarchy() << std::endl;
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::VerifyPreconditions() const
+{
+  Superclass::VerifyPreconditions();
+  if (m_Seeds.empty() && this->GetSeedImage() == nullptr)
+  {
+    itkExceptionMacro("There are 0 seeds, but at least one is needed: AddSeed or SetSeedImage.");
+  }
+  for (const Seed & seed : m_Seeds)
+  {
+    if (seed.second == 0)
+    {
+      itkExceptionMacro("The seed " << seed.first << " has the label 0, but labels must be greater than 0.");
+    }
+  }
+  voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
+  voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
+  if (m_Competition == CompetitionEnum::Iterative && (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty()))
+  {
+    itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
+                      << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
+                                                         : "some labels have affinities of their own."));
+  }
+  for (const auto & each : m_ParametersOfLabels)
+  {
+    const auto verify = [&](std::size_t parameter, const char * name, bool isVariance) {
+      if (each.second[parameter])
+      {
+        const std::string text = name + (" of label " + std::to_string(each.first));
+        isVariance ? this->VerifyVariance(text, *each.second[parameter])
+                   : this->VerifyMean(text, *each.second[parameter]);
+      }
+    };
+    verify(objectMean, "ObjectMean", false);
+    verify(objectVariance, "ObjectVariance", true);
+    verify(differenceMean, "DifferenceMean", false);
+    verify(differenceVariance, "DifferenceVariance", true);
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::VerifyInputInformation()
+  const
+{
+  Superclass::VerifyInputInformation();
+  for (const Seed & seed : m_Seeds)
+  {
+    this->VerifySeed(seed.first);
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateOutputInformation()
+{
+  Superclass::GenerateOutputInformation();
+  // What is not generated has no voxels, so that nothing downstream asks for them.
+  const typename StrengthImageType::RegionType nothing;
+  if (!m_GenerateStrengthImage)
+  {
+    this->GetStrengthImage()->SetLargestPossibleRegion(nothing);
+  }
+  if (!m_GenerateMarginImage)
+  {
+    this->GetMarginImage()->SetLargestPossibleRegion(nothing);
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
+                                      TMaskImage>::GenerateOutputRequestedRegion(DataObject *)
+{
+  this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
+  this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
+  this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetAffinitiesOfLabels(
+  voxelmaps::RelativeFuzzyConnectednessJob & job)
+{
+  m_UsedAffinitiesOfLabels.clear();
+  if (m_EstimateAffinityOfEveryLabel)
+  {
+    for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
+    {
+      voxelmaps::FuzzyConnectednessInput ofLabel = job;
+      ofLabel.seeds.clear();
+      for (std::size_t i = 0; i < job.seeds.size(); ++i)
+      {
+        if (job.labels[i] == label)
+        {
+          ofLabel.seeds.push_back(job.seeds[i]);
+        }
+      }
+      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
+        ofLabel, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
+      this->VerifyEstimate(estimate, " of label " + std::to_string(label));
+      m_UsedAffinitiesOfLabels.push_back(
+        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance });
+    }
+  }
+  else
+  {
+    for (const auto & each : m_ParametersOfLabels)
+    {
+      const ParametersOfLabel & parameters = each.second;
+      m_UsedAffinitiesOfLabels.push_back({ each.first,
+                                           parameters[objectMean].value_or(job.objectMean),
+                                           parameters[objectVariance].value_or(job.objectVariance),
+                                           parameters[differenceMean].value_or(job.differenceMean),
+                                           parameters[differenceVariance].value_or(job.differenceVariance) });
+    }
+  }
+  job.affinities = m_UsedAffinitiesOfLabels;
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::FindSeeds(
+  const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
+{
+  for (const Seed & seed : m_Seeds)
+  {
+    job.seeds.push_back(image.ComputeOffset(seed.first));
+    job.labels.push_back(seed.second);
+  }
+  this->AddSeedsOfImage(image, job);
+  for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
+  {
+    job.labels.push_back(this->GetSeedImage()->GetBufferPointer()[job.seeds[i]]);
+  }
+
+  // Those of a seed image alone are all different.
+  std::vector<std::pair<std::int64_t, std::uint16_t>> labels;
+  for (std::size_t i = 0; i < job.seeds.size() && !m_Seeds.empty(); ++i)
+  {
+    labels.emplace_back(job.seeds[i], job.labels[i]);
+  }
+  std::sort(labels.begin(), labels.end());
+  for (std::size_t i = 1; i < labels.size(); ++i)
+  {
+    if (labels[i - 1].first == labels[i].first && labels[i - 1].second != labels[i].second)
+    {
+      itkExceptionMacro("The voxel " << image.ComputeIndex(labels[i].first) << " is a seed of the labels "
+                                     << labels[i - 1].second << " and " << labels[i].second
+                                     << ", but a voxel may be a seed of one label only.");
+    }
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+auto
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
+  StrengthImageType * image, bool isGenerated) const -> StrengthPixelType *
+{
+  if (!isGenerated)
+  {
+    image->Initialize();
+    return nullptr;
+  }
+  image->SetBufferedRegion(image->GetRequestedRegion());
+  image->Allocate();
+  voxelmaps::UseHugePages(image->GetBufferPointer(),
+                          image->GetBufferedRegion().GetNumberOfPixels() * sizeof(StrengthPixelType));
+  return image->GetBufferPointer();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+bool
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::State::IsSame(
+  const State & other) const
+{
+  return input == other.input && inputTime == other.inputTime && mask == other.mask && maskTime == other.maskTime &&
+         insideValue == other.insideValue && problem.size == other.problem.size &&
+         problem.spacing == other.problem.spacing && problem.affinityFunction == other.problem.affinityFunction &&
+         problem.objectMean == other.problem.objectMean && problem.objectVariance == other.problem.objectVariance &&
+         problem.differenceMean == other.problem.differenceMean &&
+         problem.differenceVariance == other.problem.differenceVariance && problem.weight == other.problem.weight &&
+         problem.adjacency == other.problem.adjacency && problem.distanceWeighting == other.problem.distanceWeighting;
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateData()
+{
+  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeOutput()
+{
+  this->UpdateProgress(0.0f);
+  const InputImageType * input = this->GetInput();
+  const MaskImageType *  maskImage = this->GetMaskImage();
+  const auto             region = input->GetLargestPossibleRegion();
+  const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  LabelImageType *       labels = this->GetOutput();
+
+  voxelmaps::RelativeFuzzyConnectednessJob job;
+  voxelmaps::JobProgress                   progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  const voxelmaps::JobExecution            execution = voxelmaps::MakeJobExecution(this, progress);
+  const auto                               bufferedInput = voxelmaps::MakeBufferedImage(input, execution);
+  this->FillProblem(*bufferedInput, execution, job);
+  const auto mask = voxelmaps::MakeBytes(maskImage, region, this->GetInsidePixelValue(), execution);
+  job.mask = mask.get();
+  if (numberOfVoxels > 0)
+  {
+    this->FindSeeds(*bufferedInput, job);
+    this->SetAffinity(job);
+    this->SetAffinitiesOfLabels(job);
+  }
+
+  labels->SetBufferedRegion(labels->GetRequestedRegion());
+  labels->Allocate();
+  job.labelOutput = labels->GetBufferPointer();
+  voxelmaps::UseHugePages(job.labelOutput, static_cast<std::size_t>(numberOfVoxels) * sizeof(LabelPixelType));
+  job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
+  job.strengthOutput = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);
+  job.marginOutput = this->PrepareStrengths(this->GetMarginImage(), m_GenerateMarginImage);
+  job.outputIsDouble = std::is_same<StrengthPixelType, double>::value;
+  job.competition = m_Competition;
+  job.tieRule = m_TieRule;
+  if (!m_KeepHierarchy)
+  {
+    voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeRelativeFuzzyConnectedness(job); });
+    this->UpdateProgress(1.0f);
+    return;
+  }
+
+  State state{};
+  state.input = input;
+  state.inputTime = input->GetMTime();
+  state.mask = maskImage;
+  state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
+  state.insideValue = static_cast<double>(this->GetInsidePixelValue());
+  state.problem = job;
+  state.problem.seeds.clear();
+  state.problem.image = nullptr;
+  state.problem.mask = nullptr;
+  state.problem.execution = voxelmaps::JobExecution();
+  if (!state.IsSame(m_StateOfHierarchy))
+  {
+    m_Hierarchy.Release();
+  }
+  m_StateOfHierarchy = state;
+  voxelmaps::CallEngine(*this, [&] { voxelmaps::ComputeRelativeFuzzyConnectedness(job, m_Hierarchy); });
+  this->UpdateProgress(1.0f);
+}
+} // namespace itk
+
+#endif // itkRelativeFuzzyConnectednessImageFilter_hxx

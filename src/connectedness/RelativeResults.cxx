@@ -1,0 +1,136 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/RelativeResults.h"
+
+#include "connectedness/AffinityPlan.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace itk
+{
+namespace voxelmaps
+{
+namespace
+{
+struct Keys
+{
+  std::uint32_t ofWinner;
+  std::uint32_t ofOthers;
+};
+} // namespace
+
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job)
+  : m_Job(job)
+  , m_Combination(MakeAffinityTerms(job).combination)
+  , m_MinKey(MinKey(job))
+{}
+
+template <typename TGetKeys, typename TGetLabel>
+void
+RelativeResults::WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const
+{
+  const auto writeLabels = [&](auto * out) {
+    for (int i = 0; i < count; ++i)
+    {
+      const Keys keys = getKeys(i);
+      const auto label = keys.ofWinner >= m_MinKey ? getLabel(i, keys) : std::uint16_t{ 0 };
+      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(label);
+    }
+  };
+  if (m_Job.labelsAre16Bit)
+  {
+    writeLabels(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
+  }
+  else
+  {
+    writeLabels(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
+  }
+
+  const auto writeReals = [&](auto * strengths, auto * margins) {
+    using Real = std::remove_reference_t<decltype(*strengths)>;
+    for (int i = 0; i < count; ++i)
+    {
+      const Keys   keys = getKeys(i);
+      const bool   isReached = keys.ofWinner >= m_MinKey;
+      const double strength = isReached ? StrengthOfKey(m_Combination, keys.ofWinner) : 0.0;
+      if (strengths != nullptr)
+      {
+        strengths[first + i] = static_cast<Real>(strength);
+      }
+      if (margins != nullptr)
+      {
+        const bool hasMargin = isReached && keys.ofWinner > keys.ofOthers;
+        margins[first + i] =
+          static_cast<Real>(hasMargin ? strength - StrengthOfKey(m_Combination, keys.ofOthers) : 0.0);
+      }
+    }
+  };
+  if (m_Job.strengthOutput != nullptr || m_Job.marginOutput != nullptr)
+  {
+    if (m_Job.outputIsDouble)
+    {
+      writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput));
+    }
+    else
+    {
+      writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
+    }
+  }
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
+                       const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const
+{
+  const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
+  const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  this->WriteAll(
+    first,
+    count,
+    [&](int i) {
+      const ComponentResult & component = components[numbers[i]];
+      return Keys{ std::min(strengths[i], component.strength), component.otherKey };
+    },
+    [&](int i, const Keys & each) -> std::uint16_t {
+      const ComponentResult & component = components[numbers[i]];
+      if (!isRelative || each.ofWinner > each.ofOthers)
+      {
+        return component.label;
+      }
+      return keepsTies ? seeds.GetLowestLabel(component.seed, each.ofWinner) : std::uint16_t{ 0 };
+    });
+  if (keys != nullptr)
+  {
+    for (int i = 0; i < count; ++i)
+    {
+      const std::uint32_t key = std::min(strengths[i], components[numbers[i]].strength);
+      keys[i] = key >= m_MinKey ? key : noKey;
+    }
+  }
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+                       const std::uint16_t * labels) const
+{
+  this->WriteAll(
+    first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; }, [&](int i, const Keys &) { return labels[i]; });
+}
+} // namespace voxelmaps
+} // namespace itk

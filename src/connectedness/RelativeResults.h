@@ -1,0 +1,71 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef RelativeResults_h
+#define RelativeResults_h
+
+#include "connectedness/SeedTree.h"
+#include "itkRelativeFuzzyConnectednessJob.h"
+
+#include <cstdint>
+
+namespace itk
+{
+namespace voxelmaps
+{
+/** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says
+ * about this seed. */
+struct ComponentResult
+{
+  std::uint32_t strength;
+  std::uint32_t otherKey;
+  std::uint32_t seed;
+  std::uint16_t label;
+};
+
+/** Turns keys and labels into the outputs of a job. */
+class RelativeResults
+{
+public:
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job);
+
+  /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
+   * its component, but at most strengths[i]. If keys is not null, keys[i] becomes the strength of voxel first + i, or
+   * noKey below the minimum; keys and strengths may be the same. */
+  void
+  Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
+        const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const;
+
+  /** Write voxels whose greatest keys of the winner and of any other label are known; ties have label 0 already. */
+  void
+  Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+        const std::uint16_t * labels) const;
+
+private:
+  /** getKeys(i) returns the keys of the winner and of any other label, getLabel(i, keys) the label. */
+  template <typename TGetKeys, typename TGetLabel>
+  void
+  WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const;
+
+  const RelativeFuzzyConnectednessJob & m_Job;
+  const Combination                     m_Combination;
+  const std::uint32_t                   m_MinKey;
+};
+} // namespace voxelmaps
+} // namespace itk
+
+#endif // RelativeResults_h

@@ -1,0 +1,107 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/SeedTree.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace itk
+{
+namespace voxelmaps
+{
+SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links)
+  : m_Labels(labels)
+  , m_Parents(labels.size())
+  , m_Keys(labels.size(), noKey)
+  , m_OtherKeys(labels.size(), noKey)
+  , m_Steps(labels.size())
+{
+  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
+  std::vector<std::uint32_t> sizes(labels.size(), 1);
+  std::vector<std::uint16_t> lowest(labels);
+  std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
+  const auto                 findRoot = [this](std::uint32_t seed) {
+    while (m_Parents[seed] != seed)
+    {
+      seed = m_Parents[seed];
+    }
+    return seed;
+  };
+
+  std::sort(links.begin(), links.end(), [](const SeedLink & a, const SeedLink & b) { return a.key > b.key; });
+  for (const SeedLink & link : links)
+  {
+    std::uint32_t root = findRoot(link.a);
+    std::uint32_t other = findRoot(link.b);
+    if (root == other)
+    {
+      continue;
+    }
+    if (sizes[root] < sizes[other])
+    {
+      std::swap(root, other);
+    }
+    m_Parents[other] = root;
+    m_Keys[other] = link.key;
+    sizes[root] += sizes[other];
+    if (mixedKeys[root] == noKey && (mixedKeys[other] != noKey || lowest[root] != lowest[other]))
+    {
+      mixedKeys[root] = link.key;
+    }
+    if (lowest[other] < lowest[root])
+    {
+      lowest[root] = lowest[other];
+      m_Steps[root].push_back({ link.key, lowest[root] });
+    }
+  }
+
+  for (std::uint32_t seed = 0; seed < m_Parents.size(); ++seed)
+  {
+    // The first tree on the way up that had two labels, either already when this part joined it or later.
+    std::uint32_t joined = seedKey;
+    for (std::uint32_t at = seed;; at = m_Parents[at])
+    {
+      if (mixedKeys[at] != noKey)
+      {
+        m_OtherKeys[seed] = std::min(joined, mixedKeys[at]);
+        break;
+      }
+      if (m_Parents[at] == at)
+      {
+        break;
+      }
+      joined = m_Keys[at];
+    }
+  }
+}
+
+std::uint16_t
+SeedTree::GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+{
+  while (m_Parents[seed] != seed && m_Keys[seed] >= key)
+  {
+    seed = m_Parents[seed];
+  }
+  const std::vector<Step> & steps = m_Steps[seed];
+  // The steps that are not weaker than the key come first.
+  const auto end =
+    std::partition_point(steps.begin(), steps.end(), [key](const Step & step) { return step.key >= key; });
+  return end == steps.begin() ? m_Labels[seed] : (end - 1)->label;
+}
+} // namespace voxelmaps
+} // namespace itk
