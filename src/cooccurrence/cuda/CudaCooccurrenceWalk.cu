@@ -18,6 +18,7 @@
 // One warp per window walks its pairs and counts them in a table. Takes every task; the reference on the device.
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/CooccurrencePairs.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -400,18 +401,11 @@ Launch(const CooccurrenceTask & task, const CudaMethodResources & resources)
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 33;
   const std::int64_t     steps = static_cast<std::int64_t>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const std::int64_t     part = std::max(stepsOfPart, steps) / std::max<std::int64_t>(steps, 1);
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    WalkKernel<TNumber><<<static_cast<unsigned int>(warps), lanesPerWarp, sharedBytes, resources.stream>>>(
-      task, table, static_cast<char *>(resources.scratch), first, end);
-    CheckLaunch("starting the kernel of WindowWalk");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      WalkKernel<TNumber><<<static_cast<unsigned int>(warps), lanesPerWarp, sharedBytes, resources.stream>>>(
+        task, table, static_cast<char *>(resources.scratch), first, end);
+    });
 }
 } // namespace
 

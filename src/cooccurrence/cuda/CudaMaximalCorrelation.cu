@@ -20,6 +20,7 @@
 // time; smaller matrices are filled up with zeros, which do not change them.
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/MaximalCorrelation.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -564,23 +565,18 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
   const auto         inFlight = static_cast<std::int64_t>(blocks) * teams;
   const std::int64_t part = std::max(static_cast<std::int64_t>(stepsOfPart / steps), inFlight);
   const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
-    kernel<<<needed, threads, bytes, resources.stream>>>(
-      task, layout, static_cast<char *>(resources.scratch), first, end, flag.Get());
-    CheckLaunch("starting the kernel of maximal correlations");
-    if constexpr (isLarge)
-    {
-      flag.WaitFor(resources);
-    }
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of maximal correlations", [&](std::int64_t first, std::int64_t end) {
+      const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
+      kernel<<<needed, threads, bytes, resources.stream>>>(
+        task, layout, static_cast<char *>(resources.scratch), first, end, flag.Get());
+      // What waits needs a kernel that runs.
+      CheckLaunch("starting the kernel of maximal correlations");
+      if constexpr (isLarge)
+      {
+        flag.WaitFor(resources);
+      }
+    });
 }
 
 template <bool VSymmetric>

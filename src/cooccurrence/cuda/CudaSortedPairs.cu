@@ -20,6 +20,7 @@
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
+#include "texture/CudaParts.h"
 #include "texture/CudaSortingNetwork.cuh"
 #include "texture/CudaThreadTables.cuh"
 #include "texture/WindowBox.h"
@@ -734,17 +735,11 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaM
   const std::int64_t     pairsOfTile = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
   const std::int64_t     part = std::max<std::int64_t>(pairsOfPart / pairsOfTile, 1);
-  for (std::int64_t first = 0; first < tiles; first += part)
-  {
-    const std::int64_t end = std::min(tiles, first + part);
-    kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(task, layout, pairList, first);
-    CheckLaunch("starting the kernel of SortedPairs");
-    if (end < tiles)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    tiles, part, resources, "starting the kernel of SortedPairs", [&](std::int64_t first, std::int64_t end) {
+      kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
+        task, layout, pairList, first);
+    });
 }
 
 template <typename TNumber, typename TDivision, int VRows>

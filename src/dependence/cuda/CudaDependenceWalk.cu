@@ -19,6 +19,7 @@
 // dependent neighbors at distance 1 are the same in all windows, but for those beyond the faces of a window, so they
 // are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -440,20 +441,13 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits
   const std::int64_t     steps =
     std::int64_t{ task.windowVoxels } * ((areNeighborsInBits ? 0 : task.numberOfOffsets) + stepsOfVoxel);
   const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    kernel<<<static_cast<unsigned int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
-             isSmall ? lanesPerWarp : threadsOfLargeWindow,
-             sharedBytes,
-             resources.stream>>>(task, table, neighbors, table.IsShared(), tables, first, end);
-    CheckLaunch("starting the kernel of WindowWalk");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      kernel<<<static_cast<unsigned int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
+               isSmall ? lanesPerWarp : threadsOfLargeWindow,
+               sharedBytes,
+               resources.stream>>>(task, table, neighbors, table.IsShared(), tables, first, end);
+    });
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -19,6 +19,7 @@
 // sorted, equal elements of the matrix are neighbors, and so are voxels of one level. A sorting network sorts the keys
 // of both windows at once, in registers, whatever the number of levels. All other sums need no order.
 #include "CudaDependenceMethods.h"
+#include "texture/CudaParts.h"
 #include "texture/CudaSortingNetwork.cuh"
 #include "texture/CudaThreadTables.cuh"
 #include "texture/WindowBox.h"
@@ -431,18 +432,14 @@ Launch(const DependenceTask & task, const CudaDependencePosition * positions, co
   // In parts of less than a tenth of a second, so that an abort is quick.
   constexpr std::int64_t tilesOfPart = std::int64_t{ 1 } << 17;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  for (std::int64_t first = 0; first < tiles; first += tilesOfPart)
-  {
-    const std::int64_t end = std::min(tiles, first + tilesOfPart);
-    kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
-      task, layout, positions, first);
-    CheckLaunch("starting the kernel of SortedDependences");
-    if (end < tiles)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(tiles,
+                tilesOfPart,
+                resources,
+                "starting the kernel of SortedDependences",
+                [&](std::int64_t first, std::int64_t end) {
+                  kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
+                    task, layout, positions, first);
+                });
 }
 } // namespace
 

@@ -18,6 +18,7 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
+#include "texture/CudaParts.h"
 
 #include <algorithm>
 
@@ -430,20 +431,13 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   const auto             wave = static_cast<std::int64_t>(blocks * warpsPerBlock);
   const std::int64_t     stepsOfWave = wave * lanesPerWarp * task.windowVoxels;
   const std::int64_t     part = std::max<std::int64_t>(stepsOfPart / stepsOfWave, 1) * wave;
-  for (std::int64_t first = 0; first < groups; first += part)
-  {
-    const std::int64_t end = std::min(groups, first + part);
-    RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
-                              warpsPerBlock * lanesPerWarp,
-                              sharedBytes,
-                              resources.stream>>>(task, scratch, first, end, windows);
-    CheckLaunch("starting the kernel of RadixSelection");
-    if (end < groups)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    groups, part, resources, "starting the kernel of RadixSelection", [&](std::int64_t first, std::int64_t end) {
+      RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
+                                warpsPerBlock * lanesPerWarp,
+                                sharedBytes,
+                                resources.stream>>>(task, scratch, first, end, windows);
+    });
 }
 } // namespace
 

@@ -19,6 +19,7 @@
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
 #include "firstorder/SortingNetwork.h"
+#include "texture/CudaParts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -374,19 +375,13 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   const double       steps = task.windowVoxels * (4.0 + logarithm * logarithm);
   const auto         wave = static_cast<std::int64_t>(blocks * threads);
   const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps) / wave, 1) * wave;
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    SortingNetworkKernel<T, VRegisters>
-      <<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks), threads, sharedBytes, resources.stream>>>(
-        task, words, first, end);
-    CheckLaunch("starting the kernel of SortingNetwork");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of SortingNetwork", [&](std::int64_t first, std::int64_t end) {
+      SortingNetworkKernel<T, VRegisters><<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks),
+                                            threads,
+                                            sharedBytes,
+                                            resources.stream>>>(task, words, first, end);
+    });
 }
 } // namespace
 

@@ -18,6 +18,7 @@
 // One block of threads per window visits the neighbors of its voxels. Takes every task; the reference on the device.
 #include "CudaGrayToneDifferenceMethods.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -369,19 +370,13 @@ Launch(const GrayToneDifferenceTask & task, const CudaMethodResources & resource
   const double       steps = task.windowVoxels * (2.0 * task.numberOfOffsets + 8.0) + 2.0 * levels * levels;
   const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps),
                                                    GetCudaDeviceLimits().numberOfMultiprocessors);
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    WalkKernel<TDifference>
-      <<<static_cast<unsigned int>(blocks), static_cast<unsigned int>(tables.threads), sharedBytes, resources.stream>>>(
-        task, tables, static_cast<char *>(resources.scratch), first, end);
-    CheckLaunch("starting the kernel of WindowWalk");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      WalkKernel<TDifference><<<static_cast<unsigned int>(blocks),
+                                static_cast<unsigned int>(tables.threads),
+                                sharedBytes,
+                                resources.stream>>>(task, tables, static_cast<char *>(resources.scratch), first, end);
+    });
 }
 } // namespace
 

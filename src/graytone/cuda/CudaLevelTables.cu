@@ -20,6 +20,7 @@
 #include "CudaGrayToneDifferenceMethods.h"
 #include "common/FixedPoint.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -435,20 +436,13 @@ ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodRe
   const double       steps = layout.threads * (10.0 * task.windowVoxels + 20.0 * task.numberOfGrayLevels +
                                          5.0 * levels * std::min(levels, 64.0));
   const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps), blocks);
-  for (std::int64_t first = 0; first < tiles; first += part)
-  {
-    const std::int64_t end = std::min(tiles, first + part);
-    LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),
-                        static_cast<unsigned int>(layout.threads),
-                        static_cast<std::size_t>(layout.bytes),
-                        resources.stream>>>(task, layout, first, end);
-    CheckLaunch("starting the kernel of LevelTables");
-    if (end < tiles)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    tiles, part, resources, "starting the kernel of LevelTables", [&](std::int64_t first, std::int64_t end) {
+      LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),
+                          static_cast<unsigned int>(layout.threads),
+                          static_cast<std::size_t>(layout.bytes),
+                          resources.stream>>>(task, layout, first, end);
+    });
 }
 } // namespace voxelmaps
 } // namespace itk

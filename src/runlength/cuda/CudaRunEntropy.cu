@@ -19,6 +19,7 @@
 // of one window and counts in a table of its own in shared memory, by length and by rank of the level in the window.
 #include "CudaRunLengthMethods.h"
 #include "CudaRunAccumulator.cuh"
+#include "texture/CudaParts.h"
 #include "texture/CudaThreadTables.cuh"
 #include "texture/WindowBox.h"
 
@@ -392,20 +393,13 @@ ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, c
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t     part = stepsOfPart / (std::int64_t{ layout.stepsOfDirection } * task.directions.number) /
                             threadsPerBlock * threadsPerBlock;
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    kernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
-             threadsPerBlock,
-             bytes,
-             resources.stream>>>(task, layout, steps, first, end);
-    CheckLaunch("starting the kernel of run entropy");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing run entropy");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of run entropy", [&](std::int64_t first, std::int64_t end) {
+      kernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
+               threadsPerBlock,
+               bytes,
+               resources.stream>>>(task, layout, steps, first, end);
+    });
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -18,6 +18,7 @@
 // One warp per window walks its runs and counts levels in a table. Takes every task; the reference on the device.
 #include "CudaRunLengthMethods.h"
 #include "common/WideProduct.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <math_constants.h>
@@ -434,18 +435,11 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources, bool s
   constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 34;
   const auto             steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
   const std::int64_t     part = std::max(stepsOfPart, steps) / std::max<std::int64_t>(steps, 1);
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    WindowWalkKernel<<<blocks, warpsPerBlock * lanesPerWarp, sharedBytes, resources.stream>>>(
-      task, table, skipDirections, static_cast<std::uint32_t *>(resources.scratch), first, end);
-    CheckLaunch("starting the kernel of WindowWalk");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      WindowWalkKernel<<<blocks, warpsPerBlock * lanesPerWarp, sharedBytes, resources.stream>>>(
+        task, table, skipDirections, static_cast<std::uint32_t *>(resources.scratch), first, end);
+    });
 }
 } // namespace
 

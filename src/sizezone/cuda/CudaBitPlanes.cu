@@ -19,6 +19,7 @@
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
 #include "sizezone/SizeZoneWords.h"
+#include "texture/CudaParts.h"
 #include "texture/CudaThreadTables.cuh"
 #include "texture/WindowBox.h"
 
@@ -428,20 +429,13 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.bitsOfLevel + 1);
   const std::int64_t     part = stepsOfPart / steps / threadsPerBlock * threadsPerBlock;
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
-                                      threadsPerBlock,
-                                      bytes,
-                                      resources.stream>>>(task, layout, first, end);
-    CheckLaunch("starting the kernel of bit planes");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing size zones");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
+      BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
+                                        threadsPerBlock,
+                                        bytes,
+                                        resources.stream>>>(task, layout, first, end);
+    });
 }
 
 template <typename TWord>

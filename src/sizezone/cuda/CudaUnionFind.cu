@@ -18,6 +18,7 @@
 #include "CudaSizeZoneMethods.h"
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
+#include "texture/CudaParts.h"
 #include "texture/WindowBox.h"
 
 #include <algorithm>
@@ -309,22 +310,15 @@ ComputeByCudaUnionFind(const SizeZoneTask & task, const CudaMethodResources & re
   // Joining a voxel takes as long as clearing some words.
   const std::int64_t steps = std::max(task.windowVoxels, layout.words / 8);
   const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
-  for (std::int64_t first = 0; first < windows; first += part)
-  {
-    const std::int64_t end = std::min(windows, first + part);
-    UnionFindKernel<<<static_cast<unsigned int>(
-                        std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
-                      threadsPerBlock,
-                      sharedBytes,
-                      resources.stream>>>(
-      task, layout, isShared ? nullptr : static_cast<std::uint32_t *>(resources.scratch), first, end);
-    CheckLaunch("starting the kernel of union-find");
-    if (end < windows)
-    {
-      CheckCuda(cudaStreamSynchronize(resources.stream), "computing size zones");
-      resources.checkAbort();
-    }
-  }
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of union-find", [&](std::int64_t first, std::int64_t end) {
+      UnionFindKernel<<<static_cast<unsigned int>(
+                          std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
+                        threadsPerBlock,
+                        sharedBytes,
+                        resources.stream>>>(
+        task, layout, isShared ? nullptr : static_cast<std::uint32_t *>(resources.scratch), first, end);
+    });
 }
 } // namespace voxelmaps
 } // namespace itk
