@@ -103,7 +103,7 @@ GetCpuEngines(void (*compute)(const TJob &))
     template <typename... TArguments>                                                                                  \
     using name##Filter = itk::name##FeatureMapImageFilter<TArguments...>;                                              \
     using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
     {                                                                                                                  \
       return GetCpuEngines(itk::voxelmaps::Compute##name##FeatureMaps);                                                \
     }
@@ -302,7 +302,7 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
     using name##Filter =                                                                                               \
       TextureFilterWithTestedMethod<itk::Cuda##name##FeatureMapImageFilter<TArguments...>, itk::voxelmaps::name##Job>; \
     using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
     {                                                                                                                  \
       return GetCudaEngines(itk::voxelmaps::Compute##name##FeatureMapsCuda,                                            \
                             itk::voxelmaps::Compute##name##FeatureMaps);                                               \
@@ -310,7 +310,7 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
 
 #endif
 
-// For a class Name: NameFilter, NameEngine, and GetNameEngines(), the first of which is to be compared with the oracle.
+// For a class Name: NameFilter, NameEngine, and GetEngines(job), the first of which is to be compared with the oracle.
 VOXELMAPS_TESTED_TEXTURE_CLASS(Cooccurrence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(Dependence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(FirstOrder)
