@@ -31,6 +31,7 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceJob.h"
+#include "itkRelativeFuzzyConnectednessJob.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
@@ -46,6 +47,7 @@
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #  include "itkCudaGrayToneDifferenceJob.h"
+#  include "itkCudaRelativeFuzzyConnectednessJob.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
@@ -88,6 +90,14 @@ constexpr bool isCudaTest = false;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
 
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
+}
+
 /** The CPU engine with every instruction set. */
 template <typename TJob>
 std::vector<Engine<TJob>>
@@ -111,6 +121,14 @@ GetCpuEngines(void (*compute)(const TJob &))
 #else
 
 constexpr bool isCudaTest = true;
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
+}
 
 /** The methods 0, 1 ... of an enumeration that can be printed. */
 template <typename TMethod>
