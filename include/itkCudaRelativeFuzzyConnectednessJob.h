@@ -53,18 +53,18 @@ struct CudaRelativeFuzzyConnectednessReport : CudaReport
  * must fit into the device memory. Throws EngineError if the job is invalid, CUDA fails or the device has too little
  * memory; the message has the text of CUDA, what was needed and what to do. */
 VoxelMaps_EXPORT CudaRelativeFuzzyConnectednessReport
-                 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                                       const CudaRelativeFuzzyConnectednessOptions & options);
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                      const CudaRelativeFuzzyConnectednessOptions & options);
 
 /** The same with a hierarchy, as ComputeRelativeFuzzyConnectedness. One that was built by the CPU or on another device
  * is replaced. Its memory is that of the device. */
 VoxelMaps_EXPORT CudaRelativeFuzzyConnectednessReport
-                 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                                       const CudaRelativeFuzzyConnectednessOptions & options,
-                                                       RelativeFuzzyConnectednessHierarchy &         hierarchy);
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                      const CudaRelativeFuzzyConnectednessOptions & options,
+                                      RelativeFuzzyConnectednessHierarchy &         hierarchy);
 
-/** Whether ComputeRelativeFuzzyConnectedness, without a hierarchy, is expected to be faster than the device: an estimate
- * from the size, the number of workers, and the kind of device. */
+/** Whether ComputeRelativeFuzzyConnectedness, without a hierarchy, is expected to be faster than the device: an
+ * estimate from the size, the number of workers, and the kind of device. */
 VoxelMaps_EXPORT bool
 IsCpuFaster(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options);
 } // namespace voxelmaps

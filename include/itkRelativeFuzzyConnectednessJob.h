@@ -108,9 +108,9 @@ private:
   ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                     RelativeFuzzyConnectednessHierarchy & hierarchy);
   friend VoxelMaps_EXPORT CudaRelativeFuzzyConnectednessReport
-                          ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                                                const CudaRelativeFuzzyConnectednessOptions & options,
-                                                                RelativeFuzzyConnectednessHierarchy &         hierarchy);
+  ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                        const CudaRelativeFuzzyConnectednessOptions & options,
+                                        RelativeFuzzyConnectednessHierarchy &         hierarchy);
 
   std::unique_ptr<RelativeHierarchy> m_Hierarchy;
 };
@@ -120,9 +120,9 @@ private:
 VoxelMaps_EXPORT void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job);
 
-/** The same with a hierarchy, which is built if it is empty or of a device. Otherwise, it must have been built for an image of the
- * same pixels, mask and affinity, with the same result for all seeds. If this throws, the hierarchy is as it was
- * before. */
+/** The same with a hierarchy, which is built if it is empty or of a device. Otherwise, it must have been built for an
+ * image of the same pixels, mask and affinity, with the same result for all seeds. If this throws, the hierarchy is as
+ * it was before. */
 VoxelMaps_EXPORT void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                   RelativeFuzzyConnectednessHierarchy & hierarchy);

@@ -31,7 +31,7 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceJob.h"
-#include "itkRelativeFuzzyConnectednessJob.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
@@ -47,7 +47,7 @@
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #  include "itkCudaGrayToneDifferenceJob.h"
-#  include "itkCudaRelativeFuzzyConnectednessJob.h"
+#  include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
@@ -89,6 +89,9 @@ constexpr bool isCudaTest = false;
 
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
+
+template <typename... TArguments>
+using RelativeFuzzyConnectednessFilter = itk::RelativeFuzzyConnectednessImageFilter<TArguments...>;
 
 /** The engine of labels; hierarchy is that of a job, or nothing. */
 template <typename... THierarchy>
@@ -254,6 +257,27 @@ protected:
   ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeStrengths(job); });
+  }
+};
+
+template <typename... TArguments>
+class RelativeFuzzyConnectednessFilter
+  : public WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>
+{
+public:
+  using Self = RelativeFuzzyConnectednessFilter;
+  using Superclass = WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job,
+                itk::voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeLabels(job, hierarchy); });
   }
 };
 

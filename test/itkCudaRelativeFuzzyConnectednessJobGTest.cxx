@@ -96,14 +96,19 @@ CheckAll(const FuzzyConnectednessRandomCase & randomCase, const Labels & labels,
       job.tieRule = tieRule;
       const auto expected = RunRelativeJob(
         job, {}, [&](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each, ofCpu); });
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, [](const RelativeJob & each) {
-        itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {});
-      }))) << competition
-           << ", " << tieRule << ", once";
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) {
-        itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {}, ofDevice);
-      }))) << competition
-           << ", " << tieRule << ", kept";
+      EXPECT_TRUE(AreSameOutputs(
+        expected,
+        RunRelativeJob(
+          job, {}, [](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {}); })))
+        << competition << ", " << tieRule << ", once";
+      EXPECT_TRUE(AreSameOutputs(expected,
+                                 RunRelativeJob(job,
+                                                {},
+                                                [&](const RelativeJob & each) {
+                                                  itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(
+                                                    each, {}, ofDevice);
+                                                })))
+        << competition << ", " << tieRule << ", kept";
     }
   }
 }
@@ -134,11 +139,11 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
   DrawStrokes(randomCase, labels, 4, 5, random);
   RelativeJob job = MakeRelativeJob(randomCase, labels);
   job.affinities = { { labels.front(), 3.0, 60.0, 0.0, 30.0 } };
-  const auto expected = RunRelativeJob(
-    job, {}, [](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
+  const auto expected =
+    RunRelativeJob(job, {}, [](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
   EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, [](const RelativeJob & each) {
-    itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {});
-  })));
+                               itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {});
+                             })));
 }
 
 TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
@@ -146,9 +151,10 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
   for (std::uint64_t seed = 1600; seed < 1630 && !HasFailure(); ++seed)
   {
     RandomNumbers random(seed);
-    const Triple  size = random.Chance(0.3) ? Triple{ { random.Between(100, 300), random.Between(80, 200), 1 } }
-                                            : Triple{ { random.Between(20, 90), random.Between(20, 60), random.Between(2, 40) } };
-    auto randomCase = MakeNoiseCase(size,
+    const Triple  size = random.Chance(0.3)
+                           ? Triple{ { random.Between(100, 300), random.Between(80, 200), 1 } }
+                           : Triple{ { random.Between(20, 90), random.Between(20, 60), random.Between(2, 40) } };
+    auto          randomCase = MakeNoiseCase(size,
                                     random.OneOf<std::int64_t>({ 2, 10, 120 }),
                                     random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int16, PixelType::Float }),
                                     random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full }),

@@ -355,10 +355,8 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
       }
     };
     const bool wasEmpty = kept.IsEmpty();
-    const auto computeKept = [&kept](const RelativeJob & each) {
-      VoxelMapsTest::ComputeLabels(each, kept);
-    };
-    bool isAborted = false;
+    const auto computeKept = [&kept](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, kept); };
+    bool       isAborted = false;
     try
     {
       RunRelativeJob(job, {}, computeKept);
@@ -487,9 +485,8 @@ TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
       const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.5), random.Chance(0.5) };
       const auto            fresh = RunRelativeJob(
         job, request, [](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
-      const auto            edited = RunRelativeJob(job, request, [&](const RelativeJob & each) {
-        VoxelMapsTest::ComputeLabels(each, hierarchy);
-      });
+      const auto edited =
+        RunRelativeJob(job, request, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); });
       EXPECT_TRUE(AreSameOutputs(fresh, edited)) << "edit " << edit;
       different += fresh.labels != previous ? 1 : 0;
       previous = fresh.labels;

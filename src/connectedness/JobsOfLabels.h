@@ -29,8 +29,8 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** What is known of a voxel after the scenes of some labels: its greatest key, the greatest of all other labels, and the
- * label of the greatest. */
+/** What is known of a voxel after the scenes of some labels: its greatest key, the greatest of all other labels, and
+ * the label of the greatest. */
 struct BestTwo
 {
   std::uint32_t best;

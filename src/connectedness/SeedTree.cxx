@@ -37,7 +37,7 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
   std::vector<std::uint16_t> lowest(labels);
   std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
   std::vector<std::pair<std::uint32_t, SeedTreeStep>> stepsOfRoots;
-  const auto                 findRoot = [this](std::uint32_t seed) {
+  const auto                                          findRoot = [this](std::uint32_t seed) {
     while (m_Parents[seed] != seed)
     {
       seed = m_Parents[seed];

@@ -77,9 +77,9 @@ inline __device__ std::uint32_t
  * whenever needed. */
 template <typename TKeys, bool HasFewLinks>
 __global__ void
-__launch_bounds__(contractThreads, 4) ContractTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid,
-                                                          const int * tiles, std::uint32_t * labels,
-                                                          unsigned int * numberOfNodes)
+__launch_bounds__(contractThreads, 4)
+  ContractTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, std::uint32_t * labels,
+                      unsigned int * numberOfNodes)
 {
   using Pixel = typename TKeys::Pixel;
   extern __shared__ double sharedMemory[];

@@ -113,8 +113,8 @@ OfferListedLinksKernel(NodeGraph graph, const NodeLink * links, const NodeRound 
   });
 }
 
-/** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as those
- * of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
+/** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
+ * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
 static __global__ void
 ListPointersKernel(NodeGraph graph, NodeLink * pointers, std::uint32_t * numberOfPointers)
 {

@@ -54,7 +54,8 @@ inline __device__ void
 ForEachVoxel(std::int64_t numberOfVoxels, const TFunction & f)
 {
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels; voxel += step)
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
   {
     f(voxel);
   }
@@ -167,7 +168,8 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   FuzzyConnectednessJob problem;
   static_cast<FuzzyConnectednessProblem &>(problem) = job;
   constexpr double nodes = 0.15;
-  // Nodes and keys of voxels, and the links of the forest; beside them, the graph and two entries of the lists of links.
+  // Nodes and keys of voxels, and the links of the forest; beside them, the graph and two entries of the lists of
+  // links.
   constexpr double kept = 8.0 + nodes * 12.0;
   constexpr double building = nodes * 24.0 + 4.0;
   constexpr double scenes = 10.0 + 4.0 + 4.0 + 4.0 + nodes * 24.0;
@@ -189,7 +191,7 @@ void
 WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarchyBytes, const TFunction & f)
 {
   const std::uint64_t bytes = EstimateBytes(job, hierarchyBytes > 0);
-  const std::uint64_t budget = options.memoryBudget == 0 ? 0
+  const std::uint64_t budget = options.memoryBudget == 0               ? 0
                                : options.memoryBudget > hierarchyBytes ? options.memoryBudget - hierarchyBytes
                                                                        : 1;
   const std::uint64_t usable = UsableDeviceMemory(budget);
@@ -197,7 +199,7 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
     throw CudaOutOfMemory("The device, or the DeviceMemoryBudget, allows " + std::to_string(usable) +
                           " bytes, but labels of this image need about " + std::to_string(bytes) +
                           ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
-                          "filters, or use the filter without Cuda.");
+                                   "filters, or use the filter without Cuda.");
   };
   if (bytes > usable)
   {

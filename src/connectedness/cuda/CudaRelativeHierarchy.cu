@@ -147,8 +147,8 @@ EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64
   }
 }
 
-/** List the links of nodes in the tiles of a list, if it is not null; otherwise only count them. Nodes from firstNode on
- * are those of these tiles. */
+/** List the links of nodes in the tiles of a list, if it is not null; otherwise only count them. Nodes from firstNode
+ * on are those of these tiles. */
 template <typename TKeys>
 __global__ void
 LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
@@ -256,7 +256,8 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, LabelRules 
 {
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
 #pragma unroll 4
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels; voxel += step)
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
   {
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
     const std::uint32_t key = voxels.GetKey(voxel, result);
@@ -276,7 +277,8 @@ WriteRealsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, Combination 
                  TReal * reals)
 {
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels; voxel += step)
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
   {
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
     const std::uint32_t key = voxels.GetKey(voxel, result);
@@ -308,8 +310,8 @@ struct NodeLinks
   }
 };
 
-/** Contract the nodes of a graph in rounds, until all components are held back by seeds or have no links. If pointers is
- * not null, the links along which components pointed are listed there. */
+/** Contract the nodes of a graph in rounds, until all components are held back by seeds or have no links. If pointers
+ * is not null, the links along which components pointed are listed there. */
 std::uint64_t
 ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, std::uint32_t * numberOfPointers,
               CudaKernelTimes & times, const CudaStream & stream, const JobExecution & execution)
@@ -630,10 +632,10 @@ private:
     // So few are faster on the host.
     constexpr std::uint32_t maxLinksOfHost = 1 << 15;
 
-    std::uint32_t           count = links.numberOfLinks;
-    const NodeLink *        onDevice = links.links;
+    std::uint32_t            count = links.numberOfLinks;
+    const NodeLink *         onDevice = links.links;
     std::optional<NodeLinks> reduced;
-    DeviceBuffer<NodeLink>  pointers;
+    DeviceBuffer<NodeLink>   pointers;
     if (count > 0)
     {
       CudaKernelClock clock(times);
@@ -652,15 +654,12 @@ private:
       const NodeRound before{ count, 0 };
       CheckCuda(cudaMemcpyAsync(reduced->rounds.data(), &before, sizeof(before), cudaMemcpyHostToDevice, stream),
                 "copying to the device");
-      CheckCuda(cudaMemcpyAsync(reduced->buffers[0].data(),
-                                links.links,
-                                count * sizeof(NodeLink),
-                                cudaMemcpyDeviceToDevice,
-                                stream),
+      CheckCuda(cudaMemcpyAsync(
+                  reduced->buffers[0].data(), links.links, count * sizeof(NodeLink), cudaMemcpyDeviceToDevice, stream),
                 "copying links");
       CheckCuda(cudaMemsetAsync(size.data(), 0, sizeof(std::uint32_t), stream), "clearing a counter");
-      iterations += ContractNodes(
-        buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, ofQuery.execution);
+      iterations +=
+        ContractNodes(buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, ofQuery.execution);
       count = CopyFromDevice(size, stream);
       onDevice = pointers.data();
     }
@@ -668,9 +667,8 @@ private:
     std::vector<SeedLink> seedLinks(count);
     if (count > 0)
     {
-      CheckCuda(
-        cudaMemcpyAsync(seedLinks.data(), onDevice, count * sizeof(NodeLink), cudaMemcpyDeviceToHost, stream),
-        "copying from the device");
+      CheckCuda(cudaMemcpyAsync(seedLinks.data(), onDevice, count * sizeof(NodeLink), cudaMemcpyDeviceToHost, stream),
+                "copying from the device");
       stream.Synchronize();
     }
     return SeedTree(ofQuery.labels, std::move(seedLinks));
@@ -758,10 +756,9 @@ private:
 
     const NodesOfVoxels voxels{ labels.data(), scene.keys, results.data() };
     const auto          minKey = MinKey(ofQuery);
-    LabelRules          rules{ ofQuery.competition == Job::Competition::Relative,
-                      ofQuery.tieRule == Job::TieRule::LowestLabel,
-                      minKey,
-                               {} };
+    LabelRules          rules{
+      ofQuery.competition == Job::Competition::Relative, ofQuery.tieRule == Job::TieRule::LowestLabel, minKey, {}
+    };
     if (rules.isRelative && rules.keepsTies)
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
@@ -861,8 +858,8 @@ private:
 
   template <typename TKeys, typename TLabel>
   void
-  SettleTies(const Job & ofQuery, const NodesOfVoxels & voxels, bool keepsTies, CudaKernelTimes & times,
-             TLabel * out, CudaRelativeFuzzyConnectednessReport & report)
+  SettleTies(const Job & ofQuery, const NodesOfVoxels & voxels, bool keepsTies, CudaKernelTimes & times, TLabel * out,
+             CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
     const std::size_t          labelBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);

@@ -28,8 +28,9 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** The contracted graph of an image, in device memory: for every voxel its node, which is its component in its tile, and
- * the smallest key on its way to this node, both without seeds; a maximum spanning forest of the nodes; and the image.
+/** The contracted graph of an image, in device memory: for every voxel its node, which is its component in its tile,
+ * and the smallest key on its way to this node, both without seeds; a maximum spanning forest of the nodes; and the
+ * image.
  *
  * For seeds, tiles that have any are contracted again, with the seeds held back. The forest, except for nodes of these
  * tiles, and all links of these tiles make a graph, whose nodes are contracted until all components have a seed or no

@@ -24,8 +24,8 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** What is known of a node: its greatest strength for any label, a seed to which it has this strength, the label of this
- * seed, and the strength of this seed for any other label. */
+/** What is known of a node: its greatest strength for any label, a seed to which it has this strength, the label of
+ * this seed, and the strength of this seed for any other label. */
 struct alignas(16) NodeResult
 {
   std::uint32_t strength;
@@ -42,13 +42,13 @@ struct NodesOfVoxels
   const NodeResult *    results;
 
   __device__ std::uint32_t
-  GetKey(std::int64_t voxel, const NodeResult & result) const
+             GetKey(std::int64_t voxel, const NodeResult & result) const
   {
     const std::uint32_t key = keys[voxel];
     return key < result.strength ? key : result.strength;
   }
   __device__ std::uint32_t
-  GetKey(std::int64_t voxel) const
+             GetKey(std::int64_t voxel) const
   {
     return this->GetKey(voxel, results[nodes[voxel]]);
   }
@@ -57,8 +57,8 @@ struct NodesOfVoxels
 /** Tiles whose voxels may change. */
 struct CudaTieTiles
 {
-  const int *    tiles; // of this pass; null for all
-  unsigned int   pass;  // from 1 on
+  const int *    tiles;  // of this pass; null for all
+  unsigned int   pass;   // from 1 on
   unsigned int * passes; // of every tile, the last pass after which it was woken
   int *          woken;
   unsigned int * numberOfWoken;
@@ -70,12 +70,12 @@ struct CudaTieTiles
  * tile is woken that a change may reach. */
 template <typename TKeys, typename TLabel>
 __global__ void
-__launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid,
-                                                    NodesOfVoxels voxels, bool keepsTies, CudaTieTiles tieTiles,
-                                                    TLabel * labels)
+__launch_bounds__(contractThreads)
+  SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodesOfVoxels voxels, bool keepsTies,
+                   CudaTieTiles tieTiles, TLabel * labels)
 {
-  constexpr std::uint32_t         none = 0xffffffffu; // beyond the image
-  extern __shared__ std::uint32_t labelsHere[];       // of the tile and the voxels around it
+  constexpr std::uint32_t none = 0xffffffffu;   // beyond the image
+  extern __shared__ std::uint32_t labelsHere[]; // of the tile and the voxels around it
   const int            tile = tieTiles.tiles != nullptr ? tieTiles.tiles[blockIdx.x] : static_cast<int>(blockIdx.x);
   const CudaPlace<int> origin = GetTileOrigin(grid, tile);
   ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
@@ -173,8 +173,8 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
         {
           continue;
         }
-        const int other = ((to.z >> grid.bits[2]) * grid.tiles[1] + (to.y >> grid.bits[1])) * grid.tiles[0] +
-                          (to.x >> grid.bits[0]);
+        const int other =
+          ((to.z >> grid.bits[2]) * grid.tiles[1] + (to.y >> grid.bits[1])) * grid.tiles[0] + (to.x >> grid.bits[0]);
         if (atomicExch(tieTiles.passes + other, tieTiles.pass) != tieTiles.pass)
         {
           tieTiles.woken[atomicAdd(tieTiles.numberOfWoken, 1u)] = other;
