@@ -18,7 +18,9 @@
 #ifndef itkRelativeFuzzyConnectednessImageFilter_hxx
 #define itkRelativeFuzzyConnectednessImageFilter_hxx
 
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkVoxelMapsCudaOverride.h"
 #include "itkVoxelMapsHostMemory.h"
 
 #include <algorithm>
@@ -34,6 +36,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->SetNumberOfRequiredOutputs(1);
   this->SetNthOutput(1, this->MakeOutput(1));
   this->SetNthOutput(2, this->MakeOutput(2));
+  // Using the static member instantiates it, which registers the override at load time.
+  using CudaFilterType =
+    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -433,7 +439,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   job.tieRule = m_TieRule;
   if (!m_KeepHierarchy)
   {
-    voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeRelativeFuzzyConnectedness(job); });
+    this->ComputeLabels(job, nullptr);
     this->UpdateProgress(1.0f);
     return;
   }
@@ -454,8 +460,19 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     m_Hierarchy.Release();
   }
   m_StateOfHierarchy = state;
-  voxelmaps::CallEngine(*this, [&] { voxelmaps::ComputeRelativeFuzzyConnectedness(job, m_Hierarchy); });
+  this->ComputeLabels(job, &m_Hierarchy);
   this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
+  const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+{
+  voxelmaps::CallEngine(*this, [&] {
+    hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                         : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+  });
 }
 } // namespace itk
 

@@ -31,6 +31,7 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceJob.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
@@ -46,6 +47,7 @@
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #  include "itkCudaGrayToneDifferenceJob.h"
+#  include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
@@ -88,6 +90,17 @@ constexpr bool isCudaTest = false;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
 
+template <typename... TArguments>
+using RelativeFuzzyConnectednessFilter = itk::RelativeFuzzyConnectednessImageFilter<TArguments...>;
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
+}
+
 /** The CPU engine with every instruction set. */
 template <typename TJob>
 std::vector<Engine<TJob>>
@@ -111,6 +124,14 @@ GetCpuEngines(void (*compute)(const TJob &))
 #else
 
 constexpr bool isCudaTest = true;
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
+}
 
 /** The methods 0, 1 ... of an enumeration that can be printed. */
 template <typename TMethod>
@@ -236,6 +257,27 @@ protected:
   ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeStrengths(job); });
+  }
+};
+
+template <typename... TArguments>
+class RelativeFuzzyConnectednessFilter
+  : public WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>
+{
+public:
+  using Self = RelativeFuzzyConnectednessFilter;
+  using Superclass = WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job,
+                itk::voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeLabels(job, hierarchy); });
   }
 };
 
