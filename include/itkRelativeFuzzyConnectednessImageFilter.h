@@ -72,8 +72,8 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * - GetMarginImage(), with GenerateMarginImageOn(): F(v) minus the greatest f(k, v) of all labels except the winner, as
  * a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels of equal strength.
  *
- * All are 0 where F(v) is less than MinimumStrength. The images of strength and margin are empty if they are not
- * generated.
+ * All are 0 where F(v) is less than MinimumStrength, and outside the box of CropToSeeds, which
+ * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
@@ -93,6 +93,7 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * seeds, labels, competition, ties, MinimumStrength or the outputs have changed since. Adding a seed takes as long as
  * deleting one. If EstimateAffinityFromSeeds is on, other seeds give another affinity, which needs another graph.
  * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph.
  * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
@@ -273,6 +274,7 @@ private:
     const void *                         mask;
     ModifiedTimeType                     maskTime;
     double                               insideValue;
+    typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
     bool
@@ -294,8 +296,8 @@ private:
   void
   SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
 
-  /** Allocate an image of strengths, or make it empty. Returns its pixels. */
-  StrengthPixelType *
+  /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
+  std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
   // The order of ParametersOfLabel.
