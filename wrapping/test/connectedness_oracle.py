@@ -63,12 +63,12 @@ def costs(image, seeds, adjacency, mask=None, cost_of_seeds=0, **affinity):
 
 def strength_of(cost):
     exponential = np.vectorize(lambda c: math.exp(-max(c, 0) / UNITS) if c < np.inf else 0.0)
-    return exponential(cost).astype(np.float32)
+    return exponential(cost)
 
 
 def strengths(image, seeds, adjacency, mask=None, **affinity):
     """Strengths of all voxels."""
-    return strength_of(costs(image, seeds, adjacency, mask, **affinity))
+    return strength_of(costs(image, seeds, adjacency, mask, **affinity)).astype(np.float32)
 
 
 def relative_labels(image, seed_labels, adjacency, tie_rule, mask=None, affinities=None, **affinity):
@@ -93,4 +93,5 @@ def relative_labels(image, seed_labels, adjacency, tie_rule, mask=None, affiniti
     # Of the other labels; a tie has the margin 0.
     first = wins.argmax(axis=0)
     others = np.where(np.arange(len(labels)).reshape((-1,) + (1,) * image.ndim) == first, np.inf, scenes)
-    return result, strength, strength - strength_of(others.min(axis=0))
+    margin = strength - strength_of(others.min(axis=0))
+    return result, strength.astype(np.float32), margin.astype(np.float32)

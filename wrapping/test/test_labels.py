@@ -91,7 +91,7 @@ def test_affinities_of_labels(case):
     )
     assert not np.array_equal(expected, function(image, seed_image=seeds, **AFFINITY))
     # As keywords, the values of all labels come first, or those of single ones stand alone.
-    instance = itk.RelativeFuzzyConnectednessImageFilter.New(image, seed_image=seeds, **AFFINITY)
+    instance = itk.RelativeFuzzyConnectednessImageFilter.New(itk.image_from_array(image), seed_image=seeds, **AFFINITY)
     instance.SetObjectMean(means)
     instance.Update()
     np.testing.assert_array_equal(itk.array_from_image(instance.GetOutput()), expected)
@@ -107,7 +107,7 @@ def test_affinities_of_labels(case):
     np.testing.assert_array_equal(alone, expected)
 
     estimated = itk.RelativeFuzzyConnectednessImageFilter.New(
-        image, seed_image=seeds, estimate_affinity_of_every_label=True
+        itk.image_from_array(image), seed_image=seeds, estimate_affinity_of_every_label=True
     )
     estimated.Update()
     assert sorted(estimated.GetUsedAffinitiesOfLabels()) == [1, 2, 7]
@@ -155,8 +155,8 @@ def test_arrays_xarray_and_images_agree(make_image):
     for kind, values in ((image, seed_image), (array, seeds), (volume, seeds)):
         session = voxelmaps.SeedSession(kind, **AFFINITY)
         labels = session.update(values)
-        assert type(labels) is type(session.strength) is type(session.margin)
-        assert isinstance(labels, type(kind)) or isinstance(kind, itk.Image[itk.SS, 3])
+        for output in (labels, session.strength, session.margin):
+            assert isinstance(output, itk.Object if isinstance(kind, itk.Object) else type(kind))
         for output, numbers in zip((labels, session.strength, session.margin), expected):
             np.testing.assert_array_equal(np.asarray(output), numbers)
 
@@ -262,7 +262,7 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
     shape = [(17, 23), (6, 9, 8)][number % 2]
     image, seeds = make_case(shape, number, levels=[3, 8, 40][number % 3])
     seeds = seeds.astype(np.int64)
-    session = voxelmaps.SeedSession(image, overwrite=number % 4 == 0)
+    session = voxelmaps.SeedSession(image)
     former = None
     for _ in range(20):
         seeds = edited(seeds, rng)
@@ -282,7 +282,7 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
             np.testing.assert_array_equal(session.strength, fresh.strength)
             np.testing.assert_array_equal(labels, fresh.labels)
         assert session.memory == memory
-        if former is not None and not number % 4 == 0:
+        if former is not None:
             np.testing.assert_array_equal(*former)
         former = labels, labels.copy()
 

@@ -42,8 +42,6 @@ class SeedSession:
     image         itk.Image, NumPy array or xarray.DataArray with 2 or 3 dimensions. Its voxels must not change during the
                   session.
     label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
-    overwrite     Whether update() may write its labels into the memory of those that it returned before, which saves the time
-                  for new memory. Default: False.
 
     All other arguments are parameters of the filter by name, such as mask_image, competition, tie_rule, minimum_strength
     and adjacency; see itk.RelativeFuzzyConnectednessImageFilter.
@@ -62,14 +60,13 @@ class SeedSession:
     Raises TypeError, ValueError or RuntimeError that name the value, for what the filter refuses.
     """
 
-    def __init__(self, image, *, label_type=np.uint16, overwrite=False, **parameters):
+    def __init__(self, image, *, label_type=np.uint16, **parameters):
         pixels = {np.dtype(np.uint8): itk.UC, np.dtype(np.uint16): itk.US}
         if np.dtype(label_type) not in pixels:
             raise ValueError(f"label_type {np.dtype(label_type)} is not valid; choose from uint8, uint16")
         for name in parameters:
             if name in ("seed_image", "seeds"):
                 raise TypeError(f"{name} is an argument of update(), not of the session")
-        self._overwrite = overwrite
         self._filter, self._given = _filters.make(
             itk.RelativeFuzzyConnectednessImageFilter,
             [image],
@@ -134,14 +131,15 @@ class SeedSession:
     def _run(self):
         """Update the filter; returns the labels, and keeps the other images that it generates."""
         result = _filters.run_with_labels(self._filter)
-        images = {"strength": result.strength, "margin": result.margin}
-        if not self._overwrite:
-            result.labels.DisconnectPipeline()
+        images = {name: image for name, image in result._asdict().items() if image is not None}
         for image in images.values():
-            if image is not None:
-                image.DisconnectPipeline()
-        self._images = {**(self._images or {}), **{name: image for name, image in images.items() if image is not None}}
-        return _images.like_input(result.labels, None, self._given)
+            # The next run must not write into it.
+            image.DisconnectPipeline()
+        self._images = {**(self._images or {}), **images}
+        return self._converted("labels")
+
+    def _converted(self, name):
+        return _images.like_input(self._images[name], None, self._given)
 
     def _image(self, name, switch):
         if self._images is None:
@@ -152,7 +150,7 @@ class SeedSession:
                 self._run()
             finally:
                 switch(False)
-        return _images.like_input(self._images[name], None, self._given)
+        return self._converted(name)
 
     @property
     def strength(self):
