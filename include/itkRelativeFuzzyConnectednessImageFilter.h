@@ -241,9 +241,11 @@ protected:
   RelativeFuzzyConnectednessImageFilter();
   ~RelativeFuzzyConnectednessImageFilter() override = default;
 
-  using Superclass::MakeOutput;
   DataObject::Pointer
   MakeOutput(DataObjectPointerArraySizeType number) override;
+  // ImageSource makes images of labels for all names, also when an image of strengths is disconnected.
+  DataObject::Pointer
+  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override;
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;

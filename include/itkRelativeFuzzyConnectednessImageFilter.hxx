@@ -56,6 +56,15 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+DataObject::Pointer
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::MakeOutput(
+  const ProcessObject::DataObjectIdentifierType & name)
+{
+  return this->IsIndexedOutputName(name) ? this->MakeOutput(this->MakeIndexFromOutputName(name))
+                                         : Superclass::MakeOutput(name);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 auto
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetStrengthImage()
   -> StrengthImageType *

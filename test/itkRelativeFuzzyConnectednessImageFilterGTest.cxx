@@ -177,6 +177,37 @@ TEST(RelativeFuzzyConnectednessImageFilter, OutputsOnlyExistIfAskedFor)
   EXPECT_EQ(0u, filter->GetMemoryOfHierarchy());
 }
 
+TEST(RelativeFuzzyConnectednessImageFilter, OutputsCanBeDisconnected)
+{
+  const auto image = MakeBalls();
+  const auto filter = MakeFilter(image);
+  filter->GenerateStrengthImageOn();
+  filter->GenerateMarginImageOn();
+  const Outputs            expected = ComputeAll(filter);
+  const LabelType::Pointer labels = filter->GetOutput();
+  const RealType::Pointer  strengths = filter->GetStrengthImage();
+  const RealType::Pointer  margins = filter->GetMarginImage();
+  for (itk::DataObject * output : std::vector<itk::DataObject *>{ labels, strengths, margins })
+  {
+    output->DisconnectPipeline();
+  }
+  ASSERT_NE(dynamic_cast<const RealType *>(filter->GetOutputs().at(1).GetPointer()), nullptr);
+
+  const auto fresh = MakeFilter(image);
+  for (const auto & each : { filter, fresh })
+  {
+    each->ClearSeeds();
+    each->AddSeed(At(28, 12, 10), 7);
+    each->GenerateStrengthImageOn();
+    each->GenerateMarginImageOn();
+  }
+  const Outputs next = ComputeAll(filter);
+  EXPECT_NE(expected.labels, next.labels);
+  ExpectSame(ComputeAll(fresh), next);
+  ExpectSame(expected,
+             { GetBuffer(labels.GetPointer()), GetBuffer(strengths.GetPointer()), GetBuffer(margins.GetPointer()) });
+}
+
 TEST(RelativeFuzzyConnectednessImageFilter, StrengthIsThatOfTheFilterForOneObject)
 {
   const auto image = MakeBalls();
