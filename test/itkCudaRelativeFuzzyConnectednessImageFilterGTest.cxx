@@ -119,7 +119,7 @@ TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, GoesOnAfterErrorsAndRe
   const auto memory = filter->GetMemoryOfHierarchy();
 
   filter->SetDeviceMemoryBudget(1000);
-  ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "need" });
+  ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "1000 bytes", "need" });
   EXPECT_EQ(memory, filter->GetMemoryOfHierarchy());
   filter->SetDeviceMemoryBudget(0);
   filter->SetDeviceID(itk::CudaDevices::GetNumberOfDevices());
