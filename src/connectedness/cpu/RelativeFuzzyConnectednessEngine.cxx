@@ -18,7 +18,6 @@
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/ImageOfInput.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 
@@ -38,7 +37,7 @@ namespace
 std::unique_ptr<RelativeHierarchy>
 MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
 {
-  return WithImage(job, [&](const auto * image) -> std::unique_ptr<RelativeHierarchy> {
+  return WithPixels(job, [&](const auto * image) -> std::unique_ptr<RelativeHierarchy> {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
   });
@@ -77,10 +76,7 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
     {
       if (affinity.label == label)
       {
-        ofLabel.objectMean = affinity.objectMean;
-        ofLabel.objectVariance = affinity.objectVariance;
-        ofLabel.differenceMean = affinity.differenceMean;
-        ofLabel.differenceVariance = affinity.differenceVariance;
+        affinity.ApplyTo(ofLabel);
       }
     }
     ComputeFuzzyConnectednessKeys(ofLabel, scene.data());
