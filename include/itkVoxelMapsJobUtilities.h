@@ -22,6 +22,7 @@
 #include "itkMultiThreaderBase.h"
 #include "itkNumericTraits.h"
 #include "itkProcessObject.h"
+#include "itkVectorImage.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsHostMemory.h"
 #include "itkVoxelMapsJob.h"
@@ -247,10 +248,20 @@ ForEachRow(const TRegion & region, std::int64_t begin, std::int64_t end, const T
   }
 }
 
+template <typename TComponent, unsigned int VDimension>
+std::true_type
+IsVectorImage(const VectorImage<TComponent, VDimension> *);
+std::false_type
+IsVectorImage(const void *);
+
+/** Whether the components of pixels are in the buffer of an itk::VectorImage. */
+template <typename TImage>
+constexpr bool isVectorImage = decltype(IsVectorImage(static_cast<const TImage *>(nullptr)))::value;
+
 /** Whether the pixels of an image are in its buffer. Others compute them, such as itk::ImageAdaptor. */
 template <typename TImage>
 constexpr bool hasPixelsInBuffer =
-  std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value;
+  std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value || isVectorImage<TImage>;
 
 /** Throws itk::ExceptionObject if the buffer of an image does not hold its buffered region; nothing without an image.
  */
@@ -264,12 +275,14 @@ VerifyBuffer(const TImage * image)
     {
       return;
     }
-    const SizeValueType pixels = image->GetBufferedRegion().GetNumberOfPixels();
+    const SizeValueType pixels = image->GetBufferedRegion().GetNumberOfPixels() *
+                                 (isVectorImage<TImage> ? image->GetNumberOfComponentsPerPixel() : 1);
     const auto * const  container = image->GetPixelContainer();
     const SizeValueType allocated = container == nullptr ? 0 : container->Size();
     if (allocated < pixels)
     {
-      itkGenericExceptionMacro("An image has a buffered region of " << pixels << " pixels, but its buffer has "
+      itkGenericExceptionMacro("An image has a buffered region of " << pixels
+                                                                    << (isVectorImage<TImage> ? " components" : " pixels") << ", but its buffer has "
                                                                     << allocated << ": call Allocate().");
     }
   }
