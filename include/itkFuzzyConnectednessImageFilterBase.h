@@ -99,8 +99,7 @@ public:
 
   using InputImageType = TInputImage;
   using InputPixelType = typename InputImageType::PixelType;
-  using InputComponentsType =
-    decltype(voxelmaps::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
+  using InputComponentsType = decltype(voxelmaps::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
   using InputComponentType = typename InputComponentsType::Type;
   using IndexType = typename InputImageType::IndexType;
   using OutputImageType = TOutputImage;
@@ -236,8 +235,8 @@ protected:
   void
   VerifyVariance(const std::string & name, double variance) const;
 
-  /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices that
-   * are not empty do not suit the input. */
+  /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
+   * that are not empty do not suit the input. */
   void
   VerifyVectors(const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const;
 

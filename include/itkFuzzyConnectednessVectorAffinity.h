@@ -34,9 +34,9 @@ namespace voxelmaps
 VoxelMaps_EXPORT void
 VerifyMeanVector(const std::string & name, const std::vector<double> & mean, unsigned int numberOfComponents);
 
-/** Throw EngineError, with the name of the parameter, unless a matrix in the order of rows is a covariance matrix of all
- * components, symmetric and positive definite: variances are from 1e-299 to 1e307, and if the components before it are
- * known, at least 1e-12 of the variance of a component is left. */
+/** Throw EngineError, with the name of the parameter, unless a matrix in the order of rows is a covariance matrix of
+ * all components, symmetric and positive definite: variances are from 1e-299 to 1e307, and if the components before it
+ * are known, at least 1e-12 of the variance of a component is left. */
 VoxelMaps_EXPORT void
 VerifyCovariance(const std::string & name, const std::vector<double> & covariance, unsigned int numberOfComponents);
 

@@ -312,12 +312,13 @@ private:
 
   template <typename TParameter>
   void
-  SetVectorsOfLabel(LabelPixelType label, TParameter voxelmaps::VectorParameters::*parameter, const TParameter & value);
+  SetVectorsOfLabel(LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter,
+                    const TParameter & value);
 
   std::map<LabelPixelType, ParametersOfLabel>           m_ParametersOfLabels;
   std::map<LabelPixelType, voxelmaps::VectorParameters> m_VectorsOfLabels;
-  bool                                        m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>       m_UsedAffinitiesOfLabels;
+  bool                                                  m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>                 m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -181,7 +181,7 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 template <typename TParameter>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
-  LabelPixelType label, TParameter voxelmaps::VectorParameters::*parameter, const TParameter & value)
+  LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
 {
   TParameter & known = m_VectorsOfLabels[label].*parameter;
   if (known != value)
@@ -272,7 +272,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
-  if (m_Competition == CompetitionEnum::Iterative && (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
+  if (m_Competition == CompetitionEnum::Iterative &&
+      (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
                       << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
@@ -307,9 +308,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   if (InputComponentsType::isVector && !m_ParametersOfLabels.empty())
   {
-    itkExceptionMacro("Label " << static_cast<unsigned int>(m_ParametersOfLabels.begin()->first)
-                               << " has means or variances of its own, but the pixels of the input have components: set "
-                                  "mean vectors and covariance matrices of labels.");
+    itkExceptionMacro(
+      "Label " << static_cast<unsigned int>(m_ParametersOfLabels.begin()->first)
+               << " has means or variances of its own, but the pixels of the input have components: set "
+                  "mean vectors and covariance matrices of labels.");
   }
   for (const auto & each : m_VectorsOfLabels)
   {

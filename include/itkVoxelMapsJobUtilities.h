@@ -281,9 +281,9 @@ VerifyBuffer(const TImage * image)
     const SizeValueType allocated = container == nullptr ? 0 : container->Size();
     if (allocated < pixels)
     {
-      itkGenericExceptionMacro("An image has a buffered region of " << pixels
-                                                                    << (isVectorImage<TImage> ? " components" : " pixels") << ", but its buffer has "
-                                                                    << allocated << ": call Allocate().");
+      itkGenericExceptionMacro("An image has a buffered region of "
+                               << pixels << (isVectorImage<TImage> ? " components" : " pixels")
+                               << ", but its buffer has " << allocated << ": call Allocate().");
     }
   }
 }

@@ -221,7 +221,8 @@ MakeVectorTerms(const FuzzyConnectednessProblem & problem)
   terms.componentType = problem.pixelType;
   terms.numberOfComponents = static_cast<int>(n);
   // The square root of the geometric mean halves the logarithms.
-  const double half = problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  const double half =
+    problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::GeometricMean ? 0.5 : 1.0;
   if (terms.common.usesMean)
   {
     terms.object = MakeMahalanobisTerms(vectors.objectMean, vectors.objectCovariance, n, half);

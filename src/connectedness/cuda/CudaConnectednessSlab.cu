@@ -317,10 +317,8 @@ CudaConnectednessSlab::LoadVectors()
   DeviceBuffer<unsigned char>   vectors(count * bytesOfVoxel, stream);
   CudaStaging                   staging(job.execution);
   const auto                    first = static_cast<std::size_t>(m_First);
-  staging.ToDevice(vectors.data(),
-                   static_cast<const unsigned char *>(job.image) + first * bytesOfVoxel,
-                   count * bytesOfVoxel,
-                   stream);
+  staging.ToDevice(
+    vectors.data(), static_cast<const unsigned char *>(job.image) + first * bytesOfVoxel, count * bytesOfVoxel, stream);
   DeviceBuffer<std::uint8_t> mask;
   if (job.mask != nullptr)
   {
@@ -334,7 +332,12 @@ CudaConnectednessSlab::LoadVectors()
 
   CudaKernelClock clock(m_Context.kernelTimes);
   MakeKeysKernel<<<BlocksForGridStride(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
-    m_Scene, terms.data(), vectors.data(), bytesOfVoxel, mask.data(), reinterpret_cast<std::uint32_t *>(m_Image.data()));
+    m_Scene,
+    terms.data(),
+    vectors.data(),
+    bytesOfVoxel,
+    mask.data(),
+    reinterpret_cast<std::uint32_t *>(m_Image.data()));
   CheckLaunch("computing keys of vectors");
   clock.StopLater();
   // The copy of the terms must end before they are destroyed.
