@@ -75,8 +75,8 @@ struct VectorParameters
 } // namespace voxelmaps
 
 /** \class FuzzyConnectednessImageFilterBase
- * \brief Mask, seed image and affinity of FuzzyConnectednessImageFilter and RelativeFuzzyConnectednessImageFilter,
- * whose documentation describes them.
+ * \brief Mask, seed image, affinity and crop of FuzzyConnectednessImageFilter and
+ * RelativeFuzzyConnectednessImageFilter, whose documentation describes them.
  *
  * Requires its whole input and produces its whole output.
  *
@@ -110,6 +110,8 @@ public:
   using SeedPixelType = typename SeedImageType::PixelType;
   using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
   using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
+  using typename Superclass::InputImageRegionType;
+  using CropMarginType = FixedArray<double, ImageDimension>;
 
   static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
   static_assert(std::is_arithmetic<InputComponentType>::value && sizeof(InputComponentType) <= 8 &&
@@ -214,6 +216,31 @@ public:
   itkGetConstMacro(DistanceWeighting, bool);
   itkBooleanMacro(DistanceWeighting);
 
+  /** Whether to compute only the surroundings of the seeds. Default: off. */
+  itkSetMacro(CropToSeeds, bool);
+  itkGetConstMacro(CropToSeeds, bool);
+  itkBooleanMacro(CropToSeeds);
+
+  /** What CropToSeeds adds to the bounding box of the seeds at both ends of each axis, at least 0, in voxels; fractions
+   * are rounded up. Default: 10. */
+  itkSetMacro(CropMargin, CropMarginType);
+  virtual void
+  SetCropMargin(double margin)
+  {
+    CropMarginType margins;
+    margins.Fill(margin);
+    this->SetCropMargin(margins);
+  }
+  itkGetConstReferenceMacro(CropMargin, CropMarginType);
+
+  /** Whether CropMargin is in the units of the spacing, which are usually millimeters. Default: off. */
+  itkSetMacro(CropMarginInMillimeters, bool);
+  itkGetConstMacro(CropMarginInMillimeters, bool);
+  itkBooleanMacro(CropMarginInMillimeters);
+
+  /** The region that the last Update() computed: all of the image, or that of CropToSeeds. */
+  itkGetConstReferenceMacro(UsedCropRegion, InputImageRegionType);
+
 protected:
   FuzzyConnectednessImageFilterBase();
   ~FuzzyConnectednessImageFilterBase() override = default;
@@ -261,8 +288,12 @@ protected:
   void
   VerifySeed(const IndexType & seed) const;
 
-  /** Set everything in a problem except mask, seeds and means and variances. The image and the progress must outlive
-   * it. */
+  /** Set UsedCropRegion to what is to be computed, given the seeds that are not those of the seed image. */
+  void
+  SetUsedCropRegion(const std::vector<IndexType> & seeds);
+
+  /** Set everything in a problem except mask, seeds and means and variances. The image, whose buffer is the region to
+   * compute, and the progress must outlive it. */
   void
   FillProblem(const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
               voxelmaps::FuzzyConnectednessProblem & problem) const;
@@ -295,9 +326,9 @@ private:
     return variance >= minVariance && variance <= maxVariance;
   }
 
-  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
+  /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */
   std::vector<std::int64_t>
-  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
+  FindSeedsOfImage(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
   MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
@@ -311,6 +342,9 @@ private:
   double               m_MinimumStrength{ 0.0 };
   AdjacencyEnum        m_Adjacency{ AdjacencyEnum::Face };
   bool                 m_DistanceWeighting{ false };
+  bool                 m_CropToSeeds{ false };
+  CropMarginType       m_CropMargin;
+  bool                 m_CropMarginInMillimeters{ false };
 
   /** Set the mean vectors and covariance matrices of a problem, estimated if requested or not set. */
   void
@@ -323,6 +357,8 @@ private:
   double m_UsedObjectVariance{ 0.0 };
   double m_UsedDifferenceMean{ 0.0 };
   double m_UsedDifferenceVariance{ 0.0 };
+
+  InputImageRegionType m_UsedCropRegion;
 };
 } // namespace itk
 

@@ -21,6 +21,7 @@
 #include "itkFuzzyConnectednessImageFilterBase.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -34,6 +35,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage,
 {
   this->AddOptionalInputName("MaskImage");
   this->AddOptionalInputName("SeedImage");
+  m_CropMargin.Fill(10.0);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -60,6 +62,10 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
   os << indent << "Adjacency: " << m_Adjacency << std::endl;
   os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
+  os << indent << "CropToSeeds: " << (m_CropToSeeds ? "On" : "Off") << std::endl;
+  os << indent << "CropMargin: " << m_CropMargin << std::endl;
+  os << indent << "CropMarginInMillimeters: " << (m_CropMarginInMillimeters ? "On" : "Off") << std::endl;
+  os << indent << "UsedCropRegion: " << m_UsedCropRegion;
   os << indent << "UsedObjectMean: " << m_UsedObjectMean << std::endl;
   os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
   os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
@@ -98,6 +104,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   }
   verifyFraction("Weight", m_Weight);
   verifyFraction("MinimumStrength", m_MinimumStrength);
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    if (!(m_CropMargin[d] >= 0.0))
+    {
+      itkExceptionMacro("CropMargin is " << m_CropMargin[d] << " along axis " << d << ", but must be at least 0.");
+    }
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -318,14 +331,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 std::vector<std::int64_t>
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindSeedsOfImage(
-  const voxelmaps::JobExecution & execution) const
+  const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
 {
   // In blocks of this size, most of which have no seed.
   constexpr std::int64_t blockSize = 64;
 
   const SeedImageType * seedImage = this->GetSeedImage();
   voxelmaps::VerifyBuffer(seedImage);
-  const auto region = seedImage->GetLargestPossibleRegion();
   // By the first voxel of the part that they were found in.
   std::map<std::int64_t, std::vector<std::int64_t>> found;
   std::mutex                                        mutex;
@@ -377,16 +389,75 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetUsedCropRegion(
+  const std::vector<IndexType> & seeds)
+{
+  const InputImageRegionType whole = this->GetInput()->GetLargestPossibleRegion();
+  m_UsedCropRegion = whole;
+  if (!m_CropToSeeds || whole.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  // The first and last voxel of the bounding box, counted from the first one of the image.
+  IndexType first;
+  IndexType last;
+  first.Fill(NumericTraits<IndexValueType>::max());
+  last.Fill(-1);
+  for (const IndexType & seed : seeds)
+  {
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      first[d] = std::min(first[d], seed[d] - whole.GetIndex(d));
+      last[d] = std::max(last[d], seed[d] - whole.GetIndex(d));
+    }
+  }
+  if (this->GetSeedImage() != nullptr)
+  {
+    voxelmaps::JobProgress progress(this, 1);
+    for (std::int64_t voxel : this->FindSeedsOfImage(whole, voxelmaps::MakeJobExecution(this, progress)))
+    {
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        const auto size = static_cast<std::int64_t>(whole.GetSize(d));
+        first[d] = std::min<IndexValueType>(first[d], voxel % size);
+        last[d] = std::max<IndexValueType>(last[d], voxel % size);
+        voxel /= size;
+      }
+    }
+  }
+  if (last[0] < 0)
+  {
+    return; // AddSeedsOfImage() tells that there is no seed.
+  }
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    const auto size = static_cast<IndexValueType>(whole.GetSize(d));
+    // 7.7 mm are 11 voxels of 0.7 mm, although the quotient is a little more.
+    constexpr double rounding = 1e-6;
+    const double     margin =
+      std::ceil(m_CropMarginInMillimeters ? m_CropMargin[d] / std::abs(this->GetInput()->GetSpacing()[d]) - rounding
+                                          : m_CropMargin[d]);
+    const IndexValueType voxels = margin < static_cast<double>(size) ? static_cast<IndexValueType>(margin) : size;
+    const IndexValueType begin = std::max<IndexValueType>(first[d] - voxels, 0);
+    const IndexValueType end = std::min(last[d] + voxels + 1, size);
+    m_UsedCropRegion.SetIndex(d, whole.GetIndex(d) + begin);
+    m_UsedCropRegion.SetSize(d, static_cast<SizeValueType>(end - begin));
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
   const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(problem.execution);
+    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(image.GetBufferedRegion(), problem.execution);
     if (seedsOfImage.empty())
     {
-      itkExceptionMacro("The seed image has 0 non-zero voxels among " << problem.GetNumberOfVoxels()
-                                                                      << ", but at least one is needed.");
+      itkExceptionMacro("The seed image has 0 non-zero voxels among "
+                        << this->GetSeedImage()->GetLargestPossibleRegion().GetNumberOfPixels()
+                        << ", but at least one is needed.");
     }
     problem.seeds.insert(problem.seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
   }
@@ -469,7 +540,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
                         : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
                                      : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
   }
-  const auto region = this->GetInput()->GetLargestPossibleRegion();
+  const auto region = image.GetBufferedRegion();
   problem.size[2] = 1;
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {

@@ -33,6 +33,10 @@
 
 namespace itk
 {
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+class CudaRelativeFuzzyConnectednessImageFilter;
+
 /** \class RelativeFuzzyConnectednessImageFilter
  * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
  *
@@ -68,8 +72,8 @@ namespace itk
  * - GetMarginImage(), with GenerateMarginImageOn(): F(v) minus the greatest f(k, v) of all labels except the winner, as
  * a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels of equal strength.
  *
- * All are 0 where F(v) is less than MinimumStrength. The images of strength and margin are empty if they are not
- * generated.
+ * All are 0 where F(v) is less than MinimumStrength, and outside the box of CropToSeeds, which
+ * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
@@ -90,6 +94,7 @@ namespace itk
  * seeds, labels, competition, ties, MinimumStrength or the outputs have changed since. Adding a seed takes as long as
  * deleting one. If EstimateAffinityFromSeeds is on, other seeds give another affinity, which needs another graph.
  * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph.
  * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
@@ -127,6 +132,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
 
@@ -140,6 +147,7 @@ public:
   using StrengthPixelType = typename StrengthImageType::PixelType;
   using CompetitionEnum = RelativeFuzzyConnectednessEnums::Competition;
   using TieRuleEnum = RelativeFuzzyConnectednessEnums::TieRule;
+  using CudaMethodEnum = RelativeFuzzyConnectednessEnums::CudaMethod;
   using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
 
   static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
@@ -247,9 +255,11 @@ protected:
   RelativeFuzzyConnectednessImageFilter();
   ~RelativeFuzzyConnectednessImageFilter() override = default;
 
-  using Superclass::MakeOutput;
   DataObject::Pointer
   MakeOutput(DataObjectPointerArraySizeType number) override;
+  // ImageSource makes images of labels for all names, also when an image of strengths is disconnected.
+  DataObject::Pointer
+  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override;
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
@@ -264,6 +274,11 @@ protected:
   void
   GenerateData() override;
 
+  /** Compute a job, with the hierarchy if it is not null; overridden by the CUDA class. */
+  virtual void
+  ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
+                voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
+
 private:
   using Seed = std::pair<IndexType, LabelPixelType>;
 
@@ -275,6 +290,7 @@ private:
     const void *                         mask;
     ModifiedTimeType                     maskTime;
     double                               insideValue;
+    typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
     bool
@@ -296,8 +312,8 @@ private:
   void
   SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
 
-  /** Allocate an image of strengths, or make it empty. Returns its pixels. */
-  StrengthPixelType *
+  /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
+  std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
   // The order of ParametersOfLabel.
