@@ -87,7 +87,7 @@ public:
   void
   Compute(const RelativeFuzzyConnectednessJob & job) override
   {
-    m_Graph.image = static_cast<const TPixel *>(job.image);
+    m_Graph.image = PixelsOf<TPixel>::Get(job);
     m_Graph.mask = job.mask;
     const auto checkAbort = [&job] { job.execution.CheckAbort(); };
     const auto seeds = m_Tiles.SortSeeds(job.seeds);
