@@ -42,6 +42,7 @@ struct Options
   std::vector<double>             spacing;
   std::uint64_t                   randomSeed{ 1 };
   double                          noise{ 10.0 };
+  std::string                     organs;
   bool                            dicom{ false };
   bool                            quiet{ false };
 };
@@ -66,6 +67,13 @@ AddOptions(CLI::App & app, Options & options)
     ->capture_default_str();
   ExampleIO::AddNumbers(app, "--noise", options.noise, "SIGMA", "standard deviation of the noise, in Hounsfield units")
     ->capture_default_str();
+  app
+    .add_option(
+      "--organs",
+      options.organs,
+      "image to write of the organ that fills more than half of a voxel: 1 liver, 2 its vessels, 3 spine, 4 spleen, "
+      "0 all others")
+    ->type_name("FILE");
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
   ExampleIO::AddRunOptions(app, options.quiet);
 }
@@ -290,13 +298,21 @@ Run(const Options & options)
   }
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
+  settings.wantsOrgans = !options.organs.empty();
   ExampleIO::OutputFiles outputs({});
+  // The geometry of the result is not known yet.
+  const auto addImage = [&outputs](const std::string & name, auto small) {
+    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
+    using SmallType = typename decltype(small)::ObjectType;
+    outputs.AddImage(name, ExampleIO::GetProperties<SmallType>(small.GetPointer()));
+  };
   if (!options.dicom)
   {
-    // The geometry of the result is not known yet.
-    const auto small = ImageType::New();
-    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
-    outputs.AddImage(options.output, ExampleIO::GetProperties<ImageType>(small.GetPointer()));
+    addImage(options.output, ImageType::New());
+  }
+  if (settings.wantsOrgans)
+  {
+    addImage(options.organs, SyntheticLiverCT::OrganImageType::New());
   }
 
   const auto result = MakeImage(settings);
@@ -307,8 +323,12 @@ Run(const Options & options)
   else
   {
     outputs.WriteImage(result.image.GetPointer(), options.output);
-    outputs.Commit();
   }
+  if (settings.wantsOrgans)
+  {
+    outputs.WriteImage(result.organs.GetPointer(), options.organs);
+  }
+  outputs.Commit();
 
   if (!options.quiet)
   {
@@ -320,6 +340,7 @@ Run(const Options & options)
     print("vessel", result.vesselSeed);
     print("liver", result.liverSeed);
     print("bone", result.boneSeed);
+    print("spleen", result.spleenSeed);
   }
 }
 } // namespace

@@ -38,6 +38,17 @@
 namespace SyntheticLiverCT
 {
 using ImageType = itk::Image<short, 3>;
+using OrganImageType = itk::Image<unsigned char, 3>;
+
+/** Pixels of the image of organs. */
+enum Organ : unsigned char
+{
+  Others,
+  Liver,
+  Vessels,
+  Spine,
+  Spleen
+};
 
 struct Settings
 {
@@ -48,17 +59,23 @@ struct Settings
   /** In mm. Along axes where it is 0, the field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm,
    * which is 0.7 x 0.7 x 1.5 mm for 512 x 512 x 155 voxels. The anatomy fills the volume in any case. */
   ImageType::SpacingType spacing{ 0.0 };
+  /** Whether to make the image of organs. */
+  bool wantsOrgans{ false };
 };
 
 struct Result
 {
   ImageType::Pointer image;
+  /** The organ that fills more than half of a voxel; null if it is not wanted. */
+  OrganImageType::Pointer organs;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
   /** In the liver, far from the vessels. */
   ImageType::IndexType liverSeed;
   /** In the middle of a vertebra. */
   ImageType::IndexType boneSeed;
+  /** In the middle of the spleen. */
+  ImageType::IndexType spleenSeed;
 };
 
 namespace Detail
@@ -219,8 +236,8 @@ constexpr std::array<Ellipsoid, 4> Chest{ {
   Diaphragm,
 } };
 
-constexpr std::array<Ellipsoid, 13> Organs{ {
-  MakeEllipsoid(102, 30, 5, 30, 38, 42, 120),           // spleen
+constexpr Ellipsoid                 SpleenShape = MakeEllipsoid(102, 30, 5, 30, 38, 42, 120);
+constexpr std::array<Ellipsoid, 12> OtherOrgans{ {
   MakeEllipsoid(60, -35, 0, 42, 36, 50, SoftTissue),    // stomach
   MakeEllipsoid(62, -58, 10, 22, 9, 24, -950),          // gas in the stomach
   MakeEllipsoid(62, 60, -85, 25, 22, 45, 170),          // kidneys
@@ -447,6 +464,8 @@ GetPosition(unsigned int axis, std::int64_t s, std::int64_t n)
 struct Line
 {
   std::vector<short> values;
+  std::vector<Organ> organs; // empty if they are not wanted
+  Organ              organ;  // of what is painted next
   Length             y;
   Length             z;
 
@@ -460,7 +479,12 @@ struct Line
       return std::clamp<std::int64_t>(-DivideDown(numerator, 2 * FieldOfView[0]), 0, size);
     };
     const auto first = getFirstFrom(low);
-    std::fill(values.begin() + first, values.begin() + std::max(first, getFirstFrom(high + 1)), value);
+    const auto end = std::max(first, getFirstFrom(high + 1));
+    std::fill(values.begin() + first, values.begin() + end, value);
+    if (!organs.empty())
+    {
+      std::fill(organs.begin() + first, organs.begin() + end, organ);
+    }
   }
 
   void
@@ -547,6 +571,7 @@ struct Line
     {
       this->Paint(Disk);
     }
+    organ = Others;
     this->Paint(SpinalCanal);
   }
 
@@ -555,6 +580,8 @@ struct Line
   PaintAnatomy()
   {
     std::fill(values.begin(), values.end(), short{ -1000 });
+    std::fill(organs.begin(), organs.end(), Others);
+    organ = Others;
     this->Paint(Skin);
     this->Paint(Wall);
     this->PaintRibs();
@@ -569,12 +596,18 @@ struct Line
         this->Paint(part);
       }
     }
-    for (const auto & organ : Organs)
+    organ = Spleen;
+    this->Paint(SpleenShape);
+    organ = Others;
+    for (const auto & shape : OtherOrgans)
     {
-      this->Paint(organ);
+      this->Paint(shape);
     }
+    organ = Liver;
     this->PaintLiver();
+    organ = Spine;
     this->PaintSpine();
+    organ = Vessels;
   }
 };
 
@@ -592,7 +625,7 @@ SelectBalls(const std::vector<Ball> & balls, unsigned int axis, std::int64_t vox
 }
 
 inline void
-PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, const Settings & settings)
+PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & balls, const Settings & settings)
 {
   // The noise has 16 + 10 binary fraction digits.
   constexpr std::int64_t unit = std::int64_t{ 1 } << 26;
@@ -602,11 +635,17 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
 
   const auto size = settings.size;
   const auto ballsOfSlice = SelectBalls(balls, 2, k, size[2]);
-  Line       line{ std::vector<short>(size[0] * Samples), 0, 0 };
+  Line       line{ std::vector<short>(size[0] * Samples),
+             std::vector<Organ>(settings.wantsOrgans ? size[0] * Samples : 0),
+             Others,
+             0,
+             0 };
   for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
     const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
+    // How many samples of each voxel are of each organ.
+    std::vector<std::array<unsigned char, Spleen + 1>> counts(settings.wantsOrgans ? size[0] : 0);
     for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
@@ -622,6 +661,10 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
         sum += values[0] + values[1] + values[2] + values[3];
         values += Samples;
       }
+      for (std::size_t i = 0; i < line.organs.size(); ++i)
+      {
+        ++counts[i / Samples][line.organs[i]];
+      }
     }
     const std::uint64_t start = (k * size[1] + j) * size[0];
     for (std::size_t i = 0; i < size[0]; ++i)
@@ -629,7 +672,13 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
       const auto fromMean = noiseScale == 0 ? 0 : noise.GetNormal(start + i) * noiseScale;
       const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + fromMean + unit / 2, unit);
       // Scanners store 12 bits.
-      image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
+      result.image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i)
+    {
+      const auto largest = std::max_element(counts[i].begin(), counts[i].end());
+      result.organs->GetBufferPointer()[start + i] = static_cast<unsigned char>(
+        2 * *largest > numberOfSamples ? largest - counts[i].begin() : std::ptrdiff_t{ Others });
     }
   }
 }
@@ -684,18 +733,26 @@ Make(const Settings & settings)
   result.image->SetSpacing(spacing);
   result.image->SetOrigin(origin);
   result.image->Allocate();
+  if (settings.wantsOrgans)
+  {
+    result.organs = OrganImageType::New();
+    result.organs->CopyInformation(result.image);
+    result.organs->SetRegions(settings.size);
+    result.organs->Allocate();
+  }
 
   VesselTree tree(settings.randomSeed);
   itk::MultiThreaderBase::New()->ParallelizeArray(
     0,
     settings.size[2],
-    [&](itk::SizeValueType k) { PaintSlice(result.image, static_cast<std::int64_t>(k), tree.balls, settings); },
+    [&](itk::SizeValueType k) { PaintSlice(result, static_cast<std::int64_t>(k), tree.balls, settings); },
     nullptr);
 
   const Point trunkCenter = Add({}, Add(VesselTree::Hilum, VesselTree::Fork), 1, 2);
   result.vesselSeed = GetIndex(trunkCenter, settings.size);
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
+  result.spleenSeed = GetIndex(SpleenShape.center, settings.size);
   return result;
 }
 } // namespace SyntheticLiverCT
