@@ -33,6 +33,10 @@
 
 namespace itk
 {
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+class CudaRelativeFuzzyConnectednessImageFilter;
+
 /** \class RelativeFuzzyConnectednessImageFilter
  * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
  *
@@ -127,6 +131,8 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
 
@@ -139,6 +145,7 @@ public:
   using StrengthPixelType = typename StrengthImageType::PixelType;
   using CompetitionEnum = RelativeFuzzyConnectednessEnums::Competition;
   using TieRuleEnum = RelativeFuzzyConnectednessEnums::TieRule;
+  using CudaMethodEnum = RelativeFuzzyConnectednessEnums::CudaMethod;
   using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
 
   static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
@@ -234,9 +241,11 @@ protected:
   RelativeFuzzyConnectednessImageFilter();
   ~RelativeFuzzyConnectednessImageFilter() override = default;
 
-  using Superclass::MakeOutput;
   DataObject::Pointer
   MakeOutput(DataObjectPointerArraySizeType number) override;
+  // ImageSource makes images of labels for all names, also when an image of strengths is disconnected.
+  DataObject::Pointer
+  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override;
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
@@ -250,6 +259,11 @@ protected:
   GenerateOutputRequestedRegion(DataObject * output) override;
   void
   GenerateData() override;
+
+  /** Compute a job, with the hierarchy if it is not null; overridden by the CUDA class. */
+  virtual void
+  ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
+                voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
 
 private:
   using Seed = std::pair<IndexType, LabelPixelType>;

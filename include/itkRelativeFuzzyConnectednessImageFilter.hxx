@@ -18,7 +18,9 @@
 #ifndef itkRelativeFuzzyConnectednessImageFilter_hxx
 #define itkRelativeFuzzyConnectednessImageFilter_hxx
 
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkVoxelMapsCudaOverride.h"
 #include "itkVoxelMapsHostMemory.h"
 
 #include <algorithm>
@@ -35,6 +37,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->SetNumberOfRequiredOutputs(1);
   this->SetNthOutput(1, this->MakeOutput(1));
   this->SetNthOutput(2, this->MakeOutput(2));
+  // Using the static member instantiates it, which registers the override at load time.
+  using CudaFilterType =
+    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -47,6 +53,15 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     return Superclass::MakeOutput(number);
   }
   return StrengthImageType::New().GetPointer();
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+DataObject::Pointer
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::MakeOutput(
+  const ProcessObject::DataObjectIdentifierType & name)
+{
+  return this->IsIndexedOutputName(name) ? this->MakeOutput(this->MakeIndexFromOutputName(name))
+                                         : Superclass::MakeOutput(name);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -450,11 +465,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
       m_Hierarchy.Release();
     }
     m_StateOfHierarchy = state;
-    voxelmaps::CallEngine(*this, [&] { voxelmaps::ComputeRelativeFuzzyConnectedness(job, m_Hierarchy); });
+    this->ComputeLabels(job, &m_Hierarchy);
   }
   else
   {
-    voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeRelativeFuzzyConnectedness(job); });
+    this->ComputeLabels(job, nullptr);
   }
 
   labels.Write(execution);
@@ -466,6 +481,17 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     }
   }
   this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
+  const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+{
+  voxelmaps::CallEngine(*this, [&] {
+    hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                         : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+  });
 }
 } // namespace itk
 

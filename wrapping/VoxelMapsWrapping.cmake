@@ -3,9 +3,10 @@
 #   voxelmaps_wrap_image_filter(<class> <images> [SUPERCLASS] [<kind>:<name>...])
 #
 # wraps itk::<class> for input images of every wrapped scalar pixel type in 2D and 3D. <images> lists the other template
-# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. Where these contain VIF, input images
-# of double are also wrapped with VID, which computes the same maps in double precision. SUPERCLASS also wraps the direct base
-# class, without a name of its own in Python: for a base class that no other wrapped class has.
+# arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. The first one, the output, may have
+# alternatives, such as IUC|IUS. With VIF, input images of double are also wrapped with VID, which computes the same maps in
+# double precision. SUPERCLASS also wraps the direct base class, without a name of its own in Python: for a base class that no
+# other wrapped class has.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
 # instead, from which voxelmaps/_filters.py makes Set<name>() and Get<name>():
@@ -13,6 +14,7 @@
 #   enumerators:Features   _SetFeaturesAsNumbers(), _GetFeaturesAsNumbers()   for a std::vector of enumerators
 #   vectors:Offsets        _SetOffsetsAsNumbers(), _GetOffsetsAsNumbers()     for a std::vector of Index or Offset
 #   get_vectors:AllOffsets _GetAllOffsetsAsNumbers()                          the same without a setter
+#   affinities:UsedAffinitiesOfLabels _GetUsedAffinitiesOfLabelsAsNumbers()   for a std::vector of LabelAffinity
 
 set(
   VoxelMaps_SWIG_enumerators
@@ -65,6 +67,21 @@ set(
   }
 "
 )
+set(
+  VoxelMaps_SWIG_affinities
+  "
+  std::vector<double> _Get@method@AsNumbers() const
+  {
+    std::vector<double> numbers;
+    for (const auto & value : self->Get@method@())
+    {
+      numbers.insert(numbers.end(), { static_cast<double>(value.label), value.objectMean, value.objectVariance,
+        value.differenceMean, value.differenceVariance });
+    }
+    return numbers;
+  }
+"
+)
 
 # ITK's wrapping of Update() and UpdateLargestPossibleRegion() holds Python's interpreter lock while a filter runs. These do
 # not; voxelmaps/_filters.py puts them in place of ITK's. SWIG would not wrap a virtual method again under its own name.
@@ -83,8 +100,9 @@ set(
 # A macro because ITK's own macros set variables of the .wrap file.
 macro(voxelmaps_wrap_image_filter class images)
   set(options ${ARGN})
-  # Names a variable, which a macro's own argument is not.
-  set(image_arguments ${images})
+  set(other_images ${images})
+  list(POP_FRONT other_images outputs)
+  string(REPLACE "|" ";" outputs "${outputs}")
   set(wrap_method POINTER)
   if("SUPERCLASS" IN_LIST options)
     list(REMOVE_ITEM options SUPERCLASS)
@@ -95,15 +113,14 @@ macro(voxelmaps_wrap_image_filter class images)
     if(dimension EQUAL 2 OR dimension EQUAL 3)
       foreach(type ${WRAP_ITK_SCALAR})
         # Python takes the first class that fits, so that float remains the default.
-        set(alternatives VIF)
-        if(type STREQUAL "D" AND "VIF" IN_LIST image_arguments)
-          list(APPEND alternatives VID)
+        set(output_images ${outputs})
+        if(type STREQUAL "D" AND "VIF" IN_LIST output_images)
+          list(APPEND output_images VID)
         endif()
-        foreach(alternative ${alternatives})
-          set(suffix "${ITKM_I${type}${dimension}}")
-          set(arguments "${ITKT_I${type}${dimension}}")
-          foreach(image ${image_arguments})
-            string(REPLACE VIF ${alternative} image ${image})
+        foreach(output ${output_images})
+          set(suffix "${ITKM_I${type}${dimension}}${ITKM_${output}${dimension}}")
+          set(arguments "${ITKT_I${type}${dimension}}, ${ITKT_${output}${dimension}}")
+          foreach(image ${other_images})
             string(APPEND suffix "${ITKM_${image}${dimension}}")
             string(APPEND arguments ", ${ITKT_${image}${dimension}}")
           endforeach()

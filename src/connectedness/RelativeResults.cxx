@@ -66,18 +66,14 @@ RelativeResults::WriteAll(std::int64_t first, int count, const TGetKeys & getKey
     using Real = std::remove_reference_t<decltype(*strengths)>;
     for (int i = 0; i < count; ++i)
     {
-      const Keys   keys = getKeys(i);
-      const bool   isReached = keys.ofWinner >= m_MinKey;
-      const double strength = isReached ? StrengthOfKey(m_Combination, keys.ofWinner) : 0.0;
+      const Keys keys = getKeys(i);
       if (strengths != nullptr)
       {
-        strengths[first + i] = static_cast<Real>(strength);
+        strengths[first + i] = static_cast<Real>(GetStrength(m_Combination, m_MinKey, keys.ofWinner));
       }
       if (margins != nullptr)
       {
-        const bool hasMargin = isReached && keys.ofWinner > keys.ofOthers;
-        margins[first + i] =
-          static_cast<Real>(hasMargin ? strength - StrengthOfKey(m_Combination, keys.ofOthers) : 0.0);
+        margins[first + i] = static_cast<Real>(GetMargin(m_Combination, m_MinKey, keys.ofWinner, keys.ofOthers));
       }
     }
   };

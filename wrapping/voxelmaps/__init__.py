@@ -15,13 +15,16 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps by name, and DICOM series.
+"""Run length feature maps by name, labels from seeds that are edited, and DICOM series.
 
 feature_maps         compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
 crop_slices          part of the input that feature_maps(..., crop="mask") returns
 feature_names        names of the components of a feature map image
 feature_dict         split a feature map image into a dict that maps feature names to images
 feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
+SeedSession          labels of voxels from seeds that a user adds and deletes
+Segmentation         labels, strength and margin, as itk.relative_fuzzy_connectedness_image_filter returns them if asked
+LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
 radiomics            PyRadiomics' voxel-based extraction
@@ -41,9 +44,14 @@ if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
 
 from . import _filters, _images, radiomics  # noqa: E402
 from ._dicom import DicomSeries, list_dicom_series, read_dicom_series  # noqa: E402
+from ._filters import LabelAffinity, Segmentation  # noqa: E402
+from ._seed_session import SeedSession  # noqa: E402
 
 __all__ = [
     "DicomSeries",
+    "LabelAffinity",
+    "SeedSession",
+    "Segmentation",
     "crop_slices",
     "feature_dict",
     "feature_maps",

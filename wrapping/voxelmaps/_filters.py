@@ -29,7 +29,8 @@ import operator
 import os
 import threading
 import time
-from typing import Dict, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import itk
 import numpy as np
@@ -259,9 +260,150 @@ def _image_setter(original, name, nonzero):
 
     @functools.wraps(original)
     def setter(self, value):
-        return original(self, _images.byte_image(value, self.GetInput(), _dimension(self), name, nonzero))
+        image = _images.integer_image(value, self.GetInput(), _dimension(self), name, nonzero=nonzero)
+        return original(self, image)
 
     return setter
+
+
+# --- Labels ------------------------------------------------------------------------------------------------------------
+
+
+class Segmentation(NamedTuple):
+    """Labels of voxels, and how certain they are; images, arrays or DataArrays. Strength and margin are None if they were not
+    asked for."""
+
+    labels: Any
+    strength: Any = None
+    margin: Any = None
+
+
+class LabelAffinity(NamedTuple):
+    """Means and variances of the affinity of one label, in units of the intensities."""
+
+    object_mean: float
+    object_variance: float
+    difference_mean: float
+    difference_variance: float
+
+
+def label_pixel(instance):
+    """Type of the labels of a filter, itk.UC or itk.US."""
+    return itk.template(itk.template(instance)[1][1])[1][0]
+
+
+def _check_label(self, value):
+    label, largest = _integer(value), np.iinfo(_images.dtype_of(label_pixel(self))).max
+    if not 1 <= label <= largest:
+        wide = "" if largest > 255 else "; a filter whose labels are of type itk.US has labels up to 65535"
+        raise ValueError(f"the label {label} is not from 1 to {largest}{wide}")
+    return label
+
+
+def _seed_image_setter(original):
+    @functools.wraps(original)
+    def setter(self, value):
+        """Set the image of seeds: an image, array or DataArray of labels; 0 is no seed."""
+        dimension, pixel = _dimension(self), label_pixel(self)
+        return original(self, _images.integer_image(value, self.GetInput(), dimension, "SeedImage", pixel))
+
+    return setter
+
+
+def _labeled_seed_adder(original):
+    @functools.wraps(original)
+    def add_seed(self, index, label):
+        """Add a seed: its index in ITK's order x, y, z, and its label."""
+        if isinstance(index, (list, tuple, np.ndarray)):
+            index = _flat([index], _dimension(self), "Seed")
+        return original(self, index, _check_label(self, label))
+
+    return add_seed
+
+
+def _indices_of_label(indices, dimension):
+    flat = _flat([indices], dimension, "Seed")
+    return [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
+
+
+def _set_labeled_seeds(self, seeds):
+    """Set the seeds: a dict that maps each label to an index, or to a list of indices, in ITK's order x, y, z."""
+    if not isinstance(seeds, Mapping):
+        raise TypeError(f"Seeds must be a dict of labels and lists of indices, not {type(seeds).__name__}")
+    rows = [
+        (row, _check_label(self, label))
+        for label, indices in seeds.items()
+        for row in _indices_of_label(indices, _dimension(self))
+    ]
+    self.ClearSeeds()
+    for row, label in rows:
+        self.AddSeed(row, label)
+
+
+def _parameter_of_labels_setter(of_label, of_all):
+    @functools.wraps(of_label)
+    def setter(self, *values):
+        """Set the value of all labels: (value); of one label: (label, value); of several: ({label: value, ...})."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            pairs = [(_check_label(self, label), value) for label, value in values[0].items()]
+            for label, value in pairs:
+                of_label(self, label, value)
+        elif len(values) == 2:
+            of_label(self, _check_label(self, values[0]), values[1])
+        else:
+            of_all(self, *values)
+
+    return setter
+
+
+def _get_used_affinities_of_labels(self):
+    """Dict of the affinities of labels that the last Update() used; empty if there was one for all."""
+    numbers = list(self._GetUsedAffinitiesOfLabelsAsNumbers())
+    return {int(numbers[i]): LabelAffinity(*numbers[i + 1 : i + 5]) for i in range(0, len(numbers), 5)}
+
+
+def run_with_labels(instance):
+    """Update a filter; returns a Segmentation."""
+    instance.UpdateLargestPossibleRegion()
+    strength = instance.GetStrengthImage() if instance.GetGenerateStrengthImage() else None
+    margin = instance.GetMarginImage() if instance.GetGenerateMarginImage() else None
+    return Segmentation(instance.GetOutput(), strength, margin)
+
+
+def _call_with_labels(self):
+    """What the functional interface runs: the labels, or a Segmentation if strength or margin are asked for too. ITK's own
+    function would return empty images."""
+    result = run_with_labels(self)
+    return result.labels if result.strength is None and result.margin is None else result
+
+
+def _adapt_labels(cls):
+    # The Cuda class inherits these.
+    if "AddSeed" in vars(cls):
+        cls.AddSeed = _labeled_seed_adder(cls.AddSeed)
+        cls.SetSeedImage = _seed_image_setter(cls.SetSeedImage)
+        for name in ("SetObjectMean", "SetObjectVariance", "SetDifferenceMean", "SetDifferenceVariance"):
+            # SWIG hides the setter of the base class behind the one of the labels.
+            setattr(cls, name, _parameter_of_labels_setter(getattr(cls, name), getattr(super(cls, cls), name)))
+    cls.SetSeeds = _set_labeled_seeds
+    cls.GetUsedAffinitiesOfLabels = _get_used_affinities_of_labels
+    cls.__internal_call__ = _call_with_labels
+
+
+def _holds_labels_of_a_byte(kwargs):
+    """Whether the seeds that are given by name need labels of unsigned char only."""
+    # As ITK's names: seed_image or SeedImage.
+    given = {_normalized(name): value for name, value in kwargs.items()}
+    seed_image, seeds = given.get("seedimage"), given.get("seeds")
+    if isinstance(seeds, Mapping) and any(_integer(label) > 255 for label in seeds):
+        return False
+    return seed_image is None or _images.is_byte_image(seed_image)
+
+
+def _class_with_labels(template, image, pixel):
+    """The class of a filter for an image whose labels are of a type."""
+    input_type = itk.class_(itk.output(image))
+    return template[input_type, itk.Image[pixel, itk.template(input_type)[1][1]]]
 
 
 # --- Functional interface ----------------------------------------------------------------------------------------------
@@ -278,8 +420,11 @@ def _split_input(args, kwargs):
     raise TypeError("No image given; pass it as the first argument")
 
 
-def make(template, args, kwargs):
-    """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
+def make(template, args, kwargs, pixel_of_labels=None):
+    """Make a filter from the arguments of its functional interface; returns the filter and the given input.
+
+    pixel_of_labels    itk.UC or itk.US for filters with labels; None for unsigned char if the seeds are of this type.
+    """
     given, args, kwargs = _split_input(args, kwargs)
     if args:
         # ITK would make them inputs that the filter does not look at.
@@ -288,6 +433,9 @@ def make(template, args, kwargs):
             "mask_image"
         )
     image = _images.image_from(given)
+    if template.__name__ in _TEMPLATES_WITH_LABELS:
+        pixel = pixel_of_labels or (itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US)
+        template = _class_with_labels(template, image, pixel)
     instance = template.New(image, **kwargs)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
     instance.voxelmaps_input = image
@@ -320,11 +468,11 @@ def _function(original, class_name):
 
     @functools.wraps(original)
     def function(*args, **kwargs):
-        instance, image, given = run(getattr(itk, class_name), args, kwargs)
-        if _images.is_xarray(given):
-            names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
-            return _images.to_xarray(image, names, given)
-        return _images.to_array(image) if _images.is_array(given) else image
+        instance, output, given = run(getattr(itk, class_name), args, kwargs)
+        names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
+        if isinstance(output, Segmentation):
+            return Segmentation(*(None if image is None else _images.like_input(image, names, given) for image in output))
+        return _images.like_input(output, names, given)
 
     return function
 
@@ -339,6 +487,7 @@ _GRAY_TONE_DIFFERENCE = "GrayToneDifferenceFeatureMapEnums"
 _RUN_LENGTH = "RunLengthFeatureMapEnums"
 _SIZE_ZONE = "SizeZoneFeatureMapEnums"
 _CONNECTEDNESS = "FuzzyConnectednessEnums"
+_RELATIVE = "RelativeFuzzyConnectednessEnums"
 
 
 class _Filter(NamedTuple):
@@ -346,6 +495,7 @@ class _Filter(NamedTuple):
     enumerations: Dict[str, Tuple[str, str]]
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
+    has_labels: bool = False
     has_cuda_class: bool = True
 
 
@@ -403,7 +553,21 @@ FILTERS = {
             "SetCudaMethod": (_CONNECTEDNESS, "CudaMethod"),
         },
     ),
+    "RelativeFuzzyConnectednessImageFilter": _Filter(
+        {
+            "SetAffinityFunction": (_CONNECTEDNESS, "AffinityFunction"),
+            "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
+            "SetCompetition": (_RELATIVE, "Competition"),
+            "SetTieRule": (_RELATIVE, "TieRule"),
+        },
+        has_labels=True,
+        has_cuda_class=False,
+    ),
 }
+
+_TEMPLATES_WITH_LABELS = [
+    "itk::" + prefix + name for name, row in FILTERS.items() if row.has_labels for prefix in ("", "Cuda")
+]
 
 _INDEX_SETTERS = ("SetNeighborhoodRadius", "SetWindowSize", "SetWindowAnchor", "SetSeed", "AddSeed")
 
@@ -423,6 +587,8 @@ def _adapt_class(cls, row):
 
     for name, (enums, kind) in row.enumerations.items():
         adapt(name, _enumeration_setter, enums, kind)
+    if row.has_labels:
+        _adapt_labels(cls)
     for name in _INDEX_SETTERS:
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
@@ -451,7 +617,8 @@ def adapt_filters():
         for class_name in (filter_name, "Cuda" + filter_name) if row.has_cuda_class else (filter_name,):
             module = importlib.import_module(f"itk.itk{class_name}Python")
             for name, value in list(vars(module).items()):
-                if name.startswith(f"itk{class_name}I") and isinstance(value, type):
+                # Classes of the wrapping that are not filters of their own end in _Superclass.
+                if name.startswith(f"itk{class_name}I") and isinstance(value, type) and not name.endswith("_Superclass"):
                     _adapt_class(value, row)
             name = camel_to_snake_case(class_name)
             functions[name] = _function(getattr(module, name), class_name)

@@ -39,6 +39,8 @@ _MAX_EXACT_INTEGER = 2**53
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
 _WRAPPED_PIXELS = (itk.UC, itk.US, itk.SS, itk.F, itk.D)
 
+_DTYPES = {itk.UC: np.uint8, itk.US: np.uint16, itk.F: np.float32}
+
 # ITK has images of these, but filters are not wrapped for them.
 _OTHER_PIXELS = (itk.SC, itk.SI, itk.UI, itk.SL, itk.UL, itk.SLL, itk.ULL)
 
@@ -185,7 +187,7 @@ def image_from(value):
 
 def _image_like(array, image):
     """Scalar image with the values of an array, and the regions and geometry of another image."""
-    pixel = {np.dtype(np.uint8): itk.UC, np.dtype(np.float32): itk.F}[array.dtype]
+    pixel = next(pixel for pixel, dtype in _DTYPES.items() if array.dtype == dtype)
     result = itk.Image[pixel, image.GetImageDimension()].New()
     result.CopyInformation(image)
     result.SetRegions(image.GetBufferedRegion())
@@ -233,6 +235,13 @@ def to_xarray(image, names, like=None):
     return xarray.DataArray(to_array(image), dims=axes, coords=coords, attrs=attrs)
 
 
+def like_input(image, names, given):
+    """The image, or its array or DataArray if the given input is one; names are as for to_xarray."""
+    if is_xarray(given):
+        return to_xarray(image, names, given)
+    return to_array(image) if is_array(given) else image
+
+
 def split_components(image, names, given):
     """Dict of the components of a feature map image by name, each converted to the type of the given input."""
     array = to_array(image)
@@ -244,13 +253,40 @@ def split_components(image, names, given):
     return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
 
 
-def byte_image(value, image, dimension, name, nonzero):
-    """Convert an array or an image to an image of unsigned char.
+def dtype_of(pixel):
+    """NumPy's type for itk.UC, itk.US or itk.F."""
+    return np.dtype(_DTYPES[pixel])
+
+
+def is_byte_image(value):
+    """Whether the voxels of an image, an array or the output of a filter are of type unsigned char or bool."""
+    if is_array(value):
+        return np.asarray(value).dtype in (np.dtype(np.uint8), np.dtype(bool))
+    return (_image_type(itk.output(value)) or (None, None))[1] == itk.UC
+
+
+def _check_integers(array, dtype, name):
+    """Raise ValueError if a value of an array is not an integer that fits an unsigned type."""
+    largest = np.iinfo(dtype).max
+    if array.dtype == bool or array.size == 0:
+        return
+    # Of NaN, both comparisons are false.
+    if not (array.min() >= 0 and array.max() <= largest):
+        wrong = array[~((array >= 0) & (array <= largest))][0]
+        raise ValueError(f"{name} has the value {wrong}, but values must be from 0 to {largest}")
+    if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+        wrong = array[array != np.floor(array)][0]
+        raise ValueError(f"{name} has the value {wrong}, but values must be integers")
+
+
+def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
+    """Convert an array or an image to an image of unsigned char or unsigned short.
 
     image        The filter's input, whose geometry arrays get.
     dimension    That of the filter's input.
     name         Name of the parameter, for errors.
-    nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers from 0 to 255.
+    pixel        itk.UC or itk.US.
+    nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers that fit.
     """
     if value is None:
         return value
@@ -260,12 +296,12 @@ def byte_image(value, image, dimension, name, nonzero):
         )
     if not is_array(value):
         value = itk.output(value)
-        template, pixel, mask_dimension = _image_type(value) or (None, None, None)
-        if template is not itk.Image or pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS:
+        template, value_pixel, mask_dimension = _image_type(value) or (None, None, None)
+        if template is not itk.Image or value_pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS:
             raise TypeError(f"{name} must be a scalar itk.Image, not {type(value).__name__}")
         if mask_dimension != dimension:
             raise ValueError(f"{name} has {mask_dimension} dimensions, but the image has {dimension}")
-        if pixel == itk.UC:
+        if value_pixel == pixel:
             return value
         value.UpdateOutputInformation()
         value.SetRequestedRegionToLargestPossibleRegion()
@@ -275,14 +311,13 @@ def byte_image(value, image, dimension, name, nonzero):
         source, array = None, _real_array(value)
         if array.ndim != dimension:
             raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {dimension}")
+    dtype = dtype_of(pixel)
     if nonzero:
         # NaN is not a seed.
         array = (array < 0) | (array > 0)
-    elif array.dtype != bool and not np.all((array >= 0) & (array <= 255)):
-        raise ValueError(f"{name} has values outside of 0..255")
-    elif array.dtype.kind == "f" and not np.all(array == np.floor(array)):
-        raise ValueError(f"{name} has values that are not integers")
-    array = array.astype(np.uint8)
+    else:
+        _check_integers(array, dtype, name)
+    array = array.astype(dtype)
     if source is not None:
         return _image_like(array, source)
     if is_xarray(value):

@@ -20,6 +20,7 @@
 
 #include "ContractedTiles.h"
 
+#include "connectedness/AnyRelativeHierarchy.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
 #include "itkRelativeFuzzyConnectednessJob.h"
@@ -37,18 +38,13 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** A contracted graph, for any pixel type. */
-class RelativeHierarchy
+/** A contracted graph on the CPU, for any pixel type. */
+class CpuRelativeHierarchy : public RelativeHierarchy
 {
 public:
-  virtual ~RelativeHierarchy() = default;
-
   /** Compute the outputs of a job. */
   virtual void
   Compute(const RelativeFuzzyConnectednessJob & job) = 0;
-
-  virtual std::uint64_t
-  GetMemory() const = 0;
 };
 
 /** Contracts the voxels of every tile, and then all components, with seeds that are held back. Each component that is
@@ -60,7 +56,7 @@ public:
  * a component of a tile is not weaker than the links by which it enters and leaves, so what connected other components
  * still does. */
 template <typename TPixel>
-class RelativeHierarchyOf : public RelativeHierarchy
+class RelativeHierarchyOf : public CpuRelativeHierarchy
 {
 public:
   /** If the hierarchy is not to be kept, it can only compute this job, once. */

@@ -1,0 +1,193 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Labels of voxels from seeds that are edited again and again."""
+
+from collections.abc import Mapping
+
+import itk
+import numpy as np
+
+from . import _filters, _images
+
+_AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
+
+
+class SeedSession:
+    """Labels all voxels of an image from labeled seeds, again and again, while a user adds and deletes seeds.
+
+    The first update() contracts the image to a small graph, which the session keeps; later ones take a fraction of the time.
+    Labels are the same as those of itk.relative_fuzzy_connectedness_image_filter with the same seeds and the same affinity.
+
+        with voxelmaps.SeedSession(image) as session:
+            labels = session.update(strokes)
+            strokes[10, 40:60, 52] = 3
+            labels = session.update(strokes)
+            margin = session.margin
+
+    image         itk.Image, NumPy array or xarray.DataArray with 2 or 3 dimensions. Its voxels must not change during the
+                  session.
+    label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
+
+    All other arguments are parameters of the filter by name, such as mask_image, competition, tie_rule, minimum_strength
+    and adjacency; see itk.RelativeFuzzyConnectednessImageFilter.
+
+    Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
+    estimates them from its seeds, and the session then keeps this estimate: another affinity would change labels far from
+    the edited seed, and would need another graph. reestimate() makes the next update() estimate again;
+    estimate_affinity_from_seeds=False keeps the filter's defaults, and estimate_affinity_from_seeds=True estimates at every
+    update(). affinity_function="absolute_difference" has nothing to estimate. With affinities of single labels, such as
+    object_mean={1: 40, 2: 120} or estimate_affinity_of_every_label=True, there is no graph to keep, so that every update()
+    takes as long as the first.
+
+    Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the image and the labels. release() gives it
+    back; the next update() makes the graph again. A session used in a with statement releases it at the end.
+
+    Raises TypeError, ValueError or RuntimeError that name the value, for what the filter refuses.
+    """
+
+    def __init__(self, image, *, label_type=np.uint16, **parameters):
+        pixels = {np.dtype(np.uint8): itk.UC, np.dtype(np.uint16): itk.US}
+        if np.dtype(label_type) not in pixels:
+            raise ValueError(f"label_type {np.dtype(label_type)} is not valid; choose from uint8, uint16")
+        for name in parameters:
+            if name in ("seed_image", "seeds"):
+                raise TypeError(f"{name} is an argument of update(), not of the session")
+        self._filter, self._given = _filters.make(
+            itk.RelativeFuzzyConnectednessImageFilter,
+            [image],
+            {"keep_hierarchy": True, **parameters},
+            pixels[np.dtype(label_type)],
+        )
+        self._is_affinity_given = self._gives_affinity(parameters)
+        self._needs_estimate = True
+        # What the last update() computed, by name; None if it did not succeed.
+        self._images = None
+
+    @staticmethod
+    def _gives_affinity(parameters):
+        return any(name in parameters for name in (*_AFFINITY, "estimate_affinity_from_seeds"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.release()
+
+    def update(self, seeds, **parameters):
+        """Label all voxels; returns labels of the kind and the shape of the image.
+
+        seeds    An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
+                 label to an index or a list of indices, in ITK's order x, y, z. All seeds, not only new ones. They are copied.
+
+        All other arguments are parameters of the filter by name, which remain for later updates, such as
+        competition="iterative". The graph is made again if it depends on them: mask_image, the affinity, adjacency and
+        distance_weighting.
+
+        Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". If this raises an exception,
+        such as a RuntimeError because there is no seed, the session can go on with other seeds.
+        """
+        instance = self._filter
+        self._images = None
+        if self._gives_affinity(parameters):
+            self._is_affinity_given = True
+            instance.SetEstimateAffinityFromSeeds(False)
+        self._needs_estimate = self._needs_estimate or "affinity_function" in parameters
+        itk.set_inputs(instance, inkargs=parameters)
+        if isinstance(seeds, Mapping):
+            instance.SetSeeds(seeds)
+            instance.SetSeedImage(None)
+        else:
+            instance.SetSeedImage(seeds)
+            instance.ClearSeeds()
+
+        estimates = (
+            self._needs_estimate and not self._is_affinity_given and not instance.GetEstimateAffinityOfEveryLabel()
+        )
+        if estimates:
+            instance.SetEstimateAffinityFromSeeds(True)
+        labels = self._run()
+        if estimates:
+            # The same numbers, so that the graph remains.
+            itk.set_inputs(instance, inkargs=self.affinity)
+            instance.SetEstimateAffinityFromSeeds(False)
+            self._needs_estimate = False
+        return labels
+
+    def _run(self):
+        """Update the filter; returns the labels, and keeps the other images that it generates."""
+        result = _filters.run_with_labels(self._filter)
+        images = {name: image for name, image in result._asdict().items() if image is not None}
+        for image in images.values():
+            # The next run must not write into it.
+            image.DisconnectPipeline()
+        self._images = {**(self._images or {}), **images}
+        return self._converted("labels")
+
+    def _converted(self, name):
+        return _images.like_input(self._images[name], None, self._given)
+
+    def _image(self, name, switch):
+        if self._images is None:
+            raise RuntimeError(f"there is no {name}: the last update() did not succeed, or there was none")
+        if name not in self._images:
+            switch(True)
+            try:
+                self._run()
+            finally:
+                switch(False)
+        return self._converted(name)
+
+    @property
+    def strength(self):
+        """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
+        first read, in about the time of an update(); with generate_strength_image=True, by each update()."""
+        return self._image("strength", self._filter.SetGenerateStrengthImage)
+
+    @property
+    def margin(self):
+        """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
+        of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
+        generate_margin_image=True, by each update()."""
+        return self._image("margin", self._filter.SetGenerateMarginImage)
+
+    @property
+    def affinity(self):
+        """Dict of the means and variances that the last update() used, with the names of the parameters. The function
+        itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
+        the other parameters are the same."""
+        instance = self._filter
+        return {
+            "object_mean": instance.GetUsedObjectMean(),
+            "object_variance": instance.GetUsedObjectVariance(),
+            "difference_mean": instance.GetUsedDifferenceMean(),
+            "difference_variance": instance.GetUsedDifferenceVariance(),
+        }
+
+    def reestimate(self):
+        """Let the next update() estimate the affinity from its seeds, and keep that."""
+        self._is_affinity_given = False
+        self._needs_estimate = True
+
+    @property
+    def memory(self):
+        """Number of bytes of the graph that the session keeps now."""
+        return self._filter.GetMemoryOfHierarchy()
+
+    def release(self):
+        """Give the memory of the graph back. The next update() makes it again."""
+        self._filter.ReleaseHierarchy()
