@@ -43,6 +43,7 @@ struct Options
   std::uint64_t                   randomSeed{ 1 };
   double                          noise{ 10.0 };
   std::string                     organs;
+  std::string                     strokes;
   bool                            dicom{ false };
   bool                            quiet{ false };
 };
@@ -73,6 +74,11 @@ AddOptions(CLI::App & app, Options & options)
       options.organs,
       "image to write of the organ that fills more than half of a voxel: 1 liver, 2 its vessels, 3 spine, 4 spleen, "
       "0 all others")
+    ->type_name("FILE");
+  app
+    .add_option("--strokes",
+                options.strokes,
+                "image to write of lines in these organs, and of lines of label 5 in all others, as seeds")
     ->type_name("FILE");
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
   ExampleIO::AddRunOptions(app, options.quiet);
@@ -298,7 +304,7 @@ Run(const Options & options)
   }
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
-  settings.wantsOrgans = !options.organs.empty();
+  settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
   ExampleIO::OutputFiles outputs({});
   // The geometry of the result is not known yet.
   const auto addImage = [&outputs](const std::string & name, auto small) {
@@ -310,9 +316,12 @@ Run(const Options & options)
   {
     addImage(options.output, ImageType::New());
   }
-  if (settings.wantsOrgans)
+  for (const std::string & name : { options.organs, options.strokes })
   {
-    addImage(options.organs, SyntheticLiverCT::OrganImageType::New());
+    if (!name.empty())
+    {
+      addImage(name, SyntheticLiverCT::OrganImageType::New());
+    }
   }
 
   const auto result = MakeImage(settings);
@@ -324,9 +333,13 @@ Run(const Options & options)
   {
     outputs.WriteImage(result.image.GetPointer(), options.output);
   }
-  if (settings.wantsOrgans)
+  if (!options.organs.empty())
   {
     outputs.WriteImage(result.organs.GetPointer(), options.organs);
+  }
+  if (!options.strokes.empty())
+  {
+    outputs.WriteImage(result.strokes.GetPointer(), options.strokes);
   }
   outputs.Commit();
 

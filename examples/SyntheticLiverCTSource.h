@@ -47,7 +47,8 @@ enum Organ : unsigned char
   Liver,
   Vessels,
   Spine,
-  Spleen
+  Spleen,
+  NumberOfOrgans
 };
 
 struct Settings
@@ -59,7 +60,7 @@ struct Settings
   /** In mm. Along axes where it is 0, the field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm,
    * which is 0.7 x 0.7 x 1.5 mm for 512 x 512 x 155 voxels. The anatomy fills the volume in any case. */
   ImageType::SpacingType spacing{ 0.0 };
-  /** Whether to make the image of organs. */
+  /** Whether to make the images of organs and strokes. */
   bool wantsOrgans{ false };
 };
 
@@ -68,6 +69,8 @@ struct Result
   ImageType::Pointer image;
   /** The organ that fills more than half of a voxel; null if it is not wanted. */
   OrganImageType::Pointer organs;
+  /** Lines in all organs, as a user would draw them; NumberOfOrgans in all that is no organ. Null if not wanted. */
+  OrganImageType::Pointer strokes;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
   /** In the liver, far from the vessels. */
@@ -270,6 +273,53 @@ constexpr Ellipsoid SpinousProcess = MakeCylinder(0, 108, 4, 11, 600);
 constexpr Length RibDistance = 27 * Millimeter;
 constexpr Length RibHalfHeight = 6 * Millimeter;
 constexpr Length RibHalfWidth = 4 * Millimeter;
+
+struct Stroke
+{
+  Organ organ;
+  Point from; // in mm
+  Point to;
+};
+
+constexpr std::array<Stroke, 37> Strokes{ {
+  { Liver, { { -110, -10, -30 } }, { { -70, 20, -10 } } },
+  { Liver, { { -95, -30, 20 } }, { { -60, -50, 0 } } },
+  { Liver, { { 10, -50, 10 } }, { { 60, -45, 15 } } },
+  { Liver, { { -60, 0, -70 } }, { { -80, 10, -40 } } },
+  { Spine, { { 0, 64, -112 } }, { { 0, 64, 112 } } },     // vertebral bodies and disks
+  { Spine, { { 13, 90, -112 } }, { { 13, 90, 112 } } },   // arches
+  { Spine, { { -13, 90, -112 } }, { { -13, 90, 112 } } }, //
+  { Spine, { { 0, 108, -112 } }, { { 0, 108, 112 } } },   // spinous processes
+  { Spleen, { { 102, 10, 0 } }, { { 102, 55, 10 } } },
+  { Others, { { -172, -100, -110 } }, { { -172, -100, 110 } } }, // air
+  { Others, { { 161, 0, -110 } }, { { 161, 0, 110 } } },         // fat under the skin
+  { Others, { { -161, 0, -110 } }, { { -161, 0, 110 } } },       //
+  { Others, { { 150, 20, -110 } }, { { 150, 20, 110 } } },       // wall of the abdomen
+  { Others, { { -150, 20, -110 } }, { { -150, 20, 110 } } },     //
+  { Others, { { 147, 0, -112 } }, { { 147, 0, 112 } } },         // ribs
+  { Others, { { -147, 0, -112 } }, { { -147, 0, 112 } } },       //
+  { Others, { { 20, 100, -112 } }, { { 20, 100, 112 } } },       //
+  { Others, { { -20, 100, -112 } }, { { -20, 100, 112 } } },     //
+  { Others, { { 45, 96, -112 } }, { { 45, 96, 112 } } },         //
+  { Others, { { -45, 96, -112 } }, { { -45, 96, 112 } } },       //
+  { Others, { { 0, 42, -112 } }, { { 0, 42, 112 } } },           // in front of the spine
+  { Others, { { -25, 64, -112 } }, { { -25, 64, 112 } } },       //
+  { Others, { { -36, 84, -112 } }, { { -36, 84, 112 } } },       // muscles of the back
+  { Others, { { 36, 84, -112 } }, { { 36, 84, 112 } } },         //
+  { Others, { { 17, 37, -112 } }, { { 17, 37, 112 } } },         // aorta
+  { Others, { { 0, 90, -112 } }, { { 0, 90, 112 } } },           // spinal canal
+  { Others, { { 62, 60, -110 } }, { { 62, 60, -60 } } },         // kidneys
+  { Others, { { -62, 62, -110 } }, { { -62, 62, -70 } } },       //
+  { Others, { { 95, -35, -15 } }, { { 80, -30, -30 } } },        // stomach
+  { Others, { { 15, -40, -110 } }, { { 15, -40, -90 } } },       // bowel
+  { Others, { { 75, -5, -100 } }, { { 95, -5, -90 } } },         //
+  { Others, { { -95, -15, -115 } }, { { -95, 0, -100 } } },      //
+  { Others, { { 0, 10, -60 } }, { { 40, 20, -60 } } },           // fat between the organs
+  { Others, { { 110, 20, -60 } }, { { 110, 30, -90 } } },        //
+  { Others, { { -90, 0, 110 } }, { { -100, 20, 80 } } },         // lungs
+  { Others, { { 100, 40, 112 } }, { { 100, 40, 95 } } },         //
+  { Others, { { 20, -25, 112 } }, { { 30, -20, 100 } } },        // heart
+} };
 
 inline bool
 IsInLiver(const Point & point, Length margin)
@@ -645,7 +695,7 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
     const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
     // How many samples of each voxel are of each organ.
-    std::vector<std::array<unsigned char, Spleen + 1>> counts(settings.wantsOrgans ? size[0] : 0);
+    std::vector<std::array<unsigned char, NumberOfOrgans>> counts(settings.wantsOrgans ? size[0] : 0);
     for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
@@ -694,6 +744,33 @@ GetIndex(const Point & point, const ImageType::SizeType & size)
   }
   return index;
 }
+
+/** Draw the strokes, where they do not leave their organ. */
+inline void
+DrawStrokes(const Result & result, const ImageType::SizeType & size)
+{
+  const auto steps = static_cast<std::int64_t>(4 * std::max({ size[0], size[1], size[2] }));
+  for (const Stroke & stroke : Strokes)
+  {
+    for (std::int64_t i = 0; i <= steps; ++i)
+    {
+      Point point{};
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        point[d] = stroke.from[d] * Millimeter + (stroke.to[d] - stroke.from[d]) * Millimeter * i / steps;
+      }
+      const auto index = GetIndex(point, size);
+      if (result.organs->GetPixel(index) == stroke.organ)
+      {
+        result.strokes->SetPixel(index, stroke.organ == Others ? NumberOfOrgans : stroke.organ);
+      }
+    }
+  }
+  if (result.organs->GetPixel(result.vesselSeed) == Vessels)
+  {
+    result.strokes->SetPixel(result.vesselSeed, Vessels);
+  }
+}
 } // namespace Detail
 
 /** Make the image. Throws std::invalid_argument if a setting is out of range. */
@@ -739,6 +816,10 @@ Make(const Settings & settings)
     result.organs->CopyInformation(result.image);
     result.organs->SetRegions(settings.size);
     result.organs->Allocate();
+    result.strokes = OrganImageType::New();
+    result.strokes->CopyInformation(result.image);
+    result.strokes->SetRegions(settings.size);
+    result.strokes->Allocate(true);
   }
 
   VesselTree tree(settings.randomSeed);
@@ -753,6 +834,10 @@ Make(const Settings & settings)
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
   result.spleenSeed = GetIndex(SpleenShape.center, settings.size);
+  if (settings.wantsOrgans)
+  {
+    DrawStrokes(result, settings.size);
+  }
   return result;
 }
 } // namespace SyntheticLiverCT
