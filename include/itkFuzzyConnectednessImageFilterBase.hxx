@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -51,6 +52,10 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
   os << indent << "DifferenceMean: " << m_DifferenceMean << std::endl;
   os << indent << "DifferenceVariance: " << m_DifferenceVariance << std::endl;
+  os << indent << "ObjectMeanVector: " << m_Vectors.objectMean << std::endl;
+  os << indent << "ObjectCovariance: " << m_Vectors.objectCovariance << std::endl;
+  os << indent << "DifferenceMeanVector: " << m_Vectors.differenceMean << std::endl;
+  os << indent << "DifferenceCovariance: " << m_Vectors.differenceCovariance << std::endl;
   os << indent << "Weight: " << m_Weight << std::endl;
   os << indent << "EstimateAffinityFromSeeds: " << (m_EstimateAffinityFromSeeds ? "On" : "Off") << std::endl;
   os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
@@ -65,6 +70,10 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
   os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
   os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
+  os << indent << "UsedObjectMeanVector: " << m_UsedVectors.objectMean << std::endl;
+  os << indent << "UsedObjectCovariance: " << m_UsedVectors.objectCovariance << std::endl;
+  os << indent << "UsedDifferenceMeanVector: " << m_UsedVectors.differenceMean << std::endl;
+  os << indent << "UsedDifferenceCovariance: " << m_UsedVectors.differenceCovariance << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -135,6 +144,150 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   Superclass::VerifyInputInformation();
   voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
   voxelmaps::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+  if constexpr (InputComponentsType::isVector)
+  {
+    const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
+    if (components == 0 || components > voxelmaps::maxNumberOfComponents)
+    {
+      itkExceptionMacro("The pixels of the input have " << components << " components, but must have 1 to "
+                                                        << voxelmaps::maxNumberOfComponents << '.');
+    }
+    if (m_ObjectMean != 0.0 || m_ObjectVariance != 1.0 || m_DifferenceMean != 0.0 || m_DifferenceVariance != 1.0)
+    {
+      itkExceptionMacro("ObjectMean is " << m_ObjectMean << ", ObjectVariance " << m_ObjectVariance
+                                         << ", DifferenceMean " << m_DifferenceMean << " and DifferenceVariance "
+                                         << m_DifferenceVariance << ", but the pixels of the input have " << components
+                                         << " components: set ObjectMeanVector, ObjectCovariance, DifferenceMeanVector "
+                                            "and DifferenceCovariance, and leave these values at 0 and 1.");
+    }
+  }
+  this->VerifyVectors(m_Vectors, "");
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
+  const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const
+{
+  const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
+    if (rows * columns == 0)
+    {
+      return;
+    }
+    if (!InputComponentsType::isVector)
+    {
+      itkExceptionMacro(<< name << ofWhat << " has " << rows * columns
+                        << " elements, but the input is a scalar image: set means and variances.");
+    }
+    voxelmaps::CallEngine(*this, verifyValues);
+  };
+  const unsigned int        n = this->GetInput()->GetNumberOfComponentsPerPixel();
+  voxelmaps::VectorAffinity vectors;
+  CopyVectors(parameters, vectors);
+  const auto verifyMean = [&](const std::string & name, const std::vector<double> & mean) {
+    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + ofWhat, mean, n); });
+  };
+  const auto verifyCovariance =
+    [&](const std::string & name, const Array2D<double> & matrix, const std::vector<double> & covariance) {
+      verify(name, matrix.rows(), matrix.cols(), [&] {
+        if (matrix.rows() != n || matrix.cols() != n)
+        {
+          itkExceptionMacro(<< name << ofWhat << " has " << matrix.rows() << " rows and " << matrix.cols()
+                            << " columns, but pixels of " << n << " components need " << n << " of both.");
+        }
+        voxelmaps::VerifyCovariance(name + ofWhat, covariance, n);
+      });
+    };
+  verifyMean("ObjectMeanVector", vectors.objectMean);
+  verifyCovariance("ObjectCovariance", parameters.objectCovariance, vectors.objectCovariance);
+  verifyMean("DifferenceMeanVector", vectors.differenceMean);
+  verifyCovariance("DifferenceCovariance", parameters.differenceCovariance, vectors.differenceCovariance);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::CopyVectors(
+  const voxelmaps::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors)
+{
+  // vnl has the elements of a matrix in the order of rows.
+  const auto copy = [](const auto & from, std::vector<double> & to) {
+    if (from.size() > 0)
+    {
+      to.assign(from.data_block(), from.data_block() + from.size());
+    }
+  };
+  copy(parameters.objectMean, vectors.objectMean);
+  copy(parameters.objectCovariance, vectors.objectCovariance);
+  copy(parameters.differenceMean, vectors.differenceMean);
+  copy(parameters.differenceCovariance, vectors.differenceCovariance);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+voxelmaps::VectorAffinity
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EstimateVectors(
+  const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const
+{
+  return voxelmaps::EstimateVectorAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution).vectors;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyUsedVectors(
+  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const
+{
+  try
+  {
+    voxelmaps::VerifyVectorAffinity(problem, ofWhat);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    // What is set was verified before.
+    itkExceptionMacro("The estimate from the voxels around the seeds (EstimationRadius "
+                      << m_EstimationRadius << ") is no affinity. " << error.what()
+                      << " Increase EstimationRadius, or set the parameter and turn EstimateAffinityFromSeeds off.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetVectorAffinity(
+  voxelmaps::FuzzyConnectednessProblem & problem)
+{
+  m_UsedVectors = voxelmaps::VectorParameters();
+  if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
+  {
+    return;
+  }
+  const bool usesObject = m_AffinityFunction != AffinityFunctionEnum::Homogeneity;
+  const bool usesDifferenceMean = m_AffinityFunction == AffinityFunctionEnum::WeightedSum;
+  if (m_EstimateAffinityFromSeeds || m_Vectors.differenceCovariance.size() == 0 ||
+      (usesObject && (m_Vectors.objectMean.size() == 0 || m_Vectors.objectCovariance.size() == 0)) ||
+      (usesDifferenceMean && m_Vectors.differenceMean.size() == 0))
+  {
+    problem.vectors = this->EstimateVectors(problem, problem.execution);
+  }
+  if (!m_EstimateAffinityFromSeeds)
+  {
+    CopyVectors(m_Vectors, problem.vectors);
+  }
+  this->VerifyUsedVectors(problem, "");
+
+  const unsigned int n = problem.numberOfComponents;
+  const auto         copyMean = [](const std::vector<double> & from, Array<double> & to) {
+    to.SetSize(from.size());
+    std::copy(from.begin(), from.end(), to.begin());
+  };
+  const auto copyCovariance = [n](const std::vector<double> & from, Array2D<double> & to) {
+    if (!from.empty())
+    {
+      to.SetSize(n, n);
+      std::copy(from.begin(), from.end(), to.begin());
+    }
+  };
+  copyMean(problem.vectors.objectMean, m_UsedVectors.objectMean);
+  copyCovariance(problem.vectors.objectCovariance, m_UsedVectors.objectCovariance);
+  copyMean(problem.vectors.differenceMean, m_UsedVectors.differenceMean);
+  copyCovariance(problem.vectors.differenceCovariance, m_UsedVectors.differenceCovariance);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -347,7 +500,11 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   m_UsedObjectVariance = m_ObjectVariance;
   m_UsedDifferenceMean = m_DifferenceMean;
   m_UsedDifferenceVariance = m_DifferenceVariance;
-  if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
+  if (InputComponentsType::isVector)
+  {
+    this->SetVectorAffinity(problem);
+  }
+  else if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
   {
     const voxelmaps::AffinityEstimate estimate =
       voxelmaps::EstimateAffinity(problem, { m_AffinityFunction, m_EstimationRadius }, problem.execution);
@@ -371,9 +528,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;
-  constexpr bool        isSigned = std::is_signed<InputPixelType>::value;
-  constexpr std::size_t bytes = sizeof(InputPixelType);
-  if constexpr (std::is_floating_point<InputPixelType>::value)
+  constexpr bool        isSigned = std::is_signed<InputComponentType>::value;
+  constexpr std::size_t bytes = sizeof(InputComponentType);
+  if constexpr (std::is_floating_point<InputComponentType>::value)
   {
     problem.pixelType = bytes == 4 ? PixelTypeEnum::Float : PixelTypeEnum::Double;
   }
@@ -391,6 +548,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     problem.spacing[d] = this->GetInput()->GetSpacing()[d];
   }
   problem.image = image.GetBufferPointer();
+  if constexpr (InputComponentsType::isVector)
+  {
+    static_assert(InputComponentsType::number == 0 ||
+                    sizeof(InputPixelType) == InputComponentsType::number * sizeof(InputComponentType),
+                  "The components of a pixel must follow each other in memory");
+    problem.numberOfComponents = image.GetNumberOfComponentsPerPixel();
+  }
   problem.execution = execution;
   // The choice of a method depends on the number of threads, which may be less than the number of work units.
   problem.execution.numberOfWorkers =

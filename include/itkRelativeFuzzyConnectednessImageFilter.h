@@ -82,6 +82,7 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
  *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
  * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
+ *   If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance) and so on.
  * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
@@ -137,6 +138,7 @@ public:
   itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
 
   using typename Superclass::IndexType;
+  using typename Superclass::InputComponentsType;
   using typename Superclass::InputImageType;
   using typename Superclass::MaskImageType;
   using LabelImageType = TLabelImage;
@@ -180,6 +182,18 @@ public:
   using Superclass::SetDifferenceVariance;
   virtual void
   SetDifferenceVariance(LabelPixelType label, double variance);
+  using Superclass::SetObjectMeanVector;
+  virtual void
+  SetObjectMeanVector(LabelPixelType label, const Array<double> & mean);
+  using Superclass::SetObjectCovariance;
+  virtual void
+  SetObjectCovariance(LabelPixelType label, const Array2D<double> & covariance);
+  using Superclass::SetDifferenceMeanVector;
+  virtual void
+  SetDifferenceMeanVector(LabelPixelType label, const Array<double> & mean);
+  using Superclass::SetDifferenceCovariance;
+  virtual void
+  SetDifferenceCovariance(LabelPixelType label, const Array2D<double> & covariance);
   virtual void
   ClearAffinitiesOfLabels();
 
@@ -312,9 +326,15 @@ private:
   };
   using ParametersOfLabel = std::array<std::optional<double>, 4>;
 
-  std::map<LabelPixelType, ParametersOfLabel> m_ParametersOfLabels;
-  bool                                        m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>       m_UsedAffinitiesOfLabels;
+  template <typename TParameter>
+  void
+  SetVectorsOfLabel(LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter,
+                    const TParameter & value);
+
+  std::map<LabelPixelType, ParametersOfLabel>           m_ParametersOfLabels;
+  std::map<LabelPixelType, voxelmaps::VectorParameters> m_VectorsOfLabels;
+  bool                                                  m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>                 m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -163,11 +163,58 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
+  LabelPixelType label, const Array<double> & mean)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
+  LabelPixelType label, const Array2D<double> & covariance)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectCovariance, covariance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
+  LabelPixelType label, const Array<double> & mean)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
+  LabelPixelType label, const Array2D<double> & covariance)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceCovariance, covariance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+template <typename TParameter>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
+  LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
+{
+  TParameter & known = m_VectorsOfLabels[label].*parameter;
+  if (known != value)
+  {
+    known = value;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
 {
-  if (!m_ParametersOfLabels.empty())
+  if (!m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty())
   {
     m_ParametersOfLabels.clear();
+    m_VectorsOfLabels.clear();
     this->Modified();
   }
 }
@@ -210,6 +257,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     os << ' ' << static_cast<unsigned int>(each.first);
   }
+  for (const auto & each : m_VectorsOfLabels)
+  {
+    os << ' ' << static_cast<unsigned int>(each.first);
+  }
   os << std::endl;
   os << indent << "Competition: " << m_Competition << std::endl;
   os << indent << "TieRule: " << m_TieRule << std::endl;
@@ -237,7 +288,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
-  if (m_Competition == CompetitionEnum::Iterative && (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty()))
+  if (m_Competition == CompetitionEnum::Iterative &&
+      (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
                       << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
@@ -269,6 +321,17 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   for (const Seed & seed : m_Seeds)
   {
     this->VerifySeed(seed.first);
+  }
+  if (InputComponentsType::isVector && !m_ParametersOfLabels.empty())
+  {
+    itkExceptionMacro(
+      "Label " << static_cast<unsigned int>(m_ParametersOfLabels.begin()->first)
+               << " has means or variances of its own, but the pixels of the input have components: set "
+                  "mean vectors and covariance matrices of labels.");
+  }
+  for (const auto & each : m_VectorsOfLabels)
+  {
+    this->VerifyVectors(each.second, " of label " + std::to_string(each.first));
   }
 }
 
@@ -318,11 +381,19 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
           ofLabel.seeds.push_back(job.seeds[i]);
         }
       }
+      if (InputComponentsType::isVector)
+      {
+        voxelmaps::FuzzyConnectednessProblem problem = job;
+        problem.vectors = this->EstimateVectors(ofLabel, job.execution);
+        this->VerifyUsedVectors(problem, " of label " + std::to_string(label));
+        m_UsedAffinitiesOfLabels.push_back({ label, 0.0, 1.0, 0.0, 1.0, problem.vectors });
+        continue;
+      }
       const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
         ofLabel, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
       this->VerifyEstimate(estimate, " of label " + std::to_string(label));
       m_UsedAffinitiesOfLabels.push_back(
-        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance });
+        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance, {} });
     }
   }
   else
@@ -334,7 +405,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
                                            parameters[objectMean].value_or(job.objectMean),
                                            parameters[objectVariance].value_or(job.objectVariance),
                                            parameters[differenceMean].value_or(job.differenceMean),
-                                           parameters[differenceVariance].value_or(job.differenceVariance) });
+                                           parameters[differenceVariance].value_or(job.differenceVariance),
+                                           {} });
+    }
+    for (const auto & each : m_VectorsOfLabels)
+    {
+      m_UsedAffinitiesOfLabels.push_back({ each.first, 0.0, 1.0, 0.0, 1.0, job.vectors });
+      Superclass::CopyVectors(each.second, m_UsedAffinitiesOfLabels.back().vectors);
     }
   }
   job.affinities = m_UsedAffinitiesOfLabels;
@@ -397,7 +474,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
          problem.spacing == other.problem.spacing && problem.affinityFunction == other.problem.affinityFunction &&
          problem.objectMean == other.problem.objectMean && problem.objectVariance == other.problem.objectVariance &&
          problem.differenceMean == other.problem.differenceMean &&
-         problem.differenceVariance == other.problem.differenceVariance && problem.weight == other.problem.weight &&
+         problem.differenceVariance == other.problem.differenceVariance && problem.vectors == other.problem.vectors &&
+         problem.numberOfComponents == other.problem.numberOfComponents && problem.weight == other.problem.weight &&
          problem.adjacency == other.problem.adjacency && problem.distanceWeighting == other.problem.distanceWeighting;
 }
 

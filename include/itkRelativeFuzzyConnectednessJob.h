@@ -41,6 +41,19 @@ struct LabelAffinity
   double        objectVariance{ 1.0 };
   double        differenceMean{ 0.0 };
   double        differenceVariance{ 1.0 };
+  /** In place of the values above, if voxels have components. */
+  VectorAffinity vectors{};
+
+  /** Give a problem this affinity. */
+  void
+  ApplyTo(FuzzyConnectednessProblem & problem) const
+  {
+    problem.objectMean = objectMean;
+    problem.objectVariance = objectVariance;
+    problem.differenceMean = differenceMean;
+    problem.differenceVariance = differenceVariance;
+    problem.vectors = vectors;
+  }
 };
 
 /** \class RelativeFuzzyConnectednessJob

@@ -22,6 +22,7 @@
 #include "itkMultiThreaderBase.h"
 #include "itkNumericTraits.h"
 #include "itkProcessObject.h"
+#include "itkVectorImage.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsHostMemory.h"
 #include "itkVoxelMapsJob.h"
@@ -247,10 +248,28 @@ ForEachRow(const TRegion & region, std::int64_t begin, std::int64_t end, const T
   }
 }
 
+template <typename TComponent, unsigned int VDimension>
+std::true_type
+IsVectorImage(const VectorImage<TComponent, VDimension> *);
+std::false_type
+IsVectorImage(const void *);
+
+/** Whether the components of pixels are in the buffer of an itk::VectorImage. */
+template <typename TImage>
+constexpr bool isVectorImage = decltype(IsVectorImage(static_cast<const TImage *>(nullptr)))::value;
+
 /** Whether the pixels of an image are in its buffer. Others compute them, such as itk::ImageAdaptor. */
 template <typename TImage>
 constexpr bool hasPixelsInBuffer =
-  std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value;
+  std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value || isVectorImage<TImage>;
+
+/** Number of elements of the buffer for each pixel. */
+template <typename TImage>
+std::int64_t
+GetElementsPerPixel(const TImage * image)
+{
+  return isVectorImage<TImage> ? static_cast<std::int64_t>(image->GetNumberOfComponentsPerPixel()) : 1;
+}
 
 /** Throws itk::ExceptionObject if the buffer of an image does not hold its buffered region; nothing without an image.
  */
@@ -264,13 +283,15 @@ VerifyBuffer(const TImage * image)
     {
       return;
     }
-    const SizeValueType pixels = image->GetBufferedRegion().GetNumberOfPixels();
+    const SizeValueType elements =
+      image->GetBufferedRegion().GetNumberOfPixels() * static_cast<SizeValueType>(GetElementsPerPixel(image));
     const auto * const  container = image->GetPixelContainer();
     const SizeValueType allocated = container == nullptr ? 0 : container->Size();
-    if (allocated < pixels)
+    if (allocated < elements)
     {
-      itkGenericExceptionMacro("An image has a buffered region of " << pixels << " pixels, but its buffer has "
-                                                                    << allocated << ": call Allocate().");
+      itkGenericExceptionMacro("An image has a buffered region of "
+                               << elements << (isVectorImage<TImage> ? " components" : " pixels")
+                               << ", but its buffer has " << allocated << ": call Allocate().");
     }
   }
 }
@@ -286,7 +307,9 @@ template <typename TImage>
 class RowReader
 {
 public:
-  using PixelType = typename TImage::PixelType;
+  /** Components, if there is a buffer of these. */
+  using PixelType =
+    std::conditional_t<isVectorImage<TImage>, typename TImage::InternalPixelType, typename TImage::PixelType>;
 
   explicit RowReader(const TImage * image)
     : m_Image(image)
@@ -299,7 +322,7 @@ public:
     if constexpr (hasPixelsInBuffer<TImage>)
     {
       static_cast<void>(count);
-      return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index);
+      return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index) * GetElementsPerPixel(m_Image);
     }
     else
     {
@@ -345,7 +368,8 @@ CopyRegion(const TImage * image, const typename TImage::RegionType & region, con
       RowReader<TImage> reader(image);
       ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
         const auto * const row = reader.Read(index, count);
-        std::copy(row, row + count, pixels + voxel);
+        const std::int64_t elements = GetElementsPerPixel(image);
+        std::copy(row, row + count * elements, pixels + voxel * elements);
       });
     });
   return copy;

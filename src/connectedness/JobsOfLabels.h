@@ -82,10 +82,7 @@ ForEachJobOfLabel(const RelativeFuzzyConnectednessJob & job, const TFunction & f
     {
       if (affinity.label == label)
       {
-        ofLabel.objectMean = affinity.objectMean;
-        ofLabel.objectVariance = affinity.objectVariance;
-        ofLabel.differenceMean = affinity.differenceMean;
-        ofLabel.differenceVariance = affinity.differenceVariance;
+        affinity.ApplyTo(ofLabel);
       }
     }
     f(label, ofLabel);

@@ -18,7 +18,6 @@
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/ImageOfInput.h"
 #include "connectedness/JobsOfLabels.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
@@ -38,7 +37,7 @@ namespace
 std::unique_ptr<CpuRelativeHierarchy>
 MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
 {
-  return WithImage(job, [&](const auto * image) -> std::unique_ptr<CpuRelativeHierarchy> {
+  return WithPixels(job, [&](const auto * image) -> std::unique_ptr<CpuRelativeHierarchy> {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
   });

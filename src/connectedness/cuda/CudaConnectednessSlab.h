@@ -127,6 +127,10 @@ private:
   void
   LoadImage();
 
+  /** Make a table of the keys of vectors. */
+  void
+  LoadVectors();
+
   template <typename TPixel>
   void
   LoadImageOf(const TPixel * image);
