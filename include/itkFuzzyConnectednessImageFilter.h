@@ -73,11 +73,20 @@ class CudaFuzzyConnectednessImageFilter;
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
  * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
  * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
+ * - CropToSeeds (off), CropMargin (10), CropMarginInMillimeters (off): see below.
  *
  * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels along each axis
  * around the seeds: the mean and variance of these intensities. Of the smallest 90 % of the differences between face
  * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
  * for the other functions.
+ *
+ * \par Crop
+ * With CropToSeeds, the result is that of an image which ends at the bounding box of all seeds, enlarged by CropMargin
+ * at both ends of each axis, but not beyond the image. Strengths are 0 outside this box. CropMargin is one number or
+ * one for each axis, in voxels, or in the units of the spacing with CropMarginInMillimeters; fractions of voxels are
+ * rounded up, and infinity extends the box to the end of the image. Time and memory are then those of the box, apart
+ * from the output, which keeps the size of the image, and from a copy of the intensities in the box. Paths that leave
+ * the box are not found, so the margin must be wide enough for the object.
  *
  * \par A threshold that suggests itself
  * Where an object leaks, every voxel behind the weakest link on the way has the strength of that link. So the number of
@@ -98,7 +107,7 @@ class CudaFuzzyConnectednessImageFilter;
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
  * if the geometry of the seed image or the mask differs from that of the input, if all voxels of the seed image are
  * zero, if a variance is not finite or is less than 1e-299, if a mean is not finite, if Weight or MinimumStrength is
- * outside [0, 1], or if an estimated variance is not positive and finite.
+ * outside [0, 1], if an estimated variance is not positive and finite, or if CropMargin is negative or NaN.
  *
  * \par Sources
  * J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image Processing 58

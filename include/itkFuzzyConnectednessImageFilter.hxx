@@ -172,9 +172,9 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
 {
   this->UpdateProgress(0.0f);
   m_UsedMethod = MethodEnum::Automatic;
-  const InputImageType * input = this->GetInput();
-  const auto             region = input->GetLargestPossibleRegion();
-  const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  this->SetUsedCropRegion(m_Seeds);
+  const auto & region = this->GetUsedCropRegion();
+  const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
   if (numberOfVoxels == 0)
   {
     this->AllocateOutputs();
@@ -184,7 +184,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   voxelmaps::FuzzyConnectednessJob job;
   voxelmaps::JobProgress           progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   const voxelmaps::JobExecution    execution = voxelmaps::MakeJobExecution(this, progress);
-  const auto                       bufferedInput = voxelmaps::MakeBufferedImage(input, execution);
+  const auto                       bufferedInput = voxelmaps::MakeBufferedRegion(this->GetInput(), region, execution);
   this->FillProblem(*bufferedInput, execution, job);
   const auto mask = voxelmaps::MakeBytes(this->GetMaskImage(), region, this->GetInsidePixelValue(), job.execution);
   job.mask = mask.get();
@@ -196,11 +196,11 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   job.method = m_Method;
   this->SetAffinity(job);
 
-  this->AllocateOutputs();
-  job.output = this->GetOutput()->GetBufferPointer();
-  voxelmaps::UseHugePages(job.output, static_cast<std::size_t>(numberOfVoxels) * sizeof(OutputPixelType));
+  voxelmaps::RegionOfOutput<OutputImageType> strengths(this->GetOutput(), region);
+  job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
   this->ComputeStrengths(job);
+  strengths.Write(execution);
   this->UpdateProgress(1.0f);
 }
 

@@ -18,11 +18,14 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_h
 #define itkFuzzyConnectednessImageFilterBase_h
 
-#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "itkArray.h"
+#include "itkArray2D.h"
+#include "itkFixedArray.h"
 #include "itkFuzzyConnectednessEnums.h"
-#include "itkFuzzyConnectednessJob.h"
+#include "itkFuzzyConnectednessVectorAffinity.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
+#include "itkVariableLengthVector.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsJobUtilities.h"
 
@@ -32,9 +35,48 @@
 
 namespace itk
 {
+namespace voxelmaps
+{
+/** \class ComponentsOfPixel
+ * \brief The type of the components of a pixel, and their number: 0 for scalars and where the image knows it.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TComponent, bool VIsVector, unsigned int VNumber>
+struct ComponentsOfPixel
+{
+  using Type = TComponent;
+  static constexpr bool         isVector = VIsVector;
+  static constexpr unsigned int number = VNumber;
+};
+
+template <typename TComponent, unsigned int VLength>
+ComponentsOfPixel<TComponent, true, VLength>
+GetComponentsOfPixel(const FixedArray<TComponent, VLength> *);
+template <typename TComponent>
+ComponentsOfPixel<TComponent, true, 0>
+GetComponentsOfPixel(const VariableLengthVector<TComponent> *);
+template <typename TPixel>
+std::enable_if_t<std::is_arithmetic<TPixel>::value, ComponentsOfPixel<TPixel, false, 0>>
+GetComponentsOfPixel(const TPixel *);
+
+/** \class VectorParameters
+ * \brief Mean vectors and covariance matrices as users set them; what is not set is empty.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VectorParameters
+{
+  Array<double>   objectMean;
+  Array2D<double> objectCovariance;
+  Array<double>   differenceMean;
+  Array2D<double> differenceCovariance;
+};
+} // namespace voxelmaps
+
 /** \class FuzzyConnectednessImageFilterBase
- * \brief Mask, seed image and affinity of FuzzyConnectednessImageFilter and RelativeFuzzyConnectednessImageFilter,
- * whose documentation describes them.
+ * \brief Mask, seed image, affinity and crop of FuzzyConnectednessImageFilter and
+ * RelativeFuzzyConnectednessImageFilter, whose documentation describes them.
  *
  * Requires its whole input and produces its whole output.
  *
@@ -57,6 +99,8 @@ public:
 
   using InputImageType = TInputImage;
   using InputPixelType = typename InputImageType::PixelType;
+  using InputComponentsType = decltype(voxelmaps::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
+  using InputComponentType = typename InputComponentsType::Type;
   using IndexType = typename InputImageType::IndexType;
   using OutputImageType = TOutputImage;
   using OutputPixelType = typename OutputImageType::PixelType;
@@ -66,11 +110,18 @@ public:
   using SeedPixelType = typename SeedImageType::PixelType;
   using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
   using AdjacencyEnum = FuzzyConnectednessEnums::Adjacency;
+  using typename Superclass::InputImageRegionType;
+  using CropMarginType = FixedArray<double, ImageDimension>;
 
   static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
-  static_assert(std::is_arithmetic<InputPixelType>::value && sizeof(InputPixelType) <= 8 &&
-                  (std::is_floating_point<InputPixelType>::value || sizeof(InputPixelType) <= 4),
-                "The input must be a scalar image of 8, 16 or 32-bit integers, float or double");
+  static_assert(std::is_arithmetic<InputComponentType>::value && sizeof(InputComponentType) <= 8 &&
+                  (std::is_floating_point<InputComponentType>::value || sizeof(InputComponentType) <= 4),
+                "The input must be an image of 8, 16 or 32-bit integers, float or double, or of vectors of these");
+  static_assert(InputComponentsType::number <= voxelmaps::maxNumberOfComponents,
+                "Pixels must have at most 16 components");
+  static_assert(!InputComponentsType::isVector || InputComponentsType::number > 0 ||
+                  voxelmaps::isVectorImage<InputImageType>,
+                "Images of itk::VariableLengthVector must be an itk::VectorImage");
   static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
 
   /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
@@ -101,6 +152,16 @@ public:
   itkSetMacro(DifferenceVariance, double);
   itkGetConstMacro(DifferenceVariance, double);
 
+  /** Mean vector and covariance matrix of the vectors of the object, if pixels have components. Default: empty, for an
+   * estimate. */
+  VoxelMapsSetGetMacro(ObjectMeanVector, Array<double>, m_Vectors.objectMean);
+  VoxelMapsSetGetMacro(ObjectCovariance, Array2D<double>, m_Vectors.objectCovariance);
+
+  /** Mean vector (WeightedSum only) and covariance matrix of the differences in the object, if pixels have components.
+   * Default: empty, for an estimate. */
+  VoxelMapsSetGetMacro(DifferenceMeanVector, Array<double>, m_Vectors.differenceMean);
+  VoxelMapsSetGetMacro(DifferenceCovariance, Array2D<double>, m_Vectors.differenceCovariance);
+
   /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
   itkSetMacro(Weight, double);
   itkGetConstMacro(Weight, double);
@@ -120,6 +181,28 @@ public:
   itkGetConstMacro(UsedDifferenceMean, double);
   itkGetConstMacro(UsedDifferenceVariance, double);
 
+  /** The same if pixels have components; what the affinity function does not need may be empty. */
+  virtual Array<double>
+  GetUsedObjectMeanVector() const
+  {
+    return m_UsedVectors.objectMean;
+  }
+  virtual Array2D<double>
+  GetUsedObjectCovariance() const
+  {
+    return m_UsedVectors.objectCovariance;
+  }
+  virtual Array<double>
+  GetUsedDifferenceMeanVector() const
+  {
+    return m_UsedVectors.differenceMean;
+  }
+  virtual Array2D<double>
+  GetUsedDifferenceCovariance() const
+  {
+    return m_UsedVectors.differenceCovariance;
+  }
+
   /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
   itkSetMacro(MinimumStrength, double);
   itkGetConstMacro(MinimumStrength, double);
@@ -132,6 +215,31 @@ public:
   itkSetMacro(DistanceWeighting, bool);
   itkGetConstMacro(DistanceWeighting, bool);
   itkBooleanMacro(DistanceWeighting);
+
+  /** Whether to compute only the surroundings of the seeds. Default: off. */
+  itkSetMacro(CropToSeeds, bool);
+  itkGetConstMacro(CropToSeeds, bool);
+  itkBooleanMacro(CropToSeeds);
+
+  /** What CropToSeeds adds to the bounding box of the seeds at both ends of each axis, at least 0, in voxels; fractions
+   * are rounded up. Default: 10. */
+  itkSetMacro(CropMargin, CropMarginType);
+  virtual void
+  SetCropMargin(double margin)
+  {
+    CropMarginType margins;
+    margins.Fill(margin);
+    this->SetCropMargin(margins);
+  }
+  itkGetConstReferenceMacro(CropMargin, CropMarginType);
+
+  /** Whether CropMargin is in the units of the spacing, which are usually millimeters. Default: off. */
+  itkSetMacro(CropMarginInMillimeters, bool);
+  itkGetConstMacro(CropMarginInMillimeters, bool);
+  itkBooleanMacro(CropMarginInMillimeters);
+
+  /** The region that the last Update() computed: all of the image, or that of CropToSeeds. */
+  itkGetConstReferenceMacro(UsedCropRegion, InputImageRegionType);
 
 protected:
   FuzzyConnectednessImageFilterBase();
@@ -154,6 +262,24 @@ protected:
   void
   VerifyVariance(const std::string & name, double variance) const;
 
+  /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
+   * that are not empty do not suit the input. */
+  void
+  VerifyVectors(const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const;
+
+  /** Copy what is not empty. */
+  static void
+  CopyVectors(const voxelmaps::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors);
+
+  /** Estimate mean vectors and covariance matrices from the seeds of a problem. */
+  voxelmaps::VectorAffinity
+  EstimateVectors(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const;
+
+  /** Throw an itk::ExceptionObject if those that a problem uses, some of which may be estimates from the seeds of
+   * something, are no affinity. */
+  void
+  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const;
+
   /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
   void
   VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const;
@@ -162,8 +288,12 @@ protected:
   void
   VerifySeed(const IndexType & seed) const;
 
-  /** Set everything in a problem except mask, seeds and means and variances. The image and the progress must outlive
-   * it. */
+  /** Set UsedCropRegion to what is to be computed, given the seeds that are not those of the seed image. */
+  void
+  SetUsedCropRegion(const std::vector<IndexType> & seeds);
+
+  /** Set everything in a problem except mask, seeds and means and variances. The image, whose buffer is the region to
+   * compute, and the progress must outlive it. */
   void
   FillProblem(const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
               voxelmaps::FuzzyConnectednessProblem & problem) const;
@@ -196,9 +326,9 @@ private:
     return variance >= minVariance && variance <= maxVariance;
   }
 
-  /** Linear indices of the voxels of the seed image that are not zero, in ascending order. */
+  /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */
   std::vector<std::int64_t>
-  FindSeedsOfImage(const voxelmaps::JobExecution & execution) const;
+  FindSeedsOfImage(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
   MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
@@ -212,11 +342,23 @@ private:
   double               m_MinimumStrength{ 0.0 };
   AdjacencyEnum        m_Adjacency{ AdjacencyEnum::Face };
   bool                 m_DistanceWeighting{ false };
+  bool                 m_CropToSeeds{ false };
+  CropMarginType       m_CropMargin;
+  bool                 m_CropMarginInMillimeters{ false };
+
+  /** Set the mean vectors and covariance matrices of a problem, estimated if requested or not set. */
+  void
+  SetVectorAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
+
+  voxelmaps::VectorParameters m_Vectors;
+  voxelmaps::VectorParameters m_UsedVectors;
 
   double m_UsedObjectMean{ 0.0 };
   double m_UsedObjectVariance{ 0.0 };
   double m_UsedDifferenceMean{ 0.0 };
   double m_UsedDifferenceVariance{ 0.0 };
+
+  InputImageRegionType m_UsedCropRegion;
 };
 } // namespace itk
 

@@ -21,6 +21,8 @@
 #include "itkFuzzyConnectednessImageFilterBase.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -33,6 +35,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage,
 {
   this->AddOptionalInputName("MaskImage");
   this->AddOptionalInputName("SeedImage");
+  m_CropMargin.Fill(10.0);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -49,16 +52,28 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
   os << indent << "DifferenceMean: " << m_DifferenceMean << std::endl;
   os << indent << "DifferenceVariance: " << m_DifferenceVariance << std::endl;
+  os << indent << "ObjectMeanVector: " << m_Vectors.objectMean << std::endl;
+  os << indent << "ObjectCovariance: " << m_Vectors.objectCovariance << std::endl;
+  os << indent << "DifferenceMeanVector: " << m_Vectors.differenceMean << std::endl;
+  os << indent << "DifferenceCovariance: " << m_Vectors.differenceCovariance << std::endl;
   os << indent << "Weight: " << m_Weight << std::endl;
   os << indent << "EstimateAffinityFromSeeds: " << (m_EstimateAffinityFromSeeds ? "On" : "Off") << std::endl;
   os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
   os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
   os << indent << "Adjacency: " << m_Adjacency << std::endl;
   os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
+  os << indent << "CropToSeeds: " << (m_CropToSeeds ? "On" : "Off") << std::endl;
+  os << indent << "CropMargin: " << m_CropMargin << std::endl;
+  os << indent << "CropMarginInMillimeters: " << (m_CropMarginInMillimeters ? "On" : "Off") << std::endl;
+  os << indent << "UsedCropRegion: " << m_UsedCropRegion;
   os << indent << "UsedObjectMean: " << m_UsedObjectMean << std::endl;
   os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
   os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
   os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
+  os << indent << "UsedObjectMeanVector: " << m_UsedVectors.objectMean << std::endl;
+  os << indent << "UsedObjectCovariance: " << m_UsedVectors.objectCovariance << std::endl;
+  os << indent << "UsedDifferenceMeanVector: " << m_UsedVectors.differenceMean << std::endl;
+  os << indent << "UsedDifferenceCovariance: " << m_UsedVectors.differenceCovariance << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -89,6 +104,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   }
   verifyFraction("Weight", m_Weight);
   verifyFraction("MinimumStrength", m_MinimumStrength);
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    if (!(m_CropMargin[d] >= 0.0))
+    {
+      itkExceptionMacro("CropMargin is " << m_CropMargin[d] << " along axis " << d << ", but must be at least 0.");
+    }
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -122,6 +144,150 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   Superclass::VerifyInputInformation();
   voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
   voxelmaps::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+  if constexpr (InputComponentsType::isVector)
+  {
+    const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
+    if (components == 0 || components > voxelmaps::maxNumberOfComponents)
+    {
+      itkExceptionMacro("The pixels of the input have " << components << " components, but must have 1 to "
+                                                        << voxelmaps::maxNumberOfComponents << '.');
+    }
+    if (m_ObjectMean != 0.0 || m_ObjectVariance != 1.0 || m_DifferenceMean != 0.0 || m_DifferenceVariance != 1.0)
+    {
+      itkExceptionMacro("ObjectMean is " << m_ObjectMean << ", ObjectVariance " << m_ObjectVariance
+                                         << ", DifferenceMean " << m_DifferenceMean << " and DifferenceVariance "
+                                         << m_DifferenceVariance << ", but the pixels of the input have " << components
+                                         << " components: set ObjectMeanVector, ObjectCovariance, DifferenceMeanVector "
+                                            "and DifferenceCovariance, and leave these values at 0 and 1.");
+    }
+  }
+  this->VerifyVectors(m_Vectors, "");
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
+  const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const
+{
+  const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
+    if (rows * columns == 0)
+    {
+      return;
+    }
+    if (!InputComponentsType::isVector)
+    {
+      itkExceptionMacro(<< name << ofWhat << " has " << rows * columns
+                        << " elements, but the input is a scalar image: set means and variances.");
+    }
+    voxelmaps::CallEngine(*this, verifyValues);
+  };
+  const unsigned int        n = this->GetInput()->GetNumberOfComponentsPerPixel();
+  voxelmaps::VectorAffinity vectors;
+  CopyVectors(parameters, vectors);
+  const auto verifyMean = [&](const std::string & name, const std::vector<double> & mean) {
+    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + ofWhat, mean, n); });
+  };
+  const auto verifyCovariance =
+    [&](const std::string & name, const Array2D<double> & matrix, const std::vector<double> & covariance) {
+      verify(name, matrix.rows(), matrix.cols(), [&] {
+        if (matrix.rows() != n || matrix.cols() != n)
+        {
+          itkExceptionMacro(<< name << ofWhat << " has " << matrix.rows() << " rows and " << matrix.cols()
+                            << " columns, but pixels of " << n << " components need " << n << " of both.");
+        }
+        voxelmaps::VerifyCovariance(name + ofWhat, covariance, n);
+      });
+    };
+  verifyMean("ObjectMeanVector", vectors.objectMean);
+  verifyCovariance("ObjectCovariance", parameters.objectCovariance, vectors.objectCovariance);
+  verifyMean("DifferenceMeanVector", vectors.differenceMean);
+  verifyCovariance("DifferenceCovariance", parameters.differenceCovariance, vectors.differenceCovariance);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::CopyVectors(
+  const voxelmaps::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors)
+{
+  // vnl has the elements of a matrix in the order of rows.
+  const auto copy = [](const auto & from, std::vector<double> & to) {
+    if (from.size() > 0)
+    {
+      to.assign(from.data_block(), from.data_block() + from.size());
+    }
+  };
+  copy(parameters.objectMean, vectors.objectMean);
+  copy(parameters.objectCovariance, vectors.objectCovariance);
+  copy(parameters.differenceMean, vectors.differenceMean);
+  copy(parameters.differenceCovariance, vectors.differenceCovariance);
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+voxelmaps::VectorAffinity
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EstimateVectors(
+  const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const
+{
+  return voxelmaps::EstimateVectorAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution).vectors;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyUsedVectors(
+  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const
+{
+  try
+  {
+    voxelmaps::VerifyVectorAffinity(problem, ofWhat);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    // What is set was verified before.
+    itkExceptionMacro("The estimate from the voxels around the seeds (EstimationRadius "
+                      << m_EstimationRadius << ") is no affinity. " << error.what()
+                      << " Increase EstimationRadius, or set the parameter and turn EstimateAffinityFromSeeds off.");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetVectorAffinity(
+  voxelmaps::FuzzyConnectednessProblem & problem)
+{
+  m_UsedVectors = voxelmaps::VectorParameters();
+  if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
+  {
+    return;
+  }
+  const bool usesObject = m_AffinityFunction != AffinityFunctionEnum::Homogeneity;
+  const bool usesDifferenceMean = m_AffinityFunction == AffinityFunctionEnum::WeightedSum;
+  if (m_EstimateAffinityFromSeeds || m_Vectors.differenceCovariance.size() == 0 ||
+      (usesObject && (m_Vectors.objectMean.size() == 0 || m_Vectors.objectCovariance.size() == 0)) ||
+      (usesDifferenceMean && m_Vectors.differenceMean.size() == 0))
+  {
+    problem.vectors = this->EstimateVectors(problem, problem.execution);
+  }
+  if (!m_EstimateAffinityFromSeeds)
+  {
+    CopyVectors(m_Vectors, problem.vectors);
+  }
+  this->VerifyUsedVectors(problem, "");
+
+  const unsigned int n = problem.numberOfComponents;
+  const auto         copyMean = [](const std::vector<double> & from, Array<double> & to) {
+    to.SetSize(from.size());
+    std::copy(from.begin(), from.end(), to.begin());
+  };
+  const auto copyCovariance = [n](const std::vector<double> & from, Array2D<double> & to) {
+    if (!from.empty())
+    {
+      to.SetSize(n, n);
+      std::copy(from.begin(), from.end(), to.begin());
+    }
+  };
+  copyMean(problem.vectors.objectMean, m_UsedVectors.objectMean);
+  copyCovariance(problem.vectors.objectCovariance, m_UsedVectors.objectCovariance);
+  copyMean(problem.vectors.differenceMean, m_UsedVectors.differenceMean);
+  copyCovariance(problem.vectors.differenceCovariance, m_UsedVectors.differenceCovariance);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -165,14 +331,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 std::vector<std::int64_t>
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindSeedsOfImage(
-  const voxelmaps::JobExecution & execution) const
+  const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
 {
   // In blocks of this size, most of which have no seed.
   constexpr std::int64_t blockSize = 64;
 
   const SeedImageType * seedImage = this->GetSeedImage();
   voxelmaps::VerifyBuffer(seedImage);
-  const auto region = seedImage->GetLargestPossibleRegion();
   // By the first voxel of the part that they were found in.
   std::map<std::int64_t, std::vector<std::int64_t>> found;
   std::mutex                                        mutex;
@@ -224,16 +389,75 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetUsedCropRegion(
+  const std::vector<IndexType> & seeds)
+{
+  const InputImageRegionType whole = this->GetInput()->GetLargestPossibleRegion();
+  m_UsedCropRegion = whole;
+  if (!m_CropToSeeds || whole.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  // The first and last voxel of the bounding box, counted from the first one of the image.
+  IndexType first;
+  IndexType last;
+  first.Fill(NumericTraits<IndexValueType>::max());
+  last.Fill(-1);
+  for (const IndexType & seed : seeds)
+  {
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      first[d] = std::min(first[d], seed[d] - whole.GetIndex(d));
+      last[d] = std::max(last[d], seed[d] - whole.GetIndex(d));
+    }
+  }
+  if (this->GetSeedImage() != nullptr)
+  {
+    voxelmaps::JobProgress progress(this, 1);
+    for (std::int64_t voxel : this->FindSeedsOfImage(whole, voxelmaps::MakeJobExecution(this, progress)))
+    {
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        const auto size = static_cast<std::int64_t>(whole.GetSize(d));
+        first[d] = std::min<IndexValueType>(first[d], voxel % size);
+        last[d] = std::max<IndexValueType>(last[d], voxel % size);
+        voxel /= size;
+      }
+    }
+  }
+  if (last[0] < 0)
+  {
+    return; // AddSeedsOfImage() tells that there is no seed.
+  }
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    const auto size = static_cast<IndexValueType>(whole.GetSize(d));
+    // 7.7 mm are 11 voxels of 0.7 mm, although the quotient is a little more.
+    constexpr double rounding = 1e-6;
+    const double     margin =
+      std::ceil(m_CropMarginInMillimeters ? m_CropMargin[d] / std::abs(this->GetInput()->GetSpacing()[d]) - rounding
+                                          : m_CropMargin[d]);
+    const IndexValueType voxels = margin < static_cast<double>(size) ? static_cast<IndexValueType>(margin) : size;
+    const IndexValueType begin = std::max<IndexValueType>(first[d] - voxels, 0);
+    const IndexValueType end = std::min(last[d] + voxels + 1, size);
+    m_UsedCropRegion.SetIndex(d, whole.GetIndex(d) + begin);
+    m_UsedCropRegion.SetSize(d, static_cast<SizeValueType>(end - begin));
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
+void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
   const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(problem.execution);
+    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(image.GetBufferedRegion(), problem.execution);
     if (seedsOfImage.empty())
     {
-      itkExceptionMacro("The seed image has 0 non-zero voxels among " << problem.GetNumberOfVoxels()
-                                                                      << ", but at least one is needed.");
+      itkExceptionMacro("The seed image has 0 non-zero voxels among "
+                        << this->GetSeedImage()->GetLargestPossibleRegion().GetNumberOfPixels()
+                        << ", but at least one is needed.");
     }
     problem.seeds.insert(problem.seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
   }
@@ -276,7 +500,11 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   m_UsedObjectVariance = m_ObjectVariance;
   m_UsedDifferenceMean = m_DifferenceMean;
   m_UsedDifferenceVariance = m_DifferenceVariance;
-  if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
+  if (InputComponentsType::isVector)
+  {
+    this->SetVectorAffinity(problem);
+  }
+  else if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
   {
     const voxelmaps::AffinityEstimate estimate =
       voxelmaps::EstimateAffinity(problem, { m_AffinityFunction, m_EstimationRadius }, problem.execution);
@@ -300,9 +528,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;
-  constexpr bool        isSigned = std::is_signed<InputPixelType>::value;
-  constexpr std::size_t bytes = sizeof(InputPixelType);
-  if constexpr (std::is_floating_point<InputPixelType>::value)
+  constexpr bool        isSigned = std::is_signed<InputComponentType>::value;
+  constexpr std::size_t bytes = sizeof(InputComponentType);
+  if constexpr (std::is_floating_point<InputComponentType>::value)
   {
     problem.pixelType = bytes == 4 ? PixelTypeEnum::Float : PixelTypeEnum::Double;
   }
@@ -312,7 +540,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
                         : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
                                      : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
   }
-  const auto region = this->GetInput()->GetLargestPossibleRegion();
+  const auto region = image.GetBufferedRegion();
   problem.size[2] = 1;
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
@@ -320,6 +548,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     problem.spacing[d] = this->GetInput()->GetSpacing()[d];
   }
   problem.image = image.GetBufferPointer();
+  if constexpr (InputComponentsType::isVector)
+  {
+    static_assert(InputComponentsType::number == 0 ||
+                    sizeof(InputPixelType) == InputComponentsType::number * sizeof(InputComponentType),
+                  "The components of a pixel must follow each other in memory");
+    problem.numberOfComponents = image.GetNumberOfComponentsPerPixel();
+  }
   problem.execution = execution;
   // The choice of a method depends on the number of threads, which may be less than the number of work units.
   problem.execution.numberOfWorkers =

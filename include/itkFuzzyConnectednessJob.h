@@ -29,6 +29,31 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** Maximum number of components of a voxel. */
+constexpr unsigned int maxNumberOfComponents = 16;
+
+/** \class VectorAffinity
+ * \brief Mean vectors and covariance matrices of an affinity, for images whose voxels have several components.
+ *
+ * Matrices are in the order of rows. What an affinity function does not use may be empty.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VectorAffinity
+{
+  std::vector<double> objectMean;
+  std::vector<double> objectCovariance;
+  std::vector<double> differenceMean;
+  std::vector<double> differenceCovariance;
+
+  bool
+  operator==(const VectorAffinity & other) const
+  {
+    return objectMean == other.objectMean && objectCovariance == other.objectCovariance &&
+           differenceMean == other.differenceMean && differenceCovariance == other.differenceCovariance;
+  }
+};
+
 /** \class FuzzyConnectednessInput
  * \brief An image, its mask and the seeds in it.
  *
@@ -52,6 +77,9 @@ struct FuzzyConnectednessInput
 
   const void * image{ nullptr };
   PixelType    pixelType{ PixelType::Float };
+  /** 0 if the voxels are scalars. Otherwise, every voxel has so many components of the pixel type, one after the
+   * other, and the affinity is that of vectors. */
+  unsigned int numberOfComponents{ 0 };
   Triple       size{ { 0, 0, 0 } };
   /** Non-zero inside the mask, which the seeds of a FuzzyConnectednessJob must be; null if there is no mask. */
   const std::uint8_t *      mask{ nullptr };
@@ -80,6 +108,7 @@ struct FuzzyConnectednessProblem : FuzzyConnectednessInput
   double                objectVariance{ 1.0 };
   double                differenceMean{ 0.0 };
   double                differenceVariance{ 1.0 };
+  VectorAffinity        vectors; // in place of the four values above, if voxels have components
   double                weight{ 0.5 };
   double                minimumStrength{ 0.0 };
   Adjacency             adjacency{ Adjacency::Face };

@@ -59,6 +59,19 @@ public:
     /** They get the smallest number among these labels. */
     LowestLabel
   };
+
+  /** \class CudaMethod
+   * \brief How a CUDA device computes labels.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** Hierarchy, except for small images, which the CPU may compute. */
+    Automatic = 0,
+    /** Merges voxels into ever larger components, each of which has one seed in the end. */
+    Hierarchy
+  };
 };
 
 /** Print the name of an enumerator. */
@@ -66,6 +79,8 @@ extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::Competition value);
 extern VoxelMaps_EXPORT std::ostream &
                         operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::TieRule value);
+extern VoxelMaps_EXPORT std::ostream &
+                        operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::CudaMethod value);
 } // namespace itk
 
 #endif // itkRelativeFuzzyConnectednessEnums_h

@@ -33,6 +33,10 @@
 
 namespace itk
 {
+// Overrides the class below where a CUDA device is usable.
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+class CudaRelativeFuzzyConnectednessImageFilter;
+
 /** \class RelativeFuzzyConnectednessImageFilter
  * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
  *
@@ -68,8 +72,8 @@ namespace itk
  * - GetMarginImage(), with GenerateMarginImageOn(): F(v) minus the greatest f(k, v) of all labels except the winner, as
  * a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels of equal strength.
  *
- * All are 0 where F(v) is less than MinimumStrength. The images of strength and margin are empty if they are not
- * generated.
+ * All are 0 where F(v) is less than MinimumStrength, and outside the box of CropToSeeds, which
+ * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
@@ -78,6 +82,7 @@ namespace itk
  * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
  *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
  * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
+ *   If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance) and so on.
  * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
@@ -89,6 +94,7 @@ namespace itk
  * seeds, labels, competition, ties, MinimumStrength or the outputs have changed since. Adding a seed takes as long as
  * deleting one. If EstimateAffinityFromSeeds is on, other seeds give another affinity, which needs another graph.
  * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph.
  * ReleaseHierarchy() gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
@@ -126,10 +132,13 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
+  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
+   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
 
   using typename Superclass::IndexType;
+  using typename Superclass::InputComponentsType;
   using typename Superclass::InputImageType;
   using typename Superclass::MaskImageType;
   using LabelImageType = TLabelImage;
@@ -138,6 +147,7 @@ public:
   using StrengthPixelType = typename StrengthImageType::PixelType;
   using CompetitionEnum = RelativeFuzzyConnectednessEnums::Competition;
   using TieRuleEnum = RelativeFuzzyConnectednessEnums::TieRule;
+  using CudaMethodEnum = RelativeFuzzyConnectednessEnums::CudaMethod;
   using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
 
   static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
@@ -172,6 +182,18 @@ public:
   using Superclass::SetDifferenceVariance;
   virtual void
   SetDifferenceVariance(LabelPixelType label, double variance);
+  using Superclass::SetObjectMeanVector;
+  virtual void
+  SetObjectMeanVector(LabelPixelType label, const Array<double> & mean);
+  using Superclass::SetObjectCovariance;
+  virtual void
+  SetObjectCovariance(LabelPixelType label, const Array2D<double> & covariance);
+  using Superclass::SetDifferenceMeanVector;
+  virtual void
+  SetDifferenceMeanVector(LabelPixelType label, const Array<double> & mean);
+  using Superclass::SetDifferenceCovariance;
+  virtual void
+  SetDifferenceCovariance(LabelPixelType label, const Array2D<double> & covariance);
   virtual void
   ClearAffinitiesOfLabels();
 
@@ -252,6 +274,11 @@ protected:
   void
   GenerateData() override;
 
+  /** Compute a job, with the hierarchy if it is not null; overridden by the CUDA class. */
+  virtual void
+  ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
+                voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
+
 private:
   using Seed = std::pair<IndexType, LabelPixelType>;
 
@@ -263,6 +290,7 @@ private:
     const void *                         mask;
     ModifiedTimeType                     maskTime;
     double                               insideValue;
+    typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
     bool
@@ -284,8 +312,8 @@ private:
   void
   SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
 
-  /** Allocate an image of strengths, or make it empty. Returns its pixels. */
-  StrengthPixelType *
+  /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
+  std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
   // The order of ParametersOfLabel.
@@ -298,9 +326,15 @@ private:
   };
   using ParametersOfLabel = std::array<std::optional<double>, 4>;
 
-  std::map<LabelPixelType, ParametersOfLabel> m_ParametersOfLabels;
-  bool                                        m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>       m_UsedAffinitiesOfLabels;
+  template <typename TParameter>
+  void
+  SetVectorsOfLabel(LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter,
+                    const TParameter & value);
+
+  std::map<LabelPixelType, ParametersOfLabel>           m_ParametersOfLabels;
+  std::map<LabelPixelType, voxelmaps::VectorParameters> m_VectorsOfLabels;
+  bool                                                  m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>                 m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -18,10 +18,13 @@
 #ifndef itkRelativeFuzzyConnectednessImageFilter_hxx
 #define itkRelativeFuzzyConnectednessImageFilter_hxx
 
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkVoxelMapsCudaOverride.h"
 #include "itkVoxelMapsHostMemory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -34,6 +37,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->SetNumberOfRequiredOutputs(1);
   this->SetNthOutput(1, this->MakeOutput(1));
   this->SetNthOutput(2, this->MakeOutput(2));
+  // Using the static member instantiates it, which registers the override at load time.
+  using CudaFilterType =
+    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>;
+  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -156,11 +163,58 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
+  LabelPixelType label, const Array<double> & mean)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
+  LabelPixelType label, const Array2D<double> & covariance)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectCovariance, covariance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
+  LabelPixelType label, const Array<double> & mean)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceMean, mean);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
+  LabelPixelType label, const Array2D<double> & covariance)
+{
+  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceCovariance, covariance);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+template <typename TParameter>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
+  LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
+{
+  TParameter & known = m_VectorsOfLabels[label].*parameter;
+  if (known != value)
+  {
+    known = value;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
 {
-  if (!m_ParametersOfLabels.empty())
+  if (!m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty())
   {
     m_ParametersOfLabels.clear();
+    m_VectorsOfLabels.clear();
     this->Modified();
   }
 }
@@ -203,6 +257,10 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     os << ' ' << static_cast<unsigned int>(each.first);
   }
+  for (const auto & each : m_VectorsOfLabels)
+  {
+    os << ' ' << static_cast<unsigned int>(each.first);
+  }
   os << std::endl;
   os << indent << "Competition: " << m_Competition << std::endl;
   os << indent << "TieRule: " << m_TieRule << std::endl;
@@ -230,7 +288,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
-  if (m_Competition == CompetitionEnum::Iterative && (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty()))
+  if (m_Competition == CompetitionEnum::Iterative &&
+      (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
                       << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
@@ -262,6 +321,17 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   for (const Seed & seed : m_Seeds)
   {
     this->VerifySeed(seed.first);
+  }
+  if (InputComponentsType::isVector && !m_ParametersOfLabels.empty())
+  {
+    itkExceptionMacro(
+      "Label " << static_cast<unsigned int>(m_ParametersOfLabels.begin()->first)
+               << " has means or variances of its own, but the pixels of the input have components: set "
+                  "mean vectors and covariance matrices of labels.");
+  }
+  for (const auto & each : m_VectorsOfLabels)
+  {
+    this->VerifyVectors(each.second, " of label " + std::to_string(each.first));
   }
 }
 
@@ -311,11 +381,19 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
           ofLabel.seeds.push_back(job.seeds[i]);
         }
       }
+      if (InputComponentsType::isVector)
+      {
+        voxelmaps::FuzzyConnectednessProblem problem = job;
+        problem.vectors = this->EstimateVectors(ofLabel, job.execution);
+        this->VerifyUsedVectors(problem, " of label " + std::to_string(label));
+        m_UsedAffinitiesOfLabels.push_back({ label, 0.0, 1.0, 0.0, 1.0, problem.vectors });
+        continue;
+      }
       const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
         ofLabel, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
       this->VerifyEstimate(estimate, " of label " + std::to_string(label));
       m_UsedAffinitiesOfLabels.push_back(
-        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance });
+        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance, {} });
     }
   }
   else
@@ -327,7 +405,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
                                            parameters[objectMean].value_or(job.objectMean),
                                            parameters[objectVariance].value_or(job.objectVariance),
                                            parameters[differenceMean].value_or(job.differenceMean),
-                                           parameters[differenceVariance].value_or(job.differenceVariance) });
+                                           parameters[differenceVariance].value_or(job.differenceVariance),
+                                           {} });
+    }
+    for (const auto & each : m_VectorsOfLabels)
+    {
+      m_UsedAffinitiesOfLabels.push_back({ each.first, 0.0, 1.0, 0.0, 1.0, job.vectors });
+      Superclass::CopyVectors(each.second, m_UsedAffinitiesOfLabels.back().vectors);
     }
   }
   job.affinities = m_UsedAffinitiesOfLabels;
@@ -346,7 +430,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   this->AddSeedsOfImage(image, job);
   for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
   {
-    job.labels.push_back(this->GetSeedImage()->GetBufferPointer()[job.seeds[i]]);
+    job.labels.push_back(this->GetSeedImage()->GetPixel(image.ComputeIndex(job.seeds[i])));
   }
 
   // Those of a seed image alone are all different.
@@ -370,18 +454,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 auto
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
-  StrengthImageType * image, bool isGenerated) const -> StrengthPixelType *
+  StrengthImageType * image, bool isGenerated) const -> std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
 {
   if (!isGenerated)
   {
     image->Initialize();
-    return nullptr;
+    return std::nullopt;
   }
-  image->SetBufferedRegion(image->GetRequestedRegion());
-  image->Allocate();
-  voxelmaps::UseHugePages(image->GetBufferPointer(),
-                          image->GetBufferedRegion().GetNumberOfPixels() * sizeof(StrengthPixelType));
-  return image->GetBufferPointer();
+  return std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>(std::in_place, image, this->GetUsedCropRegion());
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -390,11 +470,12 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   const State & other) const
 {
   return input == other.input && inputTime == other.inputTime && mask == other.mask && maskTime == other.maskTime &&
-         insideValue == other.insideValue && problem.size == other.problem.size &&
+         insideValue == other.insideValue && region == other.region && problem.size == other.problem.size &&
          problem.spacing == other.problem.spacing && problem.affinityFunction == other.problem.affinityFunction &&
          problem.objectMean == other.problem.objectMean && problem.objectVariance == other.problem.objectVariance &&
          problem.differenceMean == other.problem.differenceMean &&
-         problem.differenceVariance == other.problem.differenceVariance && problem.weight == other.problem.weight &&
+         problem.differenceVariance == other.problem.differenceVariance && problem.vectors == other.problem.vectors &&
+         problem.numberOfComponents == other.problem.numberOfComponents && problem.weight == other.problem.weight &&
          problem.adjacency == other.problem.adjacency && problem.distanceWeighting == other.problem.distanceWeighting;
 }
 
@@ -412,14 +493,17 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   this->UpdateProgress(0.0f);
   const InputImageType * input = this->GetInput();
   const MaskImageType *  maskImage = this->GetMaskImage();
-  const auto             region = input->GetLargestPossibleRegion();
-  const auto             numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
-  LabelImageType *       labels = this->GetOutput();
+  std::vector<IndexType> seeds;
+  std::transform(
+    m_Seeds.begin(), m_Seeds.end(), std::back_inserter(seeds), [](const Seed & seed) { return seed.first; });
+  this->SetUsedCropRegion(seeds);
+  const auto & region = this->GetUsedCropRegion();
+  const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
 
   voxelmaps::RelativeFuzzyConnectednessJob job;
   voxelmaps::JobProgress                   progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   const voxelmaps::JobExecution            execution = voxelmaps::MakeJobExecution(this, progress);
-  const auto                               bufferedInput = voxelmaps::MakeBufferedImage(input, execution);
+  const auto                               bufferedInput = voxelmaps::MakeBufferedRegion(input, region, execution);
   this->FillProblem(*bufferedInput, execution, job);
   const auto mask = voxelmaps::MakeBytes(maskImage, region, this->GetInsidePixelValue(), execution);
   job.mask = mask.get();
@@ -430,41 +514,62 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     this->SetAffinitiesOfLabels(job);
   }
 
-  labels->SetBufferedRegion(labels->GetRequestedRegion());
-  labels->Allocate();
-  job.labelOutput = labels->GetBufferPointer();
-  voxelmaps::UseHugePages(job.labelOutput, static_cast<std::size_t>(numberOfVoxels) * sizeof(LabelPixelType));
+  voxelmaps::RegionOfOutput<LabelImageType> labels(this->GetOutput(), region);
+  job.labelOutput = labels.GetBufferPointer();
   job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
-  job.strengthOutput = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);
-  job.marginOutput = this->PrepareStrengths(this->GetMarginImage(), m_GenerateMarginImage);
+  auto strengths = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);
+  auto margins = this->PrepareStrengths(this->GetMarginImage(), m_GenerateMarginImage);
+  job.strengthOutput = strengths ? strengths->GetBufferPointer() : nullptr;
+  job.marginOutput = margins ? margins->GetBufferPointer() : nullptr;
   job.outputIsDouble = std::is_same<StrengthPixelType, double>::value;
   job.competition = m_Competition;
   job.tieRule = m_TieRule;
-  if (!m_KeepHierarchy)
+  if (m_KeepHierarchy)
   {
-    voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeRelativeFuzzyConnectedness(job); });
-    this->UpdateProgress(1.0f);
-    return;
+    State state{};
+    state.input = input;
+    state.inputTime = input->GetMTime();
+    state.mask = maskImage;
+    state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
+    state.insideValue = static_cast<double>(this->GetInsidePixelValue());
+    state.region = region;
+    state.problem = job;
+    state.problem.seeds.clear();
+    state.problem.image = nullptr;
+    state.problem.mask = nullptr;
+    state.problem.execution = voxelmaps::JobExecution();
+    if (!state.IsSame(m_StateOfHierarchy))
+    {
+      m_Hierarchy.Release();
+    }
+    m_StateOfHierarchy = state;
+    this->ComputeLabels(job, &m_Hierarchy);
+  }
+  else
+  {
+    this->ComputeLabels(job, nullptr);
   }
 
-  State state{};
-  state.input = input;
-  state.inputTime = input->GetMTime();
-  state.mask = maskImage;
-  state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
-  state.insideValue = static_cast<double>(this->GetInsidePixelValue());
-  state.problem = job;
-  state.problem.seeds.clear();
-  state.problem.image = nullptr;
-  state.problem.mask = nullptr;
-  state.problem.execution = voxelmaps::JobExecution();
-  if (!state.IsSame(m_StateOfHierarchy))
+  labels.Write(execution);
+  for (auto * const each : { &strengths, &margins })
   {
-    m_Hierarchy.Release();
+    if (*each)
+    {
+      (*each)->Write(execution);
+    }
   }
-  m_StateOfHierarchy = state;
-  voxelmaps::CallEngine(*this, [&] { voxelmaps::ComputeRelativeFuzzyConnectedness(job, m_Hierarchy); });
   this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
+void
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
+  const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+{
+  voxelmaps::CallEngine(*this, [&] {
+    hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                         : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+  });
 }
 } // namespace itk
 

@@ -41,6 +41,19 @@ struct LabelAffinity
   double        objectVariance{ 1.0 };
   double        differenceMean{ 0.0 };
   double        differenceVariance{ 1.0 };
+  /** In place of the values above, if voxels have components. */
+  VectorAffinity vectors{};
+
+  /** Give a problem this affinity. */
+  void
+  ApplyTo(FuzzyConnectednessProblem & problem) const
+  {
+    problem.objectMean = objectMean;
+    problem.objectVariance = objectVariance;
+    problem.differenceMean = differenceMean;
+    problem.differenceVariance = differenceVariance;
+    problem.vectors = vectors;
+  }
 };
 
 /** \class RelativeFuzzyConnectednessJob
@@ -71,6 +84,8 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
 };
 
 class RelativeHierarchy;
+struct CudaRelativeFuzzyConnectednessOptions;
+struct CudaRelativeFuzzyConnectednessReport;
 
 /** \class RelativeFuzzyConnectednessHierarchy
  * \brief The contracted graph of an image, with which jobs of other seeds are computed faster.
@@ -105,6 +120,10 @@ private:
   friend VoxelMaps_EXPORT void
   ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                     RelativeFuzzyConnectednessHierarchy & hierarchy);
+  friend VoxelMaps_EXPORT CudaRelativeFuzzyConnectednessReport
+  ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                        const CudaRelativeFuzzyConnectednessOptions & options,
+                                        RelativeFuzzyConnectednessHierarchy &         hierarchy);
 
   std::unique_ptr<RelativeHierarchy> m_Hierarchy;
 };
@@ -114,9 +133,9 @@ private:
 VoxelMaps_EXPORT void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job);
 
-/** The same with a hierarchy, which is built if it is empty. Otherwise, it must have been built for an image of the
- * same pixels, mask and affinity, with the same result for all seeds. If this throws, the hierarchy is as it was
- * before. */
+/** The same with a hierarchy, which is built if it is empty or of a device. Otherwise, it must have been built for an
+ * image of the same pixels, mask and affinity, with the same result for all seeds. If this throws, the hierarchy is as
+ * it was before. */
 VoxelMaps_EXPORT void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                   RelativeFuzzyConnectednessHierarchy & hierarchy);

@@ -46,4 +46,17 @@ operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::TieRule value)
   }
   return out << "invalid tie rule";
 }
+
+std::ostream &
+operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::CudaMethod value)
+{
+  switch (value)
+  {
+    case RelativeFuzzyConnectednessEnums::CudaMethod::Automatic:
+      return out << "Automatic";
+    case RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy:
+      return out << "Hierarchy";
+  }
+  return out << "invalid CUDA method";
+}
 } // namespace itk

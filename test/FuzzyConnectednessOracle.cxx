@@ -74,30 +74,21 @@ MakeStep(const Scene & scene, const Triple & by)
 }
 
 std::uint32_t
-KeyOfStep(const Scene & scene, double a, double b, const Step & step)
+KeyOfDistance(double distance)
 {
-  if (!std::isfinite(a) || !std::isfinite(b))
-  {
-    return notReached;
-  }
-  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
-  {
-    // Floats that are not negative are ordered like their bits.
-    const double largest = std::numeric_limits<float>::max();
-    const auto   rounded = static_cast<float>(std::min(std::abs(a - b), largest));
-    std::int32_t bits = 0;
-    std::memcpy(&bits, &rounded, sizeof(bits));
-    return fullAffinity - static_cast<std::uint32_t>(bits);
-  }
-  const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
-  const double fromMean = (a + b) * 0.5 - scene.objectMean;
-  const double difference = std::abs(a - b);
-  const double fromDifference = isSum ? difference - scene.differenceMean : difference * 0.5;
-  // -ln of the two Gaussians; their geometric mean has half of it.
-  const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
-  const double cost1 = fromMean * fromMean * (0x1p24 * (half / (2.0 * scene.objectVariance)));
-  const double cost2 = fromDifference * fromDifference * (0x1p24 * (half / (2.0 * scene.differenceVariance)));
-  if (isSum)
+  // Floats that are not negative are ordered like their bits.
+  const double largest = std::numeric_limits<float>::max();
+  const auto   rounded = static_cast<float>(std::min(distance, largest));
+  std::int32_t bits = 0;
+  std::memcpy(&bits, &rounded, sizeof(bits));
+  return fullAffinity - static_cast<std::uint32_t>(bits);
+}
+
+/** Key of the costs of mean and difference, and of the length of the link. */
+std::uint32_t
+KeyOfCosts(const Scene & scene, double cost1, double cost2, const Step & step)
+{
+  if (scene.affinityFunction == AffinityFunction::WeightedSum)
   {
     const double weight1 = std::floor(0x1p30 * scene.weight + 0.5);
     const double weight2 = 0x1p30 - weight1;
@@ -120,6 +111,88 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   return cost >= fullAffinity ? notReached : static_cast<std::uint32_t>(fullAffinity - cost);
 }
 
+/** Cost of a vector relative to the mean, with a covariance matrix. */
+double
+CostOfVector(const std::vector<double> & x, const std::vector<double> & covariance, double half)
+{
+  using Row = std::vector<double>;
+  const std::size_t n = x.size();
+  std::vector<Row>  l(n, Row(n, 0.0));
+  Row               d(n, 0.0);
+  Row               z(n, 0.0);
+  double            cost = 0.0;
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    Row scaled(n, 0.0); // L[i][j] D[j]
+    d[i] = covariance[i * n + i];
+    z[i] = x[i];
+    for (std::size_t j = 0; j < i; ++j)
+    {
+      scaled[j] = covariance[i * n + j];
+      for (std::size_t k = 0; k < j; ++k)
+      {
+        scaled[j] -= scaled[k] * l[j][k];
+      }
+      l[i][j] = scaled[j] / d[j];
+      d[i] -= scaled[j] * l[i][j];
+      z[i] -= l[i][j] * z[j];
+    }
+    cost += z[i] * z[i] * (0x1p24 * (half / (2.0 * d[i])));
+  }
+  return cost;
+}
+
+std::uint32_t
+KeyOfVectorStep(const Scene & scene, const double * a, const double * b, const Step & step)
+{
+  const bool          isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
+  std::vector<double> fromMean;
+  std::vector<double> difference;
+  double              squares = 0.0;
+  for (unsigned int i = 0; i < scene.components; ++i)
+  {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i]))
+    {
+      return notReached;
+    }
+    squares += (a[i] - b[i]) * (a[i] - b[i]);
+    fromMean.push_back((a[i] + b[i]) * 0.5 - (scene.objectMeanVector.empty() ? 0.0 : scene.objectMeanVector[i]));
+    difference.push_back(isSum ? std::abs(a[i] - b[i]) - scene.differenceMeanVector[i] : (a[i] - b[i]) * 0.5);
+  }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    return KeyOfDistance(std::sqrt(squares));
+  }
+  const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  const bool   usesMean = scene.affinityFunction != AffinityFunction::Homogeneity;
+  return KeyOfCosts(scene,
+                    usesMean ? CostOfVector(fromMean, scene.objectCovariance, half) : 0.0,
+                    CostOfVector(difference, scene.differenceCovariance, half),
+                    step);
+}
+
+std::uint32_t
+KeyOfStep(const Scene & scene, double a, double b, const Step & step)
+{
+  if (!std::isfinite(a) || !std::isfinite(b))
+  {
+    return notReached;
+  }
+  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
+  {
+    return KeyOfDistance(std::abs(a - b));
+  }
+  const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
+  const double fromMean = (a + b) * 0.5 - scene.objectMean;
+  const double difference = std::abs(a - b);
+  const double fromDifference = isSum ? difference - scene.differenceMean : difference * 0.5;
+  // -ln of the two Gaussians; their geometric mean has half of it.
+  const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  const double cost1 = fromMean * fromMean * (0x1p24 * (half / (2.0 * scene.objectVariance)));
+  const double cost2 = fromDifference * fromDifference * (0x1p24 * (half / (2.0 * scene.differenceVariance)));
+  return KeyOfCosts(scene, cost1, cost2, step);
+}
+
 /** Steps to half of the neighbors, those that come later in memory. */
 std::vector<Step>
 MakeStepsForward(const Scene & scene)
@@ -139,6 +212,35 @@ MakeStepsForward(const Scene & scene)
   return steps;
 }
 
+/** x^T C^-1 x. */
+long double
+SquaredMahalanobisDistance(std::vector<long double> x, const std::vector<double> & covariance)
+{
+  const std::size_t              n = x.size();
+  std::vector<long double>       matrix(covariance.begin(), covariance.end());
+  const std::vector<long double> original = x;
+  for (std::size_t k = 0; k < n; ++k)
+  {
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      if (i != k)
+      {
+        const long double factor = matrix[i * n + k] / matrix[k * n + k];
+        for (std::size_t j = k; j < n; ++j)
+        {
+          matrix[i * n + j] -= factor * matrix[k * n + j];
+        }
+        x[i] -= factor * x[k];
+      }
+    }
+  }
+  long double result = 0.0L;
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    result += original[i] * x[i] / matrix[i * n + i];
+  }
+  return result;
+}
 } // namespace
 
 double
@@ -169,6 +271,12 @@ KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
   return KeyOfStep(scene, a, b, MakeStep(scene, step));
 }
 
+std::uint32_t
+KeyOfVectorLink(const Scene & scene, const double * a, const double * b, const Triple & step)
+{
+  return KeyOfVectorStep(scene, a, b, MakeStep(scene, step));
+}
+
 std::vector<Edge>
 MakeEdges(const Scene & scene)
 {
@@ -195,7 +303,12 @@ MakeEdges(const Scene & scene)
           {
             continue;
           }
-          const std::uint32_t key = KeyOfStep(scene, scene.intensities[voxel], scene.intensities[neighbor], step);
+          const std::uint32_t key = scene.components == 0
+                                      ? KeyOfStep(scene, scene.intensities[voxel], scene.intensities[neighbor], step)
+                                      : KeyOfVectorStep(scene,
+                                                        scene.intensities.data() + voxel * scene.components,
+                                                        scene.intensities.data() + neighbor * scene.components,
+                                                        step);
           if (key != notReached)
           {
             edges.push_back({ key, static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(neighbor) });
@@ -282,6 +395,42 @@ Affinity(const Scene & scene, double a, double b, const Triple & step)
       return ofHalf / length;
     case AffinityFunction::AbsoluteDifference:
       return 1.0L / (1.0L + d);
+    default:
+      return std::sqrt(ofMean * ofHalf) / length;
+  }
+}
+
+long double
+AffinityOfVectors(const Scene & scene, const double * a, const double * b, const Triple & step)
+{
+  std::vector<long double> h;
+  std::vector<long double> half;
+  std::vector<long double> absolute;
+  long double              squares = 0.0L;
+  for (unsigned int i = 0; i < scene.components; ++i)
+  {
+    const long double difference = static_cast<long double>(a[i]) - b[i];
+    h.push_back((static_cast<long double>(a[i]) + b[i]) / 2.0L - scene.objectMeanVector[i]);
+    half.push_back(difference / 2.0L);
+    absolute.push_back(std::abs(difference) - scene.differenceMeanVector[i]);
+    squares += difference * difference;
+  }
+  const auto gaussian = [](const std::vector<long double> & x, const std::vector<double> & covariance) {
+    return std::exp(-SquaredMahalanobisDistance(x, covariance) / 2.0L);
+  };
+  const long double ofMean = gaussian(h, scene.objectCovariance);
+  const long double ofHalf = gaussian(half, scene.differenceCovariance);
+  const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
+  switch (scene.affinityFunction)
+  {
+    case AffinityFunction::WeightedSum:
+      return (scene.weight * ofMean + (1.0L - scene.weight) * gaussian(absolute, scene.differenceCovariance)) / length;
+    case AffinityFunction::Minimum:
+      return std::min(ofMean, ofHalf) / length;
+    case AffinityFunction::Homogeneity:
+      return ofHalf / length;
+    case AffinityFunction::AbsoluteDifference:
+      return 1.0L / (1.0L + std::sqrt(squares));
     default:
       return std::sqrt(ofMean * ofHalf) / length;
   }

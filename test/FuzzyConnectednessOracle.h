@@ -42,10 +42,12 @@ constexpr std::uint32_t keyOfSeeds = 0x7fffffff;
 /** An image of any pixel type, whose intensities double represents exactly, and all parameters. */
 struct Scene
 {
-  Triple                    size{ { 1, 1, 1 } };
-  std::array<double, 3>     spacing{ { 1.0, 1.0, 1.0 } };
-  std::vector<double>       intensities;
-  std::vector<std::uint8_t> mask; // no mask if empty
+  Triple                size{ { 1, 1, 1 } };
+  std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
+  /** Number of components of a voxel; 0 for scalars. */
+  unsigned int              components{ 0 };
+  std::vector<double>       intensities; // all components of a voxel, one after the other
+  std::vector<std::uint8_t> mask;        // no mask if empty
   std::vector<std::int64_t> seeds;
 
   AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
@@ -53,9 +55,14 @@ struct Scene
   double           objectVariance{ 1.0 };
   double           differenceMean{ 0.0 };
   double           differenceVariance{ 1.0 };
-  double           weight{ 0.5 };
-  Adjacency        adjacency{ Adjacency::Face };
-  bool             distanceWeighting{ false };
+  /** In place of these four values, if voxels have components; matrices in the order of rows. */
+  std::vector<double> objectMeanVector;
+  std::vector<double> objectCovariance;
+  std::vector<double> differenceMeanVector;
+  std::vector<double> differenceCovariance;
+  double              weight{ 0.5 };
+  Adjacency           adjacency{ Adjacency::Face };
+  bool                distanceWeighting{ false };
 
   std::int64_t
   GetNumberOfVoxels() const
@@ -71,6 +78,12 @@ ExponentialOfNegative(double x);
 /** Key of the link of two voxels of intensities a and b, step voxels apart. */
 std::uint32_t
 KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
+
+/** Key of the link of two voxels whose components begin at a and b. The covariance matrix is factored as L D L^T, row
+ * by row; z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ..., and the squared distance in units of the cost is the sum of
+ * z[i]^2 times (unit / 2 / D[i]), all in this order, in double. */
+std::uint32_t
+KeyOfVectorLink(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** A link of two voxels, and its key, which is not 0. */
 struct Edge
@@ -91,6 +104,10 @@ ComputeKeys(const Scene & scene);
 /** The affinity of two voxels by its closed formula, not rounded to a key. */
 long double
 Affinity(const Scene & scene, double a, double b, const Triple & step);
+
+/** The same for voxels whose components begin at a and b, by Gaussian elimination. */
+long double
+AffinityOfVectors(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** The strength of a key in long double. */
 long double

@@ -245,9 +245,10 @@ operator<<(std::ostream & out, const FuzzyConnectednessRandomCase & randomCase)
              << static_cast<int>(randomCase.pixelType) << ", " << scene.affinityFunction << ", mean "
              << scene.objectMean << ", variance " << scene.objectVariance << ", difference mean "
              << scene.differenceMean << ", difference variance " << scene.differenceVariance << ", weight "
-             << scene.weight << ", " << scene.adjacency << (scene.distanceWeighting ? ", by distance" : "")
-             << ", spacing " << scene.spacing[0] << ' ' << scene.spacing[1] << ' ' << scene.spacing[2] << ", "
-             << (scene.mask.empty() ? "no" : "with") << " mask, " << scene.seeds.size() << " seeds";
+             << scene.weight << ", " << scene.components << " components, " << scene.adjacency
+             << (scene.distanceWeighting ? ", by distance" : "") << ", spacing " << scene.spacing[0] << ' '
+             << scene.spacing[1] << ' ' << scene.spacing[2] << ", " << (scene.mask.empty() ? "no" : "with") << " mask, "
+             << scene.seeds.size() << " seeds";
 }
 
 FuzzyConnectednessRandomCase
@@ -279,6 +280,65 @@ DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension, Pix
   DrawSeeds(scene, random);
   DrawAffinity(levels, scene, random);
   return randomCase;
+}
+
+void
+MakeVectors(FuzzyConnectednessRandomCase & randomCase, unsigned int components, RandomNumbers & random)
+{
+  Scene &                   scene = randomCase.scene;
+  const std::vector<double> scalars = scene.intensities;
+  const auto                voxels = static_cast<std::int64_t>(scalars.size());
+  scene.components = components;
+  scene.intensities.resize(scalars.size() * components);
+  const auto fraction = [&random] { return static_cast<double>(random.Below(1001)) / 1000.0; };
+  for (unsigned int c = 0; c < components; ++c)
+  {
+    const std::int64_t shift = c == 0 ? 0 : random.OneOf<std::int64_t>({ 0, 1, random.Below(voxels) });
+    for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
+    {
+      scene.intensities[static_cast<std::size_t>(voxel * components + c)] =
+        scalars[static_cast<std::size_t>((voxel + shift) % voxels)];
+    }
+    // Greater means are not allowed.
+    constexpr double maxMean = 8e307;
+    scene.objectMeanVector.push_back(
+      std::min(std::max(-maxMean, scene.objectMean * (0.8 + 0.4 * fraction())), maxMean));
+    scene.differenceMeanVector.push_back(std::min(maxMean, scene.differenceMean * (0.1 + fraction())));
+  }
+  // Components that depend on common factors, and each on something of its own.
+  const auto drawCovariance = [&](double variance) {
+    constexpr std::size_t factors = 3;
+    std::vector<double>   deviations;
+    std::vector<double>   loads;
+    std::vector<double>   covariance(std::size_t{ components } * components);
+    const double          dependence = random.OneOf<double>({ 0.0, 0.5, 1.0 });
+    for (unsigned int i = 0; i < components; ++i)
+    {
+      deviations.push_back(std::sqrt(variance) * (0.5 + fraction()));
+      double rest = 1.0;
+      for (std::size_t k = 0; k < factors; ++k)
+      {
+        // The sum of squares is at most 0.96.
+        loads.push_back(dependence * (fraction() - 0.5) * 2.0 * 0.5656);
+        rest -= loads.back() * loads.back();
+      }
+      for (unsigned int j = 0; j <= i; ++j)
+      {
+        double correlation = i == j ? rest : 0.0;
+        for (std::size_t k = 0; k < factors; ++k)
+        {
+          correlation += loads[i * factors + k] * loads[j * factors + k];
+        }
+        covariance[i * components + j] = deviations[i] * deviations[j] * correlation;
+        covariance[j * components + i] = covariance[i * components + j];
+      }
+    }
+    return covariance;
+  };
+  // Mean squared distances grow with the number of components.
+  scene.objectCovariance = drawCovariance(scene.objectVariance * components);
+  scene.differenceCovariance = drawCovariance(scene.differenceVariance * components);
+  StorePixels(randomCase, randomCase.pixelType);
 }
 
 void
@@ -413,6 +473,10 @@ MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
   Job           job;
   job.image = randomCase.pixels.data();
   job.pixelType = randomCase.pixelType;
+  job.numberOfComponents = scene.components;
+  job.vectors = {
+    scene.objectMeanVector, scene.objectCovariance, scene.differenceMeanVector, scene.differenceCovariance
+  };
   job.size = scene.size;
   job.spacing = scene.spacing;
   job.mask = scene.mask.empty() ? nullptr : scene.mask.data();

@@ -54,6 +54,11 @@ DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension,
                                  itk::voxelmaps::FuzzyConnectednessJob::PixelType type,
                                  VoxelMapsTest::RandomNumbers &                   random);
 
+/** Give the voxels of a case so many components: images like that of the case, but shifted. The mean vectors and
+ * covariance matrices suit its means and variances. */
+void
+MakeVectors(FuzzyConnectednessRandomCase & randomCase, unsigned int components, VoxelMapsTest::RandomNumbers & random);
+
 /** Convert the intensities of the scene to pixels of a type, and round them to the values of these pixels. */
 void
 StorePixels(FuzzyConnectednessRandomCase & randomCase, itk::voxelmaps::FuzzyConnectednessJob::PixelType type);

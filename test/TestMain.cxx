@@ -51,6 +51,7 @@ main(int argc, char * argv[])
                                           itk::FirstOrderFeatureMapEnums,
                                           itk::FuzzyConnectednessEnums,
                                           itk::GrayToneDifferenceFeatureMapEnums,
+                                          itk::RelativeFuzzyConnectednessEnums,
                                           itk::RunLengthFeatureMapEnums,
                                           itk::SizeZoneFeatureMapEnums>(method))
   {

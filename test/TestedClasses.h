@@ -31,6 +31,7 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceJob.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
@@ -46,6 +47,7 @@
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #  include "itkCudaGrayToneDifferenceJob.h"
+#  include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
 #  include "itkCudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
@@ -88,6 +90,17 @@ constexpr bool isCudaTest = false;
 template <typename... TArguments>
 using FuzzyConnectednessFilter = itk::FuzzyConnectednessImageFilter<TArguments...>;
 
+template <typename... TArguments>
+using RelativeFuzzyConnectednessFilter = itk::RelativeFuzzyConnectednessImageFilter<TArguments...>;
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
+}
+
 /** The CPU engine with every instruction set. */
 template <typename TJob>
 std::vector<Engine<TJob>>
@@ -103,7 +116,7 @@ GetCpuEngines(void (*compute)(const TJob &))
     template <typename... TArguments>                                                                                  \
     using name##Filter = itk::name##FeatureMapImageFilter<TArguments...>;                                              \
     using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
     {                                                                                                                  \
       return GetCpuEngines(itk::voxelmaps::Compute##name##FeatureMaps);                                                \
     }
@@ -111,6 +124,14 @@ GetCpuEngines(void (*compute)(const TJob &))
 #else
 
 constexpr bool isCudaTest = true;
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
+}
 
 /** The methods 0, 1 ... of an enumeration that can be printed. */
 template <typename TMethod>
@@ -239,6 +260,27 @@ protected:
   }
 };
 
+template <typename... TArguments>
+class RelativeFuzzyConnectednessFilter
+  : public WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>
+{
+public:
+  using Self = RelativeFuzzyConnectednessFilter;
+  using Superclass = WithTestedMethod<itk::CudaRelativeFuzzyConnectednessImageFilter<TArguments...>>;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  void
+  ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job,
+                itk::voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
+  {
+    this->ComputeWithTestedMethod([&] { Superclass::ComputeLabels(job, hierarchy); });
+  }
+};
+
 /** WithTestedMethod of a texture class. */
 template <typename TCudaFilter, typename TJob>
 class TextureFilterWithTestedMethod : public WithTestedMethod<TCudaFilter>
@@ -302,7 +344,7 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
     using name##Filter =                                                                                               \
       TextureFilterWithTestedMethod<itk::Cuda##name##FeatureMapImageFilter<TArguments...>, itk::voxelmaps::name##Job>; \
     using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> Get##name##Engines()                                                              \
+    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
     {                                                                                                                  \
       return GetCudaEngines(itk::voxelmaps::Compute##name##FeatureMapsCuda,                                            \
                             itk::voxelmaps::Compute##name##FeatureMaps);                                               \
@@ -310,7 +352,7 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
 
 #endif
 
-// For a class Name: NameFilter, NameEngine, and GetNameEngines(), the first of which is to be compared with the oracle.
+// For a class Name: NameFilter, NameEngine, and GetEngines(job), the first of which is to be compared with the oracle.
 VOXELMAPS_TESTED_TEXTURE_CLASS(Cooccurrence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(Dependence)
 VOXELMAPS_TESTED_TEXTURE_CLASS(FirstOrder)

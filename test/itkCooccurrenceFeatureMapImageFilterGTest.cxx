@@ -16,10 +16,8 @@
  *
  *=========================================================================*/
 #include "CooccurrenceRandomCase.h"
-#include "PipelineTestUtilities.h"
-#include "RunLengthRandomFilterCase.h"
 #include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
 
@@ -27,7 +25,6 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -42,192 +39,40 @@ using DoubleFilter2D = VoxelMapsTest::CooccurrenceFilter<Image2D, itk::VectorIma
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using Method = itk::GrayLevelDiscretizationEnums::Method;
-using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Names = std::vector<std::string>;
 using VoxelMapsTest::Compute;
+using VoxelMapsTest::ComputePixel;
+using VoxelMapsTest::documentedImage;
+using VoxelMapsTest::Expectation;
 using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::ExpectRepairableError;
+using VoxelMapsTest::ExpectValues;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeDocumentedFilter;
+using VoxelMapsTest::MakeFilterOfLevels;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::RandomNumbers;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
-/** The image of PyRadiomics' documentation. */
-const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
-                                                  3, 3, 3, 1, 3, //
-                                                  2, 1, 1, 1, 3, //
-                                                  4, 2, 2, 2, 3, //
-                                                  3, 5, 3, 3, 2 };
-
-template <typename TFilter>
-typename TFilter::Pointer
-MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
-                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
-{
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
-  filter->SetDiscretizationMethod(Method::Levels);
-  filter->SetNumberOfGrayLevels(numberOfGrayLevels);
-  filter->SetNeighborhoodRadius(radius);
-  return filter;
-}
-
-/** The features of one pixel, with Average or Merge, by name. */
-template <typename TFilter>
-std::map<Feature, double>
-ComputePixel(const itk::SmartPointer<TFilter> & filter, std::size_t pixel)
-{
-  filter->Update();
-  const auto                output = GetBuffer(filter->GetOutput());
-  const auto                features = filter->GetFeatures();
-  std::map<Feature, double> values;
-  for (std::size_t f = 0; f < features.size(); ++f)
-  {
-    values[features[f]] = output[pixel * features.size() + f];
-  }
-  return values;
-}
-
-struct Expectation
-{
-  Feature feature;
-  double  value;
-  /** 0 for quotients of integers, which must be met exactly. */
-  double tolerance;
-};
-
-void
-ExpectValues(const std::vector<Expectation> & expectations, const std::map<Feature, double> & actual)
-{
-  for (const Expectation & expected : expectations)
-  {
-    ASSERT_EQ(1u, actual.count(expected.feature)) << expected.feature;
-    if (expected.tolerance == 0.0)
-    {
-      EXPECT_EQ(expected.value, actual.at(expected.feature)) << expected.feature;
-    }
-    else
-    {
-      EXPECT_NEAR(expected.value, actual.at(expected.feature), expected.tolerance) << expected.feature;
-    }
-  }
-}
-
-Filter2D::Pointer
-MakeFilter()
-{
-  return MakeFilterOfLevels<Filter2D>({ { 5, 5 } }, documentedImage, 5);
-}
-
-/** Expect an error that names these words, and that the filter works once the mistake is undone. */
-template <typename TMistake, typename TRepair>
-void
-ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
-{
-  const auto filter = MakeFilter();
-  mistake(filter.GetPointer());
-  ExpectError([&] { filter->Update(); }, words);
-  repair(filter.GetPointer());
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_TRUE(HasSameBits(Compute(MakeFilter()), GetBuffer(filter->GetOutput())));
-}
-
-/** Noise with flat parts and a mask with holes. */
-template <typename TFilter>
-typename TFilter::Pointer
-MakeSceneFilter()
-{
-  using ImageType = typename TFilter::InputImageType;
-  using MaskType = typename TFilter::MaskImageType;
-  RandomNumbers                              random(17);
-  const typename ImageType::SizeType         size{ { 41, 17, 9 } };
-  const std::size_t                          count = size[0] * size[1] * size[2];
-  std::vector<typename ImageType::PixelType> pixels(count);
-  std::vector<unsigned char>                 inside(count);
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    pixels[i] =
-      static_cast<typename ImageType::PixelType>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(0, 250));
-    inside[i] = random.Chance(0.85) ? 1 : 0;
-  }
-  const typename ImageType::IndexType start{ { -3, 5, 40 } };
-  const auto                          filter = TFilter::New();
-  filter->SetInput(MakeImage<ImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskType>(size, inside, start));
-  filter->SetRangeSource(RangeSource::Given);
-  filter->SetWindowSize({ { 5, 4, 3 } });
-  filter->SetWindowAnchor({ { 1, 3, 0 } });
-  return filter;
-}
-
 template <typename TFilter>
 void
 CheckRandomFilterCase(std::uint64_t seed)
 {
-  using InputImageType = typename TFilter::InputImageType;
-  using MaskImageType = typename TFilter::MaskImageType;
-  using PixelType = typename TFilter::InputPixelType;
-  constexpr unsigned int dimension = TFilter::ImageDimension;
-
-  RandomNumbers          random(seed);
-  CooccurrenceRandomCase randomCase =
-    DrawCooccurrenceRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
-  RunLengthRandomCase &                  common = randomCase.common;
-  VoxelMapsTest::IntensityMaker<TFilter> intensityMaker(common.numberOfGrayLevels, random);
-  std::vector<PixelType>                 pixels;
-  for (const std::uint16_t level : common.levels.values)
-  {
-    pixels.push_back(intensityMaker.MakeIntensity(level));
-  }
-  const std::string          holes = DrawHoles(common.levels, random);
-  std::vector<unsigned char> mask;
-  for (const std::uint16_t level : common.levels.values)
-  {
-    mask.push_back(level != 0 ? 1 : 0);
-  }
-
-  typename InputImageType::SizeType   size;
-  typename InputImageType::IndexType  start;
-  typename InputImageType::RegionType region;
-  typename TFilter::SizeType          windowSize;
-  typename TFilter::OffsetType        windowAnchor;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    size[axis] = static_cast<itk::SizeValueType>(common.levels.size[axis]);
-    start[axis] = random.Between(-50, 50);
-    region.SetIndex(axis, start[axis] + common.regionIndex[axis]);
-    region.SetSize(axis, static_cast<itk::SizeValueType>(common.regionSize[axis]));
-    windowSize[axis] = static_cast<itk::SizeValueType>(common.window.size[axis]);
-    windowAnchor[axis] = common.window.anchor[axis];
-  }
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskImageType>(size, mask, start));
-  intensityMaker.Configure(filter);
-  filter->SetWindowSize(windowSize);
-  filter->SetWindowAnchor(windowAnchor);
-  typename TFilter::OffsetsType offsets;
-  for (const CooccurrenceOracle::Triple & triple : randomCase.parameters.offsets)
-  {
-    offsets.emplace_back();
-    std::copy_n(triple.begin(), dimension, offsets.back().begin());
-  }
-  filter->SetOffsets(offsets);
-  filter->SetFeatures(randomCase.parameters.features);
-  filter->SetAggregation(randomCase.parameters.aggregation);
-  filter->SetSymmetric(randomCase.parameters.symmetric);
-  filter->SetEmptyValue(randomCase.emptyValue);
-  filter->SetBackgroundValue(-1.0);
-
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes << ", " << intensityMaker.GetMethod());
-  filter->GetOutput()->SetRequestedRegion(region);
-  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
-  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
-  ASSERT_EQ(randomCase.GetNumberOfComponents(), filter->GetFeatureNames().size());
-  ASSERT_TRUE(AgreesWithOracle(randomCase, GetBuffer(filter->GetOutput()), -1.0, random, 10000));
+  RandomNumbers random(seed);
+  auto          randomCase =
+    DrawCooccurrenceRandomCase(seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
+  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
+  made.SetOffsets(randomCase.parameters.offsets);
+  made.filter->SetFeatures(randomCase.parameters.features);
+  made.filter->SetAggregation(randomCase.parameters.aggregation);
+  made.filter->SetSymmetric(randomCase.parameters.symmetric);
+  made.filter->SetEmptyValue(randomCase.emptyValue);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
+  ASSERT_TRUE(AgreesWithOracle(randomCase, made.Compute(randomCase.GetNumberOfComponents()), -1.0, random, 10000));
 }
 
 template <typename TFilter>
@@ -365,7 +210,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   filter->SetOffsets({ { { 1, 0 } } });
-  const std::vector<Expectation> expectations{
+  const std::vector<Expectation<Feature>> expectations{
     { Feature::Autocorrelation, 77.0 / 10, 0 },
     { Feature::JointAverage, 27.0 / 10, 0 },
     { Feature::ClusterProminence, 39899.0 / 1250, 0 },
@@ -398,24 +243,24 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  ExpectValues({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
-                 { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
-                 { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
-                 { Feature::Contrast, 423.0 / 160, 1e-15 },
-                 { Feature::Correlation, 2521504543.0 / 53008038096.0, 1e-15 },
-                 { Feature::DifferenceEntropy, 1.76180933484, 1e-11 },
-                 { Feature::JointEnergy, 2127.0 / 25600, 1e-16 },
-                 { Feature::JointEntropy, 3.81918887813, 1e-11 },
-                 { Feature::InformationalMeasureOfCorrelation1, -0.205899389322, 1e-12 },
-                 { Feature::InformationalMeasureOfCorrelation2, 0.751776840861, 1e-12 },
-                 { Feature::InverseVariance, 22609.0 / 46080, 1e-15 },
-                 { Feature::SumSquares, 14331.0 / 10240, 1e-15 },
-                 { Feature::MaximalCorrelationCoefficient, 0.539003545831, 1e-12 } },
-               ComputePixel(filter, 12));
+  ExpectValues<Feature>({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
+                          { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
+                          { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
+                          { Feature::Contrast, 423.0 / 160, 1e-15 },
+                          { Feature::Correlation, 2521504543.0 / 53008038096.0, 1e-15 },
+                          { Feature::DifferenceEntropy, 1.76180933484, 1e-11 },
+                          { Feature::JointEnergy, 2127.0 / 25600, 1e-16 },
+                          { Feature::JointEntropy, 3.81918887813, 1e-11 },
+                          { Feature::InformationalMeasureOfCorrelation1, -0.205899389322, 1e-12 },
+                          { Feature::InformationalMeasureOfCorrelation2, 0.751776840861, 1e-12 },
+                          { Feature::InverseVariance, 22609.0 / 46080, 1e-15 },
+                          { Feature::SumSquares, 14331.0 / 10240, 1e-15 },
+                          { Feature::MaximalCorrelationCoefficient, 0.539003545831, 1e-12 } },
+                        ComputePixel(filter, 12));
 
   // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
   const auto corner = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
-  ExpectValues({ { Feature::Contrast, 3.5, 0 } }, [&] {
+  ExpectValues<Feature>({ { Feature::Contrast, 3.5, 0 } }, [&] {
     corner->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
     // Pairs 5-2, 3-3 along x and 5-3, 2-3 along y.
     return ComputePixel(corner, 0);
@@ -426,10 +271,10 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  ExpectValues({ { Feature::Contrast, 143.0 / 48, 1e-15 },
-                 { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
-                 { Feature::MaximalCorrelationCoefficient, 1, 0 } },
-               ComputePixel(filter, 0));
+  ExpectValues<Feature>({ { Feature::Contrast, 143.0 / 48, 1e-15 },
+                          { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
+                          { Feature::MaximalCorrelationCoefficient, 1, 0 } },
+                        ComputePixel(filter, 0));
 }
 
 // Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
@@ -441,7 +286,7 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
   const double entropy = std::log2(3.0);
   const double rows = std::log2(3.0) - 2.0 / 3.0;
   // Rows 1 (twice) and 2; columns 1, 2 and 4: I = HX + HY - HXY = HX.
-  const std::vector<Expectation> expectations{
+  const std::vector<Expectation<Feature>> expectations{
     { Feature::Autocorrelation, 11.0 / 3, 0 },
     { Feature::JointAverage, 4.0 / 3, 0 },
     { Feature::SumAverage, 11.0 / 3, 0 },
@@ -463,14 +308,14 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
 
   // The opposite offset swaps rows and columns.
   filter->SetOffsets({ { { -1, 0 } } });
-  ExpectValues({ { Feature::JointAverage, 7.0 / 3, 0 },
-                 { Feature::SumSquares, 14.0 / 9, 0 },
-                 { Feature::Contrast, 5.0 / 3, 0 },
-                 { Feature::Correlation, 5.0 / std::sqrt(28.0), 1e-15 } },
-               ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::JointAverage, 7.0 / 3, 0 },
+                          { Feature::SumSquares, 14.0 / 9, 0 },
+                          { Feature::Contrast, 5.0 / 3, 0 },
+                          { Feature::Correlation, 5.0 / std::sqrt(28.0), 1e-15 } },
+                        ComputePixel(filter, 1));
   // Both are allowed, as their pairs differ.
   filter->SetOffsets({ { { 1, 0 } }, { { -1, 0 } } });
-  ExpectValues({ { Feature::JointAverage, 11.0 / 6, 1e-15 } }, ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::JointAverage, 11.0 / 6, 1e-15 } }, ComputePixel(filter, 1));
   // Together they are the symmetric matrix.
   filter->SetAggregation(Aggregation::Merge);
   const auto merged = ComputePixel(filter, 1);
@@ -496,32 +341,32 @@ TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
       for (const Aggregation aggregation : { Aggregation::Average, Aggregation::Merge })
       {
         filter->SetAggregation(aggregation);
-        ExpectValues({ { Feature::Autocorrelation, level * level, 0 },
-                       { Feature::ClusterProminence, 0, 0 },
-                       { Feature::ClusterShade, 0, 0 },
-                       { Feature::ClusterTendency, 0, 0 },
-                       { Feature::Contrast, 0, 0 },
-                       { Feature::Correlation, 1, 0 },
-                       { Feature::DifferenceAverage, 0, 0 },
-                       { Feature::DifferenceEntropy, 0, 0 },
-                       { Feature::DifferenceVariance, 0, 0 },
-                       { Feature::InverseDifference, 1, 0 },
-                       { Feature::InverseDifferenceMoment, 1, 0 },
-                       { Feature::InverseDifferenceMomentNormalized, 1, 0 },
-                       { Feature::InverseDifferenceNormalized, 1, 0 },
-                       { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                       { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                       { Feature::InverseVariance, 0, 0 },
-                       { Feature::JointAverage, level, 0 },
-                       { Feature::JointEnergy, 1, 0 },
-                       { Feature::JointEntropy, 0, 0 },
-                       { Feature::MaximumProbability, 1, 0 },
-                       { Feature::SumAverage, 2 * level, 0 },
-                       { Feature::SumEntropy, 0, 0 },
-                       { Feature::SumSquares, 0, 0 },
-                       // 1 only if no window has another level.
-                       { Feature::MaximalCorrelationCoefficient, levels == 1 ? 1.0 : 0.0, 0 } },
-                     ComputePixel(filter, 7));
+        ExpectValues<Feature>({ { Feature::Autocorrelation, level * level, 0 },
+                                { Feature::ClusterProminence, 0, 0 },
+                                { Feature::ClusterShade, 0, 0 },
+                                { Feature::ClusterTendency, 0, 0 },
+                                { Feature::Contrast, 0, 0 },
+                                { Feature::Correlation, 1, 0 },
+                                { Feature::DifferenceAverage, 0, 0 },
+                                { Feature::DifferenceEntropy, 0, 0 },
+                                { Feature::DifferenceVariance, 0, 0 },
+                                { Feature::InverseDifference, 1, 0 },
+                                { Feature::InverseDifferenceMoment, 1, 0 },
+                                { Feature::InverseDifferenceMomentNormalized, 1, 0 },
+                                { Feature::InverseDifferenceNormalized, 1, 0 },
+                                { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                                { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                                { Feature::InverseVariance, 0, 0 },
+                                { Feature::JointAverage, level, 0 },
+                                { Feature::JointEnergy, 1, 0 },
+                                { Feature::JointEntropy, 0, 0 },
+                                { Feature::MaximumProbability, 1, 0 },
+                                { Feature::SumAverage, 2 * level, 0 },
+                                { Feature::SumEntropy, 0, 0 },
+                                { Feature::SumSquares, 0, 0 },
+                                // 1 only if no window has another level.
+                                { Feature::MaximalCorrelationCoefficient, levels == 1 ? 1.0 : 0.0, 0 } },
+                              ComputePixel(filter, 7));
       }
     }
   }
@@ -534,7 +379,7 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
     filter->SetOffsets({ { { 1, 0 } } });
     filter->SetSymmetric(symmetric);
     filter->SetFeatures({ Feature::MaximalCorrelationCoefficient });
-    ExpectValues({ { Feature::MaximalCorrelationCoefficient, expected, 0 } }, ComputePixel(filter, 0));
+    ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, expected, 0 } }, ComputePixel(filter, 0));
   };
   for (const bool symmetric : { true, false })
   {
@@ -559,10 +404,10 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfARegionWithOneLevel)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
   filter->SetFeatures({ Feature::MaximalCorrelationCoefficient, Feature::Correlation });
-  ExpectValues({ { Feature::MaximalCorrelationCoefficient, 0, 0 } }, ComputePixel(filter, 4));
+  ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, 0, 0 } }, ComputePixel(filter, 4));
   filter->RegionHasOneLevelOn();
-  ExpectValues({ { Feature::MaximalCorrelationCoefficient, 1, 0 }, { Feature::Correlation, 1, 0 } },
-               ComputePixel(filter, 4));
+  ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, 1, 0 }, { Feature::Correlation, 1, 0 } },
+                        ComputePixel(filter, 4));
 }
 
 // Rows and columns of the matrix are independent, so that mutual information is exactly 0.
@@ -577,11 +422,11 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
     for (const bool symmetric : { true, false })
     {
       filter->SetSymmetric(symmetric);
-      ExpectValues({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                     { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                     { Feature::Correlation, 0, 0 },
-                     { Feature::MaximalCorrelationCoefficient, 0, 0 } },
-                   ComputePixel(filter, 3));
+      ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                              { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                              { Feature::Correlation, 0, 0 },
+                              { Feature::MaximalCorrelationCoefficient, 0, 0 } },
+                            ComputePixel(filter, 3));
     }
   }
   // 1 + 2 w + w^2 pairs with w = 2, 3, 6: T is no power of 2, so that logarithms are rounded.
@@ -598,10 +443,10 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
     }
     const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
     filter->SetOffsets({ { { 1, 0 } } });
-    ExpectValues({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                   { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                   { Feature::MaximalCorrelationCoefficient, 0, 0 } },
-                 ComputePixel(filter, 0));
+    ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
+                            { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
+                            { Feature::MaximalCorrelationCoefficient, 0, 0 } },
+                          ComputePixel(filter, 0));
   }
 }
 
@@ -662,7 +507,7 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
     }
   }
   // A window of one pixel has no pairs.
-  const auto filter = MakeFilter();
+  const auto filter = MakeDocumentedFilter<Filter2D>();
   filter->SetNeighborhoodRadius(0);
   for (const float value : Compute(filter))
   {
@@ -679,47 +524,50 @@ TEST(CooccurrenceFeatureMapImageFilter, NormalizedFeaturesUseTheNumberOfGrayLeve
     const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 8, 1 } }, levels, number);
     filter->SetOffsets({ { { 1, 0 } } });
     const double ng = number;
-    ExpectValues({ { Feature::InverseDifferenceNormalized, ng / (ng + 1.0), 1e-15 },
-                   { Feature::InverseDifferenceMomentNormalized, ng * ng / (ng * ng + 1.0), 1e-15 } },
-                 ComputePixel(filter, 4));
+    ExpectValues<Feature>({ { Feature::InverseDifferenceNormalized, ng / (ng + 1.0), 1e-15 },
+                            { Feature::InverseDifferenceMomentNormalized, ng * ng / (ng * ng + 1.0), 1e-15 } },
+                          ComputePixel(filter, 4));
   }
 }
 
 TEST(CooccurrenceFeatureMapImageFilterErrors, Offsets)
 {
   const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets(Filter2D::OffsetsType(4097, Filter2D::OffsetType{ { 1, 0 } })); },
     all,
     { "4097", "4096" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
-                        all,
-                        { "[1, 1]", "twice" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
+    all,
+    { "[1, 1]", "twice" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
 }
 
 TEST(CooccurrenceFeatureMapImageFilterErrors, OtherParameters)
 {
   const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetFeatures({ Feature::Contrast, Feature::SumSquares, Feature::Contrast }); },
     all,
     { "Contrast" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(24) }); }, all, { "24" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetAggregation(static_cast<Aggregation>(3)); },
-                        [](Filter2D * filter) { filter->SetAggregation(Aggregation::Average); },
-                        { "Aggregation", "3" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetEmptyValue(1e300); },
-                        [](Filter2D * filter) { filter->SetEmptyValue(quietNaN); },
-                        { "EmptyValue", "~1e+300" });
-  const auto filter = MakeFilter();
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(24) }); }, all, { "24" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetAggregation(static_cast<Aggregation>(3)); },
+                                  [](Filter2D * filter) { filter->SetAggregation(Aggregation::Average); },
+                                  { "Aggregation", "3" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetEmptyValue(1e300); },
+                                  [](Filter2D * filter) { filter->SetEmptyValue(quietNaN); },
+                                  { "EmptyValue", "~1e+300" });
+  const auto filter = MakeDocumentedFilter<Filter2D>();
   filter->SetEmptyValue(std::numeric_limits<double>::infinity());
   EXPECT_NO_THROW(filter->Update());
   filter->SetWindowSize({ { 255, 255 } });

@@ -16,23 +16,16 @@
  *
  *=========================================================================*/
 #include "CooccurrenceRandomCase.h"
-#include "GuardedOutput.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureJobChecks.h"
 
 #include "itkCooccurrenceJob.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <functional>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace
@@ -40,72 +33,28 @@ namespace
 using Job = itk::voxelmaps::CooccurrenceJob;
 using Triple = itk::voxelmaps::Triple;
 using Enums = itk::CooccurrenceFeatureMapEnums;
-using VoxelMapsTest::CooccurrenceEngine;
-using VoxelMapsTest::GetCooccurrenceEngines;
+using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckFeaturesAlone;
+using VoxelMapsTest::CheckRegions;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::isCudaTest;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
-
-/** The output of a job by an engine; nothing if the engine cannot take the job. */
-template <typename TReal>
-std::vector<TReal>
-Compute(Job job, const CooccurrenceEngine & engine = GetCooccurrenceEngines().front())
-{
-  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.GetNumberOfComponents(), engine);
-}
 
 /** Compare a case, computed by all engines and in all ways, with the oracle. */
 template <typename TReal>
 void
 CheckCase(const CooccurrenceRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
 {
-  Job job = MakeCooccurrenceJob(randomCase);
-  job.backgroundValue = 3.0;
-  // An index frame of its own must not matter.
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t shift = random.Between(-1000, 1000);
-    job.levelsIndex[axis] += shift;
-    job.outputIndex[axis] += shift;
-  }
-
-  std::vector<TReal> first;
-  for (const CooccurrenceEngine & engine : GetCooccurrenceEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    const bool hasThreads = random.Chance(0.5);
-    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
-    job.execution.parallelFor = hasThreads ? RunThreads : decltype(job.execution.parallelFor){};
-    std::atomic<std::uint64_t> completed{ 0 };
-    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
-    const std::vector<TReal> result = Compute<TReal>(job, engine);
-    if (first.empty())
-    {
-      first = result;
-      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
-    }
-    else if (result.empty())
-    {
-      continue; // cannot take the job
-    }
-    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
-    ASSERT_TRUE(HasSameBits(first, result));
-  }
-
-  // The engine that walks every window, while it does not take too long.
-  double steps = static_cast<double>(job.offsets.size());
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
-  }
-  if (steps < 2e6 && !isCudaTest)
-  {
-    SCOPED_TRACE("windows walked one by one");
-    job.walkWindows = true;
-    job.execution.reportProgress = nullptr;
-    ASSERT_TRUE(HasSameBits(first, Compute<TReal>(job)));
-  }
+  CheckAllEnginesAndWindowWalk<TReal>(
+    MakeCooccurrenceJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
+      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+    });
 }
 
 void
@@ -133,49 +82,15 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+    : NoiseJobOf(size, numberOfGrayLevels)
   {
-    RandomNumbers random(7);
-    for (std::uint16_t & level : levels)
-    {
-      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.outputSize = size;
-    job.numberOfGrayLevels = numberOfGrayLevels;
-    job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
-    job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
     job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
     job.features = Enums::GetAllFeatures();
   }
-
-  std::vector<std::uint16_t> levels;
-  Job                        job;
 };
-
-void
-ExpectRefusal(const Job & job, const std::vector<std::string> & words)
-{
-  std::vector<float> output(std::max<std::size_t>(job.GetNumberOfComponents(), 1) * 64);
-  Job                withOutput = job;
-  withOutput.output = output.data();
-  try
-  {
-    GetCooccurrenceEngines().front().compute(withOutput);
-    ADD_FAILURE() << "no error";
-  }
-  catch (const itk::voxelmaps::EngineError & error)
-  {
-    for (const std::string & word : words)
-    {
-      EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << " is missing in: " << error.what();
-    }
-  }
-}
 } // namespace
 
 TEST(CooccurrenceJob, RandomCasesIn2D)
@@ -279,12 +194,12 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
       }
       // The oracle would take minutes.
       Job        job = MakeCooccurrenceJob(randomCase);
-      const auto first = Compute<double>(job);
+      const auto first = ComputeJob<double>(job);
       job.widestInstructionSet = itk::voxelmaps::InstructionSet::Baseline;
-      EXPECT_TRUE(HasSameBits(first, Compute<double>(job)));
+      EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
       job.widestInstructionSet = itk::voxelmaps::InstructionSet::AVX2;
       job.walkWindows = true;
-      EXPECT_TRUE(HasSameBits(first, Compute<double>(job)));
+      EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
       EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](double value) { return value > 0.5 && value <= 1.0; }));
     }
   }
@@ -319,18 +234,18 @@ TEST(CooccurrenceJob, MaximalCorrelationBesideLargeMatrices)
       job.offsets = { { { 1, 0, 0 } } };
       job.features = { Job::Feature::MaximalCorrelationCoefficient };
       job.symmetric = symmetric;
-      const auto row = Compute<double>(job);
+      const auto row = ComputeJob<double>(job);
       EXPECT_EQ(0.0, row[0]);
       EXPECT_EQ(0.0, row[1]);
       job.outputSize = { { 1, 1, 1 } };
       for (const std::int64_t x : { 0, 1, 20, 26, 50, 79 })
       {
         job.outputIndex[0] = x;
-        EXPECT_EQ(row[static_cast<std::size_t>(x)], Compute<double>(job)[0]) << x;
+        EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
         if (!isCudaTest)
         {
           job.walkWindows = true;
-          EXPECT_EQ(row[static_cast<std::size_t>(x)], Compute<double>(job)[0]) << x;
+          EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
           job.walkWindows = false;
         }
       }
@@ -373,7 +288,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfProductMatrices)
       for (const bool symmetric : { true, false })
       {
         job.symmetric = symmetric;
-        EXPECT_EQ(0.0, Compute<double>(job)[0]) << levels << " levels";
+        EXPECT_EQ(0.0, ComputeJob<double>(job)[0]) << levels << " levels";
       }
     }
   }
@@ -388,11 +303,11 @@ TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
     {
       NoiseJob noise(Triple{ { 61, 7, 3 } }, levels);
       noise.job.symmetric = symmetric;
-      const auto widest = Compute<double>(noise.job);
+      const auto widest = ComputeJob<double>(noise.job);
       for (const Set set : { Set::Baseline, Set::AVX2 })
       {
         noise.job.widestInstructionSet = set;
-        EXPECT_TRUE(HasSameBits(widest, Compute<double>(noise.job)));
+        EXPECT_TRUE(HasSameBits(widest, ComputeJob<double>(noise.job)));
       }
     }
   }
@@ -413,7 +328,7 @@ TEST(CooccurrenceJob, LooksForAbortsBetweenCorrelations)
     longest = std::max(longest, now - last);
     last = now;
   };
-  Compute<float>(noise.job);
+  ComputeJob<float>(noise.job);
   EXPECT_LT(longest, std::chrono::milliseconds(1000));
 }
 
@@ -447,51 +362,18 @@ TEST(CooccurrenceJob, AbortsInLargeCorrelations)
       throw std::runtime_error("enough");
     }
   };
-  EXPECT_THROW(GetCooccurrenceEngines().front().compute(job), std::runtime_error);
+  EXPECT_THROW(GetEngines(job).front().compute(job), std::runtime_error);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(CooccurrenceJob, WorkersDoNotChangeBits)
 {
-  NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = Compute<float>(noise.job);
-  noise.job.execution.parallelFor = RunThreads;
-  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u })
-  {
-    noise.job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
-  }
+  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
 }
 
 TEST(CooccurrenceJob, RegionsDoNotChangeBits)
 {
-  NoiseJob          noise(Triple{ { 150, 7, 4 } }, 40);
-  const Triple      size = noise.job.outputSize;
-  const auto        whole = Compute<double>(noise.job);
-  const std::size_t components = noise.job.GetNumberOfComponents();
-  RandomNumbers     random(3);
-  for (int i = 0; i < 30; ++i)
-  {
-    Job job = noise.job;
-    for (unsigned int axis = 0; axis < 3; ++axis)
-    {
-      job.outputIndex[axis] = random.Below(size[axis]);
-      job.outputSize[axis] = random.Between(1, size[axis] - job.outputIndex[axis]);
-    }
-    const auto          part = Compute<double>(job);
-    std::vector<double> expected;
-    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
-      {
-        const std::int64_t first =
-          ((job.outputIndex[2] + z) * size[1] + job.outputIndex[1] + y) * size[0] + job.outputIndex[0];
-        const auto begin = whole.begin() + first * static_cast<std::int64_t>(components);
-        expected.insert(expected.end(), begin, begin + job.outputSize[0] * static_cast<std::int64_t>(components));
-      }
-    }
-    EXPECT_TRUE(HasSameBits(expected, part)) << i;
-  }
+  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
 }
 
 TEST(CooccurrenceJob, AFeatureHasTheSameBitsInAnySelection)
@@ -502,70 +384,19 @@ TEST(CooccurrenceJob, AFeatureHasTheSameBitsInAnySelection)
     {
       NoiseJob noise(Triple{ { 20, 9, 3 } }, levels);
       noise.job.symmetric = symmetric;
-      const auto        all = Compute<double>(noise.job);
-      const std::size_t components = noise.job.GetNumberOfComponents();
-      for (std::size_t f = 0; f < components; ++f)
-      {
-        noise.job.features = { Enums::GetAllFeatures()[f] };
-        std::vector<double> expected;
-        for (std::size_t i = f; i < all.size(); i += components)
-        {
-          expected.push_back(all[i]);
-        }
-        EXPECT_TRUE(HasSameBits(expected, Compute<double>(noise.job))) << noise.job.features[0];
-      }
+      CheckFeaturesAlone(noise.job);
     }
   }
 }
 
 TEST(CooccurrenceJob, ASelectionIsComputedAlone)
 {
-  NoiseJob                  noise(Triple{ { 200, 11, 2 } });
-  const auto                all = Compute<float>(noise.job);
-  const std::size_t         components = noise.job.GetNumberOfComponents();
-  std::vector<std::uint8_t> selection(noise.levels.size());
-  RandomNumbers             random(5);
-  for (std::size_t i = 0; i < selection.size(); ++i)
-  {
-    // Gaps longer and shorter than the window.
-    selection[i] = i % 200 > 120 ? random.Chance(0.02) : random.Chance(0.4);
-  }
-  noise.job.selection = selection.data();
-  noise.job.backgroundValue = -7.0;
-  std::vector<float> expected = all;
-  for (std::size_t i = 0; i < selection.size(); ++i)
-  {
-    if (selection[i] == 0 || noise.levels[i] == 0)
-    {
-      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, -7.0f);
-    }
-  }
-  EXPECT_TRUE(HasSameBits(expected, Compute<float>(noise.job)));
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
 }
 
-TEST(CooccurrenceJob, AnExceptionOfCompletedEndsTheJob)
+TEST(CooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  for (const bool threads : { false, true })
-  {
-    NoiseJob           noise(Triple{ { 300, 300, 10 } });
-    std::vector<float> output(noise.job.GetNumberOfComponents() * noise.levels.size());
-    noise.job.output = output.data();
-    if (threads)
-    {
-      noise.job.execution.parallelFor = RunThreads;
-      noise.job.execution.numberOfWorkers = 3;
-    }
-    std::atomic<std::uint64_t> done{ 0 };
-    noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
-      done += numberOfVoxels;
-      if (done > 0)
-      {
-        throw std::runtime_error("enough");
-      }
-    };
-    EXPECT_THROW(GetCooccurrenceEngines().front().compute(noise.job), std::runtime_error);
-    EXPECT_LT(done.load(), noise.levels.size());
-  }
+  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(CooccurrenceJob, RefusesWhatBreaksARule)
@@ -595,15 +426,15 @@ TEST(CooccurrenceJob, RefusesWhatBreaksARule)
   job.windowSize = { { 64, 64, 1 } };
   job.windowAnchor = { { 32, 32, 0 } };
   job.numberOfGrayLevels = 65535;
-  EXPECT_NO_THROW(Compute<float>(job));
+  EXPECT_NO_THROW(ComputeJob<float>(job));
   job.windowSize = { { 65, 64, 1 } };
   ExpectRefusal(job, { "4160", "65535", "MaximalCorrelationCoefficient", "4096" });
   job.numberOfGrayLevels = 4096;
-  EXPECT_NO_THROW(Compute<float>(job));
+  EXPECT_NO_THROW(ComputeJob<float>(job));
   job.numberOfGrayLevels = 4097;
   ExpectRefusal(job, { "4160", "4097", "MaximalCorrelationCoefficient", "4096" });
   job.features = { Job::Feature::Contrast };
-  EXPECT_NO_THROW(Compute<float>(job));
+  EXPECT_NO_THROW(ComputeJob<float>(job));
 
   job = noise.job;
   job.aggregation = static_cast<Job::Aggregation>(3);
@@ -619,10 +450,10 @@ TEST(CooccurrenceJob, RefusesWhatBreaksARule)
   }
   job.aggregation = Job::Aggregation::Average;
   job.features = { Job::Feature::Contrast };
-  EXPECT_NO_THROW(Compute<float>(job));
+  EXPECT_NO_THROW(ComputeJob<float>(job));
   job.offsets.resize(60);
   job.aggregation = Job::Aggregation::Merge;
-  EXPECT_NO_THROW(Compute<float>(job));
+  EXPECT_NO_THROW(ComputeJob<float>(job));
   for (std::int64_t x = 1; x <= 60; ++x)
   {
     job.offsets.push_back({ { 2, x, 0 } });

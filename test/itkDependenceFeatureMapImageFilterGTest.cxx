@@ -17,18 +17,13 @@
  *=========================================================================*/
 #include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
-#include "PipelineTestUtilities.h"
-#include "RunLengthRandomFilterCase.h"
 #include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,188 +38,35 @@ using DoubleFilter2D = VoxelMapsTest::DependenceFilter<Image2D, itk::VectorImage
 using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
-using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Names = std::vector<std::string>;
 using VoxelMapsTest::Compute;
+using VoxelMapsTest::ComputePixel;
 using VoxelMapsTest::DependenceRandomCase;
-using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::documentedImage;
+using VoxelMapsTest::Expectation;
+using VoxelMapsTest::ExpectRepairableError;
+using VoxelMapsTest::ExpectValues;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeFilterOfLevels;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::RandomNumbers;
-
-/** The image of PyRadiomics' documentation. */
-const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
-                                                  3, 3, 3, 1, 3, //
-                                                  2, 1, 1, 1, 3, //
-                                                  4, 2, 2, 2, 3, //
-                                                  3, 5, 3, 3, 2 };
-
-template <typename TFilter>
-typename TFilter::Pointer
-MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
-                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
-{
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
-  filter->SetDiscretizationMethod(Method::Levels);
-  filter->SetNumberOfGrayLevels(numberOfGrayLevels);
-  filter->SetNeighborhoodRadius(radius);
-  return filter;
-}
-
-/** The features of one pixel, by name. */
-template <typename TFilter>
-std::map<Feature, double>
-ComputePixel(const itk::SmartPointer<TFilter> & filter, std::size_t pixel)
-{
-  filter->Update();
-  const auto                output = GetBuffer(filter->GetOutput());
-  const auto                features = filter->GetFeatures();
-  std::map<Feature, double> values;
-  for (std::size_t f = 0; f < features.size(); ++f)
-  {
-    values[features[f]] = output[pixel * features.size() + f];
-  }
-  return values;
-}
-
-struct Expectation
-{
-  Feature feature;
-  double  value;
-  /** 0 for quotients of integers, which must be met exactly. */
-  double tolerance;
-};
-
-void
-ExpectValues(const std::vector<Expectation> & expectations, const std::map<Feature, double> & actual)
-{
-  for (const Expectation & expected : expectations)
-  {
-    ASSERT_EQ(1u, actual.count(expected.feature)) << expected.feature;
-    if (expected.tolerance == 0.0)
-    {
-      EXPECT_EQ(expected.value, actual.at(expected.feature)) << expected.feature;
-    }
-    else
-    {
-      EXPECT_NEAR(expected.value, actual.at(expected.feature), expected.tolerance) << expected.feature;
-    }
-  }
-}
-
-Filter2D::Pointer
-MakeFilter()
-{
-  return MakeFilterOfLevels<Filter2D>({ { 5, 5 } }, documentedImage, 5);
-}
-
-/** Expect an error that names these words, and that the filter works once the mistake is undone. */
-template <typename TMistake, typename TRepair>
-void
-ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
-{
-  const auto filter = MakeFilter();
-  mistake(filter.GetPointer());
-  ExpectError([&] { filter->Update(); }, words);
-  repair(filter.GetPointer());
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_TRUE(HasSameBits(Compute(MakeFilter()), GetBuffer(filter->GetOutput())));
-}
-
-/** Noise with flat parts and a mask with holes. */
-template <typename TFilter>
-typename TFilter::Pointer
-MakeSceneFilter()
-{
-  using ImageType = typename TFilter::InputImageType;
-  using MaskType = typename TFilter::MaskImageType;
-  RandomNumbers                              random(17);
-  const typename ImageType::SizeType         size{ { 41, 17, 9 } };
-  const std::size_t                          count = size[0] * size[1] * size[2];
-  std::vector<typename ImageType::PixelType> pixels(count);
-  std::vector<unsigned char>                 inside(count);
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    pixels[i] =
-      static_cast<typename ImageType::PixelType>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(0, 250));
-    inside[i] = random.Chance(0.85) ? 1 : 0;
-  }
-  const typename ImageType::IndexType start{ { -3, 5, 40 } };
-  const auto                          filter = TFilter::New();
-  filter->SetInput(MakeImage<ImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskType>(size, inside, start));
-  filter->SetRangeSource(RangeSource::Given);
-  filter->SetWindowSize({ { 5, 4, 3 } });
-  filter->SetWindowAnchor({ { 1, 3, 0 } });
-  return filter;
-}
 
 template <typename TFilter>
 void
 CheckRandomFilterCase(std::uint64_t seed)
 {
-  using InputImageType = typename TFilter::InputImageType;
-  using MaskImageType = typename TFilter::MaskImageType;
-  using PixelType = typename TFilter::InputPixelType;
-  constexpr unsigned int dimension = TFilter::ImageDimension;
-
-  RandomNumbers        random(seed);
-  DependenceRandomCase randomCase =
-    VoxelMapsTest::DrawDependenceRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
-  RunLengthRandomCase &                  common = randomCase.common;
-  VoxelMapsTest::IntensityMaker<TFilter> intensityMaker(common.numberOfGrayLevels, random);
-  std::vector<PixelType>                 pixels;
-  for (const std::uint16_t level : common.levels.values)
-  {
-    pixels.push_back(intensityMaker.MakeIntensity(level));
-  }
-  const std::string          holes = DrawHoles(common.levels, random);
-  std::vector<unsigned char> mask;
-  for (const std::uint16_t level : common.levels.values)
-  {
-    mask.push_back(level != 0 ? 1 : 0);
-  }
-
-  typename InputImageType::SizeType   size;
-  typename InputImageType::IndexType  start;
-  typename InputImageType::RegionType region;
-  typename TFilter::SizeType          windowSize;
-  typename TFilter::OffsetType        windowAnchor;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    size[axis] = static_cast<itk::SizeValueType>(common.levels.size[axis]);
-    start[axis] = random.Between(-50, 50);
-    region.SetIndex(axis, start[axis] + common.regionIndex[axis]);
-    region.SetSize(axis, static_cast<itk::SizeValueType>(common.regionSize[axis]));
-    windowSize[axis] = static_cast<itk::SizeValueType>(common.window.size[axis]);
-    windowAnchor[axis] = common.window.anchor[axis];
-  }
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskImageType>(size, mask, start));
-  intensityMaker.Configure(filter);
-  filter->SetWindowSize(windowSize);
-  filter->SetWindowAnchor(windowAnchor);
-  typename TFilter::OffsetsType offsets;
-  for (const DependenceOracle::Triple & triple : randomCase.parameters.offsets)
-  {
-    offsets.emplace_back();
-    std::copy_n(triple.begin(), dimension, offsets.back().begin());
-  }
-  filter->SetOffsets(offsets);
-  filter->SetFeatures(randomCase.parameters.features);
-  filter->SetAlpha(randomCase.parameters.alpha);
-  filter->SetBackgroundValue(-1.0);
-
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes << ", " << intensityMaker.GetMethod());
-  filter->GetOutput()->SetRequestedRegion(region);
-  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
-  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
-  ASSERT_EQ(randomCase.parameters.features.size(), filter->GetFeatureNames().size());
-  ASSERT_TRUE(VoxelMapsTest::AgreesWithOracle(randomCase, GetBuffer(filter->GetOutput()), -1.0, random, 10000));
+  RandomNumbers random(seed);
+  auto          randomCase = VoxelMapsTest::DrawDependenceRandomCase(
+    seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
+  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
+  made.SetOffsets(randomCase.parameters.offsets);
+  made.filter->SetFeatures(randomCase.parameters.features);
+  made.filter->SetAlpha(randomCase.parameters.alpha);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
+  ASSERT_TRUE(AgreesWithOracle(randomCase, made.Compute(randomCase.parameters.features.size()), -1.0, random, 10000));
 }
 
 template <typename TFilter>
@@ -298,8 +140,8 @@ TEST(DependenceFeatureMapImageFilter, PrintsItsMembers)
 // Worked out with exact fractions.
 TEST(DependenceFeatureMapImageFilter, DocumentedImage)
 {
-  const auto                     filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  const std::vector<Expectation> expectations{
+  const auto                              filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const std::vector<Expectation<Feature>> expectations{
     { Feature::SmallDependenceEmphasis, 149.0 / 400, 1e-15 },
     { Feature::LargeDependenceEmphasis, 139.0 / 25, 0 },
     { Feature::GrayLevelNonUniformity, 151.0 / 25, 0 },
@@ -318,7 +160,7 @@ TEST(DependenceFeatureMapImageFilter, DocumentedImage)
   EXPECT_EQ(std::size_t{ Enums::NumberOfFeatures }, expectations.size());
   ExpectValues(expectations, ComputePixel(filter, 12));
   // The window of 5 x 5 at the corner holds the first 3 x 3 pixels.
-  ExpectValues({ { Feature::DependenceEntropy, 2.28103611255, 1e-11 } }, ComputePixel(filter, 0));
+  ExpectValues<Feature>({ { Feature::DependenceEntropy, 2.28103611255, 1e-11 } }, ComputePixel(filter, 0));
 }
 
 // 1 2 4 4 along x.
@@ -326,35 +168,35 @@ TEST(DependenceFeatureMapImageFilter, ALineByHand)
 {
   const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 4, 1 } }, { 1, 2, 4, 4 }, 4, 4);
   // Sizes 1 1 2 2.
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 10.0 / 4, 0 },
-                 { Feature::SmallDependenceEmphasis, 2.5 / 4, 1e-16 },
-                 { Feature::DependenceNonUniformity, 8.0 / 4, 0 },
-                 { Feature::GrayLevelNonUniformity, 6.0 / 4, 0 },
-                 { Feature::DependenceEntropy, 1.5, 1e-14 },
-                 { Feature::LargeDependenceHighGrayLevelEmphasis, (1.0 + 4.0 + 2 * 64.0) / 4, 0 } },
-               ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 10.0 / 4, 0 },
+                          { Feature::SmallDependenceEmphasis, 2.5 / 4, 1e-16 },
+                          { Feature::DependenceNonUniformity, 8.0 / 4, 0 },
+                          { Feature::GrayLevelNonUniformity, 6.0 / 4, 0 },
+                          { Feature::DependenceEntropy, 1.5, 1e-14 },
+                          { Feature::LargeDependenceHighGrayLevelEmphasis, (1.0 + 4.0 + 2 * 64.0) / 4, 0 } },
+                        ComputePixel(filter, 1));
   // Sizes 2 2 2 2.
   filter->SetAlpha(1);
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 4.0, 0 }, { Feature::DependenceVariance, 0.0, 0 } },
-               ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 4.0, 0 }, { Feature::DependenceVariance, 0.0, 0 } },
+                        ComputePixel(filter, 1));
   // Sizes 2 3 3 2.
   filter->SetAlpha(2);
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 26.0 / 4, 0 } }, ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 26.0 / 4, 0 } }, ComputePixel(filter, 1));
   // Pixels two apart: 1 and 4, 2 and 4.
   filter->SetDistances({ 2 });
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 10.0 / 4, 0 } }, ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 10.0 / 4, 0 } }, ComputePixel(filter, 1));
   // Any level depends on any other.
   for (const unsigned int alpha : { 3u, 4u, 65536u, 4294967295u })
   {
     filter->SetAlpha(alpha);
-    ExpectValues({ { Feature::LargeDependenceEmphasis, 4.0, 0 } }, ComputePixel(filter, 1));
+    ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 4.0, 0 } }, ComputePixel(filter, 1));
   }
   // Along y there is no pair of pixels.
   filter->SetOffsets({ { { 0, 1 } } });
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 1.0, 0 },
-                 { Feature::SmallDependenceEmphasis, 1.0, 0 },
-                 { Feature::DependenceNonUniformity, 4.0, 0 } },
-               ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 1.0, 0 },
+                          { Feature::SmallDependenceEmphasis, 1.0, 0 },
+                          { Feature::DependenceNonUniformity, 4.0, 0 } },
+                        ComputePixel(filter, 1));
 }
 
 TEST(DependenceFeatureMapImageFilter, WindowsOfOneVoxel)
@@ -363,21 +205,21 @@ TEST(DependenceFeatureMapImageFilter, WindowsOfOneVoxel)
   for (std::size_t pixel = 0; pixel < 4; ++pixel)
   {
     const double level = std::vector<double>{ 1, 2, 4, 200 }[pixel];
-    ExpectValues({ { Feature::SmallDependenceEmphasis, 1, 0 },
-                   { Feature::LargeDependenceEmphasis, 1, 0 },
-                   { Feature::GrayLevelNonUniformity, 1, 0 },
-                   { Feature::DependenceNonUniformity, 1, 0 },
-                   { Feature::DependenceNonUniformityNormalized, 1, 0 },
-                   { Feature::GrayLevelVariance, 0, 0 },
-                   { Feature::DependenceVariance, 0, 0 },
-                   { Feature::DependenceEntropy, 0, 0 },
-                   { Feature::LowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
-                   { Feature::HighGrayLevelEmphasis, level * level, 0 },
-                   { Feature::SmallDependenceLowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
-                   { Feature::SmallDependenceHighGrayLevelEmphasis, level * level, 0 },
-                   { Feature::LargeDependenceLowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
-                   { Feature::LargeDependenceHighGrayLevelEmphasis, level * level, 0 } },
-                 ComputePixel(filter, pixel));
+    ExpectValues<Feature>({ { Feature::SmallDependenceEmphasis, 1, 0 },
+                            { Feature::LargeDependenceEmphasis, 1, 0 },
+                            { Feature::GrayLevelNonUniformity, 1, 0 },
+                            { Feature::DependenceNonUniformity, 1, 0 },
+                            { Feature::DependenceNonUniformityNormalized, 1, 0 },
+                            { Feature::GrayLevelVariance, 0, 0 },
+                            { Feature::DependenceVariance, 0, 0 },
+                            { Feature::DependenceEntropy, 0, 0 },
+                            { Feature::LowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
+                            { Feature::HighGrayLevelEmphasis, level * level, 0 },
+                            { Feature::SmallDependenceLowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
+                            { Feature::SmallDependenceHighGrayLevelEmphasis, level * level, 0 },
+                            { Feature::LargeDependenceLowGrayLevelEmphasis, 1 / (level * level), 1e-16 },
+                            { Feature::LargeDependenceHighGrayLevelEmphasis, level * level, 0 } },
+                          ComputePixel(filter, pixel));
   }
 }
 
@@ -391,17 +233,17 @@ TEST(DependenceFeatureMapImageFilter, ConstantWindows)
     // 4 corners of size 4, 12 pixels of size 6 at edges, 9 of size 9 inside.
     const double sizeSquares = 4 * 16 + 12 * 36 + 9 * 81;
     const double sizes = 4 * 4 + 12 * 6 + 9 * 9;
-    ExpectValues({ { Feature::LargeDependenceEmphasis, sizeSquares / 25, 0 },
-                   { Feature::GrayLevelNonUniformity, 25, 0 },
-                   { Feature::DependenceNonUniformity, (16.0 + 144.0 + 81.0) / 25, 0 },
-                   { Feature::DependenceNonUniformityNormalized, (16.0 + 144.0 + 81.0) / 625, 0 },
-                   { Feature::GrayLevelVariance, 0, 0 },
-                   { Feature::DependenceVariance, (25 * sizeSquares - sizes * sizes) / 625, 0 },
-                   { Feature::LowGrayLevelEmphasis, 1 / square, 1e-16 },
-                   { Feature::HighGrayLevelEmphasis, square, 0 },
-                   { Feature::SmallDependenceEmphasis, (4 / 16.0 + 12 / 36.0 + 9 / 81.0) / 25, 1e-16 },
-                   { Feature::LargeDependenceHighGrayLevelEmphasis, sizeSquares * square / 25, 0 } },
-                 ComputePixel(filter, 12));
+    ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, sizeSquares / 25, 0 },
+                            { Feature::GrayLevelNonUniformity, 25, 0 },
+                            { Feature::DependenceNonUniformity, (16.0 + 144.0 + 81.0) / 25, 0 },
+                            { Feature::DependenceNonUniformityNormalized, (16.0 + 144.0 + 81.0) / 625, 0 },
+                            { Feature::GrayLevelVariance, 0, 0 },
+                            { Feature::DependenceVariance, (25 * sizeSquares - sizes * sizes) / 625, 0 },
+                            { Feature::LowGrayLevelEmphasis, 1 / square, 1e-16 },
+                            { Feature::HighGrayLevelEmphasis, square, 0 },
+                            { Feature::SmallDependenceEmphasis, (4 / 16.0 + 12 / 36.0 + 9 / 81.0) / 25, 1e-16 },
+                            { Feature::LargeDependenceHighGrayLevelEmphasis, sizeSquares * square / 25, 0 } },
+                          ComputePixel(filter, 12));
   }
 }
 
@@ -412,8 +254,8 @@ TEST(DependenceFeatureMapImageFilter, AbsentPixelsAreNoNeighbors)
   filter->SetMaskImage(MakeImage<Image2D>({ { 3, 1 } }, { 1, 1, 0 }));
   filter->SetAlpha(2);
   filter->SetBackgroundValue(9.0);
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 4.0, 0 } }, ComputePixel(filter, 1));
-  ExpectValues({ { Feature::LargeDependenceEmphasis, 9.0, 0 } }, ComputePixel(filter, 2));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 4.0, 0 } }, ComputePixel(filter, 1));
+  ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 9.0, 0 } }, ComputePixel(filter, 2));
 }
 
 namespace
@@ -500,33 +342,36 @@ TEST(DependenceFeatureMapImageFilter, PublishedValuesOfThePhantom)
 TEST(DependenceFeatureMapImageFilterErrors, Offsets)
 {
   const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets(Filter2D::OffsetsType(4097, Filter2D::OffsetType{ { 1, 0 } })); },
     all,
     { "4097", "4096" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
-                        all,
-                        { "[1, 1]", "twice" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
+    all,
+    { "[1, 1]", "twice" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
 }
 
 TEST(DependenceFeatureMapImageFilterErrors, Features)
 {
   const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError(
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
+  ExpectRepairableError<Filter2D>(
     [](Filter2D * filter) {
       filter->SetFeatures({ Feature::DependenceEntropy, Feature::GrayLevelVariance, Feature::DependenceEntropy });
     },
     all,
     { "DependenceEntropy" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(14) }); }, all, { "14" });
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(14) }); }, all, { "14" });
 }
 
 TEST(DependenceFeatureMapImageFilterRandom, UInt8In2D)

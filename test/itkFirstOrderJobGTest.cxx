@@ -16,14 +16,11 @@
  *
  *=========================================================================*/
 #include "FirstOrderRandomCase.h"
-#include "GuardedOutput.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureJobChecks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -37,14 +34,16 @@ using Feature = Job::Feature;
 using Triple = itk::voxelmaps::Triple;
 using Enums = itk::FirstOrderFeatureMapEnums;
 using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::CheckAllEngines;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::DrawFirstOrderFeatures;
 using VoxelMapsTest::DrawIntensities;
-using VoxelMapsTest::FirstOrderEngine;
+using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::FirstOrderRandomCase;
-using VoxelMapsTest::GetFirstOrderEngines;
+using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -70,51 +69,15 @@ struct JobOfCase
   Job                job;
 };
 
-/** The output of a job by an engine; nothing if the engine cannot take the job. */
-template <typename TReal>
-std::vector<TReal>
-Compute(Job job, const FirstOrderEngine & engine = GetFirstOrderEngines().front())
-{
-  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.features.size(), engine);
-}
-
 /** Compare a case, computed by all engines, with the oracle. */
 template <typename TReal>
 void
 CheckCase(const FirstOrderRandomCase & randomCase, bool areDouble, RandomNumbers & random, std::int64_t budget = 30000)
 {
-  JobOfCase ofCase(randomCase, areDouble);
-  Job &     job = ofCase.job;
-  job.backgroundValue = 3.0;
-  // An index frame of its own must not matter.
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t shift = random.Between(-1000, 1000);
-    job.levelsIndex[axis] += shift;
-    job.outputIndex[axis] += shift;
-  }
-  std::vector<TReal> first;
-  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    const bool hasThreads = random.Chance(0.5);
-    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
-    job.execution.parallelFor = hasThreads ? RunThreads : itk::voxelmaps::ParallelFor{};
-    std::atomic<std::uint64_t> completed{ 0 };
-    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
-    const std::vector<TReal> result = Compute<TReal>(job, engine);
-    if (first.empty())
-    {
-      first = result;
-      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
-    }
-    else if (result.empty())
-    {
-      continue; // cannot take the job
-    }
-    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
-    ASSERT_TRUE(HasSameBits(first, result));
-  }
+  const JobOfCase ofCase(randomCase, areDouble);
+  CheckAllEngines<TReal>(ofCase.job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
+    return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+  });
 }
 
 void
@@ -207,10 +170,10 @@ ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> &
   job.windowSize = job.levelsSize;
   job.features = features;
   std::vector<double> first;
-  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  for (const auto & engine : GetEngines(job))
   {
     SCOPED_TRACE(engine.name);
-    const std::vector<double> result = Compute<double>(job, engine);
+    const std::vector<double> result = ComputeJob<double>(job, engine);
     if (first.empty())
     {
       first = result;
@@ -383,14 +346,8 @@ TEST(FirstOrderJob, WorkersDoNotChangeBits)
   randomCase.levels = DrawRunLengthRandomCase(77, 3, 64, random);
   DrawIntensities(false, randomCase, random);
   randomCase.features = Enums::GetAllFeatures();
-  JobOfCase  ofCase(randomCase, false);
-  const auto expected = Compute<float>(ofCase.job);
-  for (const unsigned int workers : { 1u, 2u, 3u, 16u })
-  {
-    ofCase.job.execution.numberOfWorkers = workers;
-    ofCase.job.execution.parallelFor = RunThreads;
-    EXPECT_TRUE(HasSameBits(expected, Compute<float>(ofCase.job)));
-  }
+  const JobOfCase ofCase(randomCase, false);
+  CheckWorkers(ofCase.job);
 }
 
 TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
@@ -412,15 +369,15 @@ TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
       selected = random.Chance(0.6) ? 1 : 0;
     }
     job.backgroundValue = -quietNaN;
-    std::vector<float> expected = Compute<float>(job);
+    std::vector<float> expected = ComputeJob<float>(job);
     for (std::size_t i = 0; i < expected.size(); ++i)
     {
       expected[i] = selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
     }
     job.selection = selection.data();
-    for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+    for (const auto & engine : GetEngines(job))
     {
-      ASSERT_TRUE(HasSameBits(expected, Compute<float>(job, engine))) << engine.name;
+      ASSERT_TRUE(HasSameBits(expected, ComputeJob<float>(job, engine))) << engine.name;
     }
   }
 }
@@ -434,7 +391,7 @@ TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
   randomCase.features = Enums::GetAllFeatures();
   JobOfCase ofCase(randomCase, false);
   ofCase.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
-  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  for (const auto & engine : GetEngines(ofCase.job))
   {
     std::vector<float> buffer(
       ofCase.job.features.size() *
@@ -456,33 +413,22 @@ TEST(FirstOrderJob, RefusesWhatBreaksARule)
   valid.numberOfGrayLevels = 1;
   valid.features = { Feature::Mean };
   valid.output = output.data();
-  const auto expect = [&valid](const auto & mistake, const std::string & words) {
+  const auto expect = [&valid](const auto & mistake, const std::vector<std::string> & words) {
     Job job = valid;
     mistake(job);
-    for (const FirstOrderEngine & engine : GetFirstOrderEngines())
-    {
-      try
-      {
-        engine.compute(job);
-        ADD_FAILURE() << engine.name << " takes it";
-      }
-      catch (const itk::voxelmaps::EngineError & error)
-      {
-        EXPECT_NE(std::string::npos, std::string(error.what()).find(words)) << error.what();
-      }
-    }
+    ExpectRefusal(job, words);
   };
-  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  for (const auto & engine : GetEngines(valid))
   {
     EXPECT_NO_THROW(engine.compute(valid));
   }
-  expect([](Job & job) { job.intensities = nullptr; }, "no intensities");
-  expect([](Job & job) { job.features.clear(); }, "0 features");
-  expect([](Job & job) { job.features = { Feature::Mean, Feature::Mean }; }, "twice");
-  expect([](Job & job) { job.features = { static_cast<Feature>(19) }; }, "1 to 19");
-  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, "voxelArrayShift nan");
-  expect([](Job & job) { job.voxelVolume = 0.0; }, "voxelVolume 0");
-  expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, "65600 voxels");
+  expect([](Job & job) { job.intensities = nullptr; }, { "intensities" });
+  expect([](Job & job) { job.features.clear(); }, { "0", "features" });
+  expect([](Job & job) { job.features = { Feature::Mean, Feature::Mean }; }, { "twice" });
+  expect([](Job & job) { job.features = { static_cast<Feature>(19) }; }, { "1", "19" });
+  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "voxelArrayShift", "nan" });
+  expect([](Job & job) { job.voxelVolume = 0.0; }, { "voxelVolume", "0.000000" });
+  expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, { "65600", "voxels" });
 }
 
 TEST(FirstOrderJob, WithoutVoxelsThereIsNoWork)
@@ -490,7 +436,7 @@ TEST(FirstOrderJob, WithoutVoxelsThereIsNoWork)
   Job job;
   job.numberOfGrayLevels = 1;
   job.features = Enums::GetAllFeatures();
-  for (const FirstOrderEngine & engine : GetFirstOrderEngines())
+  for (const auto & engine : GetEngines(job))
   {
     EXPECT_NO_THROW(engine.compute(job)) << engine.name;
   }

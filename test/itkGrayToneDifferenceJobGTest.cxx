@@ -16,19 +16,14 @@
  *
  *=========================================================================*/
 #include "GrayToneDifferenceRandomCase.h"
-#include "GuardedOutput.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureJobChecks.h"
 
 #include "itkGrayToneDifferenceJob.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,72 +32,26 @@ namespace
 using Job = itk::voxelmaps::GrayToneDifferenceJob;
 using Triple = itk::voxelmaps::Triple;
 using Enums = itk::GrayToneDifferenceFeatureMapEnums;
-using VoxelMapsTest::GetGrayToneDifferenceEngines;
-using VoxelMapsTest::GrayToneDifferenceEngine;
+using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckFeaturesAlone;
+using VoxelMapsTest::CheckRegions;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::isCudaTest;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
-
-/** The output of a job by an engine; nothing if the engine cannot take the job. */
-template <typename TReal>
-std::vector<TReal>
-Compute(const Job & job, const GrayToneDifferenceEngine & engine = GetGrayToneDifferenceEngines().front())
-{
-  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.features.size(), engine);
-}
 
 /** Compare a case, computed by all engines and in all ways, with the oracle. */
 template <typename TReal>
 void
 CheckCase(const GrayToneDifferenceRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
 {
-  Job job = MakeGrayToneDifferenceJob(randomCase);
-  job.backgroundValue = 3.0;
-  // An index frame of its own must not matter.
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t shift = random.Between(-1000, 1000);
-    job.levelsIndex[axis] += shift;
-    job.outputIndex[axis] += shift;
-  }
-
-  std::vector<TReal> first;
-  for (const GrayToneDifferenceEngine & engine : GetGrayToneDifferenceEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    const bool hasThreads = random.Chance(0.5);
-    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
-    job.execution.parallelFor = hasThreads ? RunThreads : decltype(job.execution.parallelFor){};
-    std::atomic<std::uint64_t> completed{ 0 };
-    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
-    const std::vector<TReal> result = Compute<TReal>(job, engine);
-    if (first.empty())
-    {
-      first = result;
-      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
-    }
-    else if (result.empty())
-    {
-      continue; // cannot take the job
-    }
-    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
-    ASSERT_TRUE(HasSameBits(first, result));
-  }
-
-  // The engine that walks every window, while it does not take too long.
-  double steps = static_cast<double>(job.offsets.size());
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
-  }
-  if (steps < 2e6 && !isCudaTest)
-  {
-    SCOPED_TRACE("windows walked one by one");
-    job.walkWindows = true;
-    job.execution.reportProgress = nullptr;
-    ASSERT_TRUE(HasSameBits(first, Compute<TReal>(job)));
-  }
+  CheckAllEnginesAndWindowWalk<TReal>(
+    MakeGrayToneDifferenceJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
+      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+    });
 }
 
 void
@@ -152,49 +101,15 @@ OffsetsOfDistance(std::int64_t distance)
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+    : NoiseJobOf(size, numberOfGrayLevels)
   {
-    RandomNumbers random(7);
-    for (std::uint16_t & level : levels)
-    {
-      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.outputSize = size;
-    job.numberOfGrayLevels = numberOfGrayLevels;
-    job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
-    job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
     job.offsets = OffsetsOfDistance(1);
     job.features = Enums::GetAllFeatures();
   }
-
-  std::vector<std::uint16_t> levels;
-  Job                        job;
 };
-
-void
-ExpectRefusal(const Job & job, const std::vector<std::string> & words)
-{
-  std::vector<float> output(std::max<std::size_t>(job.features.size(), 1) * 64);
-  Job                withOutput = job;
-  withOutput.output = output.data();
-  try
-  {
-    GetGrayToneDifferenceEngines().front().compute(withOutput);
-    ADD_FAILURE() << "no error";
-  }
-  catch (const itk::voxelmaps::EngineError & error)
-  {
-    for (const std::string & word : words)
-    {
-      EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << " is missing in: " << error.what();
-    }
-  }
-}
 } // namespace
 
 // Few enough for compute-sanitizer.
@@ -309,129 +224,40 @@ TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
 
 TEST(GrayToneDifferenceJob, WorkersDoNotChangeBits)
 {
-  NoiseJob   noise(Triple{ { 197, 61, 3 } });
-  const auto one = Compute<float>(noise.job);
-  noise.job.execution.parallelFor = RunThreads;
-  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u })
-  {
-    noise.job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
-  }
+  CheckWorkers(NoiseJob(Triple{ { 197, 61, 3 } }).job);
 }
 
 TEST(GrayToneDifferenceJob, RegionsDoNotChangeBits)
 {
-  NoiseJob          noise(Triple{ { 150, 27, 24 } }, 40);
-  const Triple      size = noise.job.outputSize;
-  const auto        whole = Compute<double>(noise.job);
-  const std::size_t components = noise.job.features.size();
-  RandomNumbers     random(3);
-  for (int i = 0; i < 30; ++i)
-  {
-    Job job = noise.job;
-    for (unsigned int axis = 0; axis < 3; ++axis)
-    {
-      job.outputIndex[axis] = random.Below(size[axis]);
-      job.outputSize[axis] = random.Between(1, size[axis] - job.outputIndex[axis]);
-    }
-    const auto          part = Compute<double>(job);
-    std::vector<double> expected;
-    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
-      {
-        const std::int64_t first =
-          ((job.outputIndex[2] + z) * size[1] + job.outputIndex[1] + y) * size[0] + job.outputIndex[0];
-        const auto begin = whole.begin() + first * static_cast<std::int64_t>(components);
-        expected.insert(expected.end(), begin, begin + job.outputSize[0] * static_cast<std::int64_t>(components));
-      }
-    }
-    EXPECT_TRUE(HasSameBits(expected, part)) << i;
-  }
+  CheckRegions(NoiseJob(Triple{ { 150, 27, 24 } }, 40).job);
 }
 
 TEST(GrayToneDifferenceJob, AFeatureHasTheSameBitsInAnySelection)
 {
   for (const std::uint32_t levels : { 5u, 300u, 65535u })
   {
-    NoiseJob          noise(Triple{ { 20, 9, 3 } }, levels);
-    const auto        all = Compute<double>(noise.job);
-    const std::size_t components = noise.job.features.size();
-    for (std::size_t f = 0; f < components; ++f)
-    {
-      noise.job.features = { Enums::GetAllFeatures()[f] };
-      std::vector<double> expected;
-      for (std::size_t i = f; i < all.size(); i += components)
-      {
-        expected.push_back(all[i]);
-      }
-      EXPECT_TRUE(HasSameBits(expected, Compute<double>(noise.job))) << noise.job.features[0];
-    }
+    CheckFeaturesAlone(NoiseJob(Triple{ { 20, 9, 3 } }, levels).job);
   }
 }
 
 TEST(GrayToneDifferenceJob, ASelectionIsComputedAlone)
 {
-  for (const bool hasBackgroundNaN : { false, true })
-  {
-    NoiseJob                  noise(Triple{ { 200, 11, 2 } });
-    const auto                all = Compute<float>(noise.job);
-    const std::size_t         components = noise.job.features.size();
-    std::vector<std::uint8_t> selection(noise.levels.size());
-    RandomNumbers             random(5);
-    for (std::size_t i = 0; i < selection.size(); ++i)
-    {
-      selection[i] = i % 200 > 120 ? random.Chance(0.02) : random.Chance(0.4);
-    }
-    noise.job.selection = selection.data();
-    constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
-    noise.job.backgroundValue = hasBackgroundNaN ? -quietNaN : -7.0;
-    const float        background = hasBackgroundNaN ? std::numeric_limits<float>::quiet_NaN() : -7.0f;
-    std::vector<float> expected = all;
-    for (std::size_t i = 0; i < selection.size(); ++i)
-    {
-      if (selection[i] == 0 || noise.levels[i] == 0)
-      {
-        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, background);
-      }
-    }
-    EXPECT_TRUE(HasSameBits(expected, Compute<float>(noise.job)));
-  }
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
 }
 
 TEST(GrayToneDifferenceJob, OffsetsLongerThanTheWindowDoNotMatter)
 {
   NoiseJob   noise(Triple{ { 60, 20, 5 } });
-  const auto expected = Compute<double>(noise.job);
+  const auto expected = ComputeJob<double>(noise.job);
   noise.job.offsets.push_back({ { 3, 0, 0 } });
   noise.job.offsets.push_back({ { 1, 1, -4 } });
   std::rotate(noise.job.offsets.begin(), noise.job.offsets.begin() + 5, noise.job.offsets.end());
-  EXPECT_TRUE(HasSameBits(expected, Compute<double>(noise.job)));
+  EXPECT_TRUE(HasSameBits(expected, ComputeJob<double>(noise.job)));
 }
 
 TEST(GrayToneDifferenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  for (const bool threads : { false, true })
-  {
-    NoiseJob           noise(Triple{ { 200, 100, 40 } });
-    std::vector<float> output(noise.job.features.size() * noise.levels.size());
-    noise.job.output = output.data();
-    if (threads)
-    {
-      noise.job.execution.parallelFor = RunThreads;
-      noise.job.execution.numberOfWorkers = 3;
-    }
-    std::atomic<std::uint64_t> done{ 0 };
-    noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
-      done += numberOfVoxels;
-      if (done > 0)
-      {
-        throw std::runtime_error("enough");
-      }
-    };
-    EXPECT_THROW(GetGrayToneDifferenceEngines().front().compute(noise.job), std::runtime_error);
-    EXPECT_LT(done.load(), noise.levels.size());
-  }
+  CheckExceptionOfProgress(NoiseJob(Triple{ { 200, 100, 40 } }).job);
 }
 
 TEST(GrayToneDifferenceJob, RefusesWhatBreaksARule)
@@ -459,5 +285,5 @@ TEST(GrayToneDifferenceJob, RefusesWhatBreaksARule)
 
   job = noise.job;
   job.outputSize = { { 0, 3, 1 } };
-  EXPECT_TRUE(Compute<float>(job).empty());
+  EXPECT_TRUE(ComputeJob<float>(job).empty());
 }

@@ -16,10 +16,9 @@
  *
  *=========================================================================*/
 #include "PipelineTestUtilities.h"
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkFuzzyConnectednessImageFilter.h"
-#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkShiftScaleImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +43,7 @@ using ImageType = itk::Image<short, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
 using LabelType = itk::Image<unsigned char, 3>;
 using RealType = itk::Image<float, 3>;
-using FilterType = itk::RelativeFuzzyConnectednessImageFilter<ImageType>;
+using FilterType = RelativeFuzzyConnectednessFilter<ImageType>;
 using IndexType = ImageType::IndexType;
 
 /** Two balls, which touch, in a noisy image; indices do not begin at 0. */
@@ -215,7 +214,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, StrengthIsThatOfTheFilterForOneObjec
   const auto filter = MakeFilter(image);
   filter->GenerateStrengthImageOn();
   filter->EstimateAffinityFromSeedsOn();
-  const auto oneObject = itk::FuzzyConnectednessImageFilter<ImageType>::New();
+  const auto oneObject = FuzzyConnectednessFilter<ImageType>::New();
   oneObject->SetInput(image);
   oneObject->SetSeeds({ At(11, 12, 10), At(28, 12, 10), At(1, 1, 1) });
   oneObject->EstimateAffinityFromSeedsOn();
@@ -250,7 +249,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 
   // Labels that need 16 bits, in double, in 3D and 2D.
   using ShortLabelType = itk::Image<unsigned short, 3>;
-  const auto wide = itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>::New();
+  const auto wide = RelativeFuzzyConnectednessFilter<ImageType, ShortLabelType, itk::Image<double, 3>>::New();
   wide->SetInput(image);
   wide->AddSeed(At(11, 12, 10), 40000);
   wide->AddSeed(At(28, 12, 10), 65535);
@@ -270,7 +269,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
   }
 
   using FlatType = itk::Image<float, 2>;
-  const auto flat = itk::RelativeFuzzyConnectednessImageFilter<FlatType>::New();
+  const auto flat = RelativeFuzzyConnectednessFilter<FlatType>::New();
   flat->SetInput(MakeImage<FlatType>({ { 4, 1 } }, { 0.0f, 1.0f, 4.0f, 6.0f }));
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 3, 0 } }, 2);
@@ -469,7 +468,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   const auto image = MakeBalls();
   // The strength for a label is that of the filter for one object with the affinity of the label.
   const auto computeOne = [&](const IndexType & seed, double mean, double variance, bool isEstimated) {
-    const auto filter = itk::FuzzyConnectednessImageFilter<ImageType>::New();
+    const auto filter = FuzzyConnectednessFilter<ImageType>::New();
     filter->SetInput(image);
     filter->SetSeed(seed);
     filter->SetObjectMean(mean);
@@ -598,6 +597,9 @@ TEST(RelativeFuzzyConnectednessEnums, HaveNames)
   EXPECT_EQ("Background", Print(Enums::TieRule::Background));
   EXPECT_EQ("LowestLabel", Print(Enums::TieRule::LowestLabel));
   EXPECT_EQ("invalid tie rule", Print(static_cast<Enums::TieRule>(2)));
+  EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
+  EXPECT_EQ("Hierarchy", Print(Enums::CudaMethod::Hierarchy));
+  EXPECT_EQ("invalid CUDA method", Print(static_cast<Enums::CudaMethod>(2)));
   std::ostringstream text;
   MakeFilter(MakeBalls())->Print(text);
   for (const char * word : { "Competition: Relative", "TieRule: Background", "KeepHierarchy: Off", "=9" })

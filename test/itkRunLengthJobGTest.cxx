@@ -22,10 +22,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
-#include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,13 +32,14 @@ using Job = itk::voxelmaps::RunLengthJob;
 using InstructionSet = Job::InstructionSet;
 using Triple = itk::voxelmaps::Triple;
 using Enums = itk::RunLengthFeatureMapEnums;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckRunLengthCase;
-using VoxelMapsTest::ComputeRunLengthJob;
-using VoxelMapsTest::GetRunLengthEngines;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunLengthEngine;
-using VoxelMapsTest::RunThreads;
 
 const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
                                                       InstructionSet::AVX2,
@@ -149,29 +147,17 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
   }
 }
 
-/** A job over a noisy image that needs no random case. */
-struct NoiseJob
+/** Noise with holes of four levels, and the features of Zhang et al. */
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
 {
   explicit NoiseJob(const Triple & size)
+    : NoiseJobOf(size, 4)
   {
-    RandomNumbers random(99);
-    levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
-    for (std::uint16_t & level : levels)
-    {
-      level = static_cast<std::uint16_t>(random.Between(1, 4));
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.numberOfGrayLevels = 4;
-    job.outputSize = size;
     job.windowSize = { { 5, 5, 1 } };
     job.windowAnchor = { { 2, 2, 0 } };
     job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
     job.features = Enums::GetElevenFeatures();
   }
-
-  std::vector<std::uint16_t> levels;
-  Job                        job;
 };
 } // namespace
 
@@ -413,21 +399,14 @@ TEST(RunLengthJob, QuotientsAreCorrectlyRounded)
 
 TEST(RunLengthJob, WorkersDoNotChangeBits)
 {
-  NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = ComputeRunLengthJob<float>(noise.job);
-  noise.job.execution.parallelFor = RunThreads;
-  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u, 500u })
-  {
-    noise.job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, ComputeRunLengthJob<float>(noise.job))) << workers;
-  }
+  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
 }
 
 TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
 {
   // parallelFor runs the bodies "at the same time where possible": one after another is allowed, in any order.
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = ComputeRunLengthJob<float>(noise.job);
+  const auto one = ComputeJob<float>(noise.job);
   noise.job.execution.numberOfWorkers = 5;
   noise.job.execution.parallelFor = [](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
     for (unsigned int worker = numberOfWorkers; worker-- > 0;)
@@ -435,32 +414,22 @@ TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
       body(worker);
     }
   };
-  EXPECT_TRUE(HasSameBits(one, ComputeRunLengthJob<float>(noise.job)));
+  EXPECT_TRUE(HasSameBits(one, ComputeJob<float>(noise.job)));
 }
 
-TEST(RunLengthJob, AnExceptionOfCompletedEndsTheJob)
+TEST(RunLengthJob, RegionsDoNotChangeBits)
 {
-  for (const bool threads : { false, true })
-  {
-    NoiseJob           noise(Triple{ { 300, 300, 10 } });
-    std::vector<float> output(noise.job.GetNumberOfComponents() * noise.levels.size());
-    noise.job.output = output.data();
-    if (threads)
-    {
-      noise.job.execution.parallelFor = RunThreads;
-      noise.job.execution.numberOfWorkers = 3;
-    }
-    std::atomic<std::uint64_t> done{ 0 };
-    noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
-      done += numberOfVoxels;
-      if (done > 0)
-      {
-        throw std::runtime_error("enough");
-      }
-    };
-    EXPECT_THROW(GetRunLengthEngines().front().compute(noise.job), std::runtime_error);
-    EXPECT_LT(done.load(), noise.levels.size());
-  }
+  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }).job);
+}
+
+TEST(RunLengthJob, ASelectionIsComputedAlone)
+{
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
+}
+
+TEST(RunLengthJob, AnExceptionOfReportProgressEndsTheJob)
+{
+  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)

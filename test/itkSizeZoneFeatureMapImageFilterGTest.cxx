@@ -16,18 +16,15 @@
  *
  *=========================================================================*/
 #include "IbsiPhantom.h"
-#include "PipelineTestUtilities.h"
-#include "RunLengthRandomFilterCase.h"
 #include "SizeZoneRandomCase.h"
 #include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <limits>
 #include <map>
 #include <sstream>
 #include <string>
@@ -45,186 +42,54 @@ using Enums = itk::SizeZoneFeatureMapEnums;
 using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
-using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Names = std::vector<std::string>;
 using VoxelMapsTest::Compute;
-using VoxelMapsTest::ExpectError;
+using VoxelMapsTest::ComputePixel;
+using VoxelMapsTest::documentedImage;
+using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::MakeDocumentedFilter;
+using VoxelMapsTest::MakeFilterOfLevels;
 using VoxelMapsTest::MakeImage;
+using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::SizeZoneRandomCase;
-
-/** The image of PyRadiomics' documentation. */
-const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
-                                                  3, 3, 3, 1, 3, //
-                                                  2, 1, 1, 1, 3, //
-                                                  4, 2, 2, 2, 3, //
-                                                  3, 5, 3, 3, 2 };
-
-template <typename TFilter>
-typename TFilter::Pointer
-MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
-                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
-{
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
-  filter->SetDiscretizationMethod(Method::Levels);
-  filter->SetNumberOfGrayLevels(numberOfGrayLevels);
-  filter->SetNeighborhoodRadius(radius);
-  return filter;
-}
-
-/** All features of one pixel. */
-template <typename TFilter>
-std::map<Feature, double>
-FeaturesAt(const itk::SmartPointer<TFilter> & filter, const typename TFilter::InputImageType::IndexType & index)
-{
-  filter->SetFeatures(Enums::GetAllFeatures());
-  filter->Update();
-  const auto                values = filter->GetOutput()->GetPixel(index);
-  std::map<Feature, double> features;
-  for (const Feature feature : Enums::GetAllFeatures())
-  {
-    features[feature] = values[static_cast<unsigned int>(feature)];
-  }
-  return features;
-}
-
-Filter2D::Pointer
-MakeFilter()
-{
-  return MakeFilterOfLevels<Filter2D>({ { 5, 5 } }, documentedImage, 5);
-}
-
-/** Expect an error that names these words, and that the filter works once the mistake is undone. */
-template <typename TMistake, typename TRepair>
-void
-ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
-{
-  const auto filter = MakeFilter();
-  mistake(filter.GetPointer());
-  ExpectError([&] { filter->Update(); }, words);
-  repair(filter.GetPointer());
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_TRUE(HasSameBits(Compute(MakeFilter()), GetBuffer(filter->GetOutput())));
-}
-
-/** Noise with flat parts and a mask with holes. */
-template <typename TFilter>
-typename TFilter::Pointer
-MakeSceneFilter()
-{
-  using ImageType = typename TFilter::InputImageType;
-  using MaskType = typename TFilter::MaskImageType;
-  RandomNumbers                              random(19);
-  const typename ImageType::SizeType         size{ { 41, 17, 9 } };
-  const std::size_t                          count = size[0] * size[1] * size[2];
-  std::vector<typename ImageType::PixelType> pixels(count);
-  std::vector<unsigned char>                 inside(count);
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    pixels[i] =
-      static_cast<typename ImageType::PixelType>(i > 0 && random.Chance(0.6) ? pixels[i - 1] : random.Between(0, 250));
-    inside[i] = random.Chance(0.85) ? 1 : 0;
-  }
-  const typename ImageType::IndexType start{ { -3, 5, 40 } };
-  const auto                          filter = TFilter::New();
-  filter->SetInput(MakeImage<ImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskType>(size, inside, start));
-  filter->SetNumberOfGrayLevels(6);
-  filter->SetRangeSource(RangeSource::Given);
-  filter->SetWindowSize({ { 5, 4, 3 } });
-  filter->SetWindowAnchor({ { 1, 3, 0 } });
-  return filter;
-}
 
 template <typename TFilter>
 void
 CheckRandomFilterCase(std::uint64_t seed)
 {
-  using InputImageType = typename TFilter::InputImageType;
-  using MaskImageType = typename TFilter::MaskImageType;
-  using PixelType = typename TFilter::InputPixelType;
-  using ValueType = typename TFilter::OutputValueType;
-  constexpr unsigned int dimension = TFilter::ImageDimension;
-
-  RandomNumbers      random(seed);
-  SizeZoneRandomCase randomCase =
-    VoxelMapsTest::DrawSizeZoneRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
-  RunLengthRandomCase &                  common = randomCase.common;
-  VoxelMapsTest::IntensityMaker<TFilter> intensityMaker(common.numberOfGrayLevels, random);
-  std::vector<PixelType>                 pixels;
-  for (const std::uint16_t level : common.levels.values)
-  {
-    pixels.push_back(intensityMaker.MakeIntensity(level));
-  }
-  const std::string          holes = DrawHoles(common.levels, random);
-  std::vector<unsigned char> mask;
-  for (std::uint16_t & level : common.levels.values)
-  {
-    mask.push_back(level != 0 ? 1 : 0);
-  }
-  if (std::is_floating_point<PixelType>::value && random.Chance(0.3))
-  {
-    // NaN is an absent voxel, too.
-    const auto at = static_cast<std::size_t>(random.Below(static_cast<std::int64_t>(pixels.size())));
-    pixels[at] = std::numeric_limits<PixelType>::quiet_NaN();
-    common.levels.values[at] = 0;
-  }
-
-  typename InputImageType::SizeType   size;
-  typename InputImageType::IndexType  start;
-  typename InputImageType::RegionType region;
-  typename TFilter::SizeType          windowSize;
-  typename TFilter::OffsetType        windowAnchor;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    size[axis] = static_cast<itk::SizeValueType>(common.levels.size[axis]);
-    start[axis] = random.Between(-50, 50);
-    region.SetIndex(axis, start[axis] + common.regionIndex[axis]);
-    region.SetSize(axis, static_cast<itk::SizeValueType>(common.regionSize[axis]));
-    windowSize[axis] = static_cast<itk::SizeValueType>(common.window.size[axis]);
-    windowAnchor[axis] = common.window.anchor[axis];
-  }
-  const auto filter = TFilter::New();
-  filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
-  filter->SetMaskImage(MakeImage<MaskImageType>(size, mask, start));
-  intensityMaker.Configure(filter);
-  filter->SetWindowSize(windowSize);
-  filter->SetWindowAnchor(windowAnchor);
-  filter->SetFeatures(randomCase.features);
-  filter->SetConnectivity(randomCase.connectivity);
-  filter->SetBackgroundValue(-1.0);
-
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes << ", " << intensityMaker.GetMethod());
-  filter->GetOutput()->SetRequestedRegion(region);
-  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
-  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
-  ASSERT_EQ(randomCase.features.size(), filter->GetFeatureNames().size());
-  const auto result = GetBuffer(filter->GetOutput());
+  RandomNumbers random(seed);
+  auto          randomCase = VoxelMapsTest::DrawSizeZoneRandomCase(
+    seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
+  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
+  made.filter->SetFeatures(randomCase.features);
+  made.filter->SetConnectivity(randomCase.connectivity);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
+  const auto result = made.Compute(randomCase.features.size());
   ASSERT_TRUE(AgreesWithOracle(randomCase, result, -1.0, random, 30000));
   if (random.Chance(0.3))
   {
     // What is not selected is background; nothing else changes.
-    const std::vector<unsigned char> all(mask.size(), 1);
-    auto                             some = all;
+    using MaskImageType = typename TFilter::MaskImageType;
+    const auto                 whole = made.filter->GetInput()->GetLargestPossibleRegion();
+    std::vector<unsigned char> some(whole.GetNumberOfPixels());
     for (unsigned char & voxel : some)
     {
       voxel = random.Chance(0.5) ? 1 : 0;
     }
-    const auto selection = MakeImage<MaskImageType>(size, some, start);
-    filter->SetSelectionImage(selection);
-    filter->GetOutput()->SetRequestedRegion(region);
-    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
-    const auto             selected = GetBuffer(selection.GetPointer(), region);
-    std::vector<ValueType> expected = result;
+    const auto selection = MakeImage<MaskImageType>(whole.GetSize(), some, whole.GetIndex());
+    made.filter->SetSelectionImage(selection);
+    const auto selected = GetBuffer(selection.GetPointer(), made.GetRegion());
+    auto       expected = result;
     for (std::size_t i = 0; i < expected.size(); ++i)
     {
-      expected[i] = selected[i / randomCase.features.size()] != 0 ? expected[i] : ValueType{ -1 };
+      expected[i] =
+        selected[i / randomCase.features.size()] != 0 ? expected[i] : typename TFilter::OutputValueType{ -1 };
     }
-    ASSERT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput())));
+    ASSERT_TRUE(HasSameBits(expected, made.Compute(randomCase.features.size())));
   }
 }
 
@@ -360,7 +225,7 @@ TEST(SizeZoneFeatureMapImageFilter, SettersStoreAndModify)
 
 TEST(SizeZoneFeatureMapImageFilter, NamesOfComponents)
 {
-  const auto filter = MakeFilter();
+  const auto filter = MakeDocumentedFilter<Filter2D>();
   EXPECT_EQ((Names{ "GLN",
                     "GLNN",
                     "GLV",
@@ -400,7 +265,7 @@ TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
 // Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.
 TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
 {
-  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), { { 2, 2 } });
+  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 12);
   EXPECT_EQ(85.0 / 11.0, values.at(Feature::LargeAreaEmphasis));
   EXPECT_EQ(27.0 / 11.0, values.at(Feature::GrayLevelNonUniformity));
   EXPECT_EQ(27.0 / 121.0, values.at(Feature::GrayLevelNonUniformityNormalized));
@@ -423,7 +288,7 @@ TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
 // 1).
 TEST(SizeZoneFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
-  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), { { 0, 0 } });
+  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 0);
   EXPECT_NEAR(157.0 / 216.0, values.at(Feature::SmallAreaEmphasis), 1e-15);
   EXPECT_EQ(6.0 / 9.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(17.0 / 6.0, values.at(Feature::LargeAreaEmphasis));
@@ -431,7 +296,7 @@ TEST(SizeZoneFeatureMapImageFilter, DocumentedImageAtTheCorner)
 
 TEST(SizeZoneFeatureMapImageFilter, OneVoxel)
 {
-  const auto values = FeaturesAt(MakeFilterOfLevels<DoubleFilter2D>({ { 1, 1 } }, { 3 }, 5), { { 0, 0 } });
+  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 1, 1 } }, { 3 }, 5), 0);
   for (const Feature feature : { Feature::GrayLevelNonUniformity,
                                  Feature::GrayLevelNonUniformityNormalized,
                                  Feature::SizeZoneNonUniformity,
@@ -452,8 +317,8 @@ TEST(SizeZoneFeatureMapImageFilter, OneVoxel)
 
 TEST(SizeZoneFeatureMapImageFilter, AFlatWindowIsOneZone)
 {
-  const auto values = FeaturesAt(
-    MakeFilterOfLevels<DoubleFilter3D>({ { 5, 5, 5 } }, std::vector<unsigned char>(125, 1), 1), { { 2, 2, 2 } });
+  const auto values =
+    ComputePixel(MakeFilterOfLevels<DoubleFilter3D>({ { 5, 5, 5 } }, std::vector<unsigned char>(125, 1), 1), 62);
   EXPECT_EQ(1.0 / 125.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(15625.0, values.at(Feature::LargeAreaEmphasis));
   EXPECT_EQ(0.0, values.at(Feature::ZoneEntropy));
@@ -467,13 +332,13 @@ TEST(SizeZoneFeatureMapImageFilter, ConnectivityInPlaneIsThatOfSlices)
   const std::vector<unsigned char> levels(27, 1);
   const auto                       filter = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
   filter->SetConnectivity(Connectivity::InPlane);
-  const auto values = FeaturesAt(filter, { { 1, 1, 1 } });
+  const auto values = ComputePixel(filter, 13);
   EXPECT_EQ(3.0 / 27.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(81.0, values.at(Feature::LargeAreaEmphasis));
   // A window of one slice has the zones of this slice.
   const auto slice = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
   slice->SetWindowSize({ { 3, 3, 1 } });
-  EXPECT_EQ(1.0 / 9.0, FeaturesAt(slice, { { 1, 1, 1 } }).at(Feature::ZonePercentage));
+  EXPECT_EQ(1.0 / 9.0, ComputePixel(slice, 13).at(Feature::ZonePercentage));
 }
 
 TEST(SizeZonePublishedValues, AllFeaturesArePublished)
@@ -525,14 +390,16 @@ TEST(SizeZonePublishedValues, PhantomOfTheOracle)
 TEST(SizeZoneFeatureMapImageFilterErrors, Parameters)
 {
   const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ Feature::ZoneEntropy, Feature::ZoneEntropy }); },
-                        all,
-                        { "ZoneEntropy" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(16) }); }, all, { "16" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetConnectivity(static_cast<Connectivity>(2)); },
-                        [](Filter2D * filter) { filter->SetConnectivity(Connectivity::Full); },
-                        { "Connectivity", "2", "InPlane" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetFeatures({ Feature::ZoneEntropy, Feature::ZoneEntropy }); },
+    all,
+    { "ZoneEntropy" });
+  ExpectRepairableError<Filter2D>(
+    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(16) }); }, all, { "16" });
+  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetConnectivity(static_cast<Connectivity>(2)); },
+                                  [](Filter2D * filter) { filter->SetConnectivity(Connectivity::Full); },
+                                  { "Connectivity", "2", "InPlane" });
 }
 
 TEST(SizeZoneFeatureMapImageFilterRandom, UInt8In2D)

@@ -15,16 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "GuardedOutput.h"
 #include "SizeZoneRandomCase.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureJobChecks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,58 +32,29 @@ using Enums = itk::SizeZoneFeatureMapEnums;
 using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
 using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::CheckAllEngines;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckFeaturesAlone;
+using VoxelMapsTest::CheckRegions;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::DrawSizeZoneRandomCase;
-using VoxelMapsTest::GetSizeZoneEngines;
-using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::MakeSizeZoneJob;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
-using VoxelMapsTest::SizeZoneEngine;
 using VoxelMapsTest::SizeZoneRandomCase;
-
-template <typename TReal>
-std::vector<TReal>
-Compute(const Job & job, const SizeZoneEngine & engine = GetSizeZoneEngines().front())
-{
-  return VoxelMapsTest::ComputeIntoGuardedOutput<TReal>(job, job.features.size(), engine);
-}
 
 /** Compare a case, computed by all engines, with the oracle. */
 template <typename TReal>
 void
 CheckCase(const SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
 {
-  Job job = MakeSizeZoneJob(randomCase);
-  job.backgroundValue = 3.0;
-  // An index frame of its own must not matter.
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t shift = random.Between(-1000, 1000);
-    job.levelsIndex[axis] += shift;
-    job.outputIndex[axis] += shift;
-  }
-  std::vector<TReal> first;
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    const bool hasThreads = random.Chance(0.5);
-    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
-    job.execution.parallelFor = hasThreads ? RunThreads : itk::voxelmaps::ParallelFor{};
-    std::atomic<std::uint64_t> completed{ 0 };
-    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
-    const std::vector<TReal> result = Compute<TReal>(job, engine);
-    if (first.empty())
-    {
-      first = result;
-      ASSERT_TRUE(AgreesWithOracle(randomCase, result, job.backgroundValue, random, budget));
-    }
-    else if (result.empty())
-    {
-      continue; // cannot take the job
-    }
-    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
-    ASSERT_TRUE(HasSameBits(first, result));
-  }
+  CheckAllEngines<TReal>(
+    MakeSizeZoneJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
+      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+    });
 }
 
 void
@@ -151,51 +118,16 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+    : NoiseJobOf(size, numberOfGrayLevels)
   {
-    RandomNumbers random(7);
-    for (std::uint16_t & level : levels)
-    {
-      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.outputSize = size;
-    job.numberOfGrayLevels = numberOfGrayLevels;
-    job.windowSize = { { 5, 5, std::min<std::int64_t>(size[2], 3) } };
-    job.windowAnchor = { { 2, 2, job.windowSize[2] / 2 } };
+    job.windowSize[0] = job.windowSize[1] = 5;
+    job.windowAnchor[0] = job.windowAnchor[1] = 2;
     job.features = Enums::GetAllFeatures();
   }
-
-  std::vector<std::uint16_t> levels;
-  Job                        job;
 };
-
-void
-ExpectRefusal(const Job & job, const std::vector<std::string> & words)
-{
-  std::vector<float> output(64 * (job.features.size() + 1));
-  Job                withOutput = job;
-  withOutput.output = output.data();
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
-  {
-    try
-    {
-      engine.compute(withOutput);
-      ADD_FAILURE() << engine.name << " takes it";
-    }
-    catch (const itk::voxelmaps::EngineError & error)
-    {
-      for (const std::string & word : words)
-      {
-        EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << " is missing in: " << error.what();
-      }
-    }
-  }
-}
 } // namespace
 
 // Few enough for compute-sanitizer.
@@ -259,15 +191,15 @@ TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)
   job.windowSize = { { 3, 3, 1 } };
   job.windowAnchor = { { 1, 0, 0 } };
   job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  for (const auto & engine : GetEngines(job))
   {
     // Zones of 7 and 2 voxels.
-    EXPECT_EQ((std::vector<float>{ 2.0f / 9.0f, 53.0f / 2.0f }), Compute<float>(job, engine)) << engine.name;
+    EXPECT_EQ((std::vector<float>{ 2.0f / 9.0f, 53.0f / 2.0f }), ComputeJob<float>(job, engine)) << engine.name;
   }
   job.windowSize = { { 3, 1, 1 } };
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  for (const auto & engine : GetEngines(job))
   {
-    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), Compute<float>(job, engine)) << engine.name;
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
   }
 }
 
@@ -286,129 +218,45 @@ TEST(SizeZoneJob, CornersConnect)
   job.windowSize = { { 3, 3, 3 } };
   job.windowAnchor = { { 1, 1, 1 } };
   job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  for (const auto & engine : GetEngines(job))
   {
     job.connectivity = Connectivity::Full;
-    EXPECT_EQ((std::vector<float>{ 3.0f / 5.0f, 11.0f / 3.0f }), Compute<float>(job, engine)) << engine.name;
+    EXPECT_EQ((std::vector<float>{ 3.0f / 5.0f, 11.0f / 3.0f }), ComputeJob<float>(job, engine)) << engine.name;
     job.connectivity = Connectivity::InPlane;
-    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), Compute<float>(job, engine)) << engine.name;
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
   }
 }
 
 TEST(SizeZoneJob, WorkersDoNotChangeBits)
 {
-  NoiseJob   noise(Triple{ { 97, 61, 3 } });
-  const auto one = Compute<float>(noise.job);
-  noise.job.execution.parallelFor = RunThreads;
-  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u })
-  {
-    noise.job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, Compute<float>(noise.job))) << workers;
-  }
+  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
 }
 
 TEST(SizeZoneJob, RegionsDoNotChangeBits)
 {
-  NoiseJob          noise(Triple{ { 150, 7, 4 } }, 40);
-  const Triple      size = noise.job.outputSize;
-  const auto        whole = Compute<double>(noise.job);
-  const std::size_t components = noise.job.features.size();
-  RandomNumbers     random(3);
-  for (int i = 0; i < 20; ++i)
-  {
-    Job job = noise.job;
-    for (unsigned int axis = 0; axis < 3; ++axis)
-    {
-      job.outputIndex[axis] = random.Below(size[axis]);
-      job.outputSize[axis] = random.Between(1, size[axis] - job.outputIndex[axis]);
-    }
-    const auto          part = Compute<double>(job);
-    std::vector<double> expected;
-    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
-      {
-        const std::int64_t first =
-          ((job.outputIndex[2] + z) * size[1] + job.outputIndex[1] + y) * size[0] + job.outputIndex[0];
-        const auto begin = whole.begin() + first * static_cast<std::int64_t>(components);
-        expected.insert(expected.end(), begin, begin + job.outputSize[0] * static_cast<std::int64_t>(components));
-      }
-    }
-    EXPECT_TRUE(HasSameBits(expected, part)) << i;
-  }
+  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
 }
 
 TEST(SizeZoneJob, AFeatureHasTheSameBitsInAnySelection)
 {
   for (const std::uint32_t levels : { 5u, 300u, 65535u })
   {
-    NoiseJob          noise(Triple{ { 20, 9, 3 } }, levels);
-    const auto        all = Compute<double>(noise.job);
-    const std::size_t components = noise.job.features.size();
-    for (std::size_t f = 0; f < components; ++f)
-    {
-      noise.job.features = { Enums::GetAllFeatures()[f] };
-      std::vector<double> expected;
-      for (std::size_t i = f; i < all.size(); i += components)
-      {
-        expected.push_back(all[i]);
-      }
-      EXPECT_TRUE(HasSameBits(expected, Compute<double>(noise.job))) << noise.job.features[0];
-    }
+    CheckFeaturesAlone(NoiseJob(Triple{ { 20, 9, 3 } }, levels).job);
   }
 }
 
 TEST(SizeZoneJob, ASelectionIsComputedAlone)
 {
-  NoiseJob                  noise(Triple{ { 200, 11, 2 } });
-  const auto                all = Compute<float>(noise.job);
-  const std::size_t         components = noise.job.features.size();
-  std::vector<std::uint8_t> selection(noise.levels.size());
-  RandomNumbers             random(5);
-  for (std::size_t i = 0; i < selection.size(); ++i)
-  {
-    // Gaps longer and shorter than the window.
-    selection[i] = i % 200 > 120 ? random.Chance(0.02) : random.Chance(0.4);
-  }
-  noise.job.selection = selection.data();
-  noise.job.backgroundValue = -7.0;
-  std::vector<float> expected = all;
-  for (std::size_t i = 0; i < selection.size(); ++i)
-  {
-    if (selection[i] == 0 || noise.levels[i] == 0)
-    {
-      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, -7.0f);
-    }
-  }
-  EXPECT_TRUE(HasSameBits(expected, Compute<float>(noise.job)));
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
 }
 
-TEST(SizeZoneJob, AnExceptionOfCompletedEndsTheJob)
+TEST(SizeZoneJob, AnExceptionOfReportProgressEndsTheJob)
 {
   for (const std::int64_t window : { 5, 8 })
   {
-    for (const bool threads : { false, true })
-    {
-      NoiseJob           noise(Triple{ { 200, 200, 10 } });
-      std::vector<float> output(noise.job.features.size() * noise.levels.size());
-      noise.job.output = output.data();
-      noise.job.windowSize[0] = noise.job.windowSize[1] = window;
-      if (threads)
-      {
-        noise.job.execution.parallelFor = RunThreads;
-        noise.job.execution.numberOfWorkers = 3;
-      }
-      std::atomic<std::uint64_t> done{ 0 };
-      noise.job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
-        done += numberOfVoxels;
-        if (done > 0)
-        {
-          throw std::runtime_error("enough");
-        }
-      };
-      EXPECT_THROW(GetSizeZoneEngines().front().compute(noise.job), std::runtime_error);
-      EXPECT_LT(done.load(), noise.levels.size());
-    }
+    NoiseJob noise(Triple{ { 200, 200, 10 } });
+    noise.job.windowSize[0] = noise.job.windowSize[1] = window;
+    CheckExceptionOfProgress(noise.job);
   }
 }
 
@@ -435,7 +283,7 @@ TEST(SizeZoneJob, WithoutVoxelsThereIsNoWork)
   Job job;
   job.numberOfGrayLevels = 1;
   job.features = Enums::GetAllFeatures();
-  for (const SizeZoneEngine & engine : GetSizeZoneEngines())
+  for (const auto & engine : GetEngines(job))
   {
     EXPECT_NO_THROW(engine.compute(job)) << engine.name;
   }

@@ -52,7 +52,7 @@ using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::GetRunLengthEngines;
+using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::RandomNumbers;
@@ -104,7 +104,7 @@ Compute(Job job, const RunLengthEngine & engine)
 std::vector<RunLengthEngine>
 GetAllEngines()
 {
-  std::vector<RunLengthEngine> engines = GetRunLengthEngines();
+  std::vector<RunLengthEngine> engines = GetEngines(Job());
   if (!VoxelMapsTest::isCudaTest)
   {
     engines.push_back({ "windows walked one by one", [](Job job) {

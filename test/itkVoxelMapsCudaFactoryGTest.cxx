@@ -23,6 +23,7 @@
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkCudaSizeZoneFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaFactory.h"
@@ -99,6 +100,10 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NameOfNew<itk::SizeZoneFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
     EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image3D>>());
+    EXPECT_EQ(before + "RelativeFuzzyConnectednessImageFilter",
+              NameOfNew<itk::RelativeFuzzyConnectednessImageFilter<Image2D>>());
+    EXPECT_EQ(before + "RelativeFuzzyConnectednessImageFilter",
+              NameOfNew<itk::RelativeFuzzyConnectednessImageFilter<Image3D>>());
     // Other classes are left alone, and so are those that are named.
     EXPECT_EQ("Image", NameOfNew<Image2D>());
     EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
@@ -110,6 +115,8 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaSizeZoneFeatureMapImageFilter", NameOfNew<itk::CudaSizeZoneFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
+    EXPECT_EQ("CudaRelativeFuzzyConnectednessImageFilter",
+              NameOfNew<itk::CudaRelativeFuzzyConnectednessImageFilter<Image2D>>());
   }
 }
 

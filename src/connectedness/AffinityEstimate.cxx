@@ -15,15 +15,17 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "itkFuzzyConnectednessVectorAffinity.h"
 
 #include "common/ParallelFor.h"
 #include "connectedness/ImageOfInput.h"
+#include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -218,24 +220,24 @@ private:
   const std::vector<Interval>::const_iterator m_End;
 };
 
-/** The intensities in boxes, and their differences between face neighbors. */
-template <typename TPixel>
-class Surroundings
+/** Voxels and pairs of face neighbors in boxes, where isFinite(voxel). */
+template <typename TIsFinite>
+class Neighborhoods
 {
 public:
-  Surroundings(const TPixel * image, const std::uint8_t * mask, const Triple & size,
-               const std::vector<Interval> & intervals, AbortChecker & abort)
-    : m_Image(image)
+  Neighborhoods(const TIsFinite & isFinite, const std::uint8_t * mask, const Triple & size,
+                const std::vector<Interval> & intervals, AbortChecker & abort)
+    : m_IsFinite(isFinite)
     , m_Mask(mask)
     , m_Size(size)
     , m_Intervals(intervals)
     , m_Abort(abort)
   {}
 
-  /** Call f(intensity) for all voxels in ascending order. */
+  /** Call f(voxel) for all voxels in ascending order. */
   template <typename TFunction>
   void
-  ForEachIntensity(const TFunction & f) const
+  ForEachVoxel(const TFunction & f) const
   {
     for (const Interval & interval : m_Intervals)
     {
@@ -244,16 +246,16 @@ public:
         m_Abort.Step();
         if (this->IsUsed(voxel))
         {
-          f(static_cast<double>(m_Image[voxel]));
+          f(voxel);
         }
       }
     }
   }
 
-  /** Call f(difference) for all pairs of neighbors. */
+  /** Call f(voxel, neighbor) for all pairs, in ascending order of the voxel, then of the neighbor. */
   template <typename TFunction>
   void
-  ForEachDifference(const TFunction & f) const
+  ForEachPair(const TFunction & f) const
   {
     const std::int64_t strides[3] = { 1, m_Size[0], m_Size[0] * m_Size[1] };
     Membership         neighbors[3] = { Membership(m_Intervals), Membership(m_Intervals), Membership(m_Intervals) };
@@ -276,7 +278,7 @@ public:
           const std::int64_t neighbor = voxel + strides[d];
           if (voxel < ends[d] && neighbors[d].Contains(neighbor) && this->IsUsed(neighbor))
           {
-            f(std::abs(static_cast<double>(m_Image[voxel]) - static_cast<double>(m_Image[neighbor])));
+            f(voxel, neighbor);
           }
         }
       }
@@ -287,14 +289,61 @@ private:
   bool
   IsUsed(std::int64_t voxel) const
   {
-    return (m_Mask == nullptr || m_Mask[voxel] != 0) && std::isfinite(static_cast<double>(m_Image[voxel]));
+    return (m_Mask == nullptr || m_Mask[voxel] != 0) && m_IsFinite(voxel);
   }
 
-  const TPixel *                m_Image;
+  const TIsFinite               m_IsFinite;
   const std::uint8_t *          m_Mask;
   const Triple                  m_Size;
   const std::vector<Interval> & m_Intervals;
   AbortChecker &                m_Abort;
+};
+
+/** Whether an intensity is finite. */
+template <typename TPixel>
+struct IsFinitePixel
+{
+  const TPixel * image;
+
+  bool
+  operator()(std::int64_t voxel) const
+  {
+    return std::isfinite(static_cast<double>(image[voxel]));
+  }
+};
+
+/** The intensities in boxes, and their differences between face neighbors. */
+template <typename TPixel>
+class Surroundings
+{
+public:
+  Surroundings(const TPixel * image, const std::uint8_t * mask, const Triple & size,
+               const std::vector<Interval> & intervals, AbortChecker & abort)
+    : m_Image(image)
+    , m_Neighborhoods({ image }, mask, size, intervals, abort)
+  {}
+
+  /** Call f(intensity) for all voxels in ascending order. */
+  template <typename TFunction>
+  void
+  ForEachIntensity(const TFunction & f) const
+  {
+    m_Neighborhoods.ForEachVoxel([&](std::int64_t voxel) { f(static_cast<double>(m_Image[voxel])); });
+  }
+
+  /** Call f(difference) for all pairs of neighbors. */
+  template <typename TFunction>
+  void
+  ForEachDifference(const TFunction & f) const
+  {
+    m_Neighborhoods.ForEachPair([&](std::int64_t voxel, std::int64_t neighbor) {
+      f(std::abs(static_cast<double>(m_Image[voxel]) - static_cast<double>(m_Image[neighbor])));
+    });
+  }
+
+private:
+  const TPixel *                       m_Image;
+  Neighborhoods<IsFinitePixel<TPixel>> m_Neighborhoods;
 };
 
 /** How many of so many differences are used. */
@@ -385,6 +434,102 @@ SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & 
     }
   });
 }
+/** Mean vector, and sums of products of two components. */
+class VectorMoments
+{
+public:
+  explicit VectorMoments(unsigned int numberOfComponents)
+    : mean(numberOfComponents, 0.0)
+    , m_Products(std::size_t{ numberOfComponents } * numberOfComponents, 0.0)
+  {}
+
+  void
+  AddToMean(const double * vector)
+  {
+    for (std::size_t i = 0; i < mean.size(); ++i)
+    {
+      mean[i] += vector[i];
+    }
+  }
+  void
+  DivideMean(std::int64_t count)
+  {
+    for (double & each : mean)
+    {
+      each = count == 0 ? 0.0 : each / static_cast<double>(count);
+    }
+  }
+  /** Add the products of the components, relative to the mean. */
+  void
+  AddProducts(const double * vector)
+  {
+    double relative[maxComponents];
+    for (std::size_t i = 0; i < mean.size(); ++i)
+    {
+      relative[i] = vector[i] - mean[i];
+      for (std::size_t j = 0; j <= i; ++j)
+      {
+        m_Products[i * mean.size() + j] += relative[i] * relative[j];
+      }
+    }
+  }
+  std::vector<double>
+  GetCovariance(std::int64_t count) const
+  {
+    const std::size_t   n = mean.size();
+    std::vector<double> covariance(m_Products);
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      for (std::size_t j = 0; j <= i; ++j)
+      {
+        covariance[i * n + j] = count == 0 ? 0.0 : covariance[i * n + j] / static_cast<double>(count);
+        covariance[j * n + i] = covariance[i * n + j];
+      }
+    }
+    return covariance;
+  }
+
+  std::vector<double> mean;
+
+private:
+  std::vector<double> m_Products; // of the lower triangle
+};
+
+/** The vectors of an image. */
+struct Vectors
+{
+  const FuzzyConnectednessInput & input;
+  const std::size_t               bytes;
+
+  bool
+  Load(std::int64_t voxel, double * components) const
+  {
+    return LoadComponents(static_cast<const unsigned char *>(input.image) + static_cast<std::size_t>(voxel) * bytes,
+                          input.pixelType,
+                          static_cast<int>(input.numberOfComponents),
+                          components);
+  }
+  bool
+  operator()(std::int64_t voxel) const
+  {
+    double components[maxComponents];
+    return this->Load(voxel, components);
+  }
+};
+
+/** A pair of neighbors, and the length of the difference of their vectors. */
+struct VectorPair
+{
+  double       length;
+  std::int64_t voxel;
+  std::int64_t neighbor;
+
+  bool
+  operator<(const VectorPair & other) const
+  {
+    return std::tie(length, voxel, neighbor) < std::tie(other.length, other.voxel, other.neighbor);
+  }
+};
 } // namespace
 
 AffinityEstimate
@@ -430,6 +575,94 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
       estimate.differenceVariance = 0.25 * (ofDifferences.variance + ofDifferences.mean * ofDifferences.mean);
     }
   });
+  return estimate;
+}
+
+VectorAffinityEstimate
+EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
+                       const JobExecution & execution)
+{
+  VerifyInput(input);
+  const unsigned int     n = input.numberOfComponents;
+  VectorAffinityEstimate estimate;
+  if (input.GetNumberOfVoxels() == 0)
+  {
+    return estimate;
+  }
+  AbortChecker                 abort(execution);
+  const Triple                 size = WithoutFlatAxes(input.size);
+  const Boxes                  boxes(size, input.seeds, parameters.radius, abort);
+  const Vectors                vectors{ input, SizeOfComponent(input.pixelType) * n };
+  const Neighborhoods<Vectors> neighborhoods(vectors, input.mask, size, boxes.intervals, abort);
+  double                       vector[maxComponents];
+
+  VectorMoments ofVectors(n);
+  neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
+    vectors.Load(voxel, vector);
+    ofVectors.AddToMean(vector);
+    ++estimate.numberOfVoxels;
+  });
+  ofVectors.DivideMean(estimate.numberOfVoxels);
+  neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
+    vectors.Load(voxel, vector);
+    ofVectors.AddProducts(vector);
+  });
+  estimate.vectors.objectMean = ofVectors.mean;
+  estimate.vectors.objectCovariance = ofVectors.GetCovariance(estimate.numberOfVoxels);
+
+  const auto loadDifference = [&](std::int64_t voxel, std::int64_t neighbor) {
+    double other[maxComponents];
+    vectors.Load(voxel, vector);
+    vectors.Load(neighbor, other);
+    for (unsigned int i = 0; i < n; ++i)
+    {
+      vector[i] = vector[i] - other[i];
+    }
+  };
+  std::vector<VectorPair> pairs;
+  neighborhoods.ForEachPair([&](std::int64_t voxel, std::int64_t neighbor) {
+    loadDifference(voxel, neighbor);
+    double squares = 0.0;
+    for (unsigned int i = 0; i < n; ++i)
+    {
+      const double variance = estimate.vectors.objectCovariance[i * n + i];
+      squares += variance > 0.0 ? vector[i] * vector[i] / variance : 0.0;
+    }
+    // NaN, of infinite components, would have no place in an order.
+    pairs.push_back({ squares >= 0.0 ? squares : std::numeric_limits<double>::infinity(), voxel, neighbor });
+  });
+  const std::int64_t used = SmallestNinetyPercent(static_cast<std::int64_t>(pairs.size()));
+  if (used < static_cast<std::int64_t>(pairs.size()))
+  {
+    std::vector<VectorPair> ordered(pairs);
+    std::nth_element(ordered.begin(), ordered.begin() + used, ordered.end());
+    const VectorPair end = ordered[static_cast<std::size_t>(used)];
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [&end](const VectorPair & pair) { return !(pair < end); }),
+                pairs.end());
+  }
+
+  const bool    isSum = parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum;
+  VectorMoments ofDifferences(n);
+  const auto    forEachDifference = [&](const auto & f) {
+    for (const VectorPair & pair : pairs)
+    {
+      abort.Step();
+      loadDifference(pair.voxel, pair.neighbor);
+      for (unsigned int i = 0; i < n; ++i)
+      {
+        vector[i] = isSum ? std::abs(vector[i]) : 0.5 * vector[i];
+      }
+      f(vector);
+    }
+  };
+  if (isSum)
+  {
+    forEachDifference([&](const double * difference) { ofDifferences.AddToMean(difference); });
+    ofDifferences.DivideMean(used);
+  }
+  forEachDifference([&](const double * difference) { ofDifferences.AddProducts(difference); });
+  estimate.vectors.differenceMean = ofDifferences.mean;
+  estimate.vectors.differenceCovariance = ofDifferences.GetCovariance(used);
   return estimate;
 }
 } // namespace voxelmaps

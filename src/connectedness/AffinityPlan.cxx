@@ -84,7 +84,7 @@ MakeLinks(const FuzzyConnectednessProblem & problem)
         {
           continue;
         }
-        Link link{ x, y, z, (z * problem.size[1] + y) * problem.size[0] + x, { 0, std::uint64_t{ 1 } << 32 } };
+        Link link{ x, y, z, (z * problem.size[1] + y) * problem.size[0] + x, { 0, 0, std::uint64_t{ 1 } << 32 } };
         if (problem.distanceWeighting)
         {
           const double dx = x * problem.spacing[0];

@@ -148,6 +148,7 @@ DifferenceTerm(const AffinityTerms & terms, double difference)
 struct LinkWeight
 {
   std::uint32_t cost;
+  std::uint32_t number; // of the link of a slab on a device, for keys that are looked up
   std::uint64_t factor;
 };
 

@@ -28,6 +28,8 @@ namespace voxelmaps
 {
 namespace
 {
+constexpr std::uint32_t leastKey = noKey + 1;
+
 struct Keys
 {
   std::uint32_t ofWinner;
@@ -41,43 +43,42 @@ RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job)
   , m_MinKey(MinKey(job))
 {}
 
-template <typename TGetKeys, typename TGetLabel>
+template <typename TGetLabel>
 void
-RelativeResults::WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const
+RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const
 {
-  const auto writeLabels = [&](auto * out) {
+  const auto write = [&](auto * out) {
     for (int i = 0; i < count; ++i)
     {
-      const Keys keys = getKeys(i);
-      const auto label = keys.ofWinner >= m_MinKey ? getLabel(i, keys) : std::uint16_t{ 0 };
-      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(label);
+      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(getLabel(i));
     }
   };
   if (m_Job.labelsAre16Bit)
   {
-    writeLabels(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
+    write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
   }
   else
   {
-    writeLabels(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
+    write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
   }
+}
 
+template <typename TGetKeys>
+void
+RelativeResults::WriteStrengths(std::int64_t first, int count, const TGetKeys & getKeys) const
+{
   const auto writeReals = [&](auto * strengths, auto * margins) {
     using Real = std::remove_reference_t<decltype(*strengths)>;
     for (int i = 0; i < count; ++i)
     {
-      const Keys   keys = getKeys(i);
-      const bool   isReached = keys.ofWinner >= m_MinKey;
-      const double strength = isReached ? StrengthOfKey(m_Combination, keys.ofWinner) : 0.0;
+      const Keys keys = getKeys(i);
       if (strengths != nullptr)
       {
-        strengths[first + i] = static_cast<Real>(strength);
+        strengths[first + i] = static_cast<Real>(GetStrength(m_Combination, m_MinKey, keys.ofWinner));
       }
       if (margins != nullptr)
       {
-        const bool hasMargin = isReached && keys.ofWinner > keys.ofOthers;
-        margins[first + i] =
-          static_cast<Real>(hasMargin ? strength - StrengthOfKey(m_Combination, keys.ofOthers) : 0.0);
+        margins[first + i] = static_cast<Real>(GetMargin(m_Combination, m_MinKey, keys.ofWinner, keys.ofOthers));
       }
     }
   };
@@ -96,41 +97,44 @@ RelativeResults::WriteAll(std::int64_t first, int count, const TGetKeys & getKey
 
 void
 RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-                       const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const
+                       const ComponentResult * components, const SeedTree & seeds) const
 {
   const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
   const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-  this->WriteAll(
-    first,
-    count,
-    [&](int i) {
+  const auto getKeys = [&](int i) {
+    const ComponentResult & component = components[numbers[i]];
+    return Keys{ std::min(strengths[i], component.strength), component.otherKey };
+  };
+  if (isRelative || m_MinKey > leastKey)
+  {
+    this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
       const ComponentResult & component = components[numbers[i]];
-      return Keys{ std::min(strengths[i], component.strength), component.otherKey };
-    },
-    [&](int i, const Keys & each) -> std::uint16_t {
-      const ComponentResult & component = components[numbers[i]];
-      if (!isRelative || each.ofWinner > each.ofOthers)
+      const Keys              keys = getKeys(i);
+      if (keys.ofWinner < m_MinKey)
+      {
+        return 0;
+      }
+      if (!isRelative || keys.ofWinner > keys.ofOthers)
       {
         return component.label;
       }
-      return keepsTies ? seeds.GetLowestLabel(component.seed, each.ofWinner) : std::uint16_t{ 0 };
+      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.ofWinner) : std::uint16_t{ 0 };
     });
-  if (keys != nullptr)
-  {
-    for (int i = 0; i < count; ++i)
-    {
-      const std::uint32_t key = std::min(strengths[i], components[numbers[i]].strength);
-      keys[i] = key >= m_MinKey ? key : noKey;
-    }
   }
+  else
+  {
+    // The voxels of a component with a label have at least the least key.
+    this->WriteLabels(first, count, [&](int i) { return components[numbers[i]].label; });
+  }
+  this->WriteStrengths(first, count, getKeys);
 }
 
 void
 RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
                        const std::uint16_t * labels) const
 {
-  this->WriteAll(
-    first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; }, [&](int i, const Keys &) { return labels[i]; });
+  this->WriteLabels(first, count, [&](int i) { return keys[i] >= m_MinKey ? labels[i] : std::uint16_t{ 0 }; });
+  this->WriteStrengths(first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; });
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -27,6 +27,20 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** Strength of a voxel by its key for the winner; 0 below a minimum. */
+VOXELMAPS_HOST_DEVICE inline double
+GetStrength(Combination combination, std::uint32_t minKey, std::uint32_t key)
+{
+  return key >= minKey ? StrengthOfKey(combination, key) : 0.0;
+}
+
+/** Margin of a voxel by its keys for the winner and for all others. */
+VOXELMAPS_HOST_DEVICE inline double
+GetMargin(Combination combination, std::uint32_t minKey, std::uint32_t key, std::uint32_t otherKey)
+{
+  return key >= minKey && key > otherKey ? StrengthOfKey(combination, key) - StrengthOfKey(combination, otherKey) : 0.0;
+}
+
 /** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says
  * about this seed. */
 struct ComponentResult
@@ -44,11 +58,10 @@ public:
   explicit RelativeResults(const RelativeFuzzyConnectednessJob & job);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
-   * its component, but at most strengths[i]. If keys is not null, keys[i] becomes the strength of voxel first + i, or
-   * noKey below the minimum; keys and strengths may be the same. */
+   * its component, but at most strengths[i]. */
   void
   Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
-        const ComponentResult * components, const SeedTree & seeds, std::uint32_t * keys) const;
+        const ComponentResult * components, const SeedTree & seeds) const;
 
   /** Write voxels whose greatest keys of the winner and of any other label are known; ties have label 0 already. */
   void
@@ -56,10 +69,16 @@ public:
         const std::uint16_t * labels) const;
 
 private:
-  /** getKeys(i) returns the keys of the winner and of any other label, getLabel(i, keys) the label. */
-  template <typename TGetKeys, typename TGetLabel>
+  /** Write getLabel(i) for voxel first + i. */
+  template <typename TGetLabel>
   void
-  WriteAll(std::int64_t first, int count, const TGetKeys & getKeys, const TGetLabel & getLabel) const;
+  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const;
+
+  /** Write strengths and margins, if they are wanted; getKeys(i) returns the keys of the winner and of any other label.
+   */
+  template <typename TGetKeys>
+  void
+  WriteStrengths(std::int64_t first, int count, const TGetKeys & getKeys) const;
 
   const RelativeFuzzyConnectednessJob & m_Job;
   const Combination                     m_Combination;

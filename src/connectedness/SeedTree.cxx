@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace itk
 {
@@ -29,13 +30,14 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
   , m_Parents(labels.size())
   , m_Keys(labels.size(), noKey)
   , m_OtherKeys(labels.size(), noKey)
-  , m_Steps(labels.size())
+  , m_FirstSteps(labels.size() + 1, 0)
 {
   std::iota(m_Parents.begin(), m_Parents.end(), 0u);
   std::vector<std::uint32_t> sizes(labels.size(), 1);
   std::vector<std::uint16_t> lowest(labels);
   std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
-  const auto                 findRoot = [this](std::uint32_t seed) {
+  std::vector<std::pair<std::uint32_t, SeedTreeStep>> stepsOfRoots;
+  const auto                                          findRoot = [this](std::uint32_t seed) {
     while (m_Parents[seed] != seed)
     {
       seed = m_Parents[seed];
@@ -66,8 +68,17 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
     if (lowest[other] < lowest[root])
     {
       lowest[root] = lowest[other];
-      m_Steps[root].push_back({ link.key, lowest[root] });
+      stepsOfRoots.push_back({ root, { link.key, lowest[root] } });
+      ++m_FirstSteps[root + 1];
     }
+  }
+
+  std::partial_sum(m_FirstSteps.begin(), m_FirstSteps.end(), m_FirstSteps.begin());
+  m_Steps.resize(stepsOfRoots.size());
+  std::vector<std::uint32_t> next(m_FirstSteps.begin(), m_FirstSteps.end() - 1);
+  for (const auto & each : stepsOfRoots)
+  {
+    m_Steps[next[each.first]++] = each.second;
   }
 
   for (std::uint32_t seed = 0; seed < m_Parents.size(); ++seed)
@@ -88,20 +99,6 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
       joined = m_Keys[at];
     }
   }
-}
-
-std::uint16_t
-SeedTree::GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
-{
-  while (m_Parents[seed] != seed && m_Keys[seed] >= key)
-  {
-    seed = m_Parents[seed];
-  }
-  const std::vector<Step> & steps = m_Steps[seed];
-  // The steps that are not weaker than the key come first.
-  const auto end =
-    std::partition_point(steps.begin(), steps.end(), [key](const Step & step) { return step.key >= key; });
-  return end == steps.begin() ? m_Labels[seed] : (end - 1)->label;
 }
 } // namespace voxelmaps
 } // namespace itk

@@ -28,6 +28,43 @@ namespace itk
 {
 namespace voxelmaps
 {
+/** The lowest label of a tree of seeds from a key downwards. */
+struct SeedTreeStep
+{
+  std::uint32_t key;
+  std::uint16_t label;
+};
+
+/** The arrays of a SeedTree, for host and device. */
+struct SeedTreeView
+{
+  const std::uint16_t * labels;
+  const std::uint32_t * parents;    // of a root: itself
+  const std::uint32_t * keys;       // at which a seed was hung below its parent
+  const std::uint32_t * firstSteps; // of every seed; at the end, the number of steps
+  const SeedTreeStep *  steps;      // by falling keys
+
+  /** See SeedTree. */
+  VOXELMAPS_HOST_DEVICE std::uint16_t
+                        GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  {
+    while (parents[seed] != seed && keys[seed] >= key)
+    {
+      seed = parents[seed];
+    }
+    // The steps that are not weaker than the key come first.
+    std::uint32_t begin = firstSteps[seed];
+    std::uint32_t end = firstSteps[seed + 1];
+    while (begin < end)
+    {
+      const std::uint32_t middle = begin + (end - begin) / 2;
+      begin = steps[middle].key >= key ? middle + 1 : begin;
+      end = steps[middle].key >= key ? end : middle;
+    }
+    return begin == firstSteps[seed] ? labels[seed] : steps[begin - 1].label;
+  }
+};
+
 /** A link between two seeds. */
 struct SeedLink
 {
@@ -65,21 +102,36 @@ public:
 
   /** Lowest label among all seeds that are connected to this one by paths of at least this key. */
   std::uint16_t
-  GetLowestLabel(std::uint32_t seed, std::uint32_t key) const;
+  GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  {
+    return this->GetView().GetLowestLabel(seed, key);
+  }
+
+  SeedTreeView
+  GetView() const
+  {
+    return { m_Labels.data(), m_Parents.data(), m_Keys.data(), m_FirstSteps.data(), m_Steps.data() };
+  }
+
+  const std::vector<std::uint32_t> &
+  GetOtherKeys() const
+  {
+    return m_OtherKeys;
+  }
+  std::size_t
+  GetNumberOfSteps() const
+  {
+    return m_Steps.size();
+  }
 
 private:
-  struct Step
-  {
-    std::uint32_t key;
-    std::uint16_t label;
-  };
-
   const std::vector<std::uint16_t> & m_Labels;
-  std::vector<std::uint32_t>         m_Parents; // of a root: itself
-  std::vector<std::uint32_t>         m_Keys;    // at which a seed was hung below its parent
+  std::vector<std::uint32_t>         m_Parents;
+  std::vector<std::uint32_t>         m_Keys;
   std::vector<std::uint32_t>         m_OtherKeys;
-  /** For seeds that are or were roots of more than themselves: the lowest labels of their trees, by falling keys. */
-  std::vector<std::vector<Step>> m_Steps;
+  /** For seeds that are or were roots of more than themselves: the lowest labels of their trees. */
+  std::vector<std::uint32_t> m_FirstSteps;
+  std::vector<SeedTreeStep>  m_Steps;
 };
 } // namespace voxelmaps
 } // namespace itk

@@ -18,6 +18,7 @@
 #include "connectedness/VerifyJob.h"
 
 #include "connectedness/AffinityPlan.h"
+#include "itkFuzzyConnectednessVectorAffinity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +69,10 @@ VerifyInput(const FuzzyConnectednessInput & input)
   }
   Require(voxels <= maxNumberOfVoxels, "a number of voxels of", voxels, "it must be at most 2^59");
   RequireEnumerator(input.pixelType, FuzzyConnectednessInput::PixelType::Double, "the pixel type");
+  Require(input.numberOfComponents <= maxNumberOfComponents,
+          "a number of components of",
+          input.numberOfComponents,
+          "it must be at most 16");
   const std::int64_t count = input.GetNumberOfVoxels();
   for (const std::int64_t seed : input.seeds)
   {
@@ -105,6 +110,10 @@ VerifyProblem(const FuzzyConnectednessProblem & problem)
   verifyVariance(problem.objectVariance, "the object variance");
   verifyMean(problem.differenceMean, "the difference mean");
   verifyVariance(problem.differenceVariance, "the difference variance");
+  if (problem.numberOfComponents > 0)
+  {
+    VerifyVectorAffinity(problem, " of a job");
+  }
   verifyFraction(problem.weight, "the weight");
   verifyFraction(problem.minimumStrength, "the minimum strength");
 }
@@ -129,10 +138,9 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
   for (const LabelAffinity & affinity : job.affinities)
   {
     FuzzyConnectednessProblem ofLabel;
-    ofLabel.objectMean = affinity.objectMean;
-    ofLabel.objectVariance = affinity.objectVariance;
-    ofLabel.differenceMean = affinity.differenceMean;
-    ofLabel.differenceVariance = affinity.differenceVariance;
+    ofLabel.numberOfComponents = job.numberOfComponents;
+    ofLabel.affinityFunction = job.affinityFunction;
+    affinity.ApplyTo(ofLabel);
     VerifyProblem(ofLabel);
   }
   // The engines number links with 32 bits, and seeds as well.

@@ -166,6 +166,18 @@ CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
   }
   return buffer;
 }
+
+/** The first element of a device buffer, after the work so far in the stream. */
+template <typename T>
+T
+CopyFromDevice(const DeviceBuffer<T> & buffer, cudaStream_t stream)
+{
+  T value;
+  CheckCuda(cudaMemcpyAsync(&value, buffer.data(), sizeof(T), cudaMemcpyDeviceToHost, stream),
+            "copying from the device");
+  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  return value;
+}
 } // namespace voxelmaps
 } // namespace itk
 

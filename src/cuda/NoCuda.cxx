@@ -22,6 +22,7 @@
 #include "itkCudaFirstOrderJob.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 #include "itkCudaGrayToneDifferenceJob.h"
+#include "itkCudaRelativeFuzzyConnectednessJob.h"
 #include "itkCudaRunLengthJob.h"
 #include "itkCudaSizeZoneJob.h"
 
@@ -131,6 +132,27 @@ ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const Cu
 
 bool
 IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
+{
+  return true;
+}
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
+                                      const CudaRelativeFuzzyConnectednessOptions &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
+                                      const CudaRelativeFuzzyConnectednessOptions &,
+                                      RelativeFuzzyConnectednessHierarchy &)
+{
+  throw voxelmaps::EngineError(reason);
+}
+
+bool
+IsCpuFaster(const RelativeFuzzyConnectednessJob &, const CudaOptions &)
 {
   return true;
 }

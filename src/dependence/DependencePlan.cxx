@@ -20,7 +20,6 @@
 #include "texture/TaskFeatures.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace itk
 {
@@ -72,13 +71,7 @@ DependencePlan::DependencePlan(const DependenceJob & job)
 void
 DependencePlan::SetOffsets(const DependenceJob & job)
 {
-  offsets = MakePairOffsets(job.offsets);
-  VerifyNoPairTwice(offsets);
-  const auto isTooLong = [this](const PairOffset & offset) {
-    return std::abs(offset.step[0]) >= task.window[0] || std::abs(offset.step[1]) >= task.window[1] ||
-           std::abs(offset.step[2]) >= task.window[2];
-  };
-  offsets.erase(std::remove_if(offsets.begin(), offsets.end(), isTooLong), offsets.end());
+  offsets = MakeNeighborOffsets(job.offsets, task.window);
   task.numberOfOffsets = static_cast<int>(offsets.size());
   task.offsets = offsets.data();
 }

@@ -64,13 +64,7 @@ GrayToneDifferencePlan::SetFeatures(const GrayToneDifferenceJob & job)
 void
 GrayToneDifferencePlan::SetOffsets(const GrayToneDifferenceJob & job)
 {
-  offsets = MakePairOffsets(job.offsets);
-  VerifyNoPairTwice(offsets);
-  const auto isTooLong = [this](const PairOffset & offset) {
-    return std::abs(offset.step[0]) >= task.window[0] || std::abs(offset.step[1]) >= task.window[1] ||
-           std::abs(offset.step[2]) >= task.window[2];
-  };
-  offsets.erase(std::remove_if(offsets.begin(), offsets.end(), isTooLong), offsets.end());
+  offsets = MakeNeighborOffsets(job.offsets, task.window);
   int longest = 0;
   for (const PairOffset & offset : offsets)
   {

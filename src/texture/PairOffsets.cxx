@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 namespace itk
@@ -36,6 +37,24 @@ std::string
 ToString(const TOffset & offset)
 {
   return '(' + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " + std::to_string(offset[2]) + ')';
+}
+
+void
+VerifyNoPairTwice(const std::vector<PairOffset> & offsets)
+{
+  for (auto it = offsets.begin(); it != offsets.end(); ++it)
+  {
+    const auto isSame = [&it](const PairOffset & other) {
+      const int(&a)[3] = it->step;
+      const int(&b)[3] = other.step;
+      return (a[0] == b[0] && a[1] == b[1] && a[2] == b[2]) || (a[0] == -b[0] && a[1] == -b[1] && a[2] == -b[2]);
+    };
+    if (std::any_of(offsets.begin(), it, isSame))
+    {
+      throw EngineError("A job has the offset " + ToString(it->step) +
+                        " twice, as itself or as its opposite, but must have each pair of voxels once.");
+    }
+  }
 }
 } // namespace
 
@@ -68,22 +87,17 @@ MakePairOffsets(const std::vector<Triple> & offsets)
   return result;
 }
 
-void
-VerifyNoPairTwice(const std::vector<PairOffset> & offsets)
+std::vector<PairOffset>
+MakeNeighborOffsets(const std::vector<Triple> & offsets, const int (&windowSize)[3])
 {
-  for (auto it = offsets.begin(); it != offsets.end(); ++it)
-  {
-    const auto isSame = [&it](const PairOffset & other) {
-      const int(&a)[3] = it->step;
-      const int(&b)[3] = other.step;
-      return (a[0] == b[0] && a[1] == b[1] && a[2] == b[2]) || (a[0] == -b[0] && a[1] == -b[1] && a[2] == -b[2]);
-    };
-    if (std::any_of(offsets.begin(), it, isSame))
-    {
-      throw EngineError("A job has the offset " + ToString(it->step) +
-                        " twice, as itself or as its opposite, but must have each pair of voxels once.");
-    }
-  }
+  std::vector<PairOffset> result = MakePairOffsets(offsets);
+  VerifyNoPairTwice(result);
+  const auto isTooLong = [&windowSize](const PairOffset & offset) {
+    return std::abs(offset.step[0]) >= windowSize[0] || std::abs(offset.step[1]) >= windowSize[1] ||
+           std::abs(offset.step[2]) >= windowSize[2];
+  };
+  result.erase(std::remove_if(result.begin(), result.end(), isTooLong), result.end());
+  return result;
 }
 } // namespace voxelmaps
 } // namespace itk

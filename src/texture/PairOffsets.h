@@ -36,9 +36,11 @@ struct PairOffset
 std::vector<PairOffset>
 MakePairOffsets(const std::vector<Triple> & offsets);
 
-/** Throws EngineError if an offset is given twice, as itself or as its opposite, which makes the same pairs. */
-void
-VerifyNoPairTwice(const std::vector<PairOffset> & offsets);
+/** The offsets of the pairs of neighbors in windows of this size: all but those that are longer than the window.
+ * Throws EngineError as MakePairOffsets does, and if an offset is given twice, as itself or as its opposite, which
+ * makes the same pairs. */
+std::vector<PairOffset>
+MakeNeighborOffsets(const std::vector<Triple> & offsets, const int (&windowSize)[3]);
 } // namespace voxelmaps
 } // namespace itk
 

@@ -16,9 +16,8 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
+#include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
-
-#include "itkRelativeFuzzyConnectednessJob.h"
 
 #include <gtest/gtest.h>
 
@@ -142,13 +141,9 @@ TEST(GoldenRelativeFuzzyConnectednessJob, Drawn)
       golden.job.execution.numberOfWorkers = workers;
       golden.job.execution.parallelFor = VoxelMapsTest::RunThreads;
       const std::string variant = std::to_string(workers) + " workers";
-      group.Check(variant, HashResult(golden.job, [](const Job & job) {
-                    itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
-                  }));
+      group.Check(variant, HashResult(golden.job, [](const Job & job) { VoxelMapsTest::ComputeLabels(job); }));
       Hierarchy  hierarchy;
-      const auto computeWithHierarchy = [&hierarchy](const Job & job) {
-        itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy);
-      };
+      const auto computeWithHierarchy = [&hierarchy](const Job & job) { VoxelMapsTest::ComputeLabels(job, hierarchy); };
       group.Check(variant + ", hierarchy", HashResult(golden.job, computeWithHierarchy));
       group.Check(variant + ", hierarchy again", HashResult(golden.job, computeWithHierarchy));
     }

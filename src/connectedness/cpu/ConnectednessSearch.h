@@ -19,17 +19,53 @@
 #define ConnectednessSearch_h
 
 #include "connectedness/AffinityPlan.h"
+#include "connectedness/ImageOfInput.h"
+#include "VectorVoxel.h"
 
 namespace itk
 {
 namespace voxelmaps
 {
+/** Access to the pixels of an image: a pointer, or VectorVoxelIterator. */
+template <typename TPixel>
+struct PixelsOf
+{
+  using Iterator = const TPixel *;
+
+  static Iterator
+  Get(const FuzzyConnectednessInput & input)
+  {
+    return static_cast<Iterator>(input.image);
+  }
+};
+template <>
+struct PixelsOf<VectorVoxel>
+{
+  using Iterator = VectorVoxelIterator;
+
+  static Iterator
+  Get(const FuzzyConnectednessInput & input)
+  {
+    return Iterator(input);
+  }
+};
+
+/** Call f with a pointer to the type of the pixels of a graph. */
+template <typename TFunction>
+auto
+WithPixels(const FuzzyConnectednessInput & input, const TFunction & f)
+{
+  return input.numberOfComponents > 0 ? f(static_cast<const VectorVoxel *>(nullptr)) : WithImage(input, f);
+}
+
 /** The links between voxels of one pixel type. */
 template <typename TPixel>
 struct ConnectednessGraph
 {
+  using PixelIterator = typename PixelsOf<TPixel>::Iterator;
+
   Triple                  size;
-  const TPixel *          image;
+  PixelIterator           image;
   const std::uint8_t *    mask; // null if there is none
   const EdgeKeys<TPixel>  edges;
   const std::vector<Link> links;
@@ -38,7 +74,7 @@ struct ConnectednessGraph
 
   ConnectednessGraph(const FuzzyConnectednessProblem & problem, std::uint32_t theMinKey)
     : size(problem.size)
-    , image(static_cast<const TPixel *>(problem.image))
+    , image(PixelsOf<TPixel>::Get(problem))
     , mask(problem.mask)
     , edges(problem)
     , links(MakeLinks(problem))
@@ -50,8 +86,8 @@ struct ConnectednessGraph
   void
   ForEachKey(std::int64_t first, int count, const Link & link, const TFunction & f) const
   {
-    const TPixel * const from = image + first;
-    const TPixel * const to = from + link.stride;
+    const PixelIterator from = image + first;
+    const PixelIterator to = from + link.stride;
     // A copy, which f cannot change.
     const std::uint32_t least = minKey;
     if (mask == nullptr)

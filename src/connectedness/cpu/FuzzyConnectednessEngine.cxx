@@ -21,7 +21,6 @@
 #include "TilesMethod.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/ImageOfInput.h"
 #include "connectedness/KeysToStrengths.h"
 #include "connectedness/VerifyJob.h"
 
@@ -103,7 +102,7 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
     return report;
   }
   ClearKeys(job, keys);
-  WithImage(job, [&](const auto * image) {
+  WithPixels(job, [&](const auto * image) {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     Run(report.method, ConnectednessSearch<Pixel>(job, keys));
   });

@@ -18,14 +18,13 @@
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/ImageOfInput.h"
+#include "connectedness/JobsOfLabels.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
-#include <set>
 #include <type_traits>
 #include <vector>
 
@@ -35,10 +34,10 @@ namespace voxelmaps
 {
 namespace
 {
-std::unique_ptr<RelativeHierarchy>
+std::unique_ptr<CpuRelativeHierarchy>
 MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
 {
-  return WithImage(job, [&](const auto * image) -> std::unique_ptr<RelativeHierarchy> {
+  return WithPixels(job, [&](const auto * image) -> std::unique_ptr<CpuRelativeHierarchy> {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
   });
@@ -48,60 +47,25 @@ MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
 void
 ComputeScenes(const RelativeFuzzyConnectednessJob & job)
 {
-  const auto                    voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  const std::set<std::uint16_t> labels(job.labels.begin(), job.labels.end());
-  std::vector<std::uint32_t>    best(voxels, noKey);
-  std::vector<std::uint32_t>    second(voxels, noKey);
-  std::vector<std::uint16_t>    winners(voxels, 0);
-  std::vector<std::uint32_t>    scene(voxels);
-  const bool                    keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-  // Lowest first.
-  for (const std::uint16_t label : labels)
-  {
-    FuzzyConnectednessJob ofLabel;
-    static_cast<FuzzyConnectednessProblem &>(ofLabel) = job;
-    // Others may be below the minimum where this label is not.
-    ofLabel.minimumStrength = 0.0;
-    ofLabel.execution.reportProgress = [&job, &labels](std::uint64_t count) {
-      job.execution.ReportProgress(count / labels.size());
-    };
-    ofLabel.seeds.clear();
-    for (std::size_t i = 0; i < job.seeds.size(); ++i)
-    {
-      if (job.labels[i] == label)
-      {
-        ofLabel.seeds.push_back(job.seeds[i]);
-      }
-    }
-    for (const LabelAffinity & affinity : job.affinities)
-    {
-      if (affinity.label == label)
-      {
-        ofLabel.objectMean = affinity.objectMean;
-        ofLabel.objectVariance = affinity.objectVariance;
-        ofLabel.differenceMean = affinity.differenceMean;
-        ofLabel.differenceVariance = affinity.differenceVariance;
-      }
-    }
+  const auto                 voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  std::vector<std::uint32_t> best(voxels, noKey);
+  std::vector<std::uint32_t> second(voxels, noKey);
+  std::vector<std::uint16_t> winners(voxels, 0);
+  std::vector<std::uint32_t> scene(voxels);
+  const bool                 keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
     ComputeFuzzyConnectednessKeys(ofLabel, scene.data());
     ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t voxel = begin; voxel < end; ++voxel)
       {
-        const std::uint32_t key = scene[voxel];
-        if (key > best[voxel])
-        {
-          second[voxel] = best[voxel];
-          best[voxel] = key;
-          winners[voxel] = label;
-        }
-        else
-        {
-          winners[voxel] = key == best[voxel] && !keepsTies ? std::uint16_t{ 0 } : winners[voxel];
-          second[voxel] = std::max(second[voxel], key);
-        }
+        BestTwo bestTwo{ best[voxel], second[voxel], winners[voxel] };
+        bestTwo.Add(scene[voxel], label, keepsTies);
+        best[voxel] = bestTwo.best;
+        second[voxel] = bestTwo.second;
+        winners[voxel] = bestTwo.winner;
       }
     });
-  }
+  });
   const RelativeResults results(job);
   ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
     results.Write(
@@ -151,14 +115,16 @@ ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
     return;
   }
   VerifyRelativeJob(job);
-  if (hierarchy.IsEmpty())
+  // One of a device is of no use here.
+  auto * const kept = dynamic_cast<CpuRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
+  if (kept == nullptr)
   {
     auto made = MakeHierarchy(job, true);
     made->Compute(job);
     hierarchy.m_Hierarchy = std::move(made);
     return;
   }
-  hierarchy.m_Hierarchy->Compute(job);
+  kept->Compute(job);
 }
 } // namespace voxelmaps
 } // namespace itk

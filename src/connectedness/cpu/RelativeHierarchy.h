@@ -19,17 +19,18 @@
 #define RelativeHierarchy_h
 
 #include "ContractedTiles.h"
+#include "LabelTies.h"
 
+#include "connectedness/AnyRelativeHierarchy.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
 #include "itkRelativeFuzzyConnectednessJob.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,18 +38,13 @@ namespace itk
 {
 namespace voxelmaps
 {
-/** A contracted graph, for any pixel type. */
-class RelativeHierarchy
+/** A contracted graph on the CPU, for any pixel type. */
+class CpuRelativeHierarchy : public RelativeHierarchy
 {
 public:
-  virtual ~RelativeHierarchy() = default;
-
   /** Compute the outputs of a job. */
   virtual void
   Compute(const RelativeFuzzyConnectednessJob & job) = 0;
-
-  virtual std::uint64_t
-  GetMemory() const = 0;
 };
 
 /** Contracts the voxels of every tile, and then all components, with seeds that are held back. Each component that is
@@ -60,7 +56,7 @@ public:
  * a component of a tile is not weaker than the links by which it enters and leaves, so what connected other components
  * still does. */
 template <typename TPixel>
-class RelativeHierarchyOf : public RelativeHierarchy
+class RelativeHierarchyOf : public CpuRelativeHierarchy
 {
 public:
   /** If the hierarchy is not to be kept, it can only compute this job, once. */
@@ -91,7 +87,7 @@ public:
   void
   Compute(const RelativeFuzzyConnectednessJob & job) override
   {
-    m_Graph.image = static_cast<const TPixel *>(job.image);
+    m_Graph.image = PixelsOf<TPixel>::Get(job);
     m_Graph.mask = job.mask;
     const auto checkAbort = [&job] { job.execution.CheckAbort(); };
     const auto seeds = m_Tiles.SortSeeds(job.seeds);
@@ -166,7 +162,6 @@ private:
   using Box = TileGrid::Box;
   using Seeds = typename ContractedTiles<TPixel>::Seeds;
   using Workspace = typename ContractedTiles<TPixel>::Workspace;
-  static constexpr std::int64_t voxelsBetweenChecks = 1 << 18; // the work of about a millisecond
 
   /** A tile that was contracted again. */
   struct SeededTile
@@ -338,142 +333,70 @@ private:
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
         const std::vector<ComponentResult> & results, const SeedTree & seedTree)
   {
-    const bool isIterative = job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative;
-    // The strengths of a hierarchy that is kept are needed again.
-    std::unique_ptr<std::uint32_t[]> ownKeys = isIterative && m_IsKept ? MakeKeys(job) : nullptr;
-    std::uint32_t * const            keys = ownKeys ? ownKeys.get() : isIterative ? m_Strengths.get() : nullptr;
-
     const RelativeResults writer(job);
     const TileGrid &      grid = m_Tiles.grid;
+    const auto            getTile = [&](std::int64_t tile) {
+      const SeededTile * seeded =
+        m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
+      return seeded != nullptr
+                          ? StrengthsOfTile{ seeded->strengths.data(), seeded->numbers.get(), &results[seeded->firstNode], true }
+                          : StrengthsOfTile{
+                   m_Strengths.get(), m_Tiles.numbers.get(), &results[m_Tiles.firstComponents[tile]], false
+                 };
+    };
     ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
-        const Box          box = grid.GetBox(tile);
-        const SeededTile * seeded =
-          m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
-        const ComponentResult * const components =
-          results.data() + (seeded != nullptr ? seeded->firstNode : m_Tiles.firstComponents[tile]);
+        const Box             box = grid.GetBox(tile);
+        const StrengthsOfTile strengths = getTile(tile);
         grid.ForEachRow(box, [&](std::int64_t global, int local, int count) {
-          writer.Write(global,
-                       count,
-                       seeded != nullptr ? seeded->strengths.data() + local : m_Strengths.get() + global,
-                       seeded != nullptr ? seeded->numbers.get() + local : m_Tiles.numbers.get() + global,
-                       components,
-                       seedTree,
-                       keys != nullptr ? keys + global : nullptr);
+          const std::int64_t first = strengths.isOfTile ? local : global;
+          writer.Write(
+            global, count, strengths.strengths + first, strengths.numbers + first, strengths.components, seedTree);
         });
         job.execution.ReportProgress(box.GetNumberOfVoxels() / 4);
       };
     });
-    if (isIterative)
+    if (job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative)
     {
+      const auto settleTies = [&](auto * labels) {
+        using Label = std::remove_pointer_t<decltype(labels)>;
+        const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+        LabelTies<TPixel, Label>(m_Graph, grid, keepsTies, MinKey(job), labels, job.execution)
+          .Settle(getTile, this->GetLabelsOfTiles(seededTiles, results));
+      };
       if (job.labelsAre16Bit)
       {
-        this->SettleTies(job, keys, static_cast<std::uint16_t *>(job.labelOutput));
+        settleTies(static_cast<std::uint16_t *>(job.labelOutput));
       }
       else
       {
-        this->SettleTies(job, keys, static_cast<std::uint8_t *>(job.labelOutput));
+        settleTies(static_cast<std::uint8_t *>(job.labelOutput));
       }
     }
   }
 
-  /** Apply the tie rule of Iterative. The labels are those of one maximum spanning forest; others exist where links
-   * have equal keys. All are known from the links along which strengths can be passed on: those from u to v for which
-   * min(strength of u, key) is the strength of v. If such a link joins two labels, v and all that follows from it in
-   * the same way have both. */
-  template <typename TLabel>
-  void
-  SettleTies(const RelativeFuzzyConnectednessJob & job, const std::uint32_t * keys, TLabel * labels) const
+  /** The label of all components of every tile that have one, as LabelTies needs it. */
+  std::vector<std::uint32_t>
+  GetLabelsOfTiles(const SeededTiles & seededTiles, const std::vector<ComponentResult> & results) const
   {
-    using Claim = std::pair<std::int64_t, TLabel>; // of a label to a voxel
-    const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-    const auto passes = [&](std::int64_t from, std::int64_t to, std::uint32_t key) {
-      return keys[to] != noKey && std::min(keys[from], key) == keys[to];
-    };
-
-    std::vector<Claim> claims;
-    std::mutex         mutex;
-    const TileGrid &   grid = m_Tiles.grid;
-    ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
-      return [&](std::int64_t tile) {
-        std::vector<Claim> claimsHere;
-        const Box          box = grid.GetBox(tile);
-        for (const Link & link : m_Graph.links)
-        {
-          if (!TileGrid::IsForward(link))
-          {
-            continue;
-          }
-          grid.ForEachPart(tile, box, link, [&](std::int64_t global, int, int count, std::int64_t) {
-            const TLabel * const from = labels + global;
-            const TLabel * const to = from + link.stride;
-            if (count <= 0 || std::equal(from, from + count, to))
-            {
-              return;
-            }
-            for (int i = 0; i < count; ++i)
-            {
-              const std::int64_t a = global + i;
-              const std::int64_t b = a + link.stride;
-              if (from[i] == to[i] || keys[a] == noKey || keys[b] == noKey)
-              {
-                continue;
-              }
-              const std::uint32_t key = m_Graph.GetKey(a, link);
-              if (passes(a, b, key))
-              {
-                claimsHere.emplace_back(b, from[i]);
-              }
-              if (passes(b, a, key))
-              {
-                claimsHere.emplace_back(a, to[i]);
-              }
-            }
-          });
-        }
-        job.execution.CheckAbort();
-        if (!claimsHere.empty())
-        {
-          const std::lock_guard<std::mutex> lock(mutex);
-          claims.insert(claims.end(), claimsHere.begin(), claimsHere.end());
-        }
-      };
-    });
-
-    // Labels only become lower, or 0, so the order of claims does not matter. With the lowest label first, no voxel
-    // changes twice.
-    std::sort(claims.begin(), claims.end(), [](const Claim & a, const Claim & b) { return a.second < b.second; });
-    std::vector<std::int64_t> changed;
-    const auto                settle = [&](std::int64_t voxel, TLabel label) {
-      const TLabel settled = !keepsTies ? TLabel{ 0 } : std::min(label, labels[voxel]);
-      if (labels[voxel] != settled)
-      {
-        labels[voxel] = settled;
-        changed.push_back(voxel);
-      }
-    };
-    std::int64_t steps = 0;
-    for (const Claim & claim : claims)
+    std::vector<std::uint32_t> labels(m_Tiles.grid.GetNumberOfTiles(), 0);
+    for (std::size_t tile = 0; tile < labels.size(); ++tile)
     {
-      settle(claim.first, claim.second);
-      while (!changed.empty())
+      std::uint32_t first = m_Tiles.firstComponents[tile];
+      std::uint32_t last = m_Tiles.firstComponents[tile + 1];
+      if (m_IsKept && seededTiles.places[tile] != none)
       {
-        const std::int64_t voxel = changed.back();
-        changed.pop_back();
-        const TLabel label = labels[voxel];
-        m_Graph.ForEachLink(voxel, [&](std::int64_t neighbor, const Link & link) {
-          const bool isNews = keepsTies ? labels[neighbor] > label : labels[neighbor] != label;
-          if (isNews && passes(voxel, neighbor, m_Graph.GetKey(voxel, link)))
-          {
-            settle(neighbor, label);
-          }
-        });
-        if (++steps % voxelsBetweenChecks == 0)
-        {
-          job.execution.CheckAbort();
-        }
+        const SeededTile & seeded = seededTiles.tiles[seededTiles.places[tile]];
+        first = seeded.firstNode;
+        last = first + seeded.numberOfNodes;
+      }
+      for (std::uint32_t node = first; node < last; ++node)
+      {
+        const std::uint32_t label = results[node].label;
+        labels[tile] = label == 0 || label == labels[tile] ? labels[tile] : labels[tile] == 0 ? label : manyLabels;
       }
     }
+    return labels;
   }
 
   const bool                       m_IsKept;

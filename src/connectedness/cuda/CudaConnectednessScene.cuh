@@ -36,12 +36,13 @@ struct CudaLink
   LinkWeight   weight;
 };
 
-/** The type of pixels on the device: levels above the smallest pixel, float, or double. */
+/** The type of pixels on the device: levels above the smallest pixel, float, double, or a table of keys. */
 enum class CudaPixels
 {
   Levels,
   Floats,
-  Doubles
+  Doubles,
+  Table
 };
 
 /** A slab of an image in device memory, as kernels see it. */
@@ -49,7 +50,8 @@ struct CudaConnectednessScene
 {
   static constexpr int maxLinks = 13;
 
-  /** Of the type that CudaPixels tells; Outside() where the mask is 0 or the pixel is not finite. */
+  /** Of the type that CudaPixels tells; Outside() where the mask is 0 or the pixel is not finite. A table has the keys
+   * of all voxels for one link after the other, noKey where there is no link. */
   const void * image;
   /** Before a method runs, the keys known so far, which are seedKey for seeds; after it, the result. */
   std::uint32_t *       keys;
@@ -134,6 +136,37 @@ struct RealKeys
   }
 };
 
+/** Keys that have been computed before, since those of vectors take long; the number of a voxel is its pixel. */
+struct TableKeys
+{
+  using Pixel = std::int64_t;
+
+  static constexpr Pixel outside = -1;
+
+  static __device__ Pixel
+  Outside()
+  {
+    return outside;
+  }
+  static __device__ Pixel
+  Load(const CudaConnectednessScene &, std::int64_t voxel)
+  {
+    return voxel;
+  }
+  static __device__ std::uint32_t
+                    Key(const CudaConnectednessScene & scene, Pixel a, Pixel b, const LinkWeight & weight)
+  {
+    const Pixel first = a < b ? a : b;
+    if (first == outside)
+    {
+      return noKey;
+    }
+    const std::uint32_t key =
+      __ldg(static_cast<const std::uint32_t *>(scene.image) + weight.number * scene.numberOfVoxels + first);
+    return key >= scene.minKey ? key : noKey;
+  }
+};
+
 /** Call f with the class that computes keys from pixels. */
 template <typename TFunction>
 auto
@@ -145,6 +178,8 @@ WithKeys(CudaPixels pixels, const TFunction & f)
       return f(LevelKeys());
     case CudaPixels::Floats:
       return f(RealKeys<float>());
+    case CudaPixels::Table:
+      return f(TableKeys());
     default:
       return f(RealKeys<double>());
   }

@@ -18,6 +18,7 @@
 #include "CudaConnectednessSlab.h"
 #include "cuda/CudaStaging.h"
 #include "connectedness/ImageOfInput.h"
+#include "connectedness/VectorKeys.h"
 #include "connectedness/cpu/TileGrid.h"
 
 namespace itk
@@ -161,6 +162,32 @@ MakeTablesKernel(AffinityTerms terms, std::int64_t minPixel, std::uint32_t * mea
   }
 }
 
+/** Keys of the links of all voxels, one link after the other. */
+__global__ void
+MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const unsigned char * vectors,
+               std::size_t bytesOfVoxel, const std::uint8_t * mask, std::uint32_t * keys)
+{
+  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < scene.numberOfVoxels;
+       voxel += threads)
+  {
+    const std::int64_t row = voxel / scene.size[0];
+    const auto         x = static_cast<int>(voxel % scene.size[0]);
+    const auto         y = static_cast<int>(row % scene.size[1]);
+    const auto         z = static_cast<int>(row / scene.size[1]);
+    for (int l = 0; l < scene.numberOfLinks; ++l)
+    {
+      const CudaLink &   link = scene.links[l];
+      const std::int64_t neighbor = voxel + link.stride;
+      const bool         isLink = IsInImage(scene, x + link.x, y + link.y, z + link.z) &&
+                          (mask == nullptr || (mask[voxel] != 0 && mask[neighbor] != 0));
+      keys[l * scene.numberOfVoxels + voxel] =
+        isLink ? KeyOfVectors(*terms, vectors + voxel * bytesOfVoxel, vectors + neighbor * bytesOfVoxel, link.weight)
+               : noKey;
+    }
+  }
+}
+
 __global__ void
 PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::int64_t numberOfSeeds)
 {
@@ -193,6 +220,12 @@ CudaConnectednessSlab::GetPlaneSize(const FuzzyConnectednessJob & job)
 std::size_t
 CudaConnectednessSlab::GetImageBytes(const FuzzyConnectednessJob & job)
 {
+  if (job.numberOfComponents > 0)
+  {
+    // The vectors are released once the table is made; every second link leads ahead.
+    return SizeOfComponent(job.pixelType) * job.numberOfComponents + MakeLinks(job).size() / 2 * sizeof(std::uint32_t) +
+           (job.mask != nullptr ? 1 : 0);
+  }
   return WithImage(job,
                    [](const auto * image) {
                      using Pixel = std::decay_t<decltype(*image)>;
@@ -225,7 +258,9 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
     if (TileGrid::IsForward(link) && (link.x == 0 || m_Scene.size[0] > 1) && (link.y == 0 || m_Scene.size[1] > 1) &&
         (link.z == 0 || m_Scene.size[2] > 1))
     {
-      m_Scene.links[m_Scene.numberOfLinks++] = { link.x, link.y, link.z, link.stride, link.weight };
+      CudaLink & added = m_Scene.links[m_Scene.numberOfLinks];
+      added = { link.x, link.y, link.z, link.stride, link.weight };
+      added.weight.number = static_cast<std::uint32_t>(m_Scene.numberOfLinks++);
     }
   }
 
@@ -264,7 +299,49 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
 void
 CudaConnectednessSlab::LoadImage()
 {
+  if (m_Context.job.numberOfComponents > 0)
+  {
+    this->LoadVectors();
+    return;
+  }
   WithImage(m_Context.job, [this](const auto * image) { this->LoadImageOf(image + m_First); });
+}
+
+void
+CudaConnectednessSlab::LoadVectors()
+{
+  const FuzzyConnectednessJob & job = m_Context.job;
+  const cudaStream_t            stream = m_Context.stream;
+  const auto                    count = static_cast<std::size_t>(m_Scene.numberOfVoxels);
+  const std::size_t             bytesOfVoxel = SizeOfComponent(job.pixelType) * job.numberOfComponents;
+  DeviceBuffer<unsigned char>   vectors(count * bytesOfVoxel, stream);
+  CudaStaging                   staging(job.execution);
+  const auto                    first = static_cast<std::size_t>(m_First);
+  staging.ToDevice(
+    vectors.data(), static_cast<const unsigned char *>(job.image) + first * bytesOfVoxel, count * bytesOfVoxel, stream);
+  DeviceBuffer<std::uint8_t> mask;
+  if (job.mask != nullptr)
+  {
+    mask.Allocate(count, stream);
+    staging.ToDevice(mask.data(), job.mask + m_First, count, stream);
+  }
+  const auto terms = CopyToDevice(std::vector<VectorTerms>{ MakeVectorTerms(job) }, stream);
+  m_Image.Allocate(count * static_cast<std::size_t>(m_Scene.numberOfLinks) * sizeof(std::uint32_t), stream);
+  m_Pixels = CudaPixels::Table;
+  m_Scene.image = m_Image.data();
+
+  CudaKernelClock clock(m_Context.kernelTimes);
+  MakeKeysKernel<<<BlocksForGridStride(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
+    m_Scene,
+    terms.data(),
+    vectors.data(),
+    bytesOfVoxel,
+    mask.data(),
+    reinterpret_cast<std::uint32_t *>(m_Image.data()));
+  CheckLaunch("computing keys of vectors");
+  clock.StopLater();
+  // The copy of the terms must end before they are destroyed.
+  m_Context.stream.Synchronize();
 }
 
 template <typename TPixel>

@@ -75,6 +75,12 @@ public:
   {
     return m_Pixels;
   }
+  /** Bytes of device memory that image and keys take. */
+  std::uint64_t
+  GetNumberOfBytes() const
+  {
+    return m_Image.size() + (m_Keys.size() + m_Tables.size()) * sizeof(std::uint32_t);
+  }
   /** Seeds in the slab, as numbers of its voxels, in device memory. */
   const DeviceBuffer<std::int64_t> &
   GetSeeds() const
@@ -120,6 +126,10 @@ public:
 private:
   void
   LoadImage();
+
+  /** Make a table of the keys of vectors. */
+  void
+  LoadVectors();
 
   template <typename TPixel>
   void

@@ -72,12 +72,14 @@ inline __device__ std::uint32_t
   return __shfl_sync(0xffffffffu, first, 0) + static_cast<std::uint32_t>(__popc(all & ((1u << lane) - 1)));
 }
 
-/** Contract a tile. The key of a voxel becomes the smallest key of the pointers from it to its node, and its label the
- * node. With few links, their keys stay in registers; otherwise they are computed whenever needed. */
+/** Contract the tiles of a list, or all if it is null. The key of a voxel becomes the smallest key of the pointers from
+ * it to its node, and its label the node. With few links, their keys stay in registers; otherwise they are computed
+ * whenever needed. */
 template <typename TKeys, bool HasFewLinks>
 __global__ void
-__launch_bounds__(contractThreads, 4) ContractTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid,
-                                                          std::uint32_t * labels, unsigned int * numberOfNodes)
+__launch_bounds__(contractThreads, 4)
+  ContractTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, std::uint32_t * labels,
+                      unsigned int * numberOfNodes)
 {
   using Pixel = typename TKeys::Pixel;
   extern __shared__ double sharedMemory[];
@@ -86,7 +88,8 @@ __launch_bounds__(contractThreads, 4) ContractTilesKernel(CudaConnectednessScene
   volatile std::uint32_t * const best = graph.best;
   volatile TilePointer * const   pointers = graph.pointers;
 
-  const CudaPlace<int> origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
+  const CudaPlace<int> origin =
+    GetTileOrigin(grid, tiles != nullptr ? tiles[blockIdx.x] : static_cast<int>(blockIdx.x));
   ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
     pixels[local] = inside ? TKeys::Load(scene, voxel) : TKeys::Outside();
   });

@@ -26,17 +26,6 @@ namespace
 {
 constexpr unsigned int nodeThreads = 256;
 
-template <typename T>
-T
-CopyFromDevice(const DeviceBuffer<T> & buffer, const CudaStream & stream)
-{
-  T value;
-  CheckCuda(cudaMemcpyAsync(&value, buffer.data(), sizeof(T), cudaMemcpyDeviceToHost, stream),
-            "copying from the device");
-  stream.Synchronize();
-  return value;
-}
-
 template <typename TKeys>
 void
 Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
@@ -58,7 +47,7 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
     CudaKernelClock clock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
     kernel<<<static_cast<unsigned int>(grid.GetNumberOfTiles()), contractThreads, sharedBytes, stream>>>(
-      scene, grid, labels.data(), counter.data());
+      scene, grid, nullptr, labels.data(), counter.data());
     CheckLaunch("contracting tiles");
     context.WorkBesideDevice();
     clock.Stop();
@@ -106,12 +95,12 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   static_assert(OpenLinks::unlisted == 0xffffffffu, "memset fills the counts with it");
   CheckCuda(cudaMemsetAsync(openCounts.data(), 0xff, tiles * sizeof(std::uint32_t), stream), "setting counts");
   const std::size_t rootBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
-  PrepareKernel(OfferLinksKernel<TKeys>, contractThreads, rootBytes);
+  PrepareKernel(OfferLinksKernel<TKeys, false>, contractThreads, rootBytes);
   for (unsigned int merged = 1; merged != 0;)
   {
     CudaKernelClock roundClock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-    OfferLinksKernel<TKeys><<<static_cast<unsigned int>(tiles), contractThreads, rootBytes, stream>>>(
+    OfferLinksKernel<TKeys, false><<<static_cast<unsigned int>(tiles), contractThreads, rootBytes, stream>>>(
       scene, grid, graph, labels.data(), open);
     CheckLaunch("offering links");
     PointKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph, counter.data());

@@ -75,8 +75,9 @@ struct OpenLinks
   std::uint16_t * links;
 };
 
-/** Offer all links between components to both. */
-template <typename TKeys>
+/** Offer all links between components to both. If they are traced, the strongest link of a node is known by its key and
+ * its number, which is that of the link of a voxel * number of voxels + voxel. */
+template <typename TKeys, bool IsTraced>
 __global__ void
 __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodeGraph graph,
                                                     const std::uint32_t * labels, OpenLinks open)
@@ -104,12 +105,12 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
   }
   __syncthreads();
   // A component with a seed that is at least as strong as a link never needs the link. Returns whether it does.
-  const auto offerTo = [&](std::uint32_t to, std::uint32_t from, std::uint32_t key) {
+  const auto offerTo = [&](std::uint32_t to, std::uint32_t fromOrNumber, std::uint32_t key) {
     if (key <= graph.seedKeys[to])
     {
       return false;
     }
-    const unsigned long long value = static_cast<unsigned long long>(key) << 32 | from;
+    const unsigned long long value = static_cast<unsigned long long>(key) << 32 | fromOrNumber;
     // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
     if (value > graph.best[to])
     {
@@ -119,8 +120,9 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
   };
   const auto offer = [&](std::int64_t voxel, Pixel pixel, int l, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t key = TKeys::Key(scene, pixel, TKeys::Load(scene, voxel + links[l].stride), links[l].weight);
-    const bool          mattersToA = offerTo(a, b, key);
-    const bool          mattersToB = offerTo(b, a, key);
+    const auto          number = static_cast<std::uint32_t>(l * scene.numberOfVoxels + voxel);
+    const bool          mattersToA = offerTo(a, IsTraced ? number : b, key);
+    const bool          mattersToB = offerTo(b, IsTraced ? number : a, key);
     return mattersToA || mattersToB;
   };
   if (count == OpenLinks::unlisted)
