@@ -254,6 +254,21 @@ SetParameters(TFilter * filter, const Options & options)
   }
   filter->SetDistanceWeighting(options.distanceWeighting);
   filter->SetMinimumStrength(options.minimumStrength);
+  filter->SetCropToSeeds(options.cropToSeeds);
+  filter->SetCropMarginInMillimeters(options.cropMarginInMillimeters);
+  if (options.cropMargin.size() == 1)
+  {
+    filter->SetCropMargin(options.cropMargin.front());
+  }
+  else if (!options.cropMargin.empty())
+  {
+    typename TFilter::CropMarginType margins;
+    ExampleIO::CopyNumbers("--crop-margin",
+                           options.cropMargin,
+                           margins,
+                           "it needs one, or one for each of the " + std::to_string(TImage::ImageDimension) + " axes");
+    filter->SetCropMargin(margins);
+  }
 }
 
 /** Set image, mask and seed image, which ReadSeeds reads for an image. */

@@ -138,6 +138,23 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddEnumeration(maskGeometry, "Geometry of mask and seeds", { "check", "ignore" });
   module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
 
+  auto * cropToSeeds = app.add_flag("--crop-to-seeds",
+                                    options.cropToSeeds,
+                                    "compute only the bounding box of all seeds and a margin, as if the image ended "
+                                    "there; outside, all outputs are 0");
+  auto * cropMargin = AddNumbers(app,
+                                 "--crop-margin",
+                                 options.cropMargin,
+                                 "N[,N,N]",
+                                 "margin of --crop-to-seeds at both ends of each axis, in voxels (default " +
+                                   toText(defaults->GetCropMargin()[0]) + ")",
+                                 0.0);
+  auto * cropMarginInMillimeters =
+    app.add_flag("--crop-margin-mm", options.cropMarginInMillimeters, "--crop-margin is in millimeters");
+  module.AddFlag(cropToSeeds, "Crop to the seeds");
+  module.AddOptionalNumbers(cropMargin, "Margin of the crop", "double");
+  module.AddFlag(cropMarginInMillimeters, "Margin in millimeters");
+
   auto * labels =
     ExampleIO::AddFile(app,
                        "--labels",
@@ -247,6 +264,8 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   object->excludes(labels);
   margin->needs(labels);
   minimumVolume->needs(suggestThreshold);
+  cropMargin->needs(cropToSeeds);
+  cropMarginInMillimeters->needs(cropMargin);
   suggestThreshold->excludes(app.get_option("--quiet"));
 }
 

@@ -63,6 +63,9 @@ struct Options
   std::string                           seedPointFrame{ "lps" };
   std::string                           seedImage;
   std::string                           mask;
+  bool                                  cropToSeeds{ false };
+  std::vector<double>                   cropMargin;
+  bool                                  cropMarginInMillimeters{ false };
   ExampleIO::MaskGeometryRules          maskGeometry;
   std::string                           labels;
   std::string                           margin;

@@ -230,6 +230,26 @@ foreach(rule "relative;background;0;0" "relative;lowest;3;3" "iterative;backgrou
     CHECK value ${out}/ConnectTies_${competition}_${ties}/labels.mha 2,0,0 ${range}
   )
 endforeach()
+# Cropped, labels are 0 outside of the box of the seeds and its margin, here the upper half of the slices.
+connect_example(
+  Cropped
+  WITH
+  ${ct}
+  ${strength}
+  ${seed}=1
+  --seed
+  48,65,20=2
+  --labels
+  ${labels}
+  ${label_affinity}
+  --crop-to-seeds
+  --crop-margin
+  200,200,3
+)
+check_example(ConnectCroppedInside AFTER ConnectCropped CHECK value ${out}/ConnectCropped/${labels} 48,65,23 1 2)
+check_example(ConnectCroppedOutside AFTER ConnectCropped CHECK value ${out}/ConnectCropped/${labels} 48,65,24 0 0)
+connect_example(CroppedMillimeters WITH ${ct} ${strength} ${seed} --crop-to-seeds --crop-margin 1e6 --crop-margin-mm --estimate-radius 1)
+same_connectedness(CroppedMillimeters)
 connect_example(LabelsQuiet OUT "^$" WITH ${ct} ${strength} ${label_seeds} --labels ${labels} --quiet)
 
 # Two cubes of level 100 and a bridge of level 90: the threshold is above the affinity of the bridge.
@@ -323,6 +343,10 @@ refuse_connect(MethodOfLabels "--method queue is for one object" ${head} ${stren
 refuse_connect(ObjectOfLabels "excludes" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --threshold 0.5 --object o.nrrd)
 refuse_connect(SameLabels "'./${strength}' is given for two outputs" ${head} ${strength} --seed 1,2,3=1 --labels ./${strength} ${given})
 refuse_connect(LabelsFormat "l.bmp" ${head} ${strength} --seed 1,2,3=1 --labels l.bmp ${given})
+refuse_connect(CropMarginAlone "--crop-margin requires --crop-to-seeds" ${head} ${strength} --seed 1,2,3 --crop-margin 5)
+refuse_connect(CropMarginUnit "--crop-margin-mm requires --crop-margin" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin-mm)
+refuse_connect(CropMarginAxes "--crop-margin: '5,5' has 2 entries, but it needs one, or one for each of the 3 axes" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin 5,5)
+refuse_connect(CropMarginNegative "--crop-margin: -1 is not" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin=-1)
 refuse_connect(VolumeAlone "--minimum-volume requires --suggest-threshold" ${head} ${strength} --seed 1,2,3 --minimum-volume 5)
 refuse_connect(SuggestQuietly "excludes" ${head} ${strength} --seed 1,2,3 --suggest-threshold --quiet)
 refuse_connect(AbsoluteMean "--affinity absolute has no means" ${head} ${strength} --seed 1,2,3 --affinity absolute ${given})
