@@ -97,7 +97,9 @@ def _flat(values, dimension, what):
     """Flat list of the components of vectors, each given as a sequence; a single vector may be given as such."""
     if len(values) == 1:
         values = values[0]
-    if np.ndim(values) == 1 and len(values) == dimension and np.ndim(values[0]) == 0:
+    if len(values) > 0 and (
+        isinstance(values[0], (int, np.integer)) or (len(values) == dimension and np.ndim(values[0]) == 0)
+    ):
         values = [values]
     rows = [[_integer(v) for v in row] for row in values]
     for row in rows:
@@ -561,9 +563,9 @@ FILTERS = {
             "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
             "SetCompetition": (_RELATIVE, "Competition"),
             "SetTieRule": (_RELATIVE, "TieRule"),
+            "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
         has_labels=True,
-        has_cuda_class=False,
     ),
 }
 
