@@ -133,6 +133,14 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
       }
     }
   }
+  // Vectors, whose keys are computed before.
+  auto vectors = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
+  MakeVectors(vectors, 3, random);
+  Labels    labelsOfVectors;
+  Hierarchy ofDevice;
+  Hierarchy ofCpu;
+  DrawStrokes(vectors, labelsOfVectors, 4, 5, random);
+  CheckAll(vectors, labelsOfVectors, 0.0, ofDevice, ofCpu);
   // One scene per label.
   auto   randomCase = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
   Labels labels;
@@ -159,6 +167,10 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
                                     random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int16, PixelType::Float }),
                                     random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full }),
                                     random);
+    if (random.Chance(0.3))
+    {
+      MakeVectors(randomCase, static_cast<unsigned int>(random.Between(1, 4)), random);
+    }
     SCOPED_TRACE(::testing::Message() << randomCase);
     Labels    labels;
     Hierarchy ofDevice;
