@@ -81,8 +81,11 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeC
   }
   if (m_TimeOfVolumeCurve != output->GetMTime())
   {
-    m_VolumeCurve =
-      voxelmaps::FuzzyConnectednessVolumeCurve(output->GetBufferPointer(), static_cast<std::int64_t>(voxels));
+    voxelmaps::JobExecution execution;
+    execution.numberOfWorkers = this->GetNumberOfWorkUnits();
+    execution.parallelFor = voxelmaps::MakeParallelFor(const_cast<Self *>(this));
+    m_VolumeCurve = voxelmaps::FuzzyConnectednessVolumeCurve(
+      output->GetBufferPointer(), static_cast<std::int64_t>(voxels), execution);
     m_TimeOfVolumeCurve = output->GetMTime();
   }
   return m_VolumeCurve;

@@ -19,6 +19,7 @@
 #define itkFuzzyConnectednessVolumeCurve_h
 
 #include "VoxelMapsExport.h"
+#include "itkVoxelMapsJob.h"
 
 #include <cstdint>
 #include <vector>
@@ -36,8 +37,10 @@ class VoxelMaps_EXPORT FuzzyConnectednessVolumeCurve
 {
 public:
   FuzzyConnectednessVolumeCurve() = default;
-  FuzzyConnectednessVolumeCurve(const float * strengths, std::int64_t numberOfVoxels);
-  FuzzyConnectednessVolumeCurve(const double * strengths, std::int64_t numberOfVoxels);
+  FuzzyConnectednessVolumeCurve(const float * strengths, std::int64_t numberOfVoxels,
+                                const JobExecution & execution = {});
+  FuzzyConnectednessVolumeCurve(const double * strengths, std::int64_t numberOfVoxels,
+                                const JobExecution & execution = {});
 
   /** Number of voxels whose strength is not 0 and not below a threshold. */
   std::int64_t
@@ -53,7 +56,7 @@ public:
 private:
   template <typename TReal>
   void
-  Count(const TReal * strengths, std::int64_t numberOfVoxels);
+  Count(const TReal * strengths, std::int64_t numberOfVoxels, const JobExecution & execution);
 
   /** The strengths that occur, except 0, in falling order, and how many voxels have at least each. */
   std::vector<double>       m_Strengths;

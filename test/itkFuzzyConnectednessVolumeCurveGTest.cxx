@@ -79,6 +79,45 @@ TEST(FuzzyConnectednessVolumeCurve, CountsAllThresholds)
   EXPECT_EQ(0.0, empty.GetSuggestedThreshold(1));
 }
 
+TEST(FuzzyConnectednessVolumeCurve, CountsMillionsOfStrengthsWithAnyNumberOfThreads)
+{
+  RandomNumbers       random(10);
+  std::vector<double> doubles;
+  std::vector<float>  floats;
+  for (int i = 0; i < 3000000; ++i)
+  {
+    // Many that occur once, some that occur often, and all below the smallest difference of floats.
+    const std::int64_t kind = random.Between(0, 9);
+    const double       strength = kind == 0   ? 0.0
+                                  : kind == 1 ? 0.25
+                                  : kind == 2 ? 1.0 - 1e-12 * static_cast<double>(random.Between(0, 500))
+                                              : static_cast<double>(random.Between(0, 2000000000)) / 2e9;
+    doubles.push_back(strength);
+    floats.push_back(static_cast<float>(strength));
+  }
+  const auto expectCounts = [&](const auto & strengths) {
+    auto sorted = strengths;
+    std::sort(sorted.begin(), sorted.end());
+    const auto positive = std::upper_bound(sorted.begin(), sorted.end(), 0.0);
+    for (const unsigned int workers : { 1u, 2u, 7u })
+    {
+      itk::voxelmaps::JobExecution execution;
+      execution.numberOfWorkers = workers;
+      execution.parallelFor = RunThreads;
+      const FuzzyConnectednessVolumeCurve curve(
+        strengths.data(), static_cast<std::int64_t>(strengths.size()), execution);
+      for (std::size_t i = 0; i < sorted.size(); i += 997)
+      {
+        const auto least = std::max(positive, std::lower_bound(sorted.begin(), sorted.end(), sorted[i]));
+        ASSERT_EQ(sorted.end() - least, curve.GetNumberOfVoxels(sorted[i])) << sorted[i] << ", " << workers;
+      }
+      EXPECT_EQ(sorted.end() - positive, curve.GetNumberOfVoxels(0.0));
+    }
+  };
+  expectCounts(doubles);
+  expectCounts(floats);
+}
+
 TEST(FuzzyConnectednessVolumeCurve, FindsLeaksOfKnownStrength)
 {
   RandomNumbers random(8);

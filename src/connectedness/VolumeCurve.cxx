@@ -17,40 +17,199 @@
  *=========================================================================*/
 #include "itkFuzzyConnectednessVolumeCurve.h"
 
+#include "common/ParallelFor.h"
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <functional>
-#include <iterator>
+#include <cstring>
+#include <memory>
+#include <type_traits>
 
 namespace itk
 {
 namespace voxelmaps
 {
-FuzzyConnectednessVolumeCurve::FuzzyConnectednessVolumeCurve(const float * strengths, std::int64_t numberOfVoxels)
+namespace
 {
-  this->Count(strengths, numberOfVoxels);
+// Positive reals are ordered like their bits.
+template <typename TReal>
+using BitsOf = std::conditional_t<sizeof(TReal) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+
+constexpr std::size_t numberOfGroups = std::size_t{ 1 } << 16;
+
+template <typename TBits>
+std::size_t
+GetGroup(TBits bits)
+{
+  return static_cast<std::size_t>(bits >> (8 * sizeof(TBits) - 16));
 }
 
-FuzzyConnectednessVolumeCurve::FuzzyConnectednessVolumeCurve(const double * strengths, std::int64_t numberOfVoxels)
+/** Sort by all bytes but the first two, one after the other. */
+template <typename TBits>
+void
+SortGroup(TBits * values, std::size_t count, std::unique_ptr<TBits[]> & buffer, std::size_t & bufferSize)
 {
-  this->Count(strengths, numberOfVoxels);
+  constexpr std::size_t maxForComparisons = 512;
+  if (count <= maxForComparisons)
+  {
+    std::sort(values, values + count);
+    return;
+  }
+  if (bufferSize < count)
+  {
+    buffer.reset(new TBits[count]);
+    bufferSize = count;
+  }
+  TBits * from = values;
+  TBits * to = buffer.get();
+  for (unsigned int byte = 0; byte < sizeof(TBits) - 2; ++byte)
+  {
+    const auto                   getDigit = [byte](TBits bits) { return bits >> (8 * byte) & 0xff; };
+    std::array<std::size_t, 256> first{};
+    for (std::size_t i = 0; i < count; ++i)
+    {
+      ++first[getDigit(from[i])];
+    }
+    if (first[getDigit(from[0])] == count)
+    {
+      continue;
+    }
+    std::size_t sum = 0;
+    for (std::size_t & each : first)
+    {
+      const std::size_t thisCount = each;
+      each = sum;
+      sum += thisCount;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+    {
+      to[first[getDigit(from[i])]++] = from[i];
+    }
+    std::swap(from, to);
+  }
+  if (from != values)
+  {
+    std::copy_n(from, count, values);
+  }
+}
+} // namespace
+
+FuzzyConnectednessVolumeCurve::FuzzyConnectednessVolumeCurve(const float * strengths, std::int64_t numberOfVoxels,
+                                                             const JobExecution & execution)
+{
+  this->Count(strengths, numberOfVoxels, execution);
+}
+
+FuzzyConnectednessVolumeCurve::FuzzyConnectednessVolumeCurve(const double * strengths, std::int64_t numberOfVoxels,
+                                                             const JobExecution & execution)
+{
+  this->Count(strengths, numberOfVoxels, execution);
 }
 
 template <typename TReal>
 void
-FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numberOfVoxels)
+FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numberOfVoxels,
+                                     const JobExecution & execution)
 {
-  std::vector<TReal> sorted;
-  std::copy_if(strengths, strengths + numberOfVoxels, std::back_inserter(sorted), [](TReal strength) {
-    return strength > TReal{ 0 };
-  });
-  std::sort(sorted.begin(), sorted.end(), std::greater<TReal>());
-  for (std::size_t i = 0; i < sorted.size(); ++i)
-  {
-    if (i + 1 == sorted.size() || sorted[i] != sorted[i + 1])
+  using Bits = BitsOf<TReal>;
+  // Strengths are divided into groups by their first two bytes, each part of the voxels by itself, and then sorted.
+  constexpr std::int64_t minVoxelsOfPart = std::int64_t{ 1 } << 20;
+  const std::int64_t     parts =
+    std::max<std::int64_t>(1, std::min<std::int64_t>(execution.numberOfWorkers, numberOfVoxels / minVoxelsOfPart));
+  std::vector<std::vector<std::size_t>> places(parts);
+  const auto                            forEachStrength = [&](std::int64_t part, const auto & f) {
+    const std::int64_t last = numberOfVoxels * (part + 1) / parts;
+    for (std::int64_t voxel = numberOfVoxels * part / parts; voxel < last; ++voxel)
     {
-      m_Strengths.push_back(static_cast<double>(sorted[i]));
-      m_Volumes.push_back(static_cast<std::int64_t>(i) + 1);
+      if (strengths[voxel] > TReal{ 0 })
+      {
+        Bits bits;
+        std::memcpy(&bits, strengths + voxel, sizeof(bits));
+        f(bits);
+      }
+    }
+  };
+  ForEachTask(parts, execution, [&](unsigned int) {
+    return [&](std::int64_t part) {
+      places[part].assign(numberOfGroups, 0);
+      forEachStrength(part, [&counts = places[part]](Bits bits) { ++counts[GetGroup(bits)]; });
+    };
+  });
+  struct Group
+  {
+    std::size_t              first;
+    std::size_t              count;
+    std::vector<Bits>        strengths; // that occur, in falling order
+    std::vector<std::size_t> voxels;    // with each
+  };
+  std::vector<Group> groups; // in falling order
+  std::size_t        total = 0;
+  for (std::size_t group = numberOfGroups; group-- > 0;)
+  {
+    const std::size_t first = total;
+    for (auto & placesOfPart : places)
+    {
+      const std::size_t count = placesOfPart[group];
+      placesOfPart[group] = total;
+      total += count;
+    }
+    if (total != first)
+    {
+      groups.push_back({ first, total - first, {}, {} });
+    }
+  }
+  const std::unique_ptr<Bits[]> sorted(new Bits[total]);
+  ForEachTask(parts, execution, [&](unsigned int) {
+    return [&](std::int64_t part) {
+      forEachStrength(part,
+                      [&, &placesOfPart = places[part]](Bits bits) { sorted[placesOfPart[GetGroup(bits)]++] = bits; });
+    };
+  });
+  ForEachTask(static_cast<std::int64_t>(groups.size()), execution, [&](unsigned int) {
+    return [&, buffer = std::make_shared<std::unique_ptr<Bits[]>>(), size = std::size_t{ 0 }](std::int64_t i) mutable {
+      Group &      group = groups[i];
+      Bits * const values = sorted.get() + group.first;
+      if (sizeof(Bits) == sizeof(std::uint32_t) && group.count > numberOfGroups / 8)
+      {
+        // All values of a group of floats can be counted.
+        std::vector<std::size_t> counts(numberOfGroups, 0);
+        for (std::size_t j = 0; j < group.count; ++j)
+        {
+          ++counts[values[j] & 0xffffu];
+        }
+        for (std::size_t low = numberOfGroups; low-- > 0;)
+        {
+          if (counts[low] != 0)
+          {
+            group.strengths.push_back(static_cast<Bits>((values[0] & ~Bits{ 0xffff }) | low));
+            group.voxels.push_back(counts[low]);
+          }
+        }
+        return;
+      }
+      SortGroup(values, group.count, *buffer, size);
+      for (std::size_t j = group.count; j-- > 0;)
+      {
+        if (group.strengths.empty() || group.strengths.back() != values[j])
+        {
+          group.strengths.push_back(values[j]);
+          group.voxels.push_back(0);
+        }
+        ++group.voxels.back();
+      }
+    };
+  });
+  std::int64_t volume = 0;
+  for (const Group & group : groups)
+  {
+    for (std::size_t i = 0; i < group.strengths.size(); ++i)
+    {
+      TReal strength;
+      std::memcpy(&strength, &group.strengths[i], sizeof(strength));
+      volume += static_cast<std::int64_t>(group.voxels[i]);
+      m_Strengths.push_back(static_cast<double>(strength));
+      m_Volumes.push_back(volume);
     }
   }
 }
