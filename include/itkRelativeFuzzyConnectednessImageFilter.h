@@ -290,7 +290,7 @@ private:
     ModifiedTimeType                     inputTime;
     const void *                         mask;
     ModifiedTimeType                     maskTime;
-    double                               insideValue;
+    typename MaskImageType::PixelType    insideValue;
     typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
@@ -305,6 +305,14 @@ private:
   void
   FindSeeds(const voxelmaps::BufferedImage<InputImageType> & image,
             voxelmaps::RelativeFuzzyConnectednessJob &       job) const;
+
+  /** Absolute differences have nothing to estimate. */
+  bool
+  EstimatesAffinityOfEveryLabel() const
+  {
+    return m_EstimateAffinityOfEveryLabel &&
+           this->GetAffinityFunction() != FuzzyConnectednessEnums::AffinityFunction::AbsoluteDifference;
+  }
 
   /** Set the affinities of labels of a job that has seeds, estimated if requested. */
   void

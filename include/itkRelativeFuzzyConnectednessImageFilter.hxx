@@ -289,11 +289,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
   if (m_Competition == CompetitionEnum::Iterative &&
-      (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
+      (this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
-                      << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
-                                                         : "some labels have affinities of their own."));
+                      << (this->EstimatesAffinityOfEveryLabel() ? "EstimateAffinityOfEveryLabel is on."
+                                                                : "some labels have affinities of their own."));
   }
   for (const auto & each : m_ParametersOfLabels)
   {
@@ -368,7 +368,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   voxelmaps::RelativeFuzzyConnectednessJob & job)
 {
   m_UsedAffinitiesOfLabels.clear();
-  if (m_EstimateAffinityOfEveryLabel)
+  if (this->EstimatesAffinityOfEveryLabel())
   {
     for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
     {
@@ -524,14 +524,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   job.outputIsDouble = std::is_same<StrengthPixelType, double>::value;
   job.competition = m_Competition;
   job.tieRule = m_TieRule;
-  if (m_KeepHierarchy)
+  if (m_KeepHierarchy && numberOfVoxels > 0)
   {
     State state{};
     state.input = input;
     state.inputTime = input->GetMTime();
     state.mask = maskImage;
     state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
-    state.insideValue = static_cast<double>(this->GetInsidePixelValue());
+    state.insideValue = this->GetInsidePixelValue();
     state.region = region;
     state.problem = job;
     state.problem.seeds.clear();
@@ -545,7 +545,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     m_StateOfHierarchy = state;
     this->ComputeLabels(job, &m_Hierarchy);
   }
-  else
+  else if (numberOfVoxels > 0)
   {
     this->ComputeLabels(job, nullptr);
   }
