@@ -24,8 +24,10 @@
 #include "connectedness/KeysToStrengths.h"
 
 #include "itkCudaFuzzyConnectednessImageFilter.h"
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkFuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
 
 #include <algorithm>
 #include <functional>
@@ -394,6 +396,218 @@ RegisterPaperPrograms(const Case & thisCase)
 // ---------------------------------------------------------------------------------------------------------------------
 // Tables
 
+/** Labels of a synthetic CT, all of which is reached: single voxels and cubes as seeds of five labels. */
+struct LabelFixture
+{
+  using RelativeJob = itk::voxelmaps::RelativeFuzzyConnectednessJob;
+  using Competition = RelativeJob::Competition;
+  using Hierarchy = itk::voxelmaps::RelativeFuzzyConnectednessHierarchy;
+
+  LabelFixture(Enums::Adjacency adjacency, Competition competition)
+    : image(GetScene(sceneSize, 1).image)
+  {
+    Case everything;
+    everything.size = sceneSize;
+    everything.adjacency = adjacency;
+    static_cast<itk::voxelmaps::FuzzyConnectednessProblem &>(job) = Fixture(everything).job;
+    job.seeds.clear();
+    const auto & scene = GetScene(sceneSize, 1);
+    const auto   corner = itk::Index<3>::Filled(3);
+    const auto   middle = itk::Index<3>{ { static_cast<itk::IndexValueType>(sceneSize[0] / 2),
+                                           static_cast<itk::IndexValueType>(sceneSize[1] / 5),
+                                           static_cast<itk::IndexValueType>(sceneSize[2] / 2) } };
+    for (const auto & center : { scene.vesselSeed, scene.liverSeed, scene.boneSeed, corner, middle })
+    {
+      AddCube(center, numberOfLabels == 0 ? 0 : 2);
+    }
+    job.competition = competition;
+    job.execution = MakeExecution(allThreads);
+    labels.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+    expected.resize(labels.size());
+    job.labelOutput = expected.data();
+    itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+    job.labelOutput = labels.data();
+  }
+
+  /** Overwrite all labels, so that VerifyLabels finds what a program leaves out. */
+  void
+  Spoil()
+  {
+    std::fill(labels.begin(), labels.end(), std::uint8_t{ 77 });
+  }
+  void
+  VerifyLabels() const
+  {
+    for (std::uint8_t label = 1; label <= numberOfLabels; ++label)
+    {
+      Verify(std::count(expected.begin(), expected.end(), label) > 0, "a label has no voxels");
+    }
+    Verify(labels == expected, "labels differ from those of the CPU without a hierarchy");
+  }
+  void
+  Count(State & state) const
+  {
+    state.counters["per voxel"] = TimePer(static_cast<double>(labels.size()));
+  }
+
+  ImageType::ConstPointer   image;
+  RelativeJob               job;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::uint8_t> expected;
+
+private:
+  void
+  AddCube(const itk::Index<3> & center, int radius)
+  {
+    ++numberOfLabels;
+    ImageType::RegionType cube(center, { { 1, 1, 1 } });
+    cube.PadByRadius(static_cast<itk::OffsetValueType>(radius));
+    cube.Crop(image->GetLargestPossibleRegion());
+    for (itk::ImageRegionConstIteratorWithIndex<ImageType> at(image, cube); !at.IsAtEnd(); ++at)
+    {
+      job.seeds.push_back(image->ComputeOffset(at.GetIndex()));
+      job.labels.push_back(numberOfLabels);
+    }
+  }
+
+  std::uint8_t numberOfLabels{ 0 };
+};
+
+/** Labels of all seeds, in three ways. */
+enum class LabelTask
+{
+  Once,
+  First, // with a hierarchy that is kept
+  Other  // with a hierarchy that was kept for other seeds
+};
+
+struct LabelCase
+{
+  std::string               name;
+  Enums::Adjacency          adjacency;
+  LabelFixture::Competition competition;
+  LabelTask                 task;
+};
+
+std::vector<LabelCase>
+MakeLabelCases(const std::string & table)
+{
+  std::vector<LabelCase> cases;
+  for (const auto adjacency : { Enums::Adjacency::Face, Enums::Adjacency::Full })
+  {
+    for (const auto competition : { LabelFixture::Competition::Relative, LabelFixture::Competition::Iterative })
+    {
+      const std::string name = table + "/" + ToName(competition) +
+                               (adjacency == Enums::Adjacency::Face ? "/neighbors:6" : "/neighbors:26") + "/seeds:";
+      cases.push_back({ name + "first", adjacency, competition, LabelTask::Once });
+      cases.push_back({ name + "first, kept", adjacency, competition, LabelTask::First });
+      cases.push_back({ name + "other", adjacency, competition, LabelTask::Other });
+    }
+  }
+  return cases;
+}
+
+/** Call compute(job, hierarchy) for the seeds of a case, and before that, without measuring, for what it builds on. */
+template <typename TCompute>
+void
+RunLabelCase(State & state, const LabelCase & thisCase, const TCompute & compute)
+{
+  LabelFixture            fixture(thisCase.adjacency, thisCase.competition);
+  LabelFixture::Hierarchy hierarchy;
+  if (thisCase.task == LabelTask::Other)
+  {
+    auto others = fixture.job;
+    others.seeds.resize(1);
+    others.labels.resize(1);
+    compute(others, &hierarchy);
+  }
+  fixture.Spoil();
+  for (auto _ : state)
+  {
+    if (thisCase.task == LabelTask::First)
+    {
+      state.PauseTiming();
+      hierarchy.Release();
+      state.ResumeTiming();
+    }
+    compute(fixture.job, thisCase.task == LabelTask::Once ? nullptr : &hierarchy);
+  }
+  fixture.VerifyLabels();
+  fixture.Count(state);
+  if (thisCase.task != LabelTask::Once)
+  {
+    state.counters["kept bytes/voxel"] =
+      static_cast<double>(hierarchy.GetMemory()) / static_cast<double>(fixture.labels.size());
+  }
+}
+
+void
+RegisterLabelsOnCpu()
+{
+  for (const LabelCase & thisCase : MakeLabelCases("labels-cpu"))
+  {
+    RegisterWall(WithThreads(thisCase.name, allThreads), [=](State & state) {
+      RunLabelCase(state, thisCase, [](const auto & job, LabelFixture::Hierarchy * hierarchy) {
+        hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                             : itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+      });
+    });
+  }
+}
+
+/** The time is that of the kernels; "call" is the time of the whole call, from and to host memory. */
+void
+RegisterLabelsOnDevice()
+{
+  for (const LabelCase & thisCase : MakeLabelCases("labels-cuda"))
+  {
+    RegisterManual(thisCase.name + "/kernels", 1, [=](State & state) {
+      RequireDevice();
+      RunLabelCase(state, thisCase, [&state](const auto & job, LabelFixture::Hierarchy * hierarchy) {
+        itk::voxelmaps::CudaRelativeFuzzyConnectednessReport report;
+        state.counters["call"] = MeasureMilliseconds([&] {
+          report = hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, *hierarchy)
+                                        : itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {});
+        });
+        state.counters["rounds"] = static_cast<double>(report.numberOfIterations);
+        state.SetIterationTime(1e-3 * report.kernelMilliseconds);
+      });
+    });
+  }
+  // Update() after a seed was added, into the same output.
+  for (const auto competition : { LabelFixture::Competition::Relative, LabelFixture::Competition::Iterative })
+  {
+    RegisterWall("labels-cuda/" + ToName(competition) + "/neighbors:6/seeds:other/Update()", [=](State & state) {
+      RequireDevice();
+      using FilterType = itk::CudaRelativeFuzzyConnectednessImageFilter<ImageType>;
+      const LabelFixture fixture(Enums::Adjacency::Face, competition);
+      const auto         filter = NewExactly<FilterType>();
+      filter->UseCPUIfFasterOff();
+      filter->KeepHierarchyOn();
+      filter->SetInput(fixture.image);
+      filter->SetObjectMean(fixture.job.objectMean);
+      filter->SetObjectVariance(fixture.job.objectVariance);
+      filter->SetDifferenceVariance(fixture.job.differenceVariance);
+      filter->SetCompetition(competition);
+      for (std::size_t i = 0; i + 1 < fixture.job.seeds.size(); ++i)
+      {
+        filter->AddSeed(fixture.image->ComputeIndex(fixture.job.seeds[i]),
+                        static_cast<unsigned char>(fixture.job.labels[i]));
+      }
+      filter->Update();
+      for (auto _ : state)
+      {
+        filter->AddSeed(fixture.image->ComputeIndex(fixture.job.seeds.back()),
+                        static_cast<unsigned char>(fixture.job.labels.back()));
+        filter->Update();
+      }
+      Verify(std::equal(fixture.expected.begin(), fixture.expected.end(), filter->GetOutput()->GetBufferPointer()),
+             "other labels than those of the engine");
+      fixture.Count(state);
+    });
+  }
+}
+
 /** 1, 2, 4 ... and all. */
 std::vector<unsigned int>
 GetThreadCounts()
@@ -513,6 +727,8 @@ RegisterBenchmarks(int & argc, char ** argv)
   RegisterProgramMemory();
   RegisterCpu();
   RegisterCuda();
+  RegisterLabelsOnCpu();
+  RegisterLabelsOnDevice();
   if (!isCheck)
   {
     RegisterPapers();

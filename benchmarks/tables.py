@@ -38,6 +38,8 @@ SHOWN = {
     "connectedness-cuda": ["time", "call", "rounds", "reached", "label"],
     "connectedness-papers": ["time", "call", "wrong voxels", "rounds", "label"],
     "connectedness-queue": ["time"],
+    "labels-cpu": ["time", "kept bytes/voxel"],
+    "labels-cuda": ["time", "call", "rounds", "kept bytes/voxel"],
     "memory": ["bytes/voxel", "peak/(input+output)", "label"],
 }
 # Columns by which how much faster one program is: the time of the first one divided by that of the second one.

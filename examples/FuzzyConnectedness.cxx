@@ -17,15 +17,15 @@
  *=========================================================================*/
 
 // Computes the strength of connectedness of every voxel of an image file or DICOM directory to seeds from the command
-// line.
+// line, or which of several labels of seeds is connected to it most strongly.
 
+#include "FuzzyConnectednessOptions.h"
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
-#include "io/CommandLine.h"
-#include "io/SlicerModule.h"
 #include "io/Progress.h"
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 
 #include <algorithm>
 #include <chrono>
@@ -33,178 +33,11 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace
 {
-using Enums = itk::FuzzyConnectednessEnums;
-
-const std::map<std::string, Enums::AffinityFunction> affinities{
-  { "geometric-mean", Enums::AffinityFunction::GeometricMean },
-  { "weighted-sum", Enums::AffinityFunction::WeightedSum },
-  { "minimum", Enums::AffinityFunction::Minimum },
-  { "homogeneity", Enums::AffinityFunction::Homogeneity }
-};
-const std::map<std::string, Enums::Method> methods{ { "automatic", Enums::Method::Automatic },
-                                                    { "queue", Enums::Method::Queue },
-                                                    { "buckets", Enums::Method::Buckets },
-                                                    { "tiles", Enums::Method::Tiles },
-                                                    { "hierarchy", Enums::Method::Hierarchy } };
-
-const std::vector<std::string> frames{ "lps", "ras" };
-
-struct Options
-{
-  std::string                                   input;
-  std::string                                   output;
-  std::vector<std::vector<itk::IndexValueType>> seeds;
-  std::vector<std::vector<double>>              seedPoints;
-  std::string                                   seedPointFrame{ "lps" };
-  std::string                                   seedImage;
-  std::string                                   mask;
-  ExampleIO::MaskGeometryRules                  maskGeometry;
-  std::string                                   affinity{ "geometric-mean" };
-  std::optional<double>                         mean;
-  std::optional<double>                         variance;
-  std::optional<double>                         differenceMean;
-  std::optional<double>                         differenceVariance;
-  std::optional<double>                         weight;
-  std::optional<unsigned int>                   estimateRadius;
-  double                                        minimumStrength{ 0.0 };
-  std::optional<unsigned int>                   connectivity;
-  bool                                          distanceWeighting{ false };
-  double                                        threshold{ 0.0 };
-  std::string                                   object;
-  std::string                                   method{ "automatic" };
-  bool                                          quiet{ false };
-  bool                                          progressXML{ false };
-  ExampleIO::DicomOptions                       dicom;
-};
-
-void
-AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options)
-{
-  using ExampleIO::AddNumbers;
-  const auto toText = [](double value) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
-  };
-  const auto defaults = itk::FuzzyConnectednessImageFilter<itk::Image<float, 3>>::New();
-
-  auto * input =
-    app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files");
-  input->required();
-  auto * output = app.add_option(
-    "OUTPUT", options.output, "image of the strengths (.nii.gz, .nrrd, .mha, ...): 1 at the seeds, 0 if not connected");
-  output->required();
-  auto * object = ExampleIO::AddFile(app, "--object", options.object, "image to write: 1 in the object, 0 outside");
-  auto * threshold =
-    AddNumbers(app, "--threshold", options.threshold, "T", "strength of the weakest voxels of the object", 0.0, 1.0);
-  module.AddGroup("Input and output", "The image, the strengths of connectedness, and the object");
-  module.AddImage(input, "Image", "scalar", "input");
-  module.AddImage(output, "Strength", "scalar", "output");
-  module.AddImage(object, "Object", "label", "output");
-  module.AddOptionalNumbers(threshold, "Threshold of the object", "double");
-
-  AddNumbers(app, "--seed", options.seeds, "X,Y[,Z]", "index of a voxel of the object, from 0; can be repeated");
-  auto * seedPoint = AddNumbers(app,
-                                "--seed-point",
-                                options.seedPoints,
-                                "X,Y[,Z]",
-                                "physical point, in mm, of a voxel of the object; can be repeated");
-  auto * frame = app
-                   .add_option("--seed-point-frame",
-                               options.seedPointFrame,
-                               "x and y of --seed-point grow to the left and posterior (lps, as in ITK and DICOM), or "
-                               "to the right and anterior (ras, as in 3D Slicer and NIfTI)")
-                   ->type_name("FRAME")
-                   ->capture_default_str()
-                   ->check(CLI::IsMember(frames));
-  auto * seedImage = ExampleIO::AddFile(
-    app, "--seed-image", options.seedImage, "image of the same geometry; its voxels that are not 0 are seeds");
-  auto * mask = ExampleIO::AddFile(
-    app, "--mask", options.mask, "image of the same geometry; paths stay inside its voxels that are not 0");
-  module.AddGroup("Seeds and mask", "Where the object is, and where it can be");
-  module.AddPoints(seedPoint, "Seed points", frame, frames);
-  module.AddImage(seedImage, "Seed label map", "label", "input");
-  module.AddImage(mask, "Mask", "label", "input");
-  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
-  module.AddEnumeration(maskGeometry, "Geometry of mask and seeds", { "check", "ignore" });
-  module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
-
-  auto * affinity = app.add_option("--affinity", options.affinity, "affinity function")
-                      ->type_name("HOW")
-                      ->capture_default_str()
-                      ->check(CLI::IsMember(affinities));
-  auto * mean = AddNumbers(app, "--mean", options.mean, "M", "mean intensity of the object");
-  auto * variance = AddNumbers(app, "--variance", options.variance, "V", "variance of the intensities of the object");
-  auto * differenceVariance = AddNumbers(app,
-                                         "--difference-variance",
-                                         options.differenceVariance,
-                                         "D",
-                                         "variance of the differences between neighbors in the object");
-  auto * differenceMean = AddNumbers(app,
-                                     "--difference-mean",
-                                     options.differenceMean,
-                                     "M",
-                                     "mean of these differences, for --affinity weighted-sum (default " +
-                                       toText(defaults->GetDifferenceMean()) + ")");
-  auto * weight = AddNumbers(app,
-                             "--weight",
-                             options.weight,
-                             "W",
-                             "weight of the intensity, from 0 to 1, for --affinity weighted-sum (default " +
-                               toText(defaults->GetWeight()) + ")",
-                             0.0,
-                             1.0);
-  auto * estimateRadius =
-    AddNumbers(app,
-               "--estimate-radius",
-               options.estimateRadius,
-               "N",
-               "estimate mean and variances from windows of this radius around the seeds "
-               "(default " +
-                 std::to_string(defaults->GetEstimationRadius()) + ", unless mean and variances are given)");
-  module.AddGroup("Affinity", "How alike neighboring voxels of the object are");
-  module.AddEnumeration(affinity, "Affinity", ExampleIO::GetKeys(affinities));
-  module.AddOptionalNumbers(mean, "Mean", "double");
-  module.AddOptionalNumbers(variance, "Variance", "double");
-  module.AddOptionalNumbers(differenceVariance, "Difference variance", "double");
-  module.AddOptionalNumbers(differenceMean, "Difference mean", "double");
-  module.AddOptionalNumbers(weight, "Weight", "double");
-  module.AddOptionalNumbers(estimateRadius, "Estimation radius", "integer");
-
-  auto * minimumStrength = AddNumbers(app,
-                                      "--minimum-strength",
-                                      options.minimumStrength,
-                                      "T",
-                                      "set weaker voxels to 0, which is faster than computing all strengths",
-                                      0.0,
-                                      1.0)
-                             ->capture_default_str();
-  auto * connectivity = AddNumbers(app,
-                                   "--connectivity",
-                                   options.connectivity,
-                                   "N",
-                                   "number of neighbors of a voxel: 4 or 8 in 2D, 6, 18 or 26 in 3D (default 4 or 6)");
-  auto * distanceWeighting = app.add_flag(
-    "--distance-weighting", options.distanceWeighting, "reduce the affinity of neighbors with their distance");
-  auto * method = app.add_option("--method", options.method, "algorithm; all give the same result")
-                    ->type_name("HOW")
-                    ->capture_default_str()
-                    ->check(CLI::IsMember(methods));
-  module.AddGroup("Paths", "How the strengths are computed");
-  module.AddNumber(minimumStrength, "Minimum strength", 0.0, 1.0, 0.01);
-  module.AddOptionalNumbers(connectivity, "Connectivity", "integer");
-  module.AddFlag(distanceWeighting, "Weight by distance");
-  module.AddEnumeration(method, "Method", ExampleIO::GetKeys(methods));
-  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
-  ExampleIO::AddRunOptions(app, options.quiet);
-  module.AddProgressOption(options.progressXML);
-
-  threshold->needs(object);
-  object->needs(threshold);
-}
+using namespace FuzzyConnectednessProgram;
 
 Enums::Adjacency
 GetAdjacency(unsigned int connectivity, unsigned int dimension)
@@ -231,6 +64,15 @@ SetAffinity(TFilter * filter, const Options & options)
 {
   const auto affinity = affinities.at(options.affinity);
   filter->SetAffinityFunction(affinity);
+  if (affinity == Enums::AffinityFunction::AbsoluteDifference)
+  {
+    if (options.mean || options.variance || options.differenceMean || options.differenceVariance || options.weight ||
+        options.estimateRadius)
+    {
+      throw std::runtime_error("--affinity absolute has no means, variances, weight and --estimate-radius");
+    }
+    return;
+  }
   if (affinity != Enums::AffinityFunction::WeightedSum && (options.weight || options.differenceMean))
   {
     throw std::runtime_error("--weight and --difference-mean are for --affinity weighted-sum");
@@ -270,37 +112,39 @@ SetAffinity(TFilter * filter, const Options & options)
   filter->SetObjectVariance(*options.variance);
 }
 
-/** The seeds that are given as indices and as points. */
+/** The seeds that are given as indices and as points, and their labels. */
 template <typename TImage>
-std::vector<typename TImage::IndexType>
+std::vector<std::pair<typename TImage::IndexType, unsigned short>>
 GetSeeds(const TImage * image, const Options & options)
 {
   const auto        region = image->GetLargestPossibleRegion();
   const std::string whyCount = "the image has " + std::to_string(TImage::ImageDimension) + " axes";
 
-  std::vector<typename TImage::IndexType> seeds;
-  for (const auto & values : options.seeds)
+  std::vector<std::pair<typename TImage::IndexType, unsigned short>> seeds;
+  for (const auto & words : options.seeds)
   {
+    const auto                  seed = ParseSeed<itk::IndexValueType>("--seed", words, options);
     typename TImage::OffsetType fromFirst;
-    ExampleIO::CopyNumbers("--seed", values, fromFirst, whyCount);
-    seeds.push_back(region.GetIndex() + fromFirst);
+    ExampleIO::CopyNumbers("--seed", seed.place, fromFirst, whyCount);
+    seeds.emplace_back(region.GetIndex() + fromFirst, seed.label);
   }
-  for (const auto & values : options.seedPoints)
+  for (const auto & words : options.seedPoints)
   {
+    const auto                 seed = ParseSeed<double>("--seed-point", words, options);
     typename TImage::PointType point;
-    typename TImage::IndexType seed;
-    ExampleIO::CopyNumbers("--seed-point", values, point, whyCount);
+    typename TImage::IndexType index;
+    ExampleIO::CopyNumbers("--seed-point", seed.place, point, whyCount);
     if (options.seedPointFrame == "ras")
     {
       point[0] = -point[0];
       point[1] = -point[1];
     }
-    if (!image->TransformPhysicalPointToIndex(point, seed))
+    if (!image->TransformPhysicalPointToIndex(point, index))
     {
-      throw std::runtime_error("--seed-point: " + ExampleIO::Join(values) + " (" + options.seedPointFrame +
+      throw std::runtime_error("--seed-point: " + ExampleIO::Join(seed.place) + " (" + options.seedPointFrame +
                                ") is outside the image");
     }
-    seeds.push_back(seed);
+    seeds.emplace_back(index, seed.label);
   }
   return seeds;
 }
@@ -330,30 +174,47 @@ GetObject(const TStrengthImage * strength, double threshold)
   return object;
 }
 
-/** "1234 voxels, 567 mm^3". */
 template <typename TImage>
-std::string
-DescribeSize(const TImage * image)
+double
+GetVolumeOfVoxel(const TImage * image)
 {
-  const auto * pixels = image->GetBufferPointer();
-  const auto   end = pixels + image->GetLargestPossibleRegion().GetNumberOfPixels();
-  const auto   count = std::count_if(pixels, end, [](auto pixel) { return pixel > 0; });
-
-  double volume = static_cast<double>(count);
+  double volume = 1.0;
   for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
   {
     volume *= image->GetSpacing()[d];
   }
+  return volume;
+}
+
+/** "1234 voxels, 567 mm^3". */
+template <typename TImage>
+std::string
+DescribeSize(const TImage * image, std::int64_t count)
+{
   std::ostringstream text;
-  text << count << (count == 1 ? " voxel, " : " voxels, ") << volume
+  text << count << (count == 1 ? " voxel, " : " voxels, ") << static_cast<double>(count) * GetVolumeOfVoxel(image)
        << (TImage::ImageDimension == 2 ? " mm^2" : " mm^3");
   return text.str();
+}
+
+/** The number of voxels for which a condition holds. */
+template <typename TImage, typename TCondition>
+std::int64_t
+CountVoxels(const TImage * image, TCondition && condition)
+{
+  const auto * pixels = image->GetBufferPointer();
+  return std::count_if(pixels, pixels + image->GetLargestPossibleRegion().GetNumberOfPixels(), condition);
 }
 
 template <typename TFilter>
 void
 PrintAffinity(const TFilter * filter, const Options & options)
 {
+  if (filter->GetAffinityFunction() == Enums::AffinityFunction::AbsoluteDifference)
+  {
+    std::cout << "affinity " << options.affinity << '\n';
+    return;
+  }
   const bool isEstimated = !options.differenceVariance;
   std::cout << "affinity " << options.affinity << ": ";
   if (options.affinity != "homogeneity")
@@ -368,48 +229,111 @@ PrintAffinity(const TFilter * filter, const Options & options)
             << (isEstimated ? ", estimated from the seeds\n" : "\n");
 }
 
-/** A mask or seed image with the geometry of the image. */
-template <typename TImage>
-auto
-ReadMatchingMask(const std::string & what, const std::string & name, const TImage * image, const Options & options)
+/** Give a mask or seed image the geometry of the image. */
+template <typename TMask, typename TImage>
+void
+MatchGeometry(const std::string & what, const std::string & name, TMask * mask, const TImage * image,
+              const Options & options)
 {
-  const auto mask = ExampleIO::ReadMaskFor<TImage::ImageDimension>(what, name);
-  const auto remark =
-    ExampleIO::MatchGeometry(mask.GetPointer(), "the " + what + " '" + name + "'", image, options.maskGeometry);
+  const auto remark = ExampleIO::MatchGeometry(mask, "the " + what + " '" + name + "'", image, options.maskGeometry);
   if (!options.quiet && !remark.empty())
   {
     std::cout << remark << "; ignored\n";
   }
-  return mask;
+}
+
+/** Set the parameters that a filter for one object and one for labels have. */
+template <typename TImage, typename TFilter>
+void
+SetParameters(TFilter * filter, const Options & options)
+{
+  SetAffinity(filter, options);
+  if (options.connectivity)
+  {
+    filter->SetAdjacency(GetAdjacency(*options.connectivity, TImage::ImageDimension));
+  }
+  filter->SetDistanceWeighting(options.distanceWeighting);
+  filter->SetMinimumStrength(options.minimumStrength);
+  filter->SetCropToSeeds(options.cropToSeeds);
+  filter->SetCropMarginInMillimeters(options.cropMarginInMillimeters);
+  if (options.cropMargin.size() == 1)
+  {
+    filter->SetCropMargin(options.cropMargin.front());
+  }
+  else if (!options.cropMargin.empty())
+  {
+    typename TFilter::CropMarginType margins;
+    ExampleIO::CopyNumbers("--crop-margin",
+                           options.cropMargin,
+                           margins,
+                           "it needs one, or one for each of the " + std::to_string(TImage::ImageDimension) + " axes");
+    filter->SetCropMargin(margins);
+  }
+}
+
+/** Set image, mask and seed image, which ReadSeeds reads for an image. */
+template <typename TImage, typename TFilter, typename TReadSeeds>
+void
+SetImages(TFilter * filter, const TImage * image, const Options & options, TReadSeeds && readSeeds)
+{
+  filter->SetInput(image);
+  if (!options.seedImage.empty())
+  {
+    const auto seeds = readSeeds("seed image", options.seedImage);
+    MatchGeometry("seed image", options.seedImage, seeds.GetPointer(), image, options);
+    filter->SetSeedImage(seeds);
+  }
+  if (!options.mask.empty())
+  {
+    const auto mask = ExampleIO::ReadMaskFor<TImage::ImageDimension>("mask", options.mask);
+    MatchGeometry("mask", options.mask, mask.GetPointer(), image, options);
+    filter->SetMaskImage(mask);
+  }
+}
+
+/** Run a filter; returns the seconds that it took. */
+double
+Update(itk::ProcessObject * filter, const Options & options)
+{
+  const auto start = std::chrono::steady_clock::now();
+  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 template <typename TImage>
 void
-Run(const ExampleIO::Input & input, const Options & options)
+PrintTime(double seconds, const TImage * image)
+{
+  std::cout << std::setprecision(3) << seconds << " s for " << image->GetLargestPossibleRegion().GetNumberOfPixels()
+            << " voxels\n";
+}
+
+/** "strength >= 0.4 in 1234 voxels, 567 mm^3", or that there is no threshold to suggest. */
+template <typename TImage>
+std::string
+DescribeThreshold(const TImage * image, double threshold, std::int64_t count)
+{
+  return threshold > 0.0 ? "strength >= " + ExampleIO::ToText(threshold) + " in " + DescribeSize(image, count)
+                         : std::string("none");
+}
+
+template <typename TImage>
+void
+ComputeObject(const ExampleIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
 
   auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
-  SetAffinity(filter.GetPointer(), options);
+  SetParameters<TImage>(filter.GetPointer(), options);
   filter->SetMethod(methods.at(options.method));
-  if (options.connectivity)
-  {
-    filter->SetAdjacency(GetAdjacency(*options.connectivity, dimension));
-  }
-  filter->SetDistanceWeighting(options.distanceWeighting);
-  filter->SetMinimumStrength(options.minimumStrength);
 
   const auto image = ExampleIO::ReadScalarImage<TImage>(input);
-  filter->SetInput(image);
-  filter->SetSeeds(GetSeeds(image.GetPointer(), options));
-  if (!options.seedImage.empty())
+  for (const auto & seed : GetSeeds(image.GetPointer(), options))
   {
-    filter->SetSeedImage(ReadMatchingMask("seed image", options.seedImage, image.GetPointer(), options));
+    filter->AddSeed(seed.first);
   }
-  if (!options.mask.empty())
-  {
-    filter->SetMaskImage(ReadMatchingMask("mask", options.mask, image.GetPointer(), options));
-  }
+  SetImages(filter.GetPointer(), image.GetPointer(), options, ExampleIO::ReadMaskFor<dimension>);
+
   using StrengthType = typename itk::FuzzyConnectednessImageFilter<TImage>::OutputImageType;
   using ObjectType = itk::Image<unsigned char, dimension>;
   ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
@@ -419,9 +343,7 @@ Run(const ExampleIO::Input & input, const Options & options)
     outputs.AddImage(options.object, ExampleIO::GetProperties<ObjectType>(image.GetPointer()));
   }
 
-  const auto start = std::chrono::steady_clock::now();
-  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = Update(filter, options);
 
   const auto *                 strength = filter->GetOutput();
   typename ObjectType::Pointer object;
@@ -431,36 +353,146 @@ Run(const ExampleIO::Input & input, const Options & options)
     object = GetObject(strength, options.threshold);
     outputs.WriteImage(object.GetPointer(), options.object);
   }
+  const double suggested = options.suggestThreshold ? filter->GetSuggestedThreshold(options.minimumVolume) : 0.0;
   outputs.Commit();
 
   if (!options.quiet)
   {
+    const auto countFrom = [strength](double threshold) {
+      return CountVoxels(strength, [threshold](auto value) { return value > 0 && value >= threshold; });
+    };
     PrintAffinity(filter.GetPointer(), options);
-    std::cout << options.output << ": strength > 0 in " << DescribeSize(strength) << '\n';
+    std::cout << options.output << ": strength > 0 in " << DescribeSize(strength, countFrom(0.0)) << '\n';
     if (object)
     {
       std::cout << options.object << ": strength >= " << options.threshold << " in "
-                << DescribeSize(object.GetPointer()) << '\n';
+                << DescribeSize(strength, CountVoxels(object.GetPointer(), [](auto value) { return value > 0; }))
+                << '\n';
     }
-    std::cout << std::setprecision(3) << seconds.count() << " s for "
-              << image->GetLargestPossibleRegion().GetNumberOfPixels() << " voxels\n";
+    if (options.suggestThreshold)
+    {
+      std::cout << "suggested threshold: " << DescribeThreshold(strength, suggested, countFrom(suggested)) << '\n';
+    }
+    PrintTime(seconds, strength);
   }
+}
+
+/** How many voxels each label has, and the strengths of these voxels if they are needed. */
+template <typename TLabelImage, typename TStrengthImage>
+std::map<unsigned short, std::pair<std::int64_t, std::vector<float>>>
+SortByLabel(const TLabelImage * labels, const TStrengthImage * strengths, bool needsStrengths)
+{
+  std::map<unsigned short, std::pair<std::int64_t, std::vector<float>>> result;
+  const auto *                                                          label = labels->GetBufferPointer();
+  const auto *                                                          strength = strengths->GetBufferPointer();
+  const auto end = labels->GetLargestPossibleRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < end; ++i)
+  {
+    if (label[i] != 0)
+    {
+      auto & ofLabel = result[label[i]];
+      ++ofLabel.first;
+      if (needsStrengths)
+      {
+        ofLabel.second.push_back(strength[i]);
+      }
+    }
+  }
+  return result;
+}
+
+/** The smallest object for which a threshold is suggested: a volume, and a box of the estimation radius, as for one
+ * object. */
+template <typename TImage>
+std::int64_t
+GetMinNumberOfVoxels(const TImage * image, unsigned int estimationRadius, double minimumVolume)
+{
+  double box = 1.0;
+  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+  {
+    box *= std::min(static_cast<double>(image->GetLargestPossibleRegion().GetSize(d)), 2.0 * estimationRadius + 1.0);
+  }
+  return static_cast<std::int64_t>(std::min(std::max(box, std::ceil(minimumVolume / GetVolumeOfVoxel(image))), 9e18));
+}
+
+template <typename TImage>
+void
+ComputeLabels(const ExampleIO::Input & input, const Options & options)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  using LabelType = itk::Image<unsigned short, dimension>;
+
+  auto filter = itk::RelativeFuzzyConnectednessImageFilter<TImage, LabelType>::New();
+  SetParameters<TImage>(filter.GetPointer(), options);
+  filter->SetCompetition(competitions.at(options.competition));
+  filter->SetTieRule(tieRules.at(options.ties));
+  filter->GenerateStrengthImageOn();
+  filter->SetGenerateMarginImage(!options.margin.empty());
+
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  for (const auto & seed : GetSeeds(image.GetPointer(), options))
+  {
+    filter->AddSeed(seed.first, seed.second);
+  }
+  SetImages(filter.GetPointer(), image.GetPointer(), options, ExampleIO::ReadLabelsFor<dimension>);
+
+  using StrengthType = typename itk::RelativeFuzzyConnectednessImageFilter<TImage, LabelType>::StrengthImageType;
+  ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
+  outputs.AddImage(options.output, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+  outputs.AddImage(options.labels, ExampleIO::GetProperties<LabelType>(image.GetPointer()));
+  if (!options.margin.empty())
+  {
+    outputs.AddImage(options.margin, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+  }
+
+  const double seconds = Update(filter, options);
+
+  const LabelType *    labels = filter->GetOutput();
+  const StrengthType * strength = filter->GetStrengthImage();
+  outputs.WriteImage(strength, options.output);
+  outputs.WriteImage(labels, options.labels);
+  if (!options.margin.empty())
+  {
+    outputs.WriteImage(static_cast<const StrengthType *>(filter->GetMarginImage()), options.margin);
+  }
+  outputs.Commit();
+  if (options.quiet)
+  {
+    return;
+  }
+
+  const std::int64_t minVoxels = GetMinNumberOfVoxels(labels, filter->GetEstimationRadius(), options.minimumVolume);
+  PrintAffinity(filter.GetPointer(), options);
+  std::cout << options.output << ": strength > 0 in "
+            << DescribeSize(labels, CountVoxels(strength, [](auto value) { return value > 0; })) << '\n';
+  for (const auto & [label, ofLabel] : SortByLabel(labels, strength, options.suggestThreshold))
+  {
+    std::cout << options.labels << ": label " << label << " in " << DescribeSize(labels, ofLabel.first);
+    if (options.suggestThreshold)
+    {
+      const itk::voxelmaps::FuzzyConnectednessVolumeCurve curve(ofLabel.second.data(), ofLabel.first);
+      const double                                        suggested = curve.GetSuggestedThreshold(minVoxels);
+      std::cout << "; suggested threshold: "
+                << DescribeThreshold(labels, suggested, curve.GetNumberOfVoxels(suggested));
+    }
+    std::cout << '\n';
+  }
+  PrintTime(seconds, labels);
 }
 
 void
 Run(const Options & options)
 {
-  if (options.seeds.empty() && options.seedPoints.empty() && options.seedImage.empty())
-  {
-    throw std::runtime_error("there is no seed: give --seed, --seed-point or --seed-image");
-  }
-
+  VerifyOptions(options);
   const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';
   }
-  ExampleIO::RunForImageType(input, [&](auto type) { Run<typename decltype(type)::Type>(input, options); });
+  ExampleIO::RunForImageType(input, [&](auto type) {
+    using ImageType = typename decltype(type)::Type;
+    options.labels.empty() ? ComputeObject<ImageType>(input, options) : ComputeLabels<ImageType>(input, options);
+  });
 }
 } // namespace
 
@@ -468,7 +500,11 @@ int
 main(int argc, char * argv[])
 {
   Options  options;
-  CLI::App app{ "Compute the strength of connectedness of every voxel to the seeds.", "FuzzyConnectedness" };
+  CLI::App app{
+    "Compute the strength of connectedness of every voxel to the seeds, or which of several labels of seeds is "
+    "connected to it most strongly.",
+    "FuzzyConnectedness"
+  };
   ExampleIO::ModuleDescription module(app, "Segmentation", "Fuzzy Connectedness");
   AddOptions(app, module, options);
 

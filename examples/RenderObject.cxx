@@ -27,17 +27,11 @@
 
 #include <vtkActor.h>
 #include <vtkCamera.h>
-#include <vtkFlyingEdges3D.h>
-#include <vtkImageConstantPad.h>
 #include <vtkImageProperty.h>
 #include <vtkImageSlice.h>
 #include <vtkImageSliceMapper.h>
 #include <vtkLightKit.h>
 #include <vtkMath.h>
-#include <vtkPolyDataMapper.h>
-#include <vtkPolyDataNormals.h>
-#include <vtkProperty.h>
-#include <vtkWindowedSincPolyDataFilter.h>
 
 namespace
 {
@@ -106,49 +100,6 @@ FindObject(Scene & scene, const ObjectType * object)
   }
 }
 
-/** The smooth surface of the object. */
-vtkSmartPointer<vtkActor>
-MakeSurface(const Scene & scene)
-{
-  // One voxel more on each side closes the surface.
-  vtkNew<vtkImageConstantPad> pad;
-  pad->SetInputData(scene.object);
-  std::array<int, 6> extent{};
-  scene.object->GetExtent(extent.data());
-  for (unsigned int i = 0; i < 6; ++i)
-  {
-    extent[i] += i % 2 == 0 ? -1 : 1;
-  }
-  pad->SetOutputWholeExtent(extent.data());
-  vtkNew<vtkFlyingEdges3D> contour;
-  contour->SetInputConnection(pad->GetOutputPort());
-  contour->SetValue(0, 0.5);
-  contour->ComputeNormalsOff();
-  contour->ComputeScalarsOff();
-  // Smooths the steps between voxels; unlike blurring the object, it keeps parts that are one voxel thin.
-  vtkNew<vtkWindowedSincPolyDataFilter> smooth;
-  smooth->SetInputConnection(contour->GetOutputPort());
-  smooth->SetNumberOfIterations(20);
-  smooth->SetPassBand(0.08);
-  smooth->NormalizeCoordinatesOn();
-  smooth->FeatureEdgeSmoothingOff();
-  smooth->BoundarySmoothingOff();
-  vtkNew<vtkPolyDataNormals> normals;
-  normals->SetInputConnection(smooth->GetOutputPort());
-  normals->SplittingOff();
-
-  vtkNew<vtkPolyDataMapper> mapper;
-  mapper->SetInputConnection(normals->GetOutputPort());
-  auto actor = vtkSmartPointer<vtkActor>::New();
-  actor->SetMapper(mapper);
-  actor->GetProperty()->SetColor(scene.color[0], scene.color[1], scene.color[2]);
-  actor->GetProperty()->SetAmbient(0.15);
-  actor->GetProperty()->SetDiffuse(0.85);
-  actor->GetProperty()->SetSpecular(0.25);
-  actor->GetProperty()->SetSpecularPower(25.0);
-  return actor;
-}
-
 /** Draw the surface in front of three slices that touch it on the sides that the camera does not see. */
 void
 DrawScene(vtkRenderer * renderer, const Scene & scene, const Rendering::Range & camera)
@@ -161,7 +112,7 @@ DrawScene(vtkRenderer * renderer, const Scene & scene, const Rendering::Range & 
   };
   if (scene.numberOfVoxels > 0)
   {
-    renderer->AddViewProp(MakeSurface(scene));
+    renderer->AddViewProp(Rendering::MakeSurface(scene.object, scene.color));
   }
 
   // The slices meet behind the object and extend beyond it in front, so that its place can be recognized.

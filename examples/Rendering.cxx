@@ -19,6 +19,11 @@
 #include "Rendering.h"
 
 #include <vtkActor.h>
+#include <vtkWindowedSincPolyDataFilter.h>
+#include <vtkProperty.h>
+#include <vtkPolyDataNormals.h>
+#include <vtkImageConstantPad.h>
+#include <vtkFlyingEdges3D.h>
 #include <vtkCamera.h>
 #include <vtkCellArray.h>
 #include <vtkColorTransferFunction.h>
@@ -170,6 +175,48 @@ MakeColorTable(const Range & range, bool isLogarithmic)
   table->SetScale(isLogarithmic ? VTK_SCALE_LOG10 : VTK_SCALE_LINEAR);
   table->SetNanColor(0.6, 0.6, 0.6, 1.0);
   return table;
+}
+
+vtkSmartPointer<vtkActor>
+MakeSurface(vtkImageData * object, const Color & color)
+{
+  // One voxel more on each side closes the surface.
+  vtkNew<vtkImageConstantPad> pad;
+  pad->SetInputData(object);
+  std::array<int, 6> extent{};
+  object->GetExtent(extent.data());
+  for (unsigned int i = 0; i < 6; ++i)
+  {
+    extent[i] += i % 2 == 0 ? -1 : 1;
+  }
+  pad->SetOutputWholeExtent(extent.data());
+  vtkNew<vtkFlyingEdges3D> contour;
+  contour->SetInputConnection(pad->GetOutputPort());
+  contour->SetValue(0, 0.5);
+  contour->ComputeNormalsOff();
+  contour->ComputeScalarsOff();
+  // Smooths the steps between voxels; unlike blurring the object, it keeps parts that are one voxel thin.
+  vtkNew<vtkWindowedSincPolyDataFilter> smooth;
+  smooth->SetInputConnection(contour->GetOutputPort());
+  smooth->SetNumberOfIterations(20);
+  smooth->SetPassBand(0.08);
+  smooth->NormalizeCoordinatesOn();
+  smooth->FeatureEdgeSmoothingOff();
+  smooth->BoundarySmoothingOff();
+  vtkNew<vtkPolyDataNormals> normals;
+  normals->SetInputConnection(smooth->GetOutputPort());
+  normals->SplittingOff();
+
+  vtkNew<vtkPolyDataMapper> mapper;
+  mapper->SetInputConnection(normals->GetOutputPort());
+  auto actor = vtkSmartPointer<vtkActor>::New();
+  actor->SetMapper(mapper);
+  actor->GetProperty()->SetColor(color[0], color[1], color[2]);
+  actor->GetProperty()->SetAmbient(0.15);
+  actor->GetProperty()->SetDiffuse(0.85);
+  actor->GetProperty()->SetSpecular(0.25);
+  actor->GetProperty()->SetSpecularPower(25.0);
+  return actor;
 }
 
 Canvas::Canvas(int width, int height, const std::string & title)
@@ -328,6 +375,62 @@ Canvas::AddColorBar(const Rectangle & place, vtkLookupTable * table)
   ticks->SetPoints(points);
   ticks->SetLines(lines);
   this->AddLines(ticks, nullptr, { { 0.1, 0.1, 0.1 } }, 1.0F);
+}
+
+void
+Canvas::AddPatch(const Rectangle & place, const Color & color)
+{
+  vtkNew<vtkImageData> patch;
+  patch->SetDimensions(2, 2, 1);
+  patch->AllocateScalars(VTK_UNSIGNED_CHAR, 1);
+  patch->GetPointData()->GetScalars()->Fill(0.0);
+  vtkNew<vtkLookupTable> table;
+  table->SetNumberOfTableValues(1);
+  table->SetTableValue(0, color[0], color[1], color[2]);
+  this->AddSlice({ patch, 2, 0, place }, table, false);
+}
+
+void
+Canvas::AddAxes(const Axes & axes, const std::string & nameOfX, const std::string & nameOfY)
+{
+  const Color  gray{ { 0.8, 0.8, 0.8 } };
+  const double bottom = axes.place.y + axes.place.height;
+  const auto   getText = [](double number) {
+    std::ostringstream text;
+    text << number;
+    return text.str();
+  };
+  for (const double tick : GetTicks(axes.x, true))
+  {
+    this->AddCurve(axes, { { { tick, axes.y[0] } }, { { tick, axes.y[1] } } }, gray, 1.0F);
+    this->AddText(
+      getText(tick), axes.GetX(tick) - 5.0 * static_cast<double>(getText(tick).size()), bottom + 18.0, 18, false);
+  }
+  for (const double tick : GetTicks(axes.y, true))
+  {
+    this->AddCurve(axes, { { { axes.x[0], tick } }, { { axes.x[1], tick } } }, gray, 1.0F);
+    this->AddText(getText(tick), axes.place.x - 62.0, axes.GetY(tick), 18, false);
+  }
+  this->AddText(nameOfX, axes.place.x + 0.5 * axes.place.width - 100.0, bottom + 52.0, 20, true);
+  this->AddText(nameOfY, axes.place.x - 62.0, axes.place.y - 26.0, 20, true);
+}
+
+void
+Canvas::AddCurve(const Axes & axes, const std::vector<std::array<double, 2>> & points, const Color & color, float width)
+{
+  vtkNew<vtkPoints>    places;
+  vtkNew<vtkCellArray> lines;
+  m_Layer += 0.1;
+  lines->InsertNextCell(static_cast<int>(points.size()));
+  for (const auto & point : points)
+  {
+    lines->InsertCellPoint(
+      places->InsertNextPoint(margin + axes.GetX(point[0]), m_Top + axes.GetY(point[1]), -m_Layer));
+  }
+  vtkNew<vtkPolyData> curve;
+  curve->SetPoints(places);
+  curve->SetLines(lines);
+  this->AddLines(curve, nullptr, color, width);
 }
 
 vtkRenderer *

@@ -24,6 +24,7 @@
 #include "itkOrientImageFilter.h"
 
 #include <vtkAOSDataArrayTemplate.h>
+#include <vtkActor.h>
 #include <vtkImageData.h>
 #include <vtkLookupTable.h>
 #include <vtkMatrix4x4.h>
@@ -36,6 +37,7 @@
 #include <vtkSmartPointer.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -99,6 +101,10 @@ MakeGrayTable(const Range & range);
 vtkSmartPointer<vtkLookupTable>
 MakeColorTable(const Range & range, bool isLogarithmic);
 
+/** The smooth surface of the voxels of an image that are greater than 0.5. */
+vtkSmartPointer<vtkActor>
+MakeSurface(vtkImageData * object, const Color & color);
+
 /** In pixels, from the top left corner of the canvas. */
 struct Rectangle
 {
@@ -116,6 +122,25 @@ struct Slice
   unsigned int   axis;
   int            index;
   Rectangle      place;
+};
+
+/** A diagram whose axes are logarithmic. */
+struct Axes
+{
+  Rectangle place;
+  Range     x;
+  Range     y;
+
+  double
+  GetX(double value) const
+  {
+    return place.x + place.width * std::log(value / x[0]) / std::log(x[1] / x[0]);
+  }
+  double
+  GetY(double value) const
+  {
+    return place.y + place.height * (1.0 - std::log(value / y[0]) / std::log(y[1] / y[0]));
+  }
 };
 
 /** A picture on which one unit is one pixel, x goes to the right and y goes down. */
@@ -148,6 +173,18 @@ public:
   /** The colors of a table, with round numbers beside them. */
   void
   AddColorBar(const Rectangle & place, vtkLookupTable * table);
+
+  /** A rectangle of one color. */
+  void
+  AddPatch(const Rectangle & place, const Color & color);
+
+  /** The lines and numbers of a diagram. */
+  void
+  AddAxes(const Axes & axes, const std::string & nameOfX, const std::string & nameOfY);
+
+  /** A line through points of a diagram. */
+  void
+  AddCurve(const Axes & axes, const std::vector<std::array<double, 2>> & points, const Color & color, float width);
 
   /** An empty 3D scene in a rectangle. */
   vtkRenderer *

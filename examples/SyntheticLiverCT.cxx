@@ -42,6 +42,8 @@ struct Options
   std::vector<double>             spacing;
   std::uint64_t                   randomSeed{ 1 };
   double                          noise{ 10.0 };
+  std::string                     organs;
+  std::string                     strokes;
   bool                            dicom{ false };
   bool                            quiet{ false };
 };
@@ -66,6 +68,18 @@ AddOptions(CLI::App & app, Options & options)
     ->capture_default_str();
   ExampleIO::AddNumbers(app, "--noise", options.noise, "SIGMA", "standard deviation of the noise, in Hounsfield units")
     ->capture_default_str();
+  app
+    .add_option(
+      "--organs",
+      options.organs,
+      "image to write of the organ that fills more than half of a voxel: 1 liver, 2 its vessels, 3 spine, 4 spleen, "
+      "0 all others")
+    ->type_name("FILE");
+  app
+    .add_option("--strokes",
+                options.strokes,
+                "image to write of lines in these organs, and of lines of label 5 in all others, as seeds")
+    ->type_name("FILE");
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
   ExampleIO::AddRunOptions(app, options.quiet);
 }
@@ -290,13 +304,24 @@ Run(const Options & options)
   }
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
+  settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
   ExampleIO::OutputFiles outputs({});
+  // The geometry of the result is not known yet.
+  const auto addImage = [&outputs](const std::string & name, auto small) {
+    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
+    using SmallType = typename decltype(small)::ObjectType;
+    outputs.AddImage(name, ExampleIO::GetProperties<SmallType>(small.GetPointer()));
+  };
   if (!options.dicom)
   {
-    // The geometry of the result is not known yet.
-    const auto small = ImageType::New();
-    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
-    outputs.AddImage(options.output, ExampleIO::GetProperties<ImageType>(small.GetPointer()));
+    addImage(options.output, ImageType::New());
+  }
+  for (const std::string & name : { options.organs, options.strokes })
+  {
+    if (!name.empty())
+    {
+      addImage(name, SyntheticLiverCT::OrganImageType::New());
+    }
   }
 
   const auto result = MakeImage(settings);
@@ -307,8 +332,16 @@ Run(const Options & options)
   else
   {
     outputs.WriteImage(result.image.GetPointer(), options.output);
-    outputs.Commit();
   }
+  if (!options.organs.empty())
+  {
+    outputs.WriteImage(result.organs.GetPointer(), options.organs);
+  }
+  if (!options.strokes.empty())
+  {
+    outputs.WriteImage(result.strokes.GetPointer(), options.strokes);
+  }
+  outputs.Commit();
 
   if (!options.quiet)
   {
@@ -320,6 +353,7 @@ Run(const Options & options)
     print("vessel", result.vesselSeed);
     print("liver", result.liverSeed);
     print("bone", result.boneSeed);
+    print("spleen", result.spleenSeed);
   }
 }
 } // namespace

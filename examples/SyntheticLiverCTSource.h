@@ -38,6 +38,18 @@
 namespace SyntheticLiverCT
 {
 using ImageType = itk::Image<short, 3>;
+using OrganImageType = itk::Image<unsigned char, 3>;
+
+/** Pixels of the image of organs. */
+enum Organ : unsigned char
+{
+  Others,
+  Liver,
+  Vessels,
+  Spine,
+  Spleen,
+  NumberOfOrgans
+};
 
 struct Settings
 {
@@ -48,17 +60,25 @@ struct Settings
   /** In mm. Along axes where it is 0, the field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm,
    * which is 0.7 x 0.7 x 1.5 mm for 512 x 512 x 155 voxels. The anatomy fills the volume in any case. */
   ImageType::SpacingType spacing{ 0.0 };
+  /** Whether to make the images of organs and strokes. */
+  bool wantsOrgans{ false };
 };
 
 struct Result
 {
   ImageType::Pointer image;
+  /** The organ that fills more than half of a voxel; null if it is not wanted. */
+  OrganImageType::Pointer organs;
+  /** Lines in all organs, as a user would draw them; NumberOfOrgans in all that is no organ. Null if not wanted. */
+  OrganImageType::Pointer strokes;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
   /** In the liver, far from the vessels. */
   ImageType::IndexType liverSeed;
   /** In the middle of a vertebra. */
   ImageType::IndexType boneSeed;
+  /** In the middle of the spleen. */
+  ImageType::IndexType spleenSeed;
 };
 
 namespace Detail
@@ -219,8 +239,8 @@ constexpr std::array<Ellipsoid, 4> Chest{ {
   Diaphragm,
 } };
 
-constexpr std::array<Ellipsoid, 13> Organs{ {
-  MakeEllipsoid(102, 30, 5, 30, 38, 42, 120),           // spleen
+constexpr Ellipsoid                 SpleenShape = MakeEllipsoid(102, 30, 5, 30, 38, 42, 120);
+constexpr std::array<Ellipsoid, 12> OtherOrgans{ {
   MakeEllipsoid(60, -35, 0, 42, 36, 50, SoftTissue),    // stomach
   MakeEllipsoid(62, -58, 10, 22, 9, 24, -950),          // gas in the stomach
   MakeEllipsoid(62, 60, -85, 25, 22, 45, 170),          // kidneys
@@ -253,6 +273,53 @@ constexpr Ellipsoid SpinousProcess = MakeCylinder(0, 108, 4, 11, 600);
 constexpr Length RibDistance = 27 * Millimeter;
 constexpr Length RibHalfHeight = 6 * Millimeter;
 constexpr Length RibHalfWidth = 4 * Millimeter;
+
+struct Stroke
+{
+  Organ organ;
+  Point from; // in mm
+  Point to;
+};
+
+constexpr std::array<Stroke, 37> Strokes{ {
+  { Liver, { { -110, -10, -30 } }, { { -70, 20, -10 } } },
+  { Liver, { { -95, -30, 20 } }, { { -60, -50, 0 } } },
+  { Liver, { { 10, -50, 10 } }, { { 60, -45, 15 } } },
+  { Liver, { { -60, 0, -70 } }, { { -80, 10, -40 } } },
+  { Spine, { { 0, 64, -112 } }, { { 0, 64, 112 } } },     // vertebral bodies and disks
+  { Spine, { { 13, 90, -112 } }, { { 13, 90, 112 } } },   // arches
+  { Spine, { { -13, 90, -112 } }, { { -13, 90, 112 } } }, //
+  { Spine, { { 0, 108, -112 } }, { { 0, 108, 112 } } },   // spinous processes
+  { Spleen, { { 102, 10, 0 } }, { { 102, 55, 10 } } },
+  { Others, { { -172, -100, -110 } }, { { -172, -100, 110 } } }, // air
+  { Others, { { 161, 0, -110 } }, { { 161, 0, 110 } } },         // fat under the skin
+  { Others, { { -161, 0, -110 } }, { { -161, 0, 110 } } },       //
+  { Others, { { 150, 20, -110 } }, { { 150, 20, 110 } } },       // wall of the abdomen
+  { Others, { { -150, 20, -110 } }, { { -150, 20, 110 } } },     //
+  { Others, { { 147, 0, -112 } }, { { 147, 0, 112 } } },         // ribs
+  { Others, { { -147, 0, -112 } }, { { -147, 0, 112 } } },       //
+  { Others, { { 20, 100, -112 } }, { { 20, 100, 112 } } },       //
+  { Others, { { -20, 100, -112 } }, { { -20, 100, 112 } } },     //
+  { Others, { { 45, 96, -112 } }, { { 45, 96, 112 } } },         //
+  { Others, { { -45, 96, -112 } }, { { -45, 96, 112 } } },       //
+  { Others, { { 0, 42, -112 } }, { { 0, 42, 112 } } },           // in front of the spine
+  { Others, { { -25, 64, -112 } }, { { -25, 64, 112 } } },       //
+  { Others, { { -36, 84, -112 } }, { { -36, 84, 112 } } },       // muscles of the back
+  { Others, { { 36, 84, -112 } }, { { 36, 84, 112 } } },         //
+  { Others, { { 17, 37, -112 } }, { { 17, 37, 112 } } },         // aorta
+  { Others, { { 0, 90, -112 } }, { { 0, 90, 112 } } },           // spinal canal
+  { Others, { { 62, 60, -110 } }, { { 62, 60, -60 } } },         // kidneys
+  { Others, { { -62, 62, -110 } }, { { -62, 62, -70 } } },       //
+  { Others, { { 95, -35, -15 } }, { { 80, -30, -30 } } },        // stomach
+  { Others, { { 15, -40, -110 } }, { { 15, -40, -90 } } },       // bowel
+  { Others, { { 75, -5, -100 } }, { { 95, -5, -90 } } },         //
+  { Others, { { -95, -15, -115 } }, { { -95, 0, -100 } } },      //
+  { Others, { { 0, 10, -60 } }, { { 40, 20, -60 } } },           // fat between the organs
+  { Others, { { 110, 20, -60 } }, { { 110, 30, -90 } } },        //
+  { Others, { { -90, 0, 110 } }, { { -100, 20, 80 } } },         // lungs
+  { Others, { { 100, 40, 112 } }, { { 100, 40, 95 } } },         //
+  { Others, { { 20, -25, 112 } }, { { 30, -20, 100 } } },        // heart
+} };
 
 inline bool
 IsInLiver(const Point & point, Length margin)
@@ -447,6 +514,8 @@ GetPosition(unsigned int axis, std::int64_t s, std::int64_t n)
 struct Line
 {
   std::vector<short> values;
+  std::vector<Organ> organs; // empty if they are not wanted
+  Organ              organ;  // of what is painted next
   Length             y;
   Length             z;
 
@@ -460,7 +529,12 @@ struct Line
       return std::clamp<std::int64_t>(-DivideDown(numerator, 2 * FieldOfView[0]), 0, size);
     };
     const auto first = getFirstFrom(low);
-    std::fill(values.begin() + first, values.begin() + std::max(first, getFirstFrom(high + 1)), value);
+    const auto end = std::max(first, getFirstFrom(high + 1));
+    std::fill(values.begin() + first, values.begin() + end, value);
+    if (!organs.empty())
+    {
+      std::fill(organs.begin() + first, organs.begin() + end, organ);
+    }
   }
 
   void
@@ -547,6 +621,7 @@ struct Line
     {
       this->Paint(Disk);
     }
+    organ = Others;
     this->Paint(SpinalCanal);
   }
 
@@ -555,6 +630,8 @@ struct Line
   PaintAnatomy()
   {
     std::fill(values.begin(), values.end(), short{ -1000 });
+    std::fill(organs.begin(), organs.end(), Others);
+    organ = Others;
     this->Paint(Skin);
     this->Paint(Wall);
     this->PaintRibs();
@@ -569,12 +646,18 @@ struct Line
         this->Paint(part);
       }
     }
-    for (const auto & organ : Organs)
+    organ = Spleen;
+    this->Paint(SpleenShape);
+    organ = Others;
+    for (const auto & shape : OtherOrgans)
     {
-      this->Paint(organ);
+      this->Paint(shape);
     }
+    organ = Liver;
     this->PaintLiver();
+    organ = Spine;
     this->PaintSpine();
+    organ = Vessels;
   }
 };
 
@@ -592,7 +675,7 @@ SelectBalls(const std::vector<Ball> & balls, unsigned int axis, std::int64_t vox
 }
 
 inline void
-PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, const Settings & settings)
+PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & balls, const Settings & settings)
 {
   // The noise has 16 + 10 binary fraction digits.
   constexpr std::int64_t unit = std::int64_t{ 1 } << 26;
@@ -602,11 +685,17 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
 
   const auto size = settings.size;
   const auto ballsOfSlice = SelectBalls(balls, 2, k, size[2]);
-  Line       line{ std::vector<short>(size[0] * Samples), 0, 0 };
+  Line       line{ std::vector<short>(size[0] * Samples),
+             std::vector<Organ>(settings.wantsOrgans ? size[0] * Samples : 0),
+             Others,
+             0,
+             0 };
   for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
     const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
+    // How many samples of each voxel are of each organ.
+    std::vector<std::array<unsigned char, NumberOfOrgans>> counts(settings.wantsOrgans ? size[0] : 0);
     for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
@@ -622,6 +711,10 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
         sum += values[0] + values[1] + values[2] + values[3];
         values += Samples;
       }
+      for (std::size_t i = 0; i < line.organs.size(); ++i)
+      {
+        ++counts[i / Samples][line.organs[i]];
+      }
     }
     const std::uint64_t start = (k * size[1] + j) * size[0];
     for (std::size_t i = 0; i < size[0]; ++i)
@@ -629,7 +722,13 @@ PaintSlice(ImageType * image, std::int64_t k, const std::vector<Ball> & balls, c
       const auto fromMean = noiseScale == 0 ? 0 : noise.GetNormal(start + i) * noiseScale;
       const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + fromMean + unit / 2, unit);
       // Scanners store 12 bits.
-      image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
+      result.image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i)
+    {
+      const auto largest = std::max_element(counts[i].begin(), counts[i].end());
+      result.organs->GetBufferPointer()[start + i] = static_cast<unsigned char>(
+        2 * *largest > numberOfSamples ? largest - counts[i].begin() : std::ptrdiff_t{ Others });
     }
   }
 }
@@ -644,6 +743,33 @@ GetIndex(const Point & point, const ImageType::SizeType & size)
     index[d] = static_cast<itk::IndexValueType>((point[d] + FieldOfView[d] / 2) * n / FieldOfView[d]);
   }
   return index;
+}
+
+/** Draw the strokes, where they do not leave their organ. */
+inline void
+DrawStrokes(const Result & result, const ImageType::SizeType & size)
+{
+  const auto steps = static_cast<std::int64_t>(4 * std::max({ size[0], size[1], size[2] }));
+  for (const Stroke & stroke : Strokes)
+  {
+    for (std::int64_t i = 0; i <= steps; ++i)
+    {
+      Point point{};
+      for (unsigned int d = 0; d < 3; ++d)
+      {
+        point[d] = stroke.from[d] * Millimeter + (stroke.to[d] - stroke.from[d]) * Millimeter * i / steps;
+      }
+      const auto index = GetIndex(point, size);
+      if (result.organs->GetPixel(index) == stroke.organ)
+      {
+        result.strokes->SetPixel(index, stroke.organ == Others ? NumberOfOrgans : stroke.organ);
+      }
+    }
+  }
+  if (result.organs->GetPixel(result.vesselSeed) == Vessels)
+  {
+    result.strokes->SetPixel(result.vesselSeed, Vessels);
+  }
 }
 } // namespace Detail
 
@@ -684,18 +810,34 @@ Make(const Settings & settings)
   result.image->SetSpacing(spacing);
   result.image->SetOrigin(origin);
   result.image->Allocate();
+  if (settings.wantsOrgans)
+  {
+    result.organs = OrganImageType::New();
+    result.organs->CopyInformation(result.image);
+    result.organs->SetRegions(settings.size);
+    result.organs->Allocate();
+    result.strokes = OrganImageType::New();
+    result.strokes->CopyInformation(result.image);
+    result.strokes->SetRegions(settings.size);
+    result.strokes->Allocate(true);
+  }
 
   VesselTree tree(settings.randomSeed);
   itk::MultiThreaderBase::New()->ParallelizeArray(
     0,
     settings.size[2],
-    [&](itk::SizeValueType k) { PaintSlice(result.image, static_cast<std::int64_t>(k), tree.balls, settings); },
+    [&](itk::SizeValueType k) { PaintSlice(result, static_cast<std::int64_t>(k), tree.balls, settings); },
     nullptr);
 
   const Point trunkCenter = Add({}, Add(VesselTree::Hilum, VesselTree::Fork), 1, 2);
   result.vesselSeed = GetIndex(trunkCenter, settings.size);
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
+  result.spleenSeed = GetIndex(SpleenShape.center, settings.size);
+  if (settings.wantsOrgans)
+  {
+    DrawStrokes(result, settings.size);
+  }
   return result;
 }
 } // namespace SyntheticLiverCT

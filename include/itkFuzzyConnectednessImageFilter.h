@@ -54,9 +54,15 @@ class CudaFuzzyConnectednessImageFilter;
  * - Homogeneity: g(d / 2, 0, DifferenceVariance);
  * - AbsoluteDifference: 1 / (1 + d), without parameters. d is rounded to float.
  *
+ * If voxels have components, h = (a + b) / 2 and d are vectors, and g is exp(-D^2 / 2) with the Mahalanobis distance D
+ * of the vector: D^2 = (x - m)^T C^-1 (x - m), for the mean vector m and the covariance matrix C. WeightedSum uses the
+ * absolute values of the components of d = a - b, as SimpleFuzzyConnectednessRGBImageFilter of ITK 3; the other
+ * functions use d with its signs, and AbsoluteDifference its Euclidean length. With one component, results are those of
+ * a scalar image.
+ *
  * With DistanceWeighting (not for AbsoluteDifference), the affinity is multiplied by the smallest spacing (of x and y
  * only, if the image has one slice) and divided by the distance between the two voxels. Voxels with NaN or infinite
- * intensities have affinity 0 to all neighbors.
+ * intensities, or components, have affinity 0 to all neighbors.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): indices of seeds, and an image whose non-zero voxels are seeds. At least one seed
@@ -66,6 +72,10 @@ class CudaFuzzyConnectednessImageFilter;
  * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object. Means must be from -8.9e307
  *   to 8.9e307, and variances from 1e-299 to 1e307, estimates included.
  * - DifferenceMean (0), DifferenceVariance (1): mean and variance of the differences in the object.
+ * - ObjectMeanVector, ObjectCovariance, DifferenceMeanVector (for WeightedSum), DifferenceCovariance (none): the same
+ * for images whose voxels have components. What is not set is estimated from the seeds, as all is with
+ *   EstimateAffinityFromSeeds. Limits are those of means and variances. Matrices must be symmetric and positive
+ * definite: of the variance of each component, at least 1e-12 is left if those before it are known.
  * - Weight (0.5): in [0, 1]; for WeightedSum.
  * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
  *   intensities in boxes around the seeds, and the radius of the boxes in voxels.
@@ -79,6 +89,17 @@ class CudaFuzzyConnectednessImageFilter;
  * around the seeds: the mean and variance of these intensities. Of the smallest 90 % of the differences between face
  * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
  * for the other functions.
+ *
+ * For vectors, it is the mean vector and the covariance matrix of all vectors whose components are finite. Differences
+ * are ordered by their length, with every component divided by its standard deviation; of the smallest 90 %, the mean
+ * vector and covariance matrix of the absolute values serve WeightedSum, and the mean of (d / 2) (d / 2)^T the other
+ * functions. Sums are over voxels in the order of memory (see EstimateVectorAffinity).
+ *
+ * \par Images of vectors
+ * The input is a scalar image, or one of 1 to 16 components: an itk::VectorImage, or an itk::Image of RGBPixel, Vector,
+ * CovariantVector or another FixedArray. Components, as scalars, are integers of 8, 16 or 32 bits, float or double; all
+ * are converted to double for each affinity, without memory for a copy. A CUDA device needs the components while it
+ * computes a table of 4 bytes per voxel and half of the neighbors, and then the table.
  *
  * \par Crop
  * With CropToSeeds, the result is that of an image which ends at the bounding box of all seeds, enlarged by CropMargin
@@ -105,9 +126,11 @@ class CudaFuzzyConnectednessImageFilter;
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
- * if the geometry of the seed image or the mask differs from that of the input, if all voxels of the seed image are
- * zero, if a variance is not finite or is less than 1e-299, if a mean is not finite, if Weight or MinimumStrength is
- * outside [0, 1], if an estimated variance is not positive and finite, or if CropMargin is negative or NaN.
+ * if a mean vector or a covariance matrix does not have the number of components of the input, or is not valid, if
+ * scalar parameters are set for vectors or the other way round, if the geometry of the seed image or the mask differs
+ * from that of the input, if all voxels of the seed image are zero, if a variance is not finite or is less than 1e-299,
+ * if a mean is not finite, if Weight or MinimumStrength is outside [0, 1], if an estimated variance is not positive and
+ * finite, or if CropMargin is negative or NaN.
  *
  * \par Sources
  * J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image Processing 58

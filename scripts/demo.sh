@@ -16,17 +16,21 @@ cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \
   -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
 cmake --build build --parallel "$(nproc)" --target \
-  RunLengthFeatureMaps RenderFeatureMaps FuzzyConnectedness SyntheticLiverCT RenderObject
+  RunLengthFeatureMaps RenderFeatureMaps FuzzyConnectedness SyntheticLiverCT RenderObject RenderLabels RenderVolumeCurve
 maps=build/examples/RunLengthFeatureMaps
 connect=build/examples/FuzzyConnectedness
 
-# render PROGRAM IMAGE MAPS-OR-OBJECT PICTURE TITLE [OPTION...]
-render() {
+# with_display PROGRAM [ARGUMENT...]
+with_display() {
   local display=()
   if [[ -z "${DISPLAY:-}" ]]; then
     display=(xvfb-run -a)
   fi
-  "${display[@]}" "build/examples/$1" "$2" "$3" "$4" --title "${@:5}"
+  "${display[@]}" "build/examples/$1" "${@:2}"
+}
+# render PROGRAM IMAGE MAPS-OR-OBJECT PICTURE TITLE [OPTION...]
+render() {
+  with_display "$1" "$2" "$3" "$4" --title "${@:5}"
   echo "$4: picture of $3"
 }
 draw() { render RenderFeatureMaps "$@"; }
@@ -67,12 +71,25 @@ fi
 
 step "Vessels.png: portal vein of a synthetic CT, read from DICOM"
 rm -rf "${out}/LiverCT"
-seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80)"
+seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nii.gz")"
 echo "${seeds}"
 "${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
   --threshold 0.4 --object "${out}/Vessels.nii.gz"
 draw_object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
   "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
+
+step "Labels.png: four organs of the CT and all else, from strokes"
+"${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nii.gz" \
+  --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
+with_display RenderLabels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
+  --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --slices 85,92,40 \
+  --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
+
+step "VolumeCurve.png: where the spleen leaks"
+"${connect}" "${out}/LiverCT" "${out}/Spleen_strength.nii.gz" --seed "$(sed -n 's/^spleen seed //p' <<<"${seeds}")" \
+  --estimate-radius 1
+with_display RenderVolumeCurve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --minimum-volume 2 \
+  --title "Synthetic CT: volume connected with a seed in the spleen"
 
 step "WhiteMatter.png: white matter of $(basename "${head}")"
 "${connect}" "${head}" "${out}/WhiteMatter_strength.nii.gz" --seed 47,76,31 --estimate-radius 1 \

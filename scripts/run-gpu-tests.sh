@@ -137,6 +137,7 @@ if has benchmarks || has windows; then
 fi
 if has benchmarks || has connectedness; then
   measure connectedness-cuda FuzzyConnectednessBenchmark '^connectedness-cuda/' 3
+  measure labels-cuda FuzzyConnectednessBenchmark '^labels-cuda/' 3
   measure connectedness-papers FuzzyConnectednessBenchmark '^connectedness-papers/' 2
 fi
 if ((${#results[@]} > 0)); then

@@ -133,6 +133,14 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
       }
     }
   }
+  // Vectors, whose keys are computed before.
+  auto vectors = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
+  MakeVectors(vectors, 3, random);
+  Labels    labelsOfVectors;
+  Hierarchy ofDevice;
+  Hierarchy ofCpu;
+  DrawStrokes(vectors, labelsOfVectors, 4, 5, random);
+  CheckAll(vectors, labelsOfVectors, 0.0, ofDevice, ofCpu);
   // One scene per label.
   auto   randomCase = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
   Labels labels;
@@ -159,6 +167,10 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
                                     random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int16, PixelType::Float }),
                                     random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full }),
                                     random);
+    if (random.Chance(0.3))
+    {
+      MakeVectors(randomCase, static_cast<unsigned int>(random.Between(1, 4)), random);
+    }
     SCOPED_TRACE(::testing::Message() << randomCase);
     Labels    labels;
     Hierarchy ofDevice;
@@ -169,6 +181,46 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
       CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, ofDevice, ofCpu);
     }
     EXPECT_GT(ofDevice.GetMemory(), 8u * static_cast<std::uint64_t>(randomCase.scene.GetNumberOfVoxels()));
+  }
+}
+
+TEST_F(CudaRelativeFuzzyConnectednessJob, VectorsEqualTheCpu)
+{
+  for (std::uint64_t seed = 1700; seed < 1716 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase = MakeNoiseCase(
+      { { random.Between(20, 90), random.Between(20, 60), random.Between(1, 30) } },
+      random.OneOf<std::int64_t>({ 2, 10, 120 }),
+      random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int32, PixelType::Float, PixelType::Double }),
+      random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full }),
+      random);
+    MakeVectors(randomCase, static_cast<unsigned int>(random.Between(1, 16)), random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    Labels    labels;
+    Hierarchy ofDevice;
+    Hierarchy ofCpu;
+    for (int edit = 0; edit < 2 && !HasFailure(); ++edit)
+    {
+      DrawStrokes(randomCase, labels, random.OneOf<std::int64_t>({ 2, 5, 40 }), 30, random);
+      CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, ofDevice, ofCpu);
+    }
+    // One scene per label.
+    const Scene & scene = randomCase.scene;
+    RelativeJob   job = MakeRelativeJob(randomCase, labels, 2);
+    job.affinities = {
+      { labels.front(),
+        0.0,
+        1.0,
+        0.0,
+        1.0,
+        { scene.differenceMeanVector, scene.objectCovariance, scene.objectMeanVector, scene.objectCovariance } }
+    };
+    const auto expected = RunRelativeJob(
+      job, {}, [](const RelativeJob & each) { itk::voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
+    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, [](const RelativeJob & each) {
+                                 itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {});
+                               })));
   }
 }
 

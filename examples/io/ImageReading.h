@@ -31,12 +31,14 @@
 #include "itkVectorImage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <limits>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -247,27 +249,47 @@ ReadScalarImage(const Input & input)
   return gray;
 }
 
+/** Read an image, and convert each value by a function. */
+template <typename TImage, typename TFunction>
+typename TImage::Pointer
+ReadConverted(const Input & input, TFunction && convert)
+{
+  auto image = TImage::New();
+  // In the type of its voxels: small numbers would be 0 in another one.
+  RunForPixelType<TImage::ImageDimension>(input, [&](auto type) {
+    using ValueImageType = typename decltype(type)::Type;
+    // Integers of 64 bits that are not 0 stay so as double, even if they are not exact.
+    const auto values = input.isColor ? ReadScalarImage<ValueImageType>(input) : ReadFiles<ValueImageType>(input);
+    image->CopyInformation(values);
+    image->SetRegions(values->GetLargestPossibleRegion());
+    image->Allocate();
+    const auto * in = values->GetBufferPointer();
+    std::transform(in, in + values->GetLargestPossibleRegion().GetNumberOfPixels(), image->GetBufferPointer(), convert);
+  });
+  return image;
+}
+
 /** Read a mask: 1 for all values except 0 and NaN, so that every label counts as inside. */
 template <unsigned int VDimension>
 typename itk::Image<unsigned char, VDimension>::Pointer
 ReadMask(const Input & input)
 {
-  auto mask = itk::Image<unsigned char, VDimension>::New();
-  // In the type of its voxels: small numbers would be 0 in another one.
-  RunForPixelType<VDimension>(input, [&input, &mask](auto type) {
-    using ValueImageType = typename decltype(type)::Type;
-    // Integers of 64 bits that are not 0 stay so as double, even if they are not exact.
-    const auto values = input.isColor ? ReadScalarImage<ValueImageType>(input) : ReadFiles<ValueImageType>(input);
-    mask->CopyInformation(values);
-    mask->SetRegions(values->GetLargestPossibleRegion());
-    mask->Allocate();
-    const auto * in = values->GetBufferPointer();
-    std::transform(in,
-                   in + values->GetLargestPossibleRegion().GetNumberOfPixels(),
-                   mask->GetBufferPointer(),
-                   [](auto value) -> unsigned char { return value < 0 || value > 0 ? 1 : 0; });
-  });
-  return mask;
+  return ReadConverted<itk::Image<unsigned char, VDimension>>(
+    input, [](auto value) -> unsigned char { return value < 0 || value > 0 ? 1 : 0; });
+}
+
+/** Find a mask or an image of seeds for an image with VDimension dimensions. */
+template <unsigned int VDimension>
+Input
+FindMaskFor(const std::string & what, const std::string & name)
+{
+  auto input = FindScalarInput(name);
+  if (input.dimension != VDimension)
+  {
+    throw std::runtime_error("the " + what + " '" + name + "' has " + std::to_string(input.dimension) +
+                             " dimensions, the image " + std::to_string(VDimension));
+  }
+  return input;
 }
 
 /** Read a mask for an image with VDimension dimensions. */
@@ -275,13 +297,27 @@ template <unsigned int VDimension>
 typename itk::Image<unsigned char, VDimension>::Pointer
 ReadMaskFor(const std::string & what, const std::string & name)
 {
-  const auto input = FindScalarInput(name);
-  if (input.dimension != VDimension)
-  {
-    throw std::runtime_error("the " + what + " '" + name + "' has " + std::to_string(input.dimension) +
-                             " dimensions, the image " + std::to_string(VDimension));
-  }
-  return ReadMask<VDimension>(input);
+  return ReadMask<VDimension>(FindMaskFor<VDimension>(what, name));
+}
+
+/** Read an image of labels, whole numbers from 0 to 65535, for an image with VDimension dimensions. */
+template <unsigned int VDimension>
+typename itk::Image<unsigned short, VDimension>::Pointer
+ReadLabelsFor(const std::string & what, const std::string & name)
+{
+  return ReadConverted<itk::Image<unsigned short, VDimension>>(
+    FindMaskFor<VDimension>(what, name), [&](auto value) -> unsigned short {
+      // Also if it is not a number.
+      const auto number = static_cast<double>(value);
+      if (!(number >= 0.0 && number <= std::numeric_limits<unsigned short>::max() && number == std::floor(number)))
+      {
+        std::ostringstream text;
+        text << "the " << what << " '" << name << "' has the value " << number
+             << ", but labels are whole numbers from 0 (no seed) to " << std::numeric_limits<unsigned short>::max();
+        throw std::runtime_error(text.str());
+      }
+      return static_cast<unsigned short>(value);
+    });
 }
 
 } // namespace ExampleIO

@@ -285,6 +285,9 @@ TryToWrite(const std::string & file, ImageProperties properties)
     case itk::IOComponentEnum::SHORT:
       voxels = MakeSmallNumbers<short>(count);
       break;
+    case itk::IOComponentEnum::USHORT:
+      voxels = MakeSmallNumbers<unsigned short>(count);
+      break;
     case itk::IOComponentEnum::FLOAT:
       voxels = MakeSmallNumbers<float>(count);
       break;

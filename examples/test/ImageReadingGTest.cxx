@@ -141,6 +141,34 @@ TEST(ImageReadingTest, MasksAreReadInTheirOwnType)
   EXPECT_EQ(ReadMask(folder.Write("x.nrrd", MakeRow<std::uint16_t>("ushort", { 1, 0, 0, 256, 0, 65535 }))), expected);
 }
 
+TEST(ImageReadingTest, LabelsAreWholeNumbers)
+{
+  const TemporaryFolder folder;
+  const auto            read = [](const std::string & name) {
+    const auto labels = ExampleIO::ReadLabelsFor<2>("seed image", name);
+    return std::vector<int>(labels->GetBufferPointer(),
+                            labels->GetBufferPointer() + labels->GetLargestPossibleRegion().GetNumberOfPixels());
+  };
+  const std::vector<int> expected{ 65535, 0, 0, 1 };
+  EXPECT_EQ(read(folder.Write("x.nrrd", MakeRow<double>("double", { 65535.0, 0.0, -0.0, 1.0 }))), expected);
+  EXPECT_EQ(read(folder.Write("x.nrrd", MakeRow<std::int64_t>("int64", { 65535, 0, 0, 1 }))), expected);
+  EXPECT_EQ(read(folder.Write("x.nrrd", MakeRow<std::uint16_t>("ushort", { 65535, 0, 0, 1 }))), expected);
+
+  const auto getMessage = [&](const std::string & name) { return GetMessage([&] { read(name); }); };
+  const auto rule = [](const std::string & name, const std::string & value) {
+    return "the seed image '" + name + "' has the value " + value +
+           ", but labels are whole numbers from 0 (no seed) to 65535";
+  };
+  auto name = folder.Write("x.nrrd", MakeRow<float>("float", { 1.0F, 1.5F }));
+  EXPECT_EQ(getMessage(name), rule(name, "1.5"));
+  name = folder.Write("x.nrrd", MakeRow<float>("float", { 1.0F, std::nanf("") }));
+  EXPECT_EQ(getMessage(name), rule(name, "nan"));
+  name = folder.Write("x.nrrd", MakeRow<std::int16_t>("short", { 1, -7 }));
+  EXPECT_EQ(getMessage(name), rule(name, "-7"));
+  name = folder.Write("x.nrrd", MakeRow<std::int64_t>("int64", { 65536 }));
+  EXPECT_EQ(getMessage(name), rule(name, "65536"));
+}
+
 TEST(ImageReadingTest, ImagesWithoutVoxelsAreRefused)
 {
   const TemporaryFolder folder;

@@ -295,6 +295,25 @@ WriteSlices(const std::string & folder)
   Write(gray.GetPointer(), folder + "/color.png");
 }
 
+/** Images in which the labels of all voxels, and the threshold, follow from the definitions. */
+void
+WriteObjects(const std::string & folder)
+{
+  using LineType = itk::Image<unsigned char, 2>;
+  const auto line = MakeImage<LineType>(
+    { { 5, 1 } }, [](const auto & index) -> unsigned char { return index[0] == 0 || index[0] == 4 ? 0 : 4; });
+  Write(line.GetPointer(), folder + "/line.nrrd");
+
+  // Two cubes of 6x6x6 voxels and a bridge of two.
+  const auto leak = MakeImage<itk::Image<short, 3>>({ { 16, 8, 8 } }, [](const auto & index) -> short {
+    const bool isBridge = index[1] == 2 && index[2] == 2 && (index[0] == 7 || index[0] == 8);
+    const auto isInside = [](auto i) { return i >= 1 && i <= 6; };
+    const bool isCube = isInside(index[0] < 8 ? index[0] : index[0] - 8) && isInside(index[1]) && isInside(index[2]);
+    return isBridge ? 90 : isCube ? 100 : -1000;
+  });
+  Write(leak.GetPointer(), folder + "/leak.nrrd");
+}
+
 /** Write the first half of a file to another one. */
 void
 CopyHalf(const std::string & from, const std::string & to)
@@ -320,6 +339,7 @@ main(int argc, char * argv[])
     std::ofstream(folder + "/note.txt") << "no image\n";
     WriteVolumes(folder);
     WriteSlices(folder);
+    WriteObjects(folder);
     CopyHalf(folder + "/slice.png", folder + "/broken.png");
     CopyHalf(folder + "/head.nii.gz", folder + "/broken.nii.gz");
     CopyHalf(folder + "/dicom/0_1.dcm", folder + "/broken.dcm");

@@ -33,6 +33,8 @@ VALUES = {
 # Options that other options need.
 NEEDS = {
     "weight": ["--affinity", "weighted-sum"],
+    "crop_margin": ["--crop-to-seeds"],
+    "minimum_volume": ["--suggest-threshold"],
     "difference_mean": "--affinity weighted-sum --mean 60 --variance 9000 --difference-variance 9000".split(),
 }
 # Types that Slicer passes even if the user changes nothing; it leaves out vectors and images without a value.

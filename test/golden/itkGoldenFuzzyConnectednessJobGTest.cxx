@@ -20,7 +20,7 @@
 #include "VoxelMapsTestUtilities.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "itkFuzzyConnectednessVectorAffinity.h"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +45,7 @@ struct Case
 {
   std::vector<unsigned char> pixels;
   Job::PixelType             pixelType{ Job::PixelType::Float };
+  unsigned int               numberOfComponents{ 0 };
   Triple                     size{ { 1, 1, 1 } };
   std::array<double, 3>      spacing{ { 1.0, 1.0, 1.0 } };
   std::vector<std::uint8_t>  mask; // empty if there is none
@@ -63,6 +64,38 @@ struct Case
   bool                       outputIsDouble{ false };
 };
 
+/** Give a job an affinity of vectors. */
+void
+SetVectors(const Case & golden, Job & job)
+{
+  const std::size_t                n = golden.numberOfComponents;
+  itk::voxelmaps::VectorAffinity & vectors = job.vectors;
+  if (golden.isEstimated)
+  {
+    vectors =
+      itk::voxelmaps::EstimateVectorAffinity(job, { golden.affinityFunction, golden.estimationRadius }, job.execution)
+        .vectors;
+    // Components may be constant.
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      vectors.objectCovariance[i * n + i] += 0.5;
+      vectors.differenceCovariance[i * n + i] += 0.5;
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    vectors.objectMean.push_back(golden.objectMean + static_cast<double>(i));
+    vectors.differenceMean.push_back(golden.differenceMean + 0.25 * static_cast<double>(i));
+    for (std::size_t j = 0; j < n; ++j)
+    {
+      const double correlation = i == j ? static_cast<double>(n) : 0.375;
+      vectors.objectCovariance.push_back(golden.objectVariance * correlation);
+      vectors.differenceCovariance.push_back(golden.differenceVariance * correlation);
+    }
+  }
+}
+
 /** The only place that knows the job. */
 Job
 MakeJob(const Case & golden)
@@ -70,6 +103,7 @@ MakeJob(const Case & golden)
   Job job;
   job.image = golden.pixels.data();
   job.pixelType = golden.pixelType;
+  job.numberOfComponents = golden.numberOfComponents;
   job.size = golden.size;
   job.spacing = golden.spacing;
   job.mask = golden.mask.empty() ? nullptr : golden.mask.data();
@@ -86,7 +120,11 @@ MakeJob(const Case & golden)
   job.outputIsDouble = golden.outputIsDouble;
   job.execution.numberOfWorkers = 3;
   job.execution.parallelFor = VoxelMapsTest::RunThreads;
-  if (golden.isEstimated)
+  if (golden.numberOfComponents > 0)
+  {
+    SetVectors(golden, job);
+  }
+  else if (golden.isEstimated)
   {
     const itk::voxelmaps::AffinityEstimate estimate =
       itk::voxelmaps::EstimateAffinity(job, { golden.affinityFunction, golden.estimationRadius }, job.execution);
@@ -333,6 +371,35 @@ DrawCase(unsigned int dimension, int number, Draws & draws)
   return golden;
 }
 
+/** A drawn case in which every component has its own pixels. */
+Case
+DrawVectorCase(int number, Draws & draws)
+{
+  Case golden = DrawCase(number % 2 == 0 ? 2 : 3, number, draws);
+  golden.numberOfComponents = static_cast<unsigned int>(1 + number % 16);
+  if (draws.Percent(15))
+  {
+    golden.affinityFunction = Enums::AffinityFunction::AbsoluteDifference;
+    golden.distanceWeighting = false;
+  }
+  const auto                 voxels = static_cast<std::size_t>(golden.size[0] * golden.size[1] * golden.size[2]);
+  const auto                 bytes = golden.pixels.size() / voxels;
+  Case                       component = golden;
+  std::vector<unsigned char> pixels(golden.pixels.size() * golden.numberOfComponents);
+  for (std::size_t c = 0; c < golden.numberOfComponents; ++c)
+  {
+    for (std::size_t voxel = 0; voxel < voxels; ++voxel)
+    {
+      std::memcpy(pixels.data() + (voxel * golden.numberOfComponents + c) * bytes,
+                  component.pixels.data() + voxel * bytes,
+                  bytes);
+    }
+    DrawPixels(component, draws);
+  }
+  golden.pixels = pixels;
+  return golden;
+}
+
 void
 CheckDrawnCases(const std::string & name, unsigned int dimension, int count)
 {
@@ -353,4 +420,14 @@ TEST(GoldenFuzzyConnectednessJob, Drawn2D)
 TEST(GoldenFuzzyConnectednessJob, Drawn3D)
 {
   CheckDrawnCases("FuzzyConnectednessJob3D", 3, 192);
+}
+
+TEST(GoldenFuzzyConnectednessJob, DrawnVectors)
+{
+  GoldenGroup group("FuzzyConnectednessJobOfVectors");
+  for (int i = 0; i < 96; ++i)
+  {
+    Draws draws(group.NextCase());
+    CheckAllVariants(group, DrawVectorCase(i, draws));
+  }
 }

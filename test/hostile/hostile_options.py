@@ -20,7 +20,7 @@ import re
 import subprocess
 
 import formats
-from judge import PROGRAMS, Case, maps, strength
+from judge import PROGRAMS, Case, labels, maps, strength
 
 IMAGE = formats.nrrd(formats.make_image())["v.nrrd"]
 OBJECT = ("--seed", "3,3,0", "--threshold", "0.5", "--object")
@@ -86,6 +86,7 @@ def make_same_file_cases():
         ):
             yield make_option_case(f"{output} as output and {words[-2:]}", words, outputs=(), **keywords)
         yield make_option_case(f"{output} as object", strength("v.nrrd", "out.nrrd", *OBJECT, output), **keywords)
+        yield make_option_case(f"{output} as labels", labels("v.nrrd", output), **keywords)
     for words in (maps("v.nrrd", "hard.nrrd"), strength("v.nrrd", "hard.nrrd")):
         # A hard link can be replaced without a change of the input.
         prepare = lambda root: os.link(root / "v.nrrd", root / "hard.nrrd")

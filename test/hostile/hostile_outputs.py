@@ -21,7 +21,7 @@ import signal
 import subprocess
 
 import formats
-from judge import Case, maps, strength
+from judge import LABELS, Case, labels, maps, strength
 
 IMAGE = formats.nrrd(formats.Image((32, 32, 20), "h", formats.make_image().values * 40 + (7,) * 320))["v.nrrd"]
 # Suffixes of volumes, and that of the second file that is written.
@@ -77,6 +77,9 @@ def make_disk_cases(number_of_random_cases, seed):
     outputs = ("out.nii", "object.nii")
     words = strength("v.nrrd", "out.nii", "--seed", "3,3,0", "--object", "object.nii", "--threshold", "0.5")
     yield make_output_case("full disk and object", words, outputs, mentions=outputs, **keywords)
+    outputs = ("out.nii", "labels.nii", "margin.nii")
+    words = strength("v.nrrd", "out.nii", *LABELS, "--labels", "labels.nii", "--margin", "margin.nii")
+    yield make_output_case("full disk and labels", words, outputs, mentions=outputs, **keywords)
     for words, output, size in (
         (["SyntheticLiverCT", "out.mha", "--size", "40,40,40"], "out.mha", 9999),
         (["SyntheticLiverCT", "series", "--size", "40,40,4", "--dicom"], "series", 2000),
@@ -132,6 +135,7 @@ def make_kind_cases():
             yield make_output_case(f"output {output}", words, (), **keywords)
         words = strength("v.nrrd", "out.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", output)
         yield make_output_case(f"object {output}", words, has_old_result=False, **keywords)
+        yield make_output_case(f"labels {output}", labels("v.nrrd", output), has_old_result=False, **keywords)
         words = ["SyntheticLiverCT", output, "--size", "4,4,4"]
         yield Case(f"output {output} of SyntheticLiverCT", words, {"v.nrrd": b""}, outputs=(), **keywords)
 

@@ -42,6 +42,10 @@ INTERNAL = re.compile(
 )
 
 
+# Seeds of two labels.
+LABELS = ("--seed", "3,3,0=1", "--seed", "0,0,0=300")
+
+
 def maps(image, output="out.nrrd", *more):
     """The words of a command."""
     options = "--levels 64 --range 0,63 --radius 1".split()
@@ -53,6 +57,10 @@ def strength(image, output="out.nrrd", *more):
     return ["FuzzyConnectedness", image, output, *options, *(more or ("--seed", "3,3,0"))]
 
 
+def labels(image, output="labels.nrrd", *more):
+    return strength(image, "out.nrrd", *(more or LABELS), "--labels", output)
+
+
 # How the programs are given an image in each role, beside a good image in the same format, if it is not the input.
 ROLES = {
     "maps": lambda image, good, seed: maps(image),
@@ -60,6 +68,7 @@ ROLES = {
     "maps-mask": lambda image, good, seed: maps(good, "out.nrrd", "--features", "HGRE", "--mask", image),
     "connectedness-mask": lambda image, good, seed: strength(good, "out.nrrd", "--seed", seed, "--mask", image),
     "connectedness-seeds": lambda image, good, seed: strength(good, "out.nrrd", "--seed-image", image),
+    "labels-seeds": lambda image, good, seed: labels(good, "labels.nrrd", "--seed-image", image),
 }
 
 

@@ -17,7 +17,7 @@ import random
 import signal
 
 import formats
-from judge import Case, maps, strength
+from judge import LABELS, Case, maps, strength
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP)
 FEATURES = ("--features", "HGRE,SRE,GLN")
@@ -29,6 +29,7 @@ RUNS = (
     (strength("v.nrrd", "out.hdr"), ("out.hdr", "out.img")),
     (maps("v.nrrd", "out.nii.gz", *FEATURES), ("out.nii.gz",)),
     (strength("v.nrrd", "out.mhd"), ("out.mhd", "out.raw")),
+    (strength("v.nrrd", "out.nii.gz", *LABELS, "--labels", "labels.nii.gz"), ("out.nii.gz", "labels.nii.gz")),
 )
 
 

@@ -81,9 +81,7 @@ def relative_labels(image, seed_labels, adjacency, tie_rule, mask=None, affiniti
     for label in labels:
         of_label = {**affinity, **(affinities or {}).get(label, {})}
         # A seed is connected more strongly to its own label than by any affinity.
-        scenes.append(
-            costs(image, np.argwhere(seed_labels == label), adjacency, mask, cost_of_seeds=-1, **of_label)
-        )
+        scenes.append(costs(image, np.argwhere(seed_labels == label), adjacency, mask, cost_of_seeds=-1, **of_label))
     best = np.min(scenes, axis=0)
     wins = (scenes == best) & (best < np.inf)
     result = np.where(wins.any(axis=0), np.array(labels)[wins.argmax(axis=0)], 0)

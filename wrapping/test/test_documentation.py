@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
+PAGES = ["README.md", "doc/labels.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
 PAGES_WITHOUT_CODE = [
     "doc/texture-feature-maps.md",
     "examples/README.md",

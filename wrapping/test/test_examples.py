@@ -236,6 +236,23 @@ def test_vessels(run, ct_series, tmp_path):
     assert 150 < ct[vessels == 1].mean() < 250
 
 
+def test_edited_seeds(run, ct_series, tmp_path):
+    folder, seeds = ct_series
+    # The README shows the seeds that SyntheticLiverCT names.
+    for name in ("vessel", "liver", "bone"):
+        assert "=" + ",".join(map(str, seeds[name])) in COMMANDS["edit_seeds.py"]
+    lines = run("edit_seeds.py", {"ct-series": str(folder)}, "--margin", "margin.nii.gz").splitlines()
+    assert [line.split(":")[0] for line in lines[:6]] == ["add 1", "add 2", "add 3", "add 4", "delete 3", "add 3"]
+    assert re.fullmatch(r"the same labels from the beginning: \d+\.\d+ s", lines[6])
+    labels = itk.imread(str(tmp_path / "labels.nii.gz"))
+    assert geometry(tmp_path / "labels.nii.gz") == geometry(tmp_path / "margin.nii.gz")
+    for name, label in (("vessel", 1), ("liver", 2), ("bone", 3)):
+        assert labels.GetPixel(seeds[name]) == label
+    counts = np.bincount(itk.array_from_image(labels).ravel(), minlength=5)
+    # Air is the largest; the liver is larger than its vessels.
+    assert counts.argmax() == 4 and counts[2] > counts[1] > 0
+
+
 def test_dask(run, head, tmp_path):
     pytest.importorskip("dask")
     zarr = pytest.importorskip("zarr")

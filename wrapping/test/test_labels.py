@@ -431,7 +431,9 @@ def test_wrong_parameters(case):
         function(image, seed_image=seeds, tie_rule="toss")
     with pytest.raises(ValueError, match="the label 300 is not from 1 to 255; .* labels up to 65535"):
         function(image, seed_image=seeds, object_mean={300: 5})
-    with pytest.raises(RuntimeError, match="Competition is Iterative, for which all labels must have the same affinity"):
+    with pytest.raises(
+        RuntimeError, match="Competition is Iterative, for which all labels must have the same affinity"
+    ):
         function(image, seed_image=seeds, object_mean={1: 5}, competition="iterative")
     with pytest.raises(RuntimeError, match="MinimumStrength is 2, but must be 0 to 1"):
         function(image, seed_image=seeds, minimum_strength=2, **AFFINITY)

@@ -97,7 +97,9 @@ def _flat(values, dimension, what):
     """Flat list of the components of vectors, each given as a sequence; a single vector may be given as such."""
     if len(values) == 1:
         values = values[0]
-    if np.ndim(values) == 1 and len(values) == dimension and np.ndim(values[0]) == 0:
+    if len(values) > 0 and (
+        isinstance(values[0], (int, np.integer)) or (len(values) == dimension and np.ndim(values[0]) == 0)
+    ):
         values = [values]
     rows = [[_integer(v) for v in row] for row in values]
     for row in rows:
@@ -471,7 +473,9 @@ def _function(original, class_name):
         instance, output, given = run(getattr(itk, class_name), args, kwargs)
         names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
         if isinstance(output, Segmentation):
-            return Segmentation(*(None if image is None else _images.like_input(image, names, given) for image in output))
+            return Segmentation(
+                *(None if image is None else _images.like_input(image, names, given) for image in output)
+            )
         return _images.like_input(output, names, given)
 
     return function
@@ -559,9 +563,9 @@ FILTERS = {
             "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
             "SetCompetition": (_RELATIVE, "Competition"),
             "SetTieRule": (_RELATIVE, "TieRule"),
+            "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
         has_labels=True,
-        has_cuda_class=False,
     ),
 }
 
@@ -618,7 +622,11 @@ def adapt_filters():
             module = importlib.import_module(f"itk.itk{class_name}Python")
             for name, value in list(vars(module).items()):
                 # Classes of the wrapping that are not filters of their own end in _Superclass.
-                if name.startswith(f"itk{class_name}I") and isinstance(value, type) and not name.endswith("_Superclass"):
+                if (
+                    name.startswith(f"itk{class_name}I")
+                    and isinstance(value, type)
+                    and not name.endswith("_Superclass")
+                ):
                     _adapt_class(value, row)
             name = camel_to_snake_case(class_name)
             functions[name] = _function(getattr(module, name), class_name)

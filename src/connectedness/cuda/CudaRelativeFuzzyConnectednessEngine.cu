@@ -191,13 +191,15 @@ void
 WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarchyBytes, const TFunction & f)
 {
   const std::uint64_t bytes = EstimateBytes(job, hierarchyBytes > 0);
-  const std::uint64_t budget = options.memoryBudget == 0               ? 0
-                               : options.memoryBudget > hierarchyBytes ? options.memoryBudget - hierarchyBytes
-                                                                       : 1;
-  const std::uint64_t usable = UsableDeviceMemory(budget);
+  const std::uint64_t budget = options.memoryBudget;
+  // What the hierarchy has counts as a part of the budget, but is not free any more.
+  const std::uint64_t usable = budget == 0               ? UsableDeviceMemory(0)
+                               : budget > hierarchyBytes ? UsableDeviceMemory(budget - hierarchyBytes)
+                                                         : 0;
   const auto          fail = [&] {
-    throw CudaOutOfMemory("The device, or the DeviceMemoryBudget, allows " + std::to_string(usable) +
-                          " bytes, but labels of this image need about " + std::to_string(bytes) +
+    const std::uint64_t allowed = budget != 0 && budget <= hierarchyBytes ? budget : usable + hierarchyBytes;
+    throw CudaOutOfMemory("The device, or the DeviceMemoryBudget, allows " + std::to_string(allowed) +
+                          " bytes, but labels of this image need about " + std::to_string(bytes + hierarchyBytes) +
                           ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
                                    "filters, or use the filter without Cuda.");
   };

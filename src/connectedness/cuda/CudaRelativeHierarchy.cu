@@ -260,7 +260,7 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, LabelRules 
        voxel += step)
   {
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
-    const std::uint32_t key = voxels.GetKey(voxel, result);
+    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
     std::uint32_t       label = result.label;
     if (rules.isRelative && key <= result.otherKey && key >= rules.minKey)
     {
@@ -281,7 +281,7 @@ WriteRealsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, Combination 
        voxel += step)
   {
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
-    const std::uint32_t key = voxels.GetKey(voxel, result);
+    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
     reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, result.otherKey)
                                                : GetStrength(combination, minKey, key));
   }
@@ -862,12 +862,13 @@ private:
              CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
-    const std::size_t          labelBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
+    const std::size_t          labelBytes = grid.GetNumberOfLocalVoxels() * (sizeof(std::uint32_t) + sizeof(TLabel));
     DeviceBuffer<unsigned int> passes(tiles, stream);
     DeviceBuffer<int>          lists[2]{ { tiles, stream }, { tiles, stream } };
     DeviceBuffer<unsigned int> counter(1, stream);
     CheckCuda(cudaMemsetAsync(passes.data(), 0, tiles * sizeof(unsigned int), stream), "clearing passes");
-    const auto kernel = SettleTiesKernel<TKeys, TLabel>;
+    const auto kernel = slab.GetScene().numberOfLinks <= 3 ? SettleTiesKernel<TKeys, true, TLabel>
+                                                           : SettleTiesKernel<TKeys, false, TLabel>;
     PrepareKernel(kernel, contractThreads, labelBytes);
     auto awake = static_cast<unsigned int>(tiles);
     for (unsigned int pass = 1; awake > 0; ++pass)

@@ -1,0 +1,146 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTestUtilities.h"
+#include "PipelineTestUtilities.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+using namespace VoxelMapsTest;
+using ImageType = itk::Image<short, 3>;
+using FilterType = itk::CudaRelativeFuzzyConnectednessImageFilter<ImageType>;
+using CpuFilterType = itk::RelativeFuzzyConnectednessImageFilter<ImageType>;
+using Method = itk::RelativeFuzzyConnectednessEnums::CudaMethod;
+
+class CudaRelativeFuzzyConnectednessImageFilterOnDevice : public CudaTest
+{};
+
+ImageType::Pointer
+MakeNoise()
+{
+  RandomNumbers      random(8);
+  std::vector<short> pixels;
+  for (int i = 0; i < 50 * 40 * 30; ++i)
+  {
+    pixels.push_back(static_cast<short>(random.Below(60)));
+  }
+  return MakeImage<ImageType>({ { 50, 40, 30 } }, pixels);
+}
+
+template <typename TFilter>
+void
+SetUpFilter(TFilter * filter, const ImageType * image)
+{
+  filter->SetInput(image);
+  filter->AddSeed({ { 3, 3, 3 } }, 7);
+  filter->AddSeed({ { 40, 30, 20 } }, 2);
+  filter->AddSeed({ { 10, 30, 5 } }, 9);
+  filter->SetObjectMean(30.0);
+  filter->SetObjectVariance(500.0);
+  filter->SetDifferenceVariance(100.0);
+}
+} // namespace
+
+TEST(CudaRelativeFuzzyConnectednessImageFilter, HasTheDocumentedDefaultsAndErrors)
+{
+  const auto filter = FilterType::New();
+  EXPECT_STREQ("CudaRelativeFuzzyConnectednessImageFilter", filter->GetNameOfClass());
+  EXPECT_EQ(0, filter->GetDeviceID());
+  EXPECT_EQ(Method::Automatic, filter->GetCudaMethod());
+  EXPECT_TRUE(filter->GetUseCPUIfFaster());
+  EXPECT_EQ(0u, filter->GetMemoryOfHierarchy());
+  SetUpFilter(filter.GetPointer(), MakeNoise());
+  filter->SetCudaMethod(static_cast<Method>(2));
+  ExpectError([&] { filter->Update(); }, { "CudaMethod", "2" });
+}
+
+TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, KeepsTheHierarchyOfWhereItComputes)
+{
+  const auto image = MakeNoise();
+  const auto expected = CpuFilterType::New();
+  SetUpFilter(expected.GetPointer(), image);
+  expected->Update();
+  const auto filter = FilterType::New();
+  SetUpFilter(filter.GetPointer(), image);
+  filter->KeepHierarchyOn();
+  // So small an image is faster on the CPU.
+  for (const bool usesCpu : { true, false, true })
+  {
+    filter->SetUseCPUIfFaster(usesCpu);
+    for (int i = 0; i < 2; ++i)
+    {
+      filter->Modified();
+      VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+      EXPECT_EQ(GetBuffer(expected->GetOutput()), GetBuffer(filter->GetOutput())) << usesCpu;
+    }
+    EXPECT_EQ(usesCpu ? "CPU" : itk::CudaDevices::GetName(0), filter->GetUsedDeviceName());
+    EXPECT_EQ(usesCpu ? Method::Automatic : Method::Hierarchy, filter->GetUsedCudaMethod());
+    EXPECT_EQ(1u, filter->GetUsedNumberOfSlabs());
+    // The device also keeps the image.
+    const double bytes = static_cast<double>(filter->GetMemoryOfHierarchy()) / (50.0 * 40.0 * 30.0);
+    EXPECT_GT(bytes, usesCpu ? 6.0 : 10.0);
+    EXPECT_LT(bytes, usesCpu ? 9.0 : 20.0);
+  }
+  filter->ReleaseHierarchy();
+  EXPECT_EQ(0u, filter->GetMemoryOfHierarchy());
+}
+
+TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, GoesOnAfterErrorsAndReleasedResources)
+{
+  const auto image = MakeNoise();
+  const auto filter = NewOnDevice<FilterType>();
+  SetUpFilter(filter.GetPointer(), image);
+  filter->KeepHierarchyOn();
+  filter->Update();
+  const auto expected = GetBuffer(filter->GetOutput());
+  const auto memory = filter->GetMemoryOfHierarchy();
+
+  filter->SetDeviceMemoryBudget(1000);
+  ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "1000 bytes", "need" });
+  EXPECT_EQ(memory, filter->GetMemoryOfHierarchy());
+  filter->SetDeviceMemoryBudget(0);
+  filter->SetDeviceID(itk::CudaDevices::GetNumberOfDevices());
+  ExpectError([&] { filter->Update(); }, { "DeviceID" });
+  filter->SetDeviceID(0);
+  // Not those of the hierarchy.
+  itk::CudaDevices::ReleaseResources();
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+  EXPECT_EQ(expected, GetBuffer(filter->GetOutput()));
+  EXPECT_EQ(memory, filter->GetMemoryOfHierarchy());
+  itk::CudaDevices::ReleaseResources();
+  filter->KeepHierarchyOff();
+  filter->Modified();
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+  EXPECT_EQ(expected, GetBuffer(filter->GetOutput()));
+  EXPECT_EQ(0u, filter->GetMemoryOfHierarchy());
+
+  std::ostringstream text;
+  filter->Print(text);
+  for (const char * word : { "CudaMethod: ", "KeepHierarchy: Off", "UsedNumberOfSlabs: 1" })
+  {
+    EXPECT_NE(std::string::npos, text.str().find(word)) << word;
+  }
+}
