@@ -507,10 +507,11 @@ MakeLabelCases(const std::string & table)
   return cases;
 }
 
-/** Call compute(job, hierarchy) for the seeds of a case, and before that, without measuring, for what it builds on. */
-template <typename TCompute>
+/** Call compute(job, hierarchy) for the seeds of a case, and before that, without measuring, for what it builds on.
+ * afterEach() is called after what is measured. */
+template <typename TCompute, typename TAfterEach>
 void
-RunLabelCase(State & state, const LabelCase & thisCase, const TCompute & compute)
+RunLabelCase(State & state, const LabelCase & thisCase, const TCompute & compute, const TAfterEach & afterEach)
 {
   LabelFixture            fixture(thisCase.adjacency, thisCase.competition);
   LabelFixture::Hierarchy hierarchy;
@@ -531,6 +532,7 @@ RunLabelCase(State & state, const LabelCase & thisCase, const TCompute & compute
       state.ResumeTiming();
     }
     compute(fixture.job, thisCase.task == LabelTask::Once ? nullptr : &hierarchy);
+    afterEach();
   }
   fixture.VerifyLabels();
   fixture.Count(state);
@@ -547,10 +549,11 @@ RegisterLabelsOnCpu()
   for (const LabelCase & thisCase : MakeLabelCases("labels-cpu"))
   {
     RegisterWall(WithThreads(thisCase.name, allThreads), [=](State & state) {
-      RunLabelCase(state, thisCase, [](const auto & job, LabelFixture::Hierarchy * hierarchy) {
+      const auto compute = [](const auto & job, LabelFixture::Hierarchy * hierarchy) {
         hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
                              : itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
-      });
+      };
+      RunLabelCase(state, thisCase, compute, [] {});
     });
   }
 }
@@ -563,12 +566,14 @@ RegisterLabelsOnDevice()
   {
     RegisterManual(thisCase.name + "/kernels", 1, [=](State & state) {
       RequireDevice();
-      RunLabelCase(state, thisCase, [&state](const auto & job, LabelFixture::Hierarchy * hierarchy) {
-        itk::voxelmaps::CudaRelativeFuzzyConnectednessReport report;
+      itk::voxelmaps::CudaRelativeFuzzyConnectednessReport report;
+      const auto compute = [&](const auto & job, LabelFixture::Hierarchy * hierarchy) {
         state.counters["call"] = MeasureMilliseconds([&] {
           report = hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, *hierarchy)
                                         : itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {});
         });
+      };
+      RunLabelCase(state, thisCase, compute, [&] {
         state.counters["rounds"] = static_cast<double>(report.numberOfIterations);
         state.SetIterationTime(1e-3 * report.kernelMilliseconds);
       });

@@ -22,6 +22,8 @@
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
 
+#include <optional>
+
 namespace itk
 {
 /** \class CudaRelativeFuzzyConnectednessImageFilter
@@ -30,11 +32,14 @@ namespace itk
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * RelativeFuzzyConnectednessEnums::CudaMethod for the methods.
  *
- * With KeepHierarchyOn(), the graph and a copy of the image stay in device memory: 9 bytes per voxel and those of a
- * pixel, at least 2, which GetMemoryOfHierarchy() returns. UseCPUIfFaster may place it in host memory.
+ * With KeepHierarchyOn(), the graph and a copy of the image stay in device memory, as GetMemoryOfHierarchy() tells: 9
+ * bytes per voxel, and 2 for integers of up to 65535 levels, 4 for float, 8 for others, or for vectors 4 for each pair
+ * of opposite neighbors. If the CPU computes, the graph is in host memory.
  *
- * In contrast to other Cuda classes, the whole image must fit into the device memory, with 20 to 30 bytes per voxel;
- * otherwise, the exception says how much is needed.
+ * In contrast to other Cuda classes, there are no slabs: the whole image must fit into the device memory, with 20 to 30
+ * bytes per voxel, more for vectors and where many tiles of 2048 voxels have seeds. Otherwise, CudaMethod Automatic
+ * computes on the CPU, so that GetUsedDeviceName() returns "CPU", and with Hierarchy, the exception says how much is
+ * needed.
  *
  * \ingroup VoxelMaps
  */
@@ -82,11 +87,29 @@ protected:
     voxelmaps::CudaRelativeFuzzyConnectednessOptions options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
-    const auto report = voxelmaps::CallDevice(*this, [&] {
-      return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
-                                  : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+    using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
+    const auto report = voxelmaps::CallDevice(*this, [&]() -> std::optional<Report> {
+      try
+      {
+        return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
+                                    : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+      }
+      catch (const voxelmaps::DeviceMemoryError &)
+      {
+        if (this->GetCudaMethod() != RelativeFuzzyConnectednessEnums::CudaMethod::Automatic)
+        {
+          throw;
+        }
+        return std::nullopt;
+      }
     });
-    this->KeepReport(report, RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
+    if (!report)
+    {
+      Superclass::ComputeLabels(job, hierarchy);
+      this->KeepReportOfCPU();
+      return;
+    }
+    this->KeepReport(*report, RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
   }
 };
 } // namespace itk

@@ -49,9 +49,20 @@ struct CudaRelativeFuzzyConnectednessReport : CudaReport
   std::uint64_t numberOfIterations{ 0 };
 };
 
+/** \class DeviceMemoryError
+ * \brief The device has too little memory for a job that the CPU may be able to compute.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMaps_EXPORT DeviceMemoryError : public EngineError
+{
+public:
+  using EngineError::EngineError;
+};
+
 /** Compute the outputs of a job on a CUDA device; bit-identical to ComputeRelativeFuzzyConnectedness. The whole image
- * must fit into the device memory. Throws EngineError if the job is invalid, CUDA fails or the device has too little
- * memory; the message has the text of CUDA, what was needed and what to do. */
+ * must fit into the device memory. Throws EngineError if the job is invalid or CUDA fails, and DeviceMemoryError if the
+ * device has too little memory; the message has the text of CUDA, what was needed and what to do. */
 VoxelMaps_EXPORT CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
                                       const CudaRelativeFuzzyConnectednessOptions & options);

@@ -67,7 +67,8 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** Hierarchy, except for small images, which the CPU may compute. */
+    /** Hierarchy, except for small images, which the CPU may compute, and for those that the device has too little
+     * memory for, which it does. */
     Automatic = 0,
     /** Merges voxels into ever larger components, each of which has one seed in the end. */
     Hierarchy

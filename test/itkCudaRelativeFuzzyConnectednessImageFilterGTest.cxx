@@ -119,8 +119,16 @@ TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, GoesOnAfterErrorsAndRe
   const auto memory = filter->GetMemoryOfHierarchy();
 
   filter->SetDeviceMemoryBudget(1000);
+  filter->SetCudaMethod(Method::Hierarchy);
   ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "1000 bytes", "need" });
   EXPECT_EQ(memory, filter->GetMemoryOfHierarchy());
+  // Automatic computes where there is enough memory.
+  const auto automatic = NewOnDevice<FilterType>();
+  SetUpFilter(automatic.GetPointer(), image);
+  automatic->SetDeviceMemoryBudget(1000);
+  VOXELMAPS_ASSERT_NO_ITK_ERROR(automatic->Update());
+  EXPECT_EQ(expected, GetBuffer(automatic->GetOutput()));
+  EXPECT_STREQ("CPU", automatic->GetUsedDeviceName());
   filter->SetDeviceMemoryBudget(0);
   filter->SetDeviceID(itk::CudaDevices::GetNumberOfDevices());
   ExpectError([&] { filter->Update(); }, { "DeviceID" });

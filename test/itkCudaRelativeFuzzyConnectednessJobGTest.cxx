@@ -273,7 +273,7 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, ReportsWhatItDidAndWhatItNeeds)
       RunRelativeJob(job, {}, compute);
       ADD_FAILURE() << "no error";
     }
-    catch (const itk::voxelmaps::EngineError & error)
+    catch (const itk::voxelmaps::DeviceMemoryError & error)
     {
       for (const std::string & words :
            { std::string("DeviceMemoryBudget"), std::to_string(options.memoryBudget), std::string("need") })

@@ -26,6 +26,7 @@
 #include "itkCudaDevices.h"
 #include "itkCudaFuzzyConnectednessJob.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -181,8 +182,11 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   const double bytes = !job.affinities.empty() ? image + scenes + output
                        : hasHierarchy          ? computing
                                                : image + kept + std::max(building, computing);
+  // Nodes and keys of tiles with seeds are saved.
+  const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
+  const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));
   // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
-  return static_cast<std::uint64_t>(bytes * static_cast<double>(job.GetNumberOfVoxels())) + 2000000;
+  return static_cast<std::uint64_t>(bytes * voxels + (job.affinities.empty() ? saved : 0.0)) + 2000000;
 }
 
 /** Call f() if the device has enough memory. hierarchyBytes are those of a hierarchy that is there already. */
@@ -198,10 +202,13 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
                                                          : 0;
   const auto          fail = [&] {
     const std::uint64_t allowed = budget != 0 && budget <= hierarchyBytes ? budget : usable + hierarchyBytes;
-    throw CudaOutOfMemory("The device, or the DeviceMemoryBudget, allows " + std::to_string(allowed) +
-                          " bytes, but labels of this image need about " + std::to_string(bytes + hierarchyBytes) +
-                          ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
-                                   "filters, or use the filter without Cuda.");
+    // How much is needed is known only after a part of the work.
+    throw DeviceMemoryError(
+      "The device, or the DeviceMemoryBudget, allows " + std::to_string(allowed) +
+      " bytes, but labels of this image need " +
+      (bytes > usable ? "about " + std::to_string(bytes + hierarchyBytes) : std::string("more with these seeds")) +
+      ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
+      "filters, or use the filter without Cuda.");
   };
   if (bytes > usable)
   {
@@ -213,7 +220,6 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
   }
   catch (const CudaOutOfMemory &)
   {
-    // How much is needed is known only after a part of the work.
     fail();
   }
 }
@@ -267,7 +273,18 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   auto *              kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
   if (kept != nullptr && kept->GetDeviceID() == options.deviceID)
   {
-    WithinMemory(job, options, kept->GetMemory(), [&] { kept->Compute(job, report); });
+    try
+    {
+      WithinMemory(job, options, kept->GetMemory(), [&] { kept->Compute(job, report); });
+    }
+    catch (...)
+    {
+      if (kept->IsDamaged())
+      {
+        hierarchy.Release();
+      }
+      throw;
+    }
     return report;
   }
   WithinMemory(job, options, 0, [&] {

@@ -409,6 +409,7 @@ struct CudaRelativeHierarchy::Data
   std::uint32_t               numberOfNodes{ 0 };
   DeviceBuffer<NodeLink>      forest;
   std::uint32_t               sizeOfForest{ 0 };
+  bool                        isDamaged{ false };
 
   Data(const Job & ofBuild, int theDeviceID)
     : deviceID(theDeviceID)
@@ -446,7 +447,7 @@ private:
     SeededTiles(const SeededTiles &) = delete;
     SeededTiles &
     operator=(const SeededTiles &) = delete;
-    ~SeededTiles() { this->Launch(); }
+    ~SeededTiles() { static_cast<void>(this->Launch()); }
 
     void
     Save(const std::vector<int> & tiles, std::uint8_t * isReplaced)
@@ -459,16 +460,15 @@ private:
       {
         SaveTilesKernel<<<this->GetBlocks(), contractThreads, 0, stream>>>(
           m_Data.slab.GetScene(), m_Data.grid, numbers.data(), m_Data.labels.data(), this->GetSaved(), isReplaced);
-        m_IsSaved = true;
         CheckLaunch("saving tiles");
+        m_IsSaved = true;
       }
     }
 
     void
     Restore()
     {
-      this->Launch();
-      CheckLaunch("restoring tiles");
+      CheckCuda(this->Launch(), "restoring tiles");
     }
 
     unsigned int
@@ -486,14 +486,18 @@ private:
       return { m_Labels.data(), m_Keys.data() };
     }
 
-    void
+    cudaError_t
     Launch()
     {
-      if (std::exchange(m_IsSaved, false))
+      if (!std::exchange(m_IsSaved, false))
       {
-        RestoreTilesKernel<<<this->GetBlocks(), contractThreads, 0, m_Data.stream>>>(
-          m_Data.slab.GetScene(), m_Data.grid, numbers.data(), this->GetSaved(), m_Data.labels.data());
+        return cudaSuccess;
       }
+      RestoreTilesKernel<<<this->GetBlocks(), contractThreads, 0, m_Data.stream>>>(
+        m_Data.slab.GetScene(), m_Data.grid, numbers.data(), this->GetSaved(), m_Data.labels.data());
+      const cudaError_t result = cudaGetLastError();
+      m_Data.isDamaged = m_Data.isDamaged || result != cudaSuccess;
+      return result;
     }
 
     Data &                      m_Data;
@@ -915,6 +919,12 @@ int
 CudaRelativeHierarchy::GetDeviceID() const
 {
   return m_Data->deviceID;
+}
+
+bool
+CudaRelativeHierarchy::IsDamaged() const
+{
+  return m_Data->isDamaged;
 }
 
 std::uint64_t

@@ -50,6 +50,10 @@ public:
   int
   GetDeviceID() const;
 
+  /** Whether an error of the device kept Compute() from leaving it as it was before. */
+  bool
+  IsDamaged() const;
+
   std::uint64_t
   GetMemory() const override;
 
