@@ -21,12 +21,10 @@ from collections.abc import Mapping
 
 import itk
 import numpy as np
-from itk.support.helpers import snake_to_camel_case
 
 from . import _filters, _images
 
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
-_AFFINITY_OF_VECTORS = ("object_mean_vector", "object_covariance", "difference_mean_vector", "difference_covariance")
 
 
 class SeedSession:
@@ -82,7 +80,7 @@ class SeedSession:
 
     @staticmethod
     def _gives_affinity(parameters):
-        return any(name in parameters for name in (*_AFFINITY, *_AFFINITY_OF_VECTORS, "estimate_affinity_from_seeds"))
+        return any(name in parameters for name in (*_AFFINITY, "estimate_affinity_from_seeds"))
 
     def __enter__(self):
         return self
@@ -172,9 +170,13 @@ class SeedSession:
         """Dict of the means and variances that the last update() used, with the names of the parameters. The function
         itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
         the other parameters are the same."""
-        is_vector = itk.template(self._filter.GetInput())[0] is itk.VectorImage
-        names = _AFFINITY_OF_VECTORS if is_vector else _AFFINITY
-        return {name: getattr(self._filter, "GetUsed" + snake_to_camel_case(name))() for name in names}
+        instance = self._filter
+        return {
+            "object_mean": instance.GetUsedObjectMean(),
+            "object_variance": instance.GetUsedObjectVariance(),
+            "difference_mean": instance.GetUsedDifferenceMean(),
+            "difference_variance": instance.GetUsedDifferenceVariance(),
+        }
 
     def reestimate(self):
         """Let the next update() estimate the affinity from its seeds, and keep that."""
