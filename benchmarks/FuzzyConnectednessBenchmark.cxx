@@ -72,6 +72,8 @@ struct Case
   bool             reachesEverything{ true };
   Enums::Adjacency adjacency{ Enums::Adjacency::Face };
   double           minimumStrength{ 0.0 };
+  /** If not 0, noise of so many components instead of a CT, all of which is reached. */
+  unsigned int components{ 0 };
 };
 
 std::vector<Case>
@@ -146,6 +148,35 @@ struct Fixture : Case
       job.differenceVariance = estimate.differenceVariance;
     }
     keys.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+    if (components > 0)
+    {
+      this->MakeVectors();
+    }
+  }
+
+  /** Noise of 40 levels, with components that depend on each other in the affinity. */
+  void
+  MakeVectors()
+  {
+    const std::size_t n = components;
+    std::uint64_t     random = 1;
+    vectors.resize(keys.size() * n);
+    for (std::uint8_t & component : vectors)
+    {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      component = static_cast<std::uint8_t>(90 + (random >> 58) % 40);
+    }
+    job.image = vectors.data();
+    job.pixelType = Job::PixelType::UInt8;
+    job.numberOfComponents = components;
+    job.vectors.objectMean.assign(n, 110.0);
+    job.vectors.objectCovariance.assign(n * n, 20.0);
+    job.vectors.differenceCovariance.assign(n * n, 10.0);
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      job.vectors.objectCovariance[i * n + i] = 200.0;
+      job.vectors.differenceCovariance[i * n + i] = 100.0;
+    }
   }
 
   void
@@ -193,11 +224,12 @@ struct Fixture : Case
     state.counters["reached"] = CountReached() / static_cast<double>(keys.size());
   }
 
-  ImageType::ConstPointer image;
-  ImageType::IndexType    seedIndex;
-  Job                     job;
-  Keys                    keys;
-  Keys                    expected;
+  ImageType::ConstPointer   image;
+  std::vector<std::uint8_t> vectors;
+  ImageType::IndexType      seedIndex;
+  Job                       job;
+  Keys                      keys;
+  Keys                      expected;
 };
 
 /** Benchmarks are called several times, and those of one case one after the other. */
@@ -663,6 +695,22 @@ RegisterCuda()
   }
 }
 
+/** Images of vectors, by the number of components. */
+void
+RegisterVectors()
+{
+  for (const unsigned int components : { 1, 3, 8 })
+  {
+    Case thisCase;
+    thisCase.name = "connectedness-vectors/components:" + std::to_string(components) + "/";
+    thisCase.size = sceneSize;
+    thisCase.components = components;
+    const CpuProgram program{ "Hierarchy", false, Method::Hierarchy, allThreads };
+    RegisterCpuProgram(WithThreads(thisCase.name + program.name, program.threads), thisCase, program);
+    RegisterCudaMethods(thisCase);
+  }
+}
+
 /** Tables 1 to 3 of Li et al. 2015: three synthetic CTs of the sizes of theirs and three seeds each, from which all of
  * an image is reached. The papers' serial queue, which takes minutes, has a table of its own. */
 void
@@ -732,6 +780,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   RegisterProgramMemory();
   RegisterCpu();
   RegisterCuda();
+  RegisterVectors();
   RegisterLabelsOnCpu();
   RegisterLabelsOnDevice();
   if (!isCheck)

@@ -62,7 +62,12 @@ def edit_seeds(options):
     array = itk.array_view_from_image(image)
     milliliters = np.prod(list(itk.spacing(image))) / 1000
     seeds = np.zeros(array.shape, np.uint16)
-    parameters = {"competition": options.competition, "tie_rule": "lowest_label"}
+    # An affinity without statistics of one object: these objects are as different as bone and air.
+    parameters = {
+        "affinity_function": "absolute_difference",
+        "competition": options.competition,
+        "tie_rule": "lowest_label",
+    }
     with voxelmaps.SeedSession(image, **parameters) as session:
         for name, label, points in options.edits:
             if name == "add":
@@ -103,7 +108,7 @@ def main():
     )
     parser.add_argument("--delete", action=Edit, metavar="LABEL", help="all strokes of a label; can be repeated")
     parser.add_argument(
-        "--competition", choices=["relative", "iterative"], default="relative", help="default: relative"
+        "--competition", choices=["relative", "iterative"], default="iterative", help="default: iterative"
     )
     parser.set_defaults(edits=[])
     options = parser.parse_args()

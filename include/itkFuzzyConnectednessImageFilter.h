@@ -229,6 +229,7 @@ private:
   // Of the output as it was at a certain time.
   mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;
   mutable ModifiedTimeType                         m_TimeOfVolumeCurve{ 0 };
+  bool                                             m_IsOutputComplete{ false };
 };
 } // namespace itk
 

@@ -79,6 +79,10 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeC
   {
     itkExceptionMacro("The output has 0 voxels: call Update() before volumes and thresholds.");
   }
+  if (!m_IsOutputComplete)
+  {
+    itkExceptionMacro("The last Update() did not finish: call it again before volumes and thresholds.");
+  }
   if (m_TimeOfVolumeCurve != output->GetMTime())
   {
     voxelmaps::JobExecution execution;
@@ -166,7 +170,9 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
+  m_IsOutputComplete = false;
   voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  m_IsOutputComplete = true;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

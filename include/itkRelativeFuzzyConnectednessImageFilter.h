@@ -25,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -159,9 +160,9 @@ public:
                   voxelmaps::hasPixelsInBuffer<StrengthImageType>,
                 "Strengths must be an itk::Image of float or double");
 
-  /** Add a seed of a label, which is not 0. */
+  /** Add a seed of a label: 1 to 255, or to 65535 if labels are unsigned short; others are an error of Update(). */
   virtual void
-  AddSeed(const IndexType & seed, LabelPixelType label);
+  AddSeed(const IndexType & seed, unsigned int label);
   virtual void
   ClearSeeds();
   virtual SizeValueType
@@ -173,28 +174,28 @@ public:
   /** The affinity of a label; what is not set for a label is the same as for all. See Parameters above. */
   using Superclass::SetObjectMean;
   virtual void
-  SetObjectMean(LabelPixelType label, double mean);
+  SetObjectMean(unsigned int label, double mean);
   using Superclass::SetObjectVariance;
   virtual void
-  SetObjectVariance(LabelPixelType label, double variance);
+  SetObjectVariance(unsigned int label, double variance);
   using Superclass::SetDifferenceMean;
   virtual void
-  SetDifferenceMean(LabelPixelType label, double mean);
+  SetDifferenceMean(unsigned int label, double mean);
   using Superclass::SetDifferenceVariance;
   virtual void
-  SetDifferenceVariance(LabelPixelType label, double variance);
+  SetDifferenceVariance(unsigned int label, double variance);
   using Superclass::SetObjectMeanVector;
   virtual void
-  SetObjectMeanVector(LabelPixelType label, const Array<double> & mean);
+  SetObjectMeanVector(unsigned int label, const Array<double> & mean);
   using Superclass::SetObjectCovariance;
   virtual void
-  SetObjectCovariance(LabelPixelType label, const Array2D<double> & covariance);
+  SetObjectCovariance(unsigned int label, const Array2D<double> & covariance);
   using Superclass::SetDifferenceMeanVector;
   virtual void
-  SetDifferenceMeanVector(LabelPixelType label, const Array<double> & mean);
+  SetDifferenceMeanVector(unsigned int label, const Array<double> & mean);
   using Superclass::SetDifferenceCovariance;
   virtual void
-  SetDifferenceCovariance(LabelPixelType label, const Array2D<double> & covariance);
+  SetDifferenceCovariance(unsigned int label, const Array2D<double> & covariance);
   virtual void
   ClearAffinitiesOfLabels();
 
@@ -281,7 +282,7 @@ protected:
                 voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
 
 private:
-  using Seed = std::pair<IndexType, LabelPixelType>;
+  using Seed = std::pair<IndexType, unsigned int>;
 
   /** What the hierarchy depends on. */
   struct State
@@ -290,7 +291,7 @@ private:
     ModifiedTimeType                     inputTime;
     const void *                         mask;
     ModifiedTimeType                     maskTime;
-    double                               insideValue;
+    typename MaskImageType::PixelType    insideValue;
     typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
@@ -306,12 +307,29 @@ private:
   FindSeeds(const voxelmaps::BufferedImage<InputImageType> & image,
             voxelmaps::RelativeFuzzyConnectednessJob &       job) const;
 
+  static constexpr unsigned int maximumLabel = std::numeric_limits<LabelPixelType>::max();
+
+  /** Setters take wider numbers, so that none becomes another label without a word. */
+  static bool
+  IsLabel(unsigned int label)
+  {
+    return label >= 1 && label <= maximumLabel;
+  }
+
+  /** Absolute differences have nothing to estimate. */
+  bool
+  EstimatesAffinityOfEveryLabel() const
+  {
+    return m_EstimateAffinityOfEveryLabel &&
+           this->GetAffinityFunction() != FuzzyConnectednessEnums::AffinityFunction::AbsoluteDifference;
+  }
+
   /** Set the affinities of labels of a job that has seeds, estimated if requested. */
   void
   SetAffinitiesOfLabels(voxelmaps::RelativeFuzzyConnectednessJob & job);
 
   void
-  SetParameterOfLabel(LabelPixelType label, std::size_t parameter, double value);
+  SetParameterOfLabel(unsigned int label, std::size_t parameter, double value);
 
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
   std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
@@ -329,13 +347,12 @@ private:
 
   template <typename TParameter>
   void
-  SetVectorsOfLabel(LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter,
-                    const TParameter & value);
+  SetVectorsOfLabel(unsigned int label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value);
 
-  std::map<LabelPixelType, ParametersOfLabel>           m_ParametersOfLabels;
-  std::map<LabelPixelType, voxelmaps::VectorParameters> m_VectorsOfLabels;
-  bool                                                  m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>                 m_UsedAffinitiesOfLabels;
+  std::map<unsigned int, ParametersOfLabel>           m_ParametersOfLabels;
+  std::map<unsigned int, voxelmaps::VectorParameters> m_VectorsOfLabels;
+  bool                                                m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>               m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -99,7 +99,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::AddSeed(
-  const IndexType & seed, LabelPixelType label)
+  const IndexType & seed, unsigned int label)
 {
   m_Seeds.emplace_back(seed, label);
   this->Modified();
@@ -119,7 +119,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMean(
-  LabelPixelType label, double mean)
+  unsigned int label, double mean)
 {
   this->SetParameterOfLabel(label, objectMean, mean);
 }
@@ -127,7 +127,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectVariance(
-  LabelPixelType label, double variance)
+  unsigned int label, double variance)
 {
   this->SetParameterOfLabel(label, objectVariance, variance);
 }
@@ -135,7 +135,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMean(
-  LabelPixelType label, double mean)
+  unsigned int label, double mean)
 {
   this->SetParameterOfLabel(label, differenceMean, mean);
 }
@@ -143,7 +143,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceVariance(
-  LabelPixelType label, double variance)
+  unsigned int label, double variance)
 {
   this->SetParameterOfLabel(label, differenceVariance, variance);
 }
@@ -151,7 +151,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetParameterOfLabel(
-  LabelPixelType label, std::size_t parameter, double value)
+  unsigned int label, std::size_t parameter, double value)
 {
   std::optional<double> & known = m_ParametersOfLabels[label][parameter];
   if (known != value)
@@ -164,7 +164,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
-  LabelPixelType label, const Array<double> & mean)
+  unsigned int label, const Array<double> & mean)
 {
   this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectMean, mean);
 }
@@ -172,7 +172,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
-  LabelPixelType label, const Array2D<double> & covariance)
+  unsigned int label, const Array2D<double> & covariance)
 {
   this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectCovariance, covariance);
 }
@@ -180,7 +180,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
-  LabelPixelType label, const Array<double> & mean)
+  unsigned int label, const Array<double> & mean)
 {
   this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceMean, mean);
 }
@@ -188,7 +188,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
-  LabelPixelType label, const Array2D<double> & covariance)
+  unsigned int label, const Array2D<double> & covariance)
 {
   this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceCovariance, covariance);
 }
@@ -197,7 +197,7 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 template <typename TParameter>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
-  LabelPixelType label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
+  unsigned int label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
 {
   TParameter & known = m_VectorsOfLabels[label].*parameter;
   if (known != value)
@@ -248,18 +248,18 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   os << indent << "Seeds:";
   for (const Seed & seed : m_Seeds)
   {
-    os << ' ' << seed.first << '=' << static_cast<unsigned int>(seed.second);
+    os << ' ' << seed.first << '=' << seed.second;
   }
   os << std::endl;
   os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
   os << indent << "LabelsWithAffinities:";
   for (const auto & each : m_ParametersOfLabels)
   {
-    os << ' ' << static_cast<unsigned int>(each.first);
+    os << ' ' << each.first;
   }
   for (const auto & each : m_VectorsOfLabels)
   {
-    os << ' ' << static_cast<unsigned int>(each.first);
+    os << ' ' << each.first;
   }
   os << std::endl;
   os << indent << "Competition: " << m_Competition << std::endl;
@@ -281,22 +281,35 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   for (const Seed & seed : m_Seeds)
   {
-    if (seed.second == 0)
+    if (!IsLabel(seed.second))
     {
-      itkExceptionMacro("The seed " << seed.first << " has the label 0, but labels must be greater than 0.");
+      itkExceptionMacro("The seed " << seed.first << " has the label " << seed.second << ", but labels must be 1 to "
+                                    << maximumLabel << '.');
     }
   }
   voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
   if (m_Competition == CompetitionEnum::Iterative &&
-      (m_EstimateAffinityOfEveryLabel || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
+      (this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
-                      << (m_EstimateAffinityOfEveryLabel ? "EstimateAffinityOfEveryLabel is on."
-                                                         : "some labels have affinities of their own."));
+                      << (this->EstimatesAffinityOfEveryLabel() ? "EstimateAffinityOfEveryLabel is on."
+                                                                : "some labels have affinities of their own."));
+  }
+  const auto verifyLabel = [this](unsigned int label) {
+    if (!IsLabel(label))
+    {
+      itkExceptionMacro("The label " << label << " has an affinity of its own, but labels must be 1 to " << maximumLabel
+                                     << '.');
+    }
+  };
+  for (const auto & each : m_VectorsOfLabels)
+  {
+    verifyLabel(each.first);
   }
   for (const auto & each : m_ParametersOfLabels)
   {
+    verifyLabel(each.first);
     const auto verify = [&](std::size_t parameter, const char * name, bool isVariance) {
       if (each.second[parameter])
       {
@@ -325,7 +338,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   if (InputComponentsType::isVector && !m_ParametersOfLabels.empty())
   {
     itkExceptionMacro(
-      "Label " << static_cast<unsigned int>(m_ParametersOfLabels.begin()->first)
+      "Label " << m_ParametersOfLabels.begin()->first
                << " has means or variances of its own, but the pixels of the input have components: set "
                   "mean vectors and covariance matrices of labels.");
   }
@@ -368,7 +381,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   voxelmaps::RelativeFuzzyConnectednessJob & job)
 {
   m_UsedAffinitiesOfLabels.clear();
-  if (m_EstimateAffinityOfEveryLabel)
+  if (this->EstimatesAffinityOfEveryLabel())
   {
     for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
     {
@@ -401,7 +414,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     for (const auto & each : m_ParametersOfLabels)
     {
       const ParametersOfLabel & parameters = each.second;
-      m_UsedAffinitiesOfLabels.push_back({ each.first,
+      m_UsedAffinitiesOfLabels.push_back({ static_cast<std::uint16_t>(each.first),
                                            parameters[objectMean].value_or(job.objectMean),
                                            parameters[objectVariance].value_or(job.objectVariance),
                                            parameters[differenceMean].value_or(job.differenceMean),
@@ -410,7 +423,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     }
     for (const auto & each : m_VectorsOfLabels)
     {
-      m_UsedAffinitiesOfLabels.push_back({ each.first, 0.0, 1.0, 0.0, 1.0, job.vectors });
+      m_UsedAffinitiesOfLabels.push_back({ static_cast<std::uint16_t>(each.first), 0.0, 1.0, 0.0, 1.0, job.vectors });
       Superclass::CopyVectors(each.second, m_UsedAffinitiesOfLabels.back().vectors);
     }
   }
@@ -425,7 +438,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   for (const Seed & seed : m_Seeds)
   {
     job.seeds.push_back(image.ComputeOffset(seed.first));
-    job.labels.push_back(seed.second);
+    job.labels.push_back(static_cast<std::uint16_t>(seed.second));
   }
   this->AddSeedsOfImage(image, job);
   for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
@@ -524,14 +537,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   job.outputIsDouble = std::is_same<StrengthPixelType, double>::value;
   job.competition = m_Competition;
   job.tieRule = m_TieRule;
-  if (m_KeepHierarchy)
+  if (m_KeepHierarchy && numberOfVoxels > 0)
   {
     State state{};
     state.input = input;
     state.inputTime = input->GetMTime();
     state.mask = maskImage;
     state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
-    state.insideValue = static_cast<double>(this->GetInsidePixelValue());
+    state.insideValue = this->GetInsidePixelValue();
     state.region = region;
     state.problem = job;
     state.problem.seeds.clear();
@@ -545,7 +558,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     m_StateOfHierarchy = state;
     this->ComputeLabels(job, &m_Hierarchy);
   }
-  else
+  else if (numberOfVoxels > 0)
   {
     this->ComputeLabels(job, nullptr);
   }

@@ -151,6 +151,15 @@ TEST(FuzzyConnectednessVolumeCurve, FollowsTheOutputAndItsSpacing)
   const auto    filter = MakeBridge(20, 3, random);
   ExpectError([&] { filter->GetSuggestedThreshold(); }, { "0", "Update" });
   ExpectError([&] { filter->GetVolumeOfThreshold(0.5); }, { "0", "Update" });
+  {
+    // The buffer of an aborted update has no strengths.
+    const auto abort = filter->AddObserver(itk::ProgressEvent(),
+                                           [&filter](const itk::EventObject &) { filter->SetAbortGenerateData(true); });
+    EXPECT_THROW(filter->Update(), itk::ExceptionObject);
+    ExpectError([&] { filter->GetVolumeOfThreshold(0.5); }, { "Update", "finish" });
+    filter->RemoveObserver(abort);
+    filter->SetAbortGenerateData(false);
+  }
   filter->Update();
   const double volume = filter->GetVolumeOfThreshold(0.5);
   const double spacing[2] = { 0.5, 3.0 };

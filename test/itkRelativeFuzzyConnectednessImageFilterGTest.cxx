@@ -546,7 +546,9 @@ TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
     ExpectError([&] { filter->Update(); }, words);
   };
   expectError([](FilterType * filter) { filter->ClearSeeds(); }, { "0", "seeds", "AddSeed" });
-  expectError([](FilterType * filter) { filter->AddSeed(At(3, 3, 3), 0); }, { "label", "0", "greater" });
+  expectError([](FilterType * filter) { filter->AddSeed(At(3, 3, 3), 0); }, { "label", "0", "255" });
+  expectError([](FilterType * filter) { filter->AddSeed(At(3, 3, 3), 300); }, { "label", "300", "255" });
+  expectError([](FilterType * filter) { filter->SetObjectMean(0, 3.0); }, { "label", "0", "255" });
   expectError([](FilterType * filter) { filter->AddSeed(At(40, 3, 3), 2); }, { "[37,", "outside" });
   expectError([](FilterType * filter) { filter->AddSeed(At(11, 12, 10), 7); }, { "labels", "3", "7" });
   expectError([](FilterType * filter) { filter->SetMinimumStrength(1.5); }, { "MinimumStrength", "1.5" });
@@ -569,6 +571,17 @@ TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
       filter->SetSeedImage(seeds);
     },
     { "seed", "image", "0" });
+}
+
+TEST(RelativeFuzzyConnectednessImageFilter, AbsoluteDifferencesHaveNothingToEstimate)
+{
+  const auto filter = MakeFilter(MakeBalls());
+  filter->SetAffinityFunction(Affinity::AbsoluteDifference);
+  filter->SetCompetition(Enums::Competition::Iterative);
+  const Outputs expected = ComputeAll(filter);
+  filter->EstimateAffinityOfEveryLabelOn();
+  EXPECT_EQ(expected.labels, ComputeAll(filter).labels);
+  EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
 }
 
 TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)

@@ -536,6 +536,7 @@ AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution)
 {
+  const DefaultFloatingPointEnvironment environment;
   VerifyInput(input);
   AffinityEstimate estimate;
   AbortChecker     abort(execution);
@@ -582,6 +583,7 @@ VectorAffinityEstimate
 EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                        const JobExecution & execution)
 {
+  const DefaultFloatingPointEnvironment environment;
   VerifyInput(input);
   const unsigned int     n = input.numberOfComponents;
   VectorAffinityEstimate estimate;

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "connectedness/AffinityPlan.h"
+#include "common/ParallelFor.h"
 
 #include <sstream>
 
@@ -26,6 +27,7 @@ namespace voxelmaps
 AffinityTerms
 MakeAffinityTerms(const FuzzyConnectednessProblem & problem)
 {
+  const DefaultFloatingPointEnvironment environment;
   using Function = FuzzyConnectednessProblem::AffinityFunction;
   const bool    sum = problem.affinityFunction == Function::WeightedSum;
   AffinityTerms terms{};
@@ -51,13 +53,14 @@ MakeAffinityTerms(const FuzzyConnectednessProblem & problem)
 std::vector<Link>
 MakeLinks(const FuzzyConnectednessProblem & problem)
 {
-  const int    maxSteps = problem.adjacency == FuzzyConnectednessProblem::Adjacency::Face       ? 1
-                          : problem.adjacency == FuzzyConnectednessProblem::Adjacency::FaceEdge ? 2
-                                                                                                : 3;
-  const int    depth = problem.size[2] > 1 ? 1 : 0;
-  const double minSpacing = problem.size[2] > 1
-                              ? std::min({ problem.spacing[0], problem.spacing[1], problem.spacing[2] })
-                              : std::min(problem.spacing[0], problem.spacing[1]);
+  const DefaultFloatingPointEnvironment environment;
+  const int                             maxSteps = problem.adjacency == FuzzyConnectednessProblem::Adjacency::Face ? 1
+                                                   : problem.adjacency == FuzzyConnectednessProblem::Adjacency::FaceEdge ? 2
+                                                                                                                         : 3;
+  const int                             depth = problem.size[2] > 1 ? 1 : 0;
+  const double                          minSpacing = problem.size[2] > 1
+                                                       ? std::min({ problem.spacing[0], problem.spacing[1], problem.spacing[2] })
+                                                       : std::min(problem.spacing[0], problem.spacing[1]);
 
   // Squares of other spacings would underflow or overflow.
   constexpr double minAllowed = 1e-140;
@@ -107,9 +110,10 @@ MakeLinks(const FuzzyConnectednessProblem & problem)
 std::uint32_t
 MinKey(const FuzzyConnectednessProblem & problem)
 {
-  const Combination combination = MakeAffinityTerms(problem).combination;
-  std::uint32_t     below = noKey;
-  std::uint32_t     reaching = seedKey;
+  const DefaultFloatingPointEnvironment environment;
+  const Combination                     combination = MakeAffinityTerms(problem).combination;
+  std::uint32_t                         below = noKey;
+  std::uint32_t                         reaching = seedKey;
   while (reaching - below > 1)
   {
     const std::uint32_t middle = below + (reaching - below) / 2;

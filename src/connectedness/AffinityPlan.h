@@ -20,6 +20,7 @@
 
 #include "connectedness/ConnectednessKeys.h"
 #include "itkFuzzyConnectednessJob.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,7 @@ public:
   explicit EdgeKeys(const FuzzyConnectednessProblem & problem)
     : m_Terms(MakeAffinityTerms(problem))
   {
+    const DefaultFloatingPointEnvironment environment;
     if constexpr (std::is_integral<TPixel>::value)
     {
       // Not std::minmax_element: compilers do not vectorize it.

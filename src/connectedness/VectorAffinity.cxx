@@ -19,6 +19,7 @@
 
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/VectorKeys.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -214,9 +215,10 @@ VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::strin
 VectorTerms
 MakeVectorTerms(const FuzzyConnectednessProblem & problem)
 {
-  const VectorAffinity & vectors = problem.vectors;
-  const unsigned int     n = problem.numberOfComponents;
-  VectorTerms            terms{};
+  const DefaultFloatingPointEnvironment environment;
+  const VectorAffinity &                vectors = problem.vectors;
+  const unsigned int                    n = problem.numberOfComponents;
+  VectorTerms                           terms{};
   terms.common = MakeAffinityTerms(problem);
   terms.componentType = problem.pixelType;
   terms.numberOfComponents = static_cast<int>(n);

@@ -20,6 +20,7 @@
 #include "common/FixedPoint.h"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,7 @@ constexpr int bitsOfWeightSum = 62;
 
 CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   if (job.aggregation > CooccurrenceJob::Aggregation::Merge)
   {
     throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +

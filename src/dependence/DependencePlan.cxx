@@ -18,6 +18,7 @@
 #include "dependence/DependencePlan.h"
 
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 
@@ -48,6 +49,7 @@ constexpr SizeMatrixFeature matrixFeatures[DependenceTask::maxFeatures] = {
 
 DependencePlan::DependencePlan(const DependenceJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetTaskFeatures(job.features, "DependenceFeatureMapEnums::Feature", task);
   std::transform(task.features,

@@ -19,6 +19,7 @@
 
 #include "common/FixedPoint.h"
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <cmath>
 #include <string>
@@ -29,6 +30,7 @@ namespace voxelmaps
 {
 FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetFeatures(job, task);
   if (!std::isfinite(job.voxelArrayShift))

@@ -19,6 +19,7 @@
 
 #include "common/FixedPoint.h"
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -41,6 +42,7 @@ constexpr int bitsOfNarrowSum = 62;
 
 GrayToneDifferencePlan::GrayToneDifferencePlan(const GrayToneDifferenceJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   this->SetFeatures(job);
   task.countVoxelsWithoutNeighbors = job.countVoxelsWithoutNeighbors;

@@ -19,6 +19,7 @@
 
 #include "common/FixedPoint.h"
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <numeric>
 #include <string>
@@ -42,6 +43,7 @@ constexpr int bitsOfLongSum = 62;
 
 RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   if (job.aggregation > RunLengthJob::Aggregation::Merge)
   {
     throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +

@@ -18,6 +18,7 @@
 #include "sizezone/SizeZonePlan.h"
 
 #include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
 
 #include <algorithm>
 #include <string>
@@ -28,6 +29,7 @@ namespace voxelmaps
 {
 SizeZonePlan::SizeZonePlan(const SizeZoneJob & job)
 {
+  const DefaultFloatingPointEnvironment environment;
   if (job.connectivity > SizeZoneJob::Connectivity::InPlane)
   {
     throw EngineError("A job has the connectivity " + std::to_string(static_cast<int>(job.connectivity)) +

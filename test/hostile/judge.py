@@ -370,11 +370,14 @@ def make_case(
     """A case of broken files, the first of which is the image. The right result is that of a reference, an image, or of
     good_files; any result will do if it is unknown."""
     good = "good/" + (image or next(iter(good_files)))
+    outputs = ("out.nrrd", "labels.nrrd") if role == "labels-seeds" else ("out.nrrd",)
     good_files = {f"good/{key}": content for key, content in good_files.items()}
     words = [*ROLES[role](image or next(iter(files)), good, seed), *options]
     if isinstance(reference, formats.Image):
         files_of_right = {"v.nrrd": formats.nrrd(reference)["v.nrrd"], **good_files}
-        right = Case(name, ROLES[role]("v.nrrd", good, seed), files_of_right)
+        right = Case(name, ROLES[role]("v.nrrd", good, seed), files_of_right, outputs=outputs)
     else:
-        right = None if reference == "unknown" else Case(name, ROLES[role](good, good, seed), good_files)
-    return Case(name, words, {**files, **good_files}, expect, mentions, right=right, **more)
+        right = (
+            None if reference == "unknown" else Case(name, ROLES[role](good, good, seed), good_files, outputs=outputs)
+        )
+    return Case(name, words, {**files, **good_files}, expect, mentions, outputs, right=right, **more)

@@ -443,3 +443,37 @@ def test_wrong_parameters(case):
         voxelmaps.SeedSession(image, seed_image=seeds)
     with pytest.raises(ValueError, match="the label 300 is not from 1 to 255"):
         voxelmaps.SeedSession(image, label_type=np.uint8).update({300: [1, 2, 3]})
+
+
+@pytest.mark.parametrize("competition", ["relative", "iterative"])
+@pytest.mark.parametrize("ties", ["background", "lowest"])
+def test_the_program_gives_the_same(run_program, tmp_path, competition, ties):
+    image, seeds = make_case((7, 9, 8), levels=8)
+    numbers = np.zeros(8, np.uint16)
+    numbers[[1, 2, 7]] = 5, 300, 65535
+    for array, name in ((image, "image"), (numbers[seeds], "seeds")):
+        itk.imwrite(itk.image_from_array(array), str(tmp_path / f"{name}.nrrd"))
+    names = ("labels", "strength", "margin")
+    outputs = [tmp_path / f"{name}.nrrd" for name in names]
+    run_program(
+        "FuzzyConnectedness",
+        tmp_path / "image.nrrd",
+        outputs[1],
+        *("--labels", outputs[0], "--margin", outputs[2], "--seed-image", tmp_path / "seeds.nrrd"),
+        *("--mean", 120, "--variance", 2500, "--difference-variance", 400, "--connectivity", 26),
+        *("--competition", competition, "--ties", ties),
+    )
+    expected = function(
+        image,
+        seed_image=numbers[seeds],
+        adjacency="full",
+        competition=competition,
+        tie_rule="lowest_label" if ties == "lowest" else ties,
+        generate_strength_image=True,
+        generate_margin_image=True,
+        **AFFINITY,
+    )
+    for name, output in zip(names, outputs):
+        array = itk.array_from_image(itk.imread(str(output)))
+        np.testing.assert_array_equal(array, getattr(expected, name))
+        assert array.dtype == getattr(expected, name).dtype

@@ -563,9 +563,9 @@ FILTERS = {
             "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
             "SetCompetition": (_RELATIVE, "Competition"),
             "SetTieRule": (_RELATIVE, "TieRule"),
-            "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
         has_labels=True,
+        has_cuda_class=False,
     ),
 }
 

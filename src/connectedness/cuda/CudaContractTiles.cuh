@@ -49,8 +49,15 @@ union TilePointer
 /** What a tile needs in shared memory besides its pixels. A component has the number of one of its voxels. */
 struct TileGraph
 {
-  std::uint32_t best[contractTileVoxels];      // key of the strongest link of a component
-  TilePointer   pointers[contractTileVoxels];  // halves: where it points, and the component after the round
+  union
+  {
+    struct
+    {
+      std::uint32_t best[contractTileVoxels];     // key of the strongest link of a component
+      TilePointer   pointers[contractTileVoxels]; // halves: where it points, and the component after the round
+    };
+    unsigned long long bestLinks[contractTileVoxels]; // key and pointer together, if there are many links
+  };
   std::uint32_t leaving[contractTileVoxels];   // strongest key out of the tile, or of a seed
   std::uint16_t component[contractTileVoxels]; // of every voxel
   std::uint16_t lists[2][contractTileVoxels];  // of components, before and after a round
@@ -85,8 +92,15 @@ __launch_bounds__(contractThreads, 4)
   extern __shared__ double sharedMemory[];
   auto * const             pixels = reinterpret_cast<Pixel *>(sharedMemory);
   auto & graph = *reinterpret_cast<TileGraph *>(sharedMemory + (grid.GetNumberOfLocalVoxels() * sizeof(Pixel) + 7) / 8);
-  volatile std::uint32_t * const best = graph.best;
-  volatile TilePointer * const   pointers = graph.pointers;
+  // Many links are offered by one atomic operation each.
+  const auto getBest = [&graph](std::uint32_t c) -> volatile std::uint32_t &
+  {
+    return HasFewLinks ? graph.best[c] : reinterpret_cast<std::uint32_t *>(graph.bestLinks + c)[1];
+  };
+  const auto getPointer = [&graph](std::uint32_t c) -> volatile TilePointer &
+  {
+    return HasFewLinks ? graph.pointers[c] : *reinterpret_cast<TilePointer *>(graph.bestLinks + c);
+  };
 
   const CudaPlace<int> origin =
     GetTileOrigin(grid, tiles != nullptr ? tiles[blockIdx.x] : static_cast<int>(blockIdx.x));
@@ -163,8 +177,8 @@ __launch_bounds__(contractThreads, 4)
       }
     }
     graph.leaving[v] = leaving;
-    graph.best[v] = strongest;
-    pointers[v].word = static_cast<std::uint32_t>(strongest != noKey && leaving <= strongest ? to : v);
+    getBest(v) = strongest;
+    getPointer(v).word = static_cast<std::uint32_t>(strongest != noKey && leaving <= strongest ? to : v);
     graph.component[v] = static_cast<std::uint16_t>(v);
     graph.lists[0][v] = static_cast<std::uint16_t>(v);
   }
@@ -181,11 +195,11 @@ __launch_bounds__(contractThreads, 4)
     for (std::uint32_t j = threadIdx.x; j < count; j += contractThreads)
     {
       const std::uint32_t c = list[j];
-      const std::uint32_t pointer = pointers[c].halves[0];
+      const std::uint32_t pointer = getPointer(c).halves[0];
       std::uint32_t       root = c;
       for (std::uint32_t to = pointer; to != root;)
       {
-        const std::uint32_t next = pointers[to].halves[0];
+        const std::uint32_t next = getPointer(to).halves[0];
         if (next == root && root < to)
         {
           break;
@@ -199,7 +213,7 @@ __launch_bounds__(contractThreads, 4)
         atomicMax(graph.leaving + root, graph.leaving[c]);
       }
       // Other threads still read the first half.
-      pointers[c].halves[1] = static_cast<std::uint16_t>(root);
+      getPointer(c).halves[1] = static_cast<std::uint16_t>(root);
     }
     if (__syncthreads_or(merged) == 0)
     {
@@ -210,10 +224,10 @@ __launch_bounds__(contractThreads, 4)
     {
       const int           v = i * contractThreads + static_cast<int>(threadIdx.x);
       const std::uint32_t c = graph.component[v];
-      const std::uint32_t root = pointers[c].halves[1];
+      const std::uint32_t root = getPointer(c).halves[1];
       if (root != c)
       {
-        const std::uint32_t key = best[c];
+        const std::uint32_t key = getBest(c);
         pathKeys[i] = key < pathKeys[i] ? key : pathKeys[i];
         graph.component[v] = static_cast<std::uint16_t>(root);
       }
@@ -224,17 +238,25 @@ __launch_bounds__(contractThreads, 4)
     {
       const std::uint32_t j = first + threadIdx.x;
       const std::uint32_t c = j < count ? list[j] : 0;
-      const bool          isRoot = j < count && pointers[c].halves[1] == c;
+      const bool          isRoot = j < count && getPointer(c).halves[1] == c;
       const std::uint32_t at = CountUp(&graph.counts[current ^ 1], isRoot);
       if (isRoot)
       {
         graph.lists[current ^ 1][at] = static_cast<std::uint16_t>(c);
-        best[c] = noKey;
-        pointers[c].word = 0;
+        getBest(c) = noKey;
+        getPointer(c).word = 0;
       }
     }
     __syncthreads();
 
+    const auto offerLink = [&graph](int to, int from, std::uint32_t key) {
+      const unsigned long long value = static_cast<unsigned long long>(key) << 32 | static_cast<unsigned int>(from);
+      // Read before the atomic operation: most offers are too weak.
+      if (value > *static_cast<volatile unsigned long long *>(graph.bestLinks + to))
+      {
+        atomicMax(graph.bestLinks + to, value);
+      }
+    };
     // Find the strongest keys; bits 2 l and 2 l + 1 of candidates tell whether link l may be the strongest of its ends.
     std::uint32_t candidates[contractVoxelsPerThread];
 #pragma unroll
@@ -245,8 +267,8 @@ __launch_bounds__(contractThreads, 4)
       const int  a = graph.component[v];
       const auto offer = [&](int l, int b, std::uint32_t key) {
         // Read before the atomic operation: most offers are too weak.
-        const std::uint32_t ofA = best[a];
-        const std::uint32_t ofB = best[b];
+        const std::uint32_t ofA = getBest(a);
+        const std::uint32_t ofB = getBest(b);
         candidates[i] |= (key >= ofA ? 1u << (2 * l) : 0u) | (key >= ofB ? 2u << (2 * l) : 0u);
         if (key > ofA)
         {
@@ -294,15 +316,17 @@ __launch_bounds__(contractThreads, 4)
           }
           else
           {
-            offer(l, b, TKeys::Key(scene, pixel, pixels[local + grid.localStrides[l]], link.weight));
+            const std::uint32_t key = TKeys::Key(scene, pixel, pixels[local + grid.localStrides[l]], link.weight);
+            offerLink(a, b, key);
+            offerLink(b, a, key);
           }
         }
       }
     }
     __syncthreads();
-    // Of links with equal keys, take the one that leads to the component of the largest number.
+    // Of links with equal keys, take the one that leads to the component of the largest number; bestLinks has it.
 #pragma unroll
-    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    for (int i = 0; HasFewLinks && i < contractVoxelsPerThread; ++i)
     {
       if (candidates[i] != 0)
       {
@@ -329,31 +353,15 @@ __launch_bounds__(contractThreads, 4)
             }
           }
         }
-        else
-        {
-          const int   local = getLocal(GetPlaceInTile(grid, v));
-          const Pixel pixel = pixels[local];
-          // All threads process the same link, since constant memory serves one address at a time.
-          for (int l = 0; l < scene.numberOfLinks; ++l)
-          {
-            if ((candidates[i] >> (2 * l) & 3u) != 0)
-            {
-              const CudaLink & link = scene.links[l];
-              offer(l,
-                    graph.component[v + grid.tileStrides[l]],
-                    TKeys::Key(scene, pixel, pixels[local + grid.localStrides[l]], link.weight));
-            }
-          }
-        }
       }
     }
     __syncthreads();
     for (std::uint32_t j = threadIdx.x; j < graph.counts[current ^ 1]; j += contractThreads)
     {
       const std::uint32_t c = graph.lists[current ^ 1][j];
-      if (best[c] == noKey || graph.leaving[c] > best[c])
+      if (getBest(c) == noKey || graph.leaving[c] > getBest(c))
       {
-        pointers[c].word = c;
+        getPointer(c).word = c;
       }
     }
     if (threadIdx.x == 0)
@@ -378,7 +386,7 @@ __launch_bounds__(contractThreads, 4)
     const std::uint32_t number = CountUp(&graph.counts[current ^ 1], isNode);
     if (j < count)
     {
-      pointers[list[j]].word = isNode ? number + 1 : isolated;
+      getPointer(list[j]).word = isNode ? number + 1 : isolated;
     }
   }
   __syncthreads();
@@ -395,7 +403,7 @@ __launch_bounds__(contractThreads, 4)
     if (IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z))
     {
       const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-      const std::uint32_t number = pointers[graph.component[v]].word;
+      const std::uint32_t number = getPointer(graph.component[v]).word;
       scene.keys[voxel] = pathKeys[i];
       labels[voxel] = number != 0 ? graph.first + number : isolated;
     }

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "CudaConnectednessSlab.h"
+#include "CudaListLinks.cuh"
 #include "CudaNodeGraph.cuh"
 
 namespace itk
@@ -94,6 +95,18 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   const OpenLinks             open{ openCounts.data(), openLinks.data() };
   static_assert(OpenLinks::unlisted == 0xffffffffu, "memset fills the counts with it");
   CheckCuda(cudaMemsetAsync(openCounts.data(), 0xff, tiles * sizeof(std::uint32_t), stream), "setting counts");
+  // On an H100, faster than 11 bits, which leave no room for many pairs of nodes.
+  constexpr int     slotBits = 12;
+  const std::size_t listBytes = sizeof(NodePairs<slotBits>) + grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
+  if (scene.numberOfLinks > 3 && listBytes <= GetCudaDeviceLimits().maxSharedMemoryPerBlock)
+  {
+    const auto kernel = ListLinksKernel<TKeys, slotBits>;
+    PrepareKernel(kernel, contractThreads, listBytes);
+    CudaKernelClock listClock(context.kernelTimes);
+    kernel<<<static_cast<unsigned int>(tiles), contractThreads, listBytes, stream>>>(scene, grid, labels.data(), open);
+    CheckLaunch("listing links");
+    listClock.StopLater();
+  }
   const std::size_t rootBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
   PrepareKernel(OfferLinksKernel<TKeys, false>, contractThreads, rootBytes);
   for (unsigned int merged = 1; merged != 0;)
