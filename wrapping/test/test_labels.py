@@ -633,3 +633,14 @@ def test_sessions_are_not_copied(case):
     for make_copy in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="a SeedSession cannot be copied or pickled"):
             make_copy(session)
+
+
+def test_a_session_has_its_own_image(case):
+    image, seeds = case
+    changed = image.copy()
+    session = voxelmaps.SeedSession(changed, **AFFINITY)
+    labels = session.update(seeds)
+    changed[...] = 32000
+    np.testing.assert_array_equal(session.update(seeds), labels)
+    expected = function(image, seed_image=seeds == 2, **AFFINITY)
+    np.testing.assert_array_equal(session.update(seeds == 2), expected)

@@ -135,6 +135,15 @@ def _check_array(array):
         raise ValueError(f"an array of shape {array.shape} has no voxels")
 
 
+def copy_of(image):
+    """A copy of an image, or of the output of a filter, with its geometry."""
+    image = itk.output(image)
+    image.Update()
+    array = itk.array_view_from_image(image)
+    is_vector = itk.template(image)[0] is itk.VectorImage
+    return _with_geometry_of(itk.image_from_array(array, is_vector=True) if is_vector else image_of(array), image)
+
+
 def _image_type(image):
     """Template, pixel type and dimension of an image; None if it is not an image."""
     try:

@@ -41,9 +41,8 @@ class SeedSession:
             labels = session.update(strokes)
             margin = session.margin
 
-    image         itk.Image, NumPy array or xarray.DataArray with 2 or 3 dimensions. Its voxels must not change during the
-                  session. If the axes of a DataArray are not z, y, x, seeds and masks must be images or DataArrays, and
-                  the labels have the axes z, y, x.
+    image         itk.Image, NumPy array or xarray.DataArray with 2 or 3 dimensions; it is copied. If the axes of a DataArray
+                  are not z, y, x, seeds and masks must be images or DataArrays, and the labels have the axes z, y, x.
     label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
 
     All other arguments are parameters of the filter by name, such as mask_image, competition, tie_rule, minimum_strength
@@ -59,7 +58,7 @@ class SeedSession:
 
     Threads. Methods of one session wait for each other.
 
-    Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the image and the labels. release() gives it
+    Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the copy of the image and the labels. release() gives it
     back; the next update() makes the graph again. A session used in a with statement releases it at the end.
 
     Raises TypeError, ValueError or RuntimeError that name the value, for what the filter refuses.
@@ -76,6 +75,9 @@ class SeedSession:
         self._filter, self._given = _filters.make(
             itk.RelativeFuzzyConnectednessImageFilter, [image], {"keep_hierarchy": True}, pixels[np.dtype(label_type)]
         )
+        # The graph is only right for the voxels that it was made of.
+        self._filter.SetInput(_images.copy_of(self._filter.GetInput()))
+        self._filter.voxelmaps_input = None
         # Values of single labels, by the name of the parameter.
         self._of_labels = {}
         self._set(parameters)
