@@ -97,7 +97,8 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
                                     "V",
                                     "volume in mm^3 (2D: mm^2) that the object is known to have at least, for "
                                     "--suggest-threshold (default 0)",
-                                    0.0);
+                                    0.0,
+                                    1e15);
   module.AddGroup("Input and output", "The image, the strengths of connectedness, and the object");
   module.AddImage(input, "Image", "scalar", "input");
   module.AddImage(output, "Strength", "scalar", "output");

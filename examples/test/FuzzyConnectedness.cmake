@@ -347,6 +347,7 @@ refuse_connect(CropMarginAlone "--crop-margin requires --crop-to-seeds" ${head} 
 refuse_connect(CropMarginUnit "--crop-margin-mm requires --crop-margin" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin-mm)
 refuse_connect(CropMarginAxes "--crop-margin: '5,5' has 2 entries, but it needs one, or one for each of the 3 axes" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin 5,5)
 refuse_connect(CropMarginNegative "--crop-margin: -1 is not" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin=-1)
+refuse_connect(VolumeLarge "--minimum-volume: 1e300 is not from 0 to 1e.15" ${head} ${strength} --seed 1,2,3 --suggest-threshold --minimum-volume 1e300)
 refuse_connect(VolumeAlone "--minimum-volume requires --suggest-threshold" ${head} ${strength} --seed 1,2,3 --minimum-volume 5)
 refuse_connect(SuggestQuietly "excludes" ${head} ${strength} --seed 1,2,3 --suggest-threshold --quiet)
 refuse_connect(AbsoluteMean "--affinity absolute has no means" ${head} ${strength} --seed 1,2,3 --affinity absolute ${given})

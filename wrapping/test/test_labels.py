@@ -17,6 +17,8 @@
 # ==========================================================================
 """Labels from seeds: itk.RelativeFuzzyConnectednessImageFilter, its function, and voxelmaps.SeedSession."""
 
+import copy
+import pickle
 import threading
 
 import itk
@@ -411,6 +413,9 @@ def test_wrong_seed_images(case, seeds, error, message):
         ({-1: [1, 2, 3]}, ValueError, "the label -1 is not from 1 to 255"),
         ({1.5: [1, 2, 3]}, TypeError, "1.5 is not an integer"),
         ({1: [1, 2]}, ValueError, "Seed .* has 2 components instead of 3"),
+        ({1: 5}, TypeError, "a seed must be an index or a list of indices, not int"),
+        ({1: {(1, 2, 3)}}, TypeError, "a seed must be an index or a list of indices, not set"),
+        ({1: [2**70, 0, 0]}, ValueError, "the index 1180591620717411303424 of a seed is outside of the image"),
         ({1: [1, 2, 3.5]}, TypeError, "3.5 is not an integer"),
         ({1: [8, 2, 3]}, RuntimeError, "8, 2, 3"),
         ({1: [1, 2, 3], 2: [1, 2, 3]}, RuntimeError, "is a seed of the labels 1 and 2"),
@@ -439,7 +444,7 @@ def test_wrong_parameters(case):
         function(image, seed_image=seeds, minimum_strength=2, **AFFINITY)
     with pytest.raises(ValueError, match="label_type float32 is not valid; choose from uint8, uint16"):
         voxelmaps.SeedSession(image, label_type=np.float32)
-    with pytest.raises(TypeError, match="seed_image is an argument of update"):
+    with pytest.raises(TypeError, match="seed_image is the first argument of update"):
         voxelmaps.SeedSession(image, seed_image=seeds)
     with pytest.raises(ValueError, match="the label 300 is not from 1 to 255"):
         voxelmaps.SeedSession(image, label_type=np.uint8).update({300: [1, 2, 3]})
@@ -477,3 +482,165 @@ def test_the_program_gives_the_same(run_program, tmp_path, competition, ties):
         array = itk.array_from_image(itk.imread(str(output)))
         np.testing.assert_array_equal(array, getattr(expected, name))
         assert array.dtype == getattr(expected, name).dtype
+
+
+def test_parameters_of_a_session_have_two_spellings(case):
+    image, seeds = case
+    expected = function(image, seed_image=seeds, **AFFINITY)
+    session = voxelmaps.SeedSession(image, ObjectMean=120, ObjectVariance=2500, DifferenceVariance=400)
+    np.testing.assert_array_equal(session.update(seeds), expected)
+    session = voxelmaps.SeedSession(image)
+    session.update(seeds)
+    np.testing.assert_array_equal(
+        session.update(seeds, ObjectMean=120, ObjectVariance=2500, DifferenceVariance=400), expected
+    )
+    first = (seeds == 1).astype(np.uint8)
+    session = voxelmaps.SeedSession(image, AffinityFunction="absolute_difference")
+    session.update(seeds)
+    session.update(first, AffinityFunction="geometric_mean")
+    estimated = voxelmaps.SeedSession(image)
+    estimated.update(first)
+    assert session.affinity == estimated.affinity
+    for name in ("SeedImage", "Seeds", "seeds"):
+        with pytest.raises(TypeError, match="is the first argument of update"):
+            voxelmaps.SeedSession(image, **{name: seeds})
+    with pytest.raises(TypeError, match="seed_image is the first argument of update"):
+        session.update(seeds, SeedImage=seeds)
+    with pytest.raises(TypeError, match="a parameter is given twice among object_mean, ObjectMean"):
+        session.update(seeds, object_mean=1, ObjectMean=2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"object_mean": "abc"},
+        {"nope": 2, "object_mean": 3},
+        {"object_mean": 3, "nope": 2},
+        {"estimate_affinity_from_seeds": "x"},
+        {"object_mean": np.nan},
+        {"object_mean": {1: 5, 2: "abc"}},
+        {"object_mean": {1: 5}, "competition": "iterative"},
+        {"minimum_strength": 0.5, "tie_rule": "toss"},
+        {"minimum_strength": 2},
+        {"mask_image": np.ones((2, 2, 2), np.uint8)},
+        {"tie_rule": "lowest_label", "affinity_function": "absolute_difference", "distance_weighting": True},
+    ],
+)
+@pytest.mark.parametrize("start", [{}, AFFINITY, dict(AFFINITY, object_mean={1: 30, 7: 200})])
+def test_a_refused_update_changes_nothing(case, start, wrong):
+    image, seeds = case
+    session = voxelmaps.SeedSession(image, **start)
+    with pytest.raises((AttributeError, RuntimeError, TypeError, ValueError)):
+        session.update(seeds, **wrong)
+    labels = voxelmaps.SeedSession(image, **start).update(seeds)
+    np.testing.assert_array_equal(session.update(seeds), labels)
+    with pytest.raises((AttributeError, RuntimeError, TypeError, ValueError)):
+        session.update(seeds, **wrong)
+    np.testing.assert_array_equal(session.update(seeds), labels)
+
+
+def test_images_of_seeds_and_masks_are_copied(case):
+    image, seeds = case
+    wide = seeds.astype(np.uint16)
+    mask = np.ones(image.shape, np.uint8)
+    mask[:, :2] = 0
+    wide[:, :2] = 0
+    session = voxelmaps.SeedSession(image, **AFFINITY)
+    labels = session.update(itk.image_view_from_array(wide), mask_image=itk.image_view_from_array(mask))
+    expected = function(image, seed_image=wide.copy(), mask_image=mask.copy(), generate_margin_image=True, **AFFINITY)
+    wide[...], mask[...] = 9, 0
+    del wide, mask
+    np.testing.assert_array_equal(labels, expected.labels)
+    np.testing.assert_array_equal(session.margin, expected.margin)
+    # Edited in place, the same image gives other labels.
+    edited_image = itk.image_from_array(seeds.astype(np.uint16))
+    session = voxelmaps.SeedSession(image, **AFFINITY)
+    session.update(edited_image)
+    itk.array_view_from_image(edited_image)[...] = seeds == 2
+    np.testing.assert_array_equal(session.update(edited_image), function(image, seed_image=seeds == 2, **AFFINITY))
+
+
+def test_arrays_with_images_of_other_axes(case):
+    xarray = pytest.importorskip("xarray")
+    image, seeds = case
+    expected = function(image, seed_image=seeds, **AFFINITY)
+    turned = xarray.DataArray(image, dims=("z", "y", "x")).transpose("x", "y", "z")
+    turned_seeds = xarray.DataArray(seeds, dims=("z", "y", "x")).transpose("x", "y", "z")
+    np.testing.assert_array_equal(function(turned, seed_image=turned_seeds, **AFFINITY), expected)
+    session = voxelmaps.SeedSession(turned, **AFFINITY)
+    np.testing.assert_array_equal(session.update(turned_seeds), expected)
+    message = "is an array without names of axes, but the axes of the image are x, y, z: pass a DataArray"
+    with pytest.raises(ValueError, match="seed_image " + message):
+        function(turned, seed_image=seeds, **AFFINITY)
+    with pytest.raises(ValueError, match="seeds " + message):
+        session.update(seeds)
+    with pytest.raises(ValueError, match="mask_image " + message):
+        session.update(turned_seeds, mask_image=seeds > 0)
+    with pytest.raises(ValueError, match="mask_image " + message):
+        itk.run_length_feature_map_image_filter(turned, mask_image=seeds > 0)
+
+
+def test_threads_share_a_session():
+    image, seeds = make_case((20, 30, 30))
+    others = [(seeds == n).astype(np.uint8) for n in (1, 2, 7)] + [seeds]
+    expected = [function(image, seed_image=one, **AFFINITY) for one in others]
+    session = voxelmaps.SeedSession(image, **AFFINITY)
+    wrong = []
+
+    def work(i):
+        for _ in range(10):
+            if not np.array_equal(session.update(others[i]), expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_estimates_of_a_session(case):
+    image, seeds = case
+    image = image + np.arange(8, dtype=np.int16) * 9
+    session = voxelmaps.SeedSession(image)
+    session.update(seeds)
+    labels = session.update(seeds, estimation_radius=1)
+    np.testing.assert_array_equal(
+        labels, function(image, seed_image=seeds, estimate_affinity_from_seeds=True, estimation_radius=1)
+    )
+    # One affinity of all labels after those of single ones.
+    expected = function(image, seed_image=seeds, estimate_affinity_from_seeds=True)
+    session = voxelmaps.SeedSession(
+        image, object_mean={1: 40, 2: 60}, **dict(object_variance=900, difference_variance=400)
+    )
+    assert not np.array_equal(session.update(seeds), expected)
+    session.reestimate()
+    np.testing.assert_array_equal(session.update(seeds), expected)
+    session.update(seeds, object_mean={1: 40}, object_variance=900, difference_variance=400)
+    labels = session.update(seeds, object_mean=50)
+    np.testing.assert_array_equal(
+        labels, function(image, seed_image=seeds, **dict(session.affinity, object_mean=50, object_variance=900))
+    )
+    session = voxelmaps.SeedSession(image, estimate_affinity_of_every_label=True)
+    session.update(seeds)
+    labels = session.update(seeds, estimate_affinity_of_every_label=False)
+    np.testing.assert_array_equal(labels, expected)
+
+
+def test_sessions_are_not_copied(case):
+    session = voxelmaps.SeedSession(case[0])
+    for make_copy in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="a SeedSession cannot be copied or pickled"):
+            make_copy(session)
+
+
+def test_a_session_has_its_own_image(case):
+    image, seeds = case
+    changed = image.copy()
+    session = voxelmaps.SeedSession(changed, **AFFINITY)
+    labels = session.update(seeds)
+    changed[...] = 32000
+    np.testing.assert_array_equal(session.update(seeds), labels)
+    expected = function(image, seed_image=seeds == 2, **AFFINITY)
+    np.testing.assert_array_equal(session.update(seeds == 2), expected)

@@ -324,7 +324,12 @@ def _labeled_seed_adder(original):
 
 
 def _indices_of_label(indices, dimension):
+    if not isinstance(indices, (list, tuple, np.ndarray)):
+        raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     flat = _flat([indices], dimension, "Seed")
+    for component in flat:
+        if abs(component) >= 2**63:
+            raise ValueError(f"the index {component} of a seed is outside of the image")
     return [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
 
 
@@ -434,6 +439,9 @@ def make(template, args, kwargs, pixel_of_labels=None):
             f"{len(args) + 1} arguments without a name are given, but only the image can be; name the others, such as "
             "mask_image"
         )
+    for name, value in kwargs.items():
+        if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
+            _images.check_axes(value, given, name)
     image = _images.image_from(given)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         pixel = pixel_of_labels or (itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US)

@@ -135,6 +135,15 @@ def _check_array(array):
         raise ValueError(f"an array of shape {array.shape} has no voxels")
 
 
+def copy_of(image):
+    """A copy of an image, or of the output of a filter, with its geometry."""
+    image = itk.output(image)
+    image.Update()
+    array = itk.array_view_from_image(image)
+    is_vector = itk.template(image)[0] is itk.VectorImage
+    return _with_geometry_of(itk.image_from_array(array, is_vector=True) if is_vector else image_of(array), image)
+
+
 def _image_type(image):
     """Template, pixel type and dimension of an image; None if it is not an image."""
     try:
@@ -279,7 +288,18 @@ def _check_integers(array, dtype, name):
         raise ValueError(f"{name} has the value {wrong}, but values must be integers")
 
 
-def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
+def check_axes(value, given, name):
+    """Raise ValueError if an array without names of axes is given with a DataArray whose axes ITK takes in another order."""
+    if is_array(value) and not is_xarray(value) and is_xarray(given):
+        dims = tuple(given.dims)
+        if dims != ("z", "y", "x")[-len(dims) :]:
+            raise ValueError(
+                f"{name} is an array without names of axes, but the axes of the image are {', '.join(map(str, dims))}: "
+                "pass a DataArray"
+            )
+
+
+def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, copy=False):
     """Convert an array or an image to an image of unsigned char or unsigned short.
 
     image        The filter's input, whose geometry arrays get.
@@ -287,6 +307,7 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
     name         Name of the parameter, for errors.
     pixel        itk.UC or itk.US.
     nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers that fit.
+    copy         Whether to copy an image that is of this type already.
     """
     if value is None:
         return value
@@ -301,7 +322,7 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
             raise TypeError(f"{name} must be a scalar itk.Image, not {type(value).__name__}")
         if mask_dimension != dimension:
             raise ValueError(f"{name} has {mask_dimension} dimensions, but the image has {dimension}")
-        if value_pixel == pixel:
+        if value_pixel == pixel and not copy:
             return value
         value.UpdateOutputInformation()
         value.SetRequestedRegionToLargestPossibleRegion()
