@@ -208,7 +208,7 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
       " bytes, but labels of this image need " +
       (bytes > usable ? "about " + std::to_string(bytes + hierarchyBytes) : std::string("more with these seeds")) +
       ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
-      "filters, or use the filter without Cuda.");
+               "filters, or use the filter without Cuda.");
   };
   if (bytes > usable)
   {
