@@ -93,11 +93,11 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * Most of the time goes into the contraction of the image to a small graph, which does not depend on the seeds. With
  * KeepHierarchyOn(), the filter keeps it (GetMemoryOfHierarchy(); about 7 bytes per voxel, on a device 9 and those
  * of the image) for the next update, if only seeds, labels, competition, ties, MinimumStrength or the outputs have
- * changed since. Adding a seed takes as long as deleting one. If EstimateAffinityFromSeeds is on, other seeds give
- * another affinity, which needs another graph. Images count as changed if they are modified in the sense of the
- * pipeline: who writes to a buffer calls Modified(). With CropToSeeds, the graph is that of the box, so seeds that
- * change the box need another graph. ReleaseHierarchy() gives the memory back. With affinities of labels, there is no
- * such graph.
+ * changed since. Adding a seed takes as long as deleting one. If EstimateAffinityFromSeeds is on, or mean vectors or
+ * covariance matrices of images of vectors are not set, other seeds give another affinity, which needs another graph.
+ * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph. ReleaseHierarchy()
+ * gives the memory back. With affinities of labels, there is no such graph.
  *
  * \par Pipeline
  * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12

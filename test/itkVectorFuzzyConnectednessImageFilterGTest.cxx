@@ -411,3 +411,25 @@ TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   EXPECT_NE(std::string::npos,
             ErrorOf(ofVectors.GetPointer()).find("The pixels of the input have 17 components, but must have 1 to 16."));
 }
+
+TEST(VectorFuzzyConnectednessImageFilter, NoVoxels)
+{
+  using VectorImageType = itk::VectorImage<float, 2>;
+  using SeedImageType = itk::Image<unsigned char, 2>;
+  const auto vectors = VectorImageType::New();
+  vectors->SetRegions(VectorImageType::SizeType{ { 0, 4 } });
+  vectors->SetNumberOfComponentsPerPixel(3);
+  vectors->Allocate();
+  const auto seeds = SeedImageType::New();
+  seeds->SetRegions(vectors->GetLargestPossibleRegion());
+  seeds->Allocate();
+  const auto filter = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
+  filter->SetInput(vectors);
+  filter->SetSeedImage(seeds);
+  EXPECT_EQ("no error", ErrorOf(filter.GetPointer()));
+  const auto relative = itk::RelativeFuzzyConnectednessImageFilter<VectorImageType>::New();
+  relative->SetInput(vectors);
+  relative->SetSeedImage(seeds);
+  EXPECT_EQ("no error", ErrorOf(relative.GetPointer()));
+  EXPECT_EQ(0u, relative->GetOutput()->GetBufferedRegion().GetNumberOfPixels());
+}
