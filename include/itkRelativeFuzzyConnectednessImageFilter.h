@@ -102,12 +102,14 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * \par Pipeline
  * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12
  * bytes per voxel with 6 neighbors and 16 to 19 with 26 while the graph is made; 1 byte per voxel if there is a mask.
- * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Images must have less
- * than 2^32 links.
+ * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Where most voxels are
+ * seeds, links between seeds add about 100 bytes per voxel with 6 neighbors and 700 with 26. Images must have less than
+ * 2^32 links.
  *
  * \par Errors
- * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0 or
- * negative, if a voxel is a seed of two labels, and if labels have affinities of their own for Iterative.
+ * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0
+ * or greater than the type of labels allows, if a voxel is a seed of two labels, and if labels have affinities of their
+ * own for Iterative.
  *
  * \par Sources
  * P. K. Saha, J. K. Udupa, Relative fuzzy connectedness among multiple objects: theory, algorithms, and applications in

@@ -136,7 +136,7 @@ public:
     graph.ExpandStrengths(strengths, checkAbort);
     graph = Contraction();
     // A voxel that is a seed twice has two seeds in the list, the last of which stands for its component.
-    const SeedTree               seedTree(job.labels, std::move(seedLinks));
+    const SeedTree               seedTree(job.labels, std::move(seedLinks), checkAbort);
     std::vector<ComponentResult> results(nodes, ComponentResult{ noKey, noKey, 0, 0 });
     for (std::uint32_t node = 0; node < nodes; ++node)
     {
