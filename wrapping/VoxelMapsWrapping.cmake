@@ -1,11 +1,11 @@
 # What the .wrap files of the filters have in common.
 #
-#   voxelmaps_wrap_image_filter(<class> <images> [SUPERCLASS] [<kind>:<name>...])
+#   voxelmaps_wrap_image_filter(<class> <images> [VECTORS] [SUPERCLASS] [<kind>:<name>...])
 #
 # wraps itk::<class> for input images of every wrapped scalar pixel type in 2D and 3D. <images> lists the other template
 # arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. The first one, the output, may have
 # alternatives, such as IUC|IUS. With VIF, input images of double are also wrapped with VID, which computes the same maps in
-# double precision. SUPERCLASS also wraps the direct base class, without a name of its own in Python: for a base class that no
+# double precision. VECTORS adds input images VectorImage<float>. SUPERCLASS also wraps the direct base class, without a name of its own in Python: for a base class that no
 # other wrapped class has.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
@@ -103,6 +103,11 @@ macro(voxelmaps_wrap_image_filter class images)
   set(other_images ${images})
   list(POP_FRONT other_images outputs)
   string(REPLACE "|" ";" outputs "${outputs}")
+  set(vector_inputs)
+  if("VECTORS" IN_LIST options)
+    list(REMOVE_ITEM options VECTORS)
+    set(vector_inputs VIF)
+  endif()
   set(wrap_method POINTER)
   if("SUPERCLASS" IN_LIST options)
     list(REMOVE_ITEM options SUPERCLASS)
@@ -111,15 +116,16 @@ macro(voxelmaps_wrap_image_filter class images)
   itk_wrap_class("itk::${class}" ${wrap_method})
   foreach(dimension ${ITK_WRAP_IMAGE_DIMS})
     if(dimension EQUAL 2 OR dimension EQUAL 3)
-      foreach(type ${WRAP_ITK_SCALAR})
+      list(TRANSFORM WRAP_ITK_SCALAR PREPEND I OUTPUT_VARIABLE inputs)
+      foreach(input ${inputs} ${vector_inputs})
         # Python takes the first class that fits, so that float remains the default.
         set(output_images ${outputs})
-        if(type STREQUAL "D" AND "VIF" IN_LIST output_images)
+        if(input STREQUAL "ID" AND "VIF" IN_LIST output_images)
           list(APPEND output_images VID)
         endif()
         foreach(output ${output_images})
-          set(suffix "${ITKM_I${type}${dimension}}${ITKM_${output}${dimension}}")
-          set(arguments "${ITKT_I${type}${dimension}}, ${ITKT_${output}${dimension}}")
+          set(suffix "${ITKM_${input}${dimension}}${ITKM_${output}${dimension}}")
+          set(arguments "${ITKT_${input}${dimension}}, ${ITKT_${output}${dimension}}")
           foreach(image ${other_images})
             string(APPEND suffix "${ITKM_${image}${dimension}}")
             string(APPEND arguments ", ${ITKT_${image}${dimension}}")

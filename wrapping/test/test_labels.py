@@ -450,6 +450,95 @@ def test_wrong_parameters(case):
         voxelmaps.SeedSession(image, label_type=np.uint8).update({300: [1, 2, 3]})
 
 
+def make_colors(shape, number=0, components=3):
+    """An image of vectors, and its seeds."""
+    rng = np.random.default_rng(number)
+    colors = rng.integers(0, 255, (*shape, components)).astype(np.float32)
+    _, seeds = make_case(shape, number)
+    return colors, seeds
+
+
+OF_VECTORS = dict(
+    object_mean_vector=[120, 100, 140],
+    object_covariance=[[2500, 100, 0], [100, 2000, 50], [0, 50, 3000]],
+    difference_covariance=[[900, 0, 10], [0, 800, 0], [10, 0, 700]],
+)
+
+
+@pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
+def test_images_of_vectors(shape):
+    xarray = pytest.importorskip("xarray")
+    colors, seeds = make_colors(shape)
+    image = itk.image_from_array(colors, is_vector=True)
+    expected = itk.array_from_image(function(image, seed_image=seeds, **OF_VECTORS))
+    assert set(np.unique(expected)) >= {1, 2, 7}
+    dims = ("z", "y", "x")[-len(shape) :] + ("c",)
+    of_xarray = function(xarray.DataArray(colors, dims=dims), seed_image=seeds, **OF_VECTORS)
+    assert of_xarray.dims == dims[:-1]
+    np.testing.assert_array_equal(of_xarray, expected)
+    bytes_of_colors = itk.image_from_array(colors.astype(np.uint8), is_vector=True)
+    np.testing.assert_array_equal(
+        itk.array_from_image(function(bytes_of_colors, seed_image=seeds, **OF_VECTORS)), expected
+    )
+    if len(shape) == 3:
+        np.testing.assert_array_equal(function(colors, seed_image=seeds, **OF_VECTORS), expected)
+    one = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, **OF_VECTORS)
+    _, strength, _ = function(image, seed_image=seeds, generate_strength_image=True, **OF_VECTORS)
+    np.testing.assert_array_equal(itk.array_from_image(strength), itk.array_from_image(one))
+
+
+def test_a_session_of_an_image_of_vectors():
+    colors, seeds = make_colors((6, 9, 8), 1)
+    colors += np.arange(8).reshape(8, 1) * 5
+    session = voxelmaps.SeedSession(colors)
+    labels = session.update(seeds == 2)
+    affinity = session.affinity
+    assert affinity["object_mean_vector"].shape == (3,) and affinity["object_covariance"].shape == (3, 3)
+    np.testing.assert_array_equal(labels, function(colors, seed_image=seeds == 2, estimate_affinity_from_seeds=True))
+    labels = session.update(seeds)
+    np.testing.assert_array_equal(labels, function(colors, seed_image=seeds, **affinity))
+    np.testing.assert_array_equal(session.affinity["object_covariance"], affinity["object_covariance"])
+
+
+def test_vectors_of_labels():
+    colors, seeds = make_colors((6, 9, 8), 2)
+    image = itk.image_from_array(colors, is_vector=True)
+    means = {1: [30, 40, 50], 7: [200, 180, 220]}
+    of_dict = dict(OF_VECTORS, object_mean_vector={**means, 2: OF_VECTORS["object_mean_vector"]})
+    instance = itk.RelativeFuzzyConnectednessImageFilter.New(image, seed_image=seeds, **OF_VECTORS)
+    for label, mean in means.items():
+        instance.SetObjectMeanVector(label, mean)
+    instance.Update()
+    labels = itk.array_from_image(instance.GetOutput())
+    np.testing.assert_array_equal(itk.array_from_image(function(image, seed_image=seeds, **of_dict)), labels)
+    assert not np.array_equal(itk.array_from_image(function(image, seed_image=seeds, **OF_VECTORS)), labels)
+    with pytest.raises(TypeError, match="a list of numbers is needed, one for each component, not 5"):
+        instance.SetObjectMeanVector(5)
+    with pytest.raises(RuntimeError, match="ObjectMeanVector"):
+        function(image, seed_image=seeds, **dict(OF_VECTORS, object_mean_vector=[1, 2]))
+    wrong = colors.astype(np.float64)
+    wrong[0, 0, 0, 1] = 0.1
+    with pytest.raises(ValueError, match="the component 0.1 is not exact as float32"):
+        function(wrong, seed_image=seeds, **OF_VECTORS)
+
+
+def test_crop_to_seeds():
+    image, _ = make_case((9, 12, 14))
+    seeds = np.zeros(image.shape, np.uint8)
+    seeds[3, 4, 5], seeds[5, 6, 6] = 1, 2
+    for margin, box in (
+        (1, np.s_[2:7, 3:8, 4:8]),
+        ([3, 2, 0], np.s_[3:6, 2:9, 2:10]),
+        (np.int64(1), np.s_[2:7, 3:8, 4:8]),
+    ):
+        labels = function(image, seed_image=seeds, crop_to_seeds=True, crop_margin=margin, **AFFINITY)
+        expected = np.zeros_like(seeds)
+        expected[box] = function(
+            np.ascontiguousarray(image[box]), seed_image=np.ascontiguousarray(seeds[box]), **AFFINITY
+        )
+        np.testing.assert_array_equal(labels, expected)
+
+
 @pytest.mark.parametrize("competition", ["relative", "iterative"])
 @pytest.mark.parametrize("ties", ["background", "lowest"])
 def test_the_program_gives_the_same(run_program, tmp_path, competition, ties):

@@ -257,6 +257,64 @@ def _enumeration_setter(original, enums_name, kind):
     return setter
 
 
+def _vector_of(values):
+    """An itk.Array of numbers."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1:
+        raise TypeError(f"a list of numbers is needed, one for each component, not {values.tolist()}")
+    result = itk.Array[itk.D](len(values))
+    for i, value in enumerate(values):
+        result.SetElement(i, float(value))
+    return result
+
+
+def _matrix_of(values):
+    """An itk.Array2D of numbers."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2:
+        raise TypeError(f"a list of rows is needed, one for each component, not {values.tolist()}")
+    result = itk.Array2D[itk.D](*values.shape)
+    for i, j in np.ndindex(values.shape):
+        result.SetElement(i, j, float(values[i, j]))
+    return result
+
+
+def _margin_setter(original):
+    """Let a setter of one number or one for each axis take NumPy numbers and arrays too."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        if not isinstance(value, (int, float, itk.FixedArray[itk.D, _dimension(self)])):
+            value = float(value) if np.ndim(value) == 0 else [float(v) for v in value]
+        return original(self, value)
+
+    return setter
+
+
+def _numbers_setter(original, convert):
+    """Let a setter of an itk.Array or itk.Array2D take lists and NumPy arrays; there may be a label before."""
+
+    @functools.wraps(original)
+    def setter(self, *values):
+        return original(self, *values[:-1], convert(values[-1]))
+
+    return setter
+
+
+def _numbers_getter(original, is_matrix):
+    """Let a getter of an itk.Array or itk.Array2D return a NumPy array."""
+
+    @functools.wraps(original)
+    def getter(self):
+        values = original(self)
+        if is_matrix:
+            rows = [[values.get(i, j) for j in range(values.cols())] for i in range(values.rows())]
+            return np.array(rows, float).reshape(values.rows(), values.cols())
+        return np.array([values.GetElement(i) for i in range(values.Size())], float)
+
+    return getter
+
+
 def _image_setter(original, name, nonzero):
     """Let a setter of an image of unsigned char take arrays and images of other types too."""
 
@@ -384,14 +442,26 @@ def _call_with_labels(self):
     return result.labels if result.strength is None and result.margin is None else result
 
 
+# Setters of numbers for images of vectors.
+_NUMBERS = {
+    "SetObjectMeanVector": _vector_of,
+    "SetObjectCovariance": _matrix_of,
+    "SetDifferenceMeanVector": _vector_of,
+    "SetDifferenceCovariance": _matrix_of,
+}
+
+
 def _adapt_labels(cls):
     # The Cuda class inherits these.
     if "AddSeed" in vars(cls):
         cls.AddSeed = _labeled_seed_adder(cls.AddSeed)
         cls.SetSeedImage = _seed_image_setter(cls.SetSeedImage)
-        for name in ("SetObjectMean", "SetObjectVariance", "SetDifferenceMean", "SetDifferenceVariance"):
+        for name in ("SetObjectMean", "SetObjectVariance", "SetDifferenceMean", "SetDifferenceVariance", *_NUMBERS):
             # SWIG hides the setter of the base class behind the one of the labels.
-            setattr(cls, name, _parameter_of_labels_setter(getattr(cls, name), getattr(super(cls, cls), name)))
+            of_label, of_all = getattr(cls, name), getattr(super(cls, cls), name)
+            if name in _NUMBERS:
+                of_label, of_all = (_numbers_setter(setter, _NUMBERS[name]) for setter in (of_label, of_all))
+            setattr(cls, name, _parameter_of_labels_setter(of_label, of_all))
     cls.SetSeeds = _set_labeled_seeds
     cls.GetUsedAffinitiesOfLabels = _get_used_affinities_of_labels
     cls.__internal_call__ = _call_with_labels
@@ -442,7 +512,7 @@ def make(template, args, kwargs, pixel_of_labels=None):
     for name, value in kwargs.items():
         if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)
-    image = _images.image_from(given)
+    image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         pixel = pixel_of_labels or (itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US)
         template = _class_with_labels(template, image, pixel)
@@ -508,6 +578,7 @@ class _Filter(NamedTuple):
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
     has_labels: bool = False
+    takes_vectors: bool = False
     has_cuda_class: bool = True
 
 
@@ -564,6 +635,7 @@ FILTERS = {
             "SetMethod": (_CONNECTEDNESS, "Method"),
             "SetCudaMethod": (_CONNECTEDNESS, "CudaMethod"),
         },
+        takes_vectors=True,
     ),
     "RelativeFuzzyConnectednessImageFilter": _Filter(
         {
@@ -571,15 +643,20 @@ FILTERS = {
             "SetAdjacency": (_CONNECTEDNESS, "Adjacency"),
             "SetCompetition": (_RELATIVE, "Competition"),
             "SetTieRule": (_RELATIVE, "TieRule"),
+            "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
         has_labels=True,
-        has_cuda_class=False,
+        takes_vectors=True,
     ),
 }
 
-_TEMPLATES_WITH_LABELS = [
-    "itk::" + prefix + name for name, row in FILTERS.items() if row.has_labels for prefix in ("", "Cuda")
-]
+
+def _names_of_templates(names):
+    return ["itk::" + prefix + name for name in names for prefix in ("", "Cuda")]
+
+
+_TEMPLATES_WITH_LABELS = _names_of_templates(name for name, row in FILTERS.items() if row.has_labels)
+_TEMPLATES_WITH_VECTORS = _names_of_templates(name for name, row in FILTERS.items() if row.takes_vectors)
 
 _INDEX_SETTERS = ("SetNeighborhoodRadius", "SetWindowSize", "SetWindowAnchor", "SetSeed", "AddSeed")
 
@@ -605,6 +682,11 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
+    adapt("SetCropMargin", _margin_setter)
+    for name, convert in _NUMBERS.items():
+        adapt(name, _numbers_setter, convert)
+        for get in ("Get", "GetUsed"):
+            adapt(get + name[len("Set") :], _numbers_getter, convert is _matrix_of)
     for name in ("Update", "UpdateLargestPossibleRegion"):
         adapt(name, _update_method, getattr(cls, "_" + name))
     if hasattr(cls, "SetDeviceID"):
@@ -631,7 +713,7 @@ def adapt_filters():
             for name, value in list(vars(module).items()):
                 # Classes of the wrapping that are not filters of their own end in _Superclass.
                 if (
-                    name.startswith(f"itk{class_name}I")
+                    name.startswith((f"itk{class_name}I", f"itk{class_name}V"))
                     and isinstance(value, type)
                     and not name.endswith("_Superclass")
                 ):

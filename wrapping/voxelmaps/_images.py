@@ -166,9 +166,54 @@ def image_of(array, make=itk.image_from_array):
     return image
 
 
-def image_from(value):
+def _float_vectors(array):
+    """The array, whose last axis are components, as float32. Raises ValueError if that changes a value."""
+    array = _real_array(array)
+    if 0 in array.shape:
+        raise ValueError(f"an array of shape {array.shape} has no voxels")
+    result = np.ascontiguousarray(array, np.float32)
+    differs = (result != array) & ~np.isnan(result)
+    if differs.any():
+        raise ValueError(
+            f"the component {array[differs][0]} is not exact as float32, with which images of vectors are computed; convert "
+            "the image to float32"
+        )
+    return result
+
+
+def _vector_image_from(value):
+    """An itk.VectorImage of float, from an image of vectors, an array with 4 axes or a DataArray with the dim c; None if it is
+    another value."""
+    if is_xarray(value) and "c" in value.dims:
+        _check_coordinates(value.isel(c=0, drop=True))
+        value = value.transpose(*(dim for dim in ("z", "y", "x", "c") if dim in value.dims))
+        image = itk.image_from_array(_float_vectors(value.values), is_vector=True)
+        geometry = itk.image_from_xarray(value.isel(c=0, drop=True).astype(np.float32))
+        return _with_geometry_of(image, geometry)
+    if is_array(value):
+        array = np.asarray(value)
+        return itk.image_from_array(_float_vectors(array), is_vector=True) if array.ndim == 4 else None
+    if not isinstance(value, (itk.DataObject, itk.ProcessObject)):
+        return None
+    image = itk.output(value)
+    template, pixel, dimension = _image_type(image) or (None, None, None)
+    if template is itk.VectorImage and pixel == itk.F:
+        return value
+    is_vector = template is itk.VectorImage or template is itk.Image and pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS
+    if not is_vector or dimension not in (2, 3):
+        return None
+    image.Update()
+    array = itk.array_view_from_image(image)
+    return _with_geometry_of(itk.image_from_array(_float_vectors(array), is_vector=True), image)
+
+
+def image_from(value, takes_vectors=False):
     """The input of a filter: an image of a type that the module is wrapped for, from an image or an array. Raises TypeError or
-    ValueError if it is no scalar image with voxels in 2 or 3 dimensions."""
+    ValueError if it is no scalar image with voxels in 2 or 3 dimensions, or image of vectors if the filter takes these.
+    """
+    vectors = _vector_image_from(value) if takes_vectors else None
+    if vectors is not None:
+        return vectors
     if is_xarray(value):
         _check_coordinates(value)
         _check_array(value)
@@ -291,7 +336,7 @@ def _check_integers(array, dtype, name):
 def check_axes(value, given, name):
     """Raise ValueError if an array without names of axes is given with a DataArray whose axes ITK takes in another order."""
     if is_array(value) and not is_xarray(value) and is_xarray(given):
-        dims = tuple(given.dims)
+        dims = tuple(dim for dim in given.dims if dim != "c")
         if dims != ("z", "y", "x")[-len(dims) :]:
             raise ValueError(
                 f"{name} is an array without names of axes, but the axes of the image are {', '.join(map(str, dims))}: "

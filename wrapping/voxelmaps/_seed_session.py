@@ -27,6 +27,7 @@ from itk.support.helpers import camel_to_snake_case, snake_to_camel_case
 from . import _filters, _images
 
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
+_AFFINITY_OF_VECTORS = ("object_mean_vector", "object_covariance", "difference_mean_vector", "difference_covariance")
 
 
 class SeedSession:
@@ -102,7 +103,7 @@ class SeedSession:
 
     @staticmethod
     def _gives_affinity(parameters):
-        return any(name in parameters for name in (*_AFFINITY, "estimate_affinity_from_seeds"))
+        return any(name in parameters for name in (*_AFFINITY, *_AFFINITY_OF_VECTORS, "estimate_affinity_from_seeds"))
 
     def _check_axes(self, images):
         for name, value in images.items():
@@ -120,7 +121,7 @@ class SeedSession:
                 getter = getattr(self._filter, "Get" + snake_to_camel_case(name), None)
                 if getter is not None:
                     former[name] = self._own(getter())
-                if name in _AFFINITY:
+                if name in _AFFINITY + _AFFINITY_OF_VECTORS:
                     if isinstance(value, Mapping):
                         self._of_labels.setdefault(name, {}).update(value)
                     else:
@@ -140,7 +141,8 @@ class SeedSession:
     @staticmethod
     def _own(value):
         """A value that the next one does not overwrite: getters of fixed arrays return a reference."""
-        return list(value) if hasattr(value, "__len__") and not isinstance(value, (str, itk.DataObject)) else value
+        is_reference = hasattr(value, "__len__") and not isinstance(value, (str, np.ndarray, itk.DataObject))
+        return list(value) if is_reference else value
 
     def _set_affinities_of_labels(self):
         self._filter.ClearAffinitiesOfLabels()
@@ -258,13 +260,9 @@ class SeedSession:
         """Dict of the means and variances that the last update() used, with the names of the parameters. The function
         itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
         the other parameters are the same. Affinities of single labels are not in it."""
-        instance = self._filter
-        return {
-            "object_mean": instance.GetUsedObjectMean(),
-            "object_variance": instance.GetUsedObjectVariance(),
-            "difference_mean": instance.GetUsedDifferenceMean(),
-            "difference_variance": instance.GetUsedDifferenceVariance(),
-        }
+        is_vector = itk.template(self._filter.GetInput())[0] is itk.VectorImage
+        names = _AFFINITY_OF_VECTORS if is_vector else _AFFINITY
+        return {name: getattr(self._filter, "GetUsed" + snake_to_camel_case(name))() for name in names}
 
     def reestimate(self):
         """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops affinities of
