@@ -25,7 +25,8 @@ namespace itk
 {
 namespace voxelmaps
 {
-SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links)
+SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+                   const std::function<void()> & checkAbort)
   : m_Labels(labels)
   , m_Parents(labels.size())
   , m_Keys(labels.size(), noKey)
@@ -46,10 +47,16 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
   };
 
   std::sort(links.begin(), links.end(), [](const SeedLink & a, const SeedLink & b) { return a.key > b.key; });
-  for (const SeedLink & link : links)
+  constexpr std::size_t linksBetweenChecks = std::size_t{ 1 } << 16;
+  for (std::size_t i = 0; i < links.size(); ++i)
   {
-    std::uint32_t root = findRoot(link.a);
-    std::uint32_t other = findRoot(link.b);
+    if (checkAbort && i % linksBetweenChecks == 0)
+    {
+      checkAbort();
+    }
+    const SeedLink & link = links[i];
+    std::uint32_t    root = findRoot(link.a);
+    std::uint32_t    other = findRoot(link.b);
     if (root == other)
     {
       continue;

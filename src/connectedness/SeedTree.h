@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace itk
@@ -84,8 +85,10 @@ struct SeedLink
 class SeedTree
 {
 public:
-  /** labels has one label per seed. Links are consumed. */
-  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links);
+  /** labels has one label per seed. Links are consumed. checkAbort is called every few milliseconds, if there is any.
+   */
+  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+           const std::function<void()> & checkAbort = {});
 
   std::uint16_t
   GetLabel(std::uint32_t seed) const
