@@ -420,6 +420,35 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
     "AbsoluteDifference");
 }
 
+TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
+{
+  if (isCudaTest)
+  {
+    GTEST_SKIP() << "The CUDA engine keeps a copy of the pixels.";
+  }
+  std::vector<std::int16_t> pixels{ 0, 10, 40, 60 };
+  std::vector<std::uint8_t> labels(4);
+  RelativeJob               job;
+  job.image = pixels.data();
+  job.pixelType = PixelType::Int16;
+  job.size = { { 4, 1, 1 } };
+  job.seeds = { 0, 3 };
+  job.labels = { 1, 2 };
+  job.objectMean = 30.0;
+  job.objectVariance = 900.0;
+  job.differenceVariance = 100.0;
+  job.labelOutput = labels.data();
+  Hierarchy hierarchy;
+  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  for (const int changed : { -1, 61, 32767, -32768 })
+  {
+    pixels[1] = static_cast<std::int16_t>(changed);
+    EXPECT_THROW(VoxelMapsTest::ComputeLabels(job, hierarchy), itk::voxelmaps::EngineError) << changed;
+  }
+  pixels[1] = 60;
+  VoxelMapsTest::ComputeLabels(job, hierarchy);
+}
+
 TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
 {
   const char * const text = std::getenv("VOXELMAPS_TEST_SEQUENCES");

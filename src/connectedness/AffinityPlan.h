@@ -91,6 +91,23 @@ public:
     }
   }
 
+  /** Whether the tables, if there are any, have all of these pixels. */
+  bool
+  IsInRange(const TPixel * pixels, std::int64_t count) const
+  {
+    bool isInRange = true;
+    if constexpr (std::is_integral<TPixel>::value)
+    {
+      const std::int64_t min = m_MinSum / 2;
+      const std::int64_t max = min + static_cast<std::int64_t>(m_DifferenceTerms.size()) - 1;
+      for (std::int64_t i = 0; i < count && max >= min; ++i)
+      {
+        isInRange &= static_cast<std::int64_t>(pixels[i]) >= min && static_cast<std::int64_t>(pixels[i]) <= max;
+      }
+    }
+    return isInRange;
+  }
+
   std::uint32_t
   Key(TPixel a, TPixel b, const LinkWeight & link) const
   {

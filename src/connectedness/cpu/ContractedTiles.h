@@ -60,8 +60,9 @@ public:
   /** What one worker needs for one tile after the other. */
   struct Workspace
   {
-    std::vector<LinkKeys> linkKeys;
-    Contraction           graph;
+    std::vector<LinkKeys>     linkKeys;
+    Contraction               graph;
+    ContractionOf<TracedLink> forest;
     /** Of every voxel of the tile: the strength that it has if its component has seedKey, and the component's number in
      * the tile. */
     std::vector<std::uint32_t> strengths;
@@ -195,6 +196,7 @@ public:
     {
       workspace.numbers[c] = graph.leaving[c] != noKey ? ++number : isolated;
     }
+    KeepForest(workspace);
     tileLinks.reserve(tileLinks.size() + graph.numberOfLinks);
     for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
     {
@@ -209,6 +211,32 @@ public:
   }
 
 private:
+  /** Of many links, keep a maximum spanning forest: no other link is on the strongest path between two components. */
+  static void
+  KeepForest(Workspace & workspace)
+  {
+    Contraction &               graph = workspace.graph;
+    ContractionOf<TracedLink> & forest = workspace.forest;
+    if (graph.numberOfLinks / 2 <= graph.GetNumberOfComponents())
+    {
+      return;
+    }
+    forest.ReserveLinks(graph.numberOfLinks);
+    for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
+    {
+      forest.AddLink(graph.links[i]);
+    }
+    forest.Start(graph.GetNumberOfComponents());
+    forest.leaving.assign(graph.GetNumberOfComponents(), noKey);
+    forest.forest.clear();
+    forest.Run([] {});
+    graph.numberOfLinks = 0;
+    for (const ComponentLink & link : forest.forest)
+    {
+      graph.AddLink(link);
+    }
+  }
+
   static constexpr int isolated = 0; // the component of all voxels of a tile that no path reaches
 
   /** Compute the keys of all links within the tile, and the strongest key of the links of every voxel to other tiles.
@@ -373,6 +401,7 @@ private:
 
     graph.Start(static_cast<std::uint32_t>(components.size()));
     graph.KeepStrongest([] {});
+    KeepForest(workspace);
     links[tile].reserve(graph.numberOfLinks);
     for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
     {

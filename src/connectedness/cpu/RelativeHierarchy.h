@@ -25,6 +25,7 @@
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
 #include "itkRelativeFuzzyConnectednessJob.h"
+#include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -90,6 +91,10 @@ public:
     m_Graph.image = PixelsOf<TPixel>::Get(job);
     m_Graph.mask = job.mask;
     const auto checkAbort = [&job] { job.execution.CheckAbort(); };
+    if (m_IsKept)
+    {
+      this->VerifyPixels(job);
+    }
     const auto seeds = m_Tiles.SortSeeds(job.seeds);
 
     Contraction         graph;
@@ -125,6 +130,7 @@ public:
       seedOf[numbers[nodesOfSeeds[seed]]] = seed;
     }
     std::vector<SeedLink> seedLinks;
+    seedLinks.reserve(graph.numberOfLinks);
     for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
     {
       const ComponentLink & link = graph.links[i];
@@ -190,6 +196,23 @@ private:
     std::unique_ptr<std::uint32_t[]> keys(new std::uint32_t[voxels]);
     UseHugePages(keys.get(), voxels * sizeof(std::uint32_t));
     return keys;
+  }
+
+  /** The tables of keys have the range of the pixels of the image that the hierarchy was built for. */
+  void
+  VerifyPixels(const RelativeFuzzyConnectednessJob & job) const
+  {
+    if constexpr (std::is_integral<TPixel>::value)
+    {
+      ForEachRangeOfVoxels(this->GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+        if (!m_Graph.edges.IsInRange(m_Graph.image + begin, end - begin))
+        {
+          throw EngineError(
+            "The image has changed since the hierarchy that is kept was built: a pixel is outside of the "
+            "former range. Call Modified() of the image after changing its pixels.");
+        }
+      });
+    }
   }
 
   std::int64_t
