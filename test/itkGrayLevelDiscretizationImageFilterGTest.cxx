@@ -54,6 +54,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 struct ComputedImage
 {
   using PixelType = short;
+  using InternalPixelType = short;
   using IndexType = itk::Index<2>;
   using RegionType = itk::ImageRegion<2>;
   static constexpr unsigned int ImageDimension = 2;
