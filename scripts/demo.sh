@@ -71,7 +71,7 @@ fi
 
 step "Vessels.png: portal vein of a synthetic CT, read from DICOM"
 rm -rf "${out}/LiverCT"
-seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nii.gz")"
+seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nrrd")"
 echo "${seeds}"
 "${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
   --threshold 0.4 --object "${out}/Vessels.nii.gz"
@@ -79,7 +79,7 @@ draw_object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
   "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
 
 step "Labels.png: four organs of the CT and all else, from strokes"
-"${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nii.gz" \
+"${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nrrd" \
   --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
 with_display RenderLabels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
   --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --slices 85,92,40 \
