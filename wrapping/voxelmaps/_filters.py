@@ -510,7 +510,7 @@ def make(template, args, kwargs, pixel_of_labels=None):
             "mask_image"
         )
     for name, value in kwargs.items():
-        if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
+        if _normalized(name) == "seedimage":
             _images.check_axes(value, given, name)
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
