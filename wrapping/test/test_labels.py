@@ -665,8 +665,6 @@ def test_arrays_with_images_of_other_axes(case):
         session.update(seeds)
     with pytest.raises(ValueError, match="mask_image " + message):
         session.update(turned_seeds, mask_image=seeds > 0)
-    with pytest.raises(ValueError, match="mask_image " + message):
-        itk.run_length_feature_map_image_filter(turned, mask_image=seeds > 0)
 
 
 def test_threads_share_a_session():
