@@ -21,8 +21,7 @@
 
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
-#include "io/CommandLine.h"
-#include "Rendering.h"
+#include "RenderingOptions.h"
 #include "itkImageRegionConstIterator.h"
 
 #include <vtkActor.h>
@@ -270,33 +269,18 @@ Run(const Options & options)
   scene.image = Rendering::ShareWithVTK(orient->GetOutput());
   scene.labels = Rendering::ShareWithVTK(orientLabels->GetOutput());
   scene.margin = Rendering::ShareWithVTK(orientMargin->GetOutput());
-  Rendering::Range window = Rendering::GetPercentileRange(scene.image, 99.5);
-  if (!options.window.empty())
-  {
-    ExampleIO::CopyNumbers("--window", options.window, window, "a window has 2");
-    if (!(window[0] < window[1]))
-    {
-      throw std::runtime_error("--window: " + ExampleIO::Join(options.window) + " is not in ascending order");
-    }
-  }
-  scene.grays = Rendering::MakeGrayTable(window);
-  // Indices of the user are along the axes of the file.
+  scene.grays = Rendering::MakeGrayTable(Rendering::GetWindow(scene.image, options.window));
   std::array<itk::SizeValueType, 3> through{ { size[0] / 2, size[1] / 2, size[2] / 2 } };
   if (!options.slices.empty())
   {
-    ExampleIO::CopyNumbers("--slices", options.slices, through, "slices pass through a voxel, which has 3");
+    through = Rendering::GetVoxelOfSlices(options.slices);
   }
+  scene.slices = Rendering::GetSlicesThrough(orient.GetPointer(), through);
   std::array<std::string, 3> names{ { "", "Coronal slice ", "Axial slice " } };
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
     const auto fileAxis = orient->GetPermuteOrder()[axis];
-    if (through[fileAxis] >= size[fileAxis])
-    {
-      throw std::runtime_error("--slices: the image has no voxel " + ExampleIO::Join(through));
-    }
-    const auto index = static_cast<int>(through[fileAxis]);
-    scene.slices[axis] = orient->GetFlipAxes()[axis] ? scene.image->GetDimensions()[axis] - 1 - index : index;
-    names[axis] += std::to_string(index) + " of " + std::to_string(size[fileAxis]);
+    names[axis] += std::to_string(through[fileAxis]) + " of " + std::to_string(size[fileAxis]);
   }
   DrawPicture(scene, labels, names, outputs.GetTemporaryName(options.output), options);
   outputs.FinishFile(options.output);
@@ -319,11 +303,7 @@ main(int argc, char * argv[])
     ->type_name("LIST")
     ->delimiter(',')
     ->allow_extra_args(false);
-  ExampleIO::AddNumbers(app,
-                        "--window",
-                        options.window,
-                        "LO,HI",
-                        "intensities shown as black and white (default: the 1st and 99.5th percentiles)");
+  Rendering::AddWindowOption(app, options.window);
   ExampleIO::AddNumbers(
     app, "--slices", options.slices, "X,Y,Z", "voxel that the slices pass through (default: the middle)");
   app.add_option("--title", options.title, "text above the picture")->type_name("TEXT");

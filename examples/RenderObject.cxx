@@ -21,8 +21,7 @@
 
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
-#include "io/CommandLine.h"
-#include "Rendering.h"
+#include "RenderingOptions.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 
 #include <vtkActor.h>
@@ -288,42 +287,19 @@ Run(const Options & options)
   scene.image = Rendering::ShareWithVTK(orient->GetOutput());
   scene.object = Rendering::ShareWithVTK(orientObject->GetOutput());
   FindObject(scene, orientObject->GetOutput());
-  Rendering::Range window = Rendering::GetPercentileRange(scene.image, 99.5);
-  if (!options.window.empty())
-  {
-    ExampleIO::CopyNumbers("--window", options.window, window, "a window has 2");
-    if (!(window[0] < window[1]))
-    {
-      throw std::runtime_error("--window: " + ExampleIO::Join(options.window) + " is not in ascending order");
-    }
-  }
-  scene.grays = Rendering::MakeGrayTable(window);
+  scene.grays = Rendering::MakeGrayTable(Rendering::GetWindow(scene.image, options.window));
   std::array<unsigned int, 3> color{};
   ExampleIO::CopyNumbers("--color", options.color, color, "a color has 3");
   std::transform(color.begin(), color.end(), scene.color.begin(), [](auto part) { return part / 255.0; });
   Rendering::Range camera{};
   ExampleIO::CopyNumbers("--camera", options.camera, camera, "there are 2 angles");
 
-  // Indices of the user are along the axes of the file.
-  const auto toOther = [&](unsigned int axis, long index) {
-    return orient->GetFlipAxes()[axis] ? scene.image->GetDimensions()[axis] - 1 - index : index;
-  };
   if (!options.slices.empty())
   {
-    std::array<itk::SizeValueType, 3> through{};
-    ExampleIO::CopyNumbers("--slices", options.slices, through, "slices pass through a voxel, which has 3");
-    for (unsigned int axis = 0; axis < 3; ++axis)
-    {
-      const auto fileAxis = orient->GetPermuteOrder()[axis];
-      if (through[fileAxis] >= size[fileAxis])
-      {
-        throw std::runtime_error("--slices: the image has no voxel " + ExampleIO::Join(through));
-      }
-      scene.largest[axis] = static_cast<int>(toOther(axis, static_cast<long>(through[fileAxis])));
-    }
+    scene.largest = Rendering::GetSlicesThrough(orient.GetPointer(), Rendering::GetVoxelOfSlices(options.slices));
   }
   const auto getName = [&](const char * plane, unsigned int axis) {
-    return plane + std::to_string(toOther(axis, scene.largest[axis])) + " of " +
+    return plane + std::to_string(Rendering::FlipIndex(orient.GetPointer(), axis, scene.largest[axis])) + " of " +
            std::to_string(scene.image->GetDimensions()[axis]);
   };
   DrawPicture(scene,
@@ -345,11 +321,7 @@ main(int argc, char * argv[])
   app.add_option("IMAGE", options.input, "any file that ITK reads, or a directory of DICOM files")->required();
   app.add_option("OBJECT", options.object, "image of the same size, not 0 in the object")->required();
   app.add_option("OUTPUT", options.output, "picture to write (.png)")->required();
-  ExampleIO::AddNumbers(app,
-                        "--window",
-                        options.window,
-                        "LO,HI",
-                        "intensities shown as black and white (default: the 1st and 99.5th percentiles)");
+  Rendering::AddWindowOption(app, options.window);
   ExampleIO::AddNumbers(app,
                         "--slices",
                         options.slices,

@@ -19,14 +19,11 @@
 #include "Rendering.h"
 
 #include <vtkActor.h>
-#include <vtkWindowedSincPolyDataFilter.h>
-#include <vtkProperty.h>
-#include <vtkPolyDataNormals.h>
-#include <vtkImageConstantPad.h>
-#include <vtkFlyingEdges3D.h>
 #include <vtkCamera.h>
 #include <vtkCellArray.h>
 #include <vtkColorTransferFunction.h>
+#include <vtkFlyingEdges3D.h>
+#include <vtkImageConstantPad.h>
 #include <vtkImageProperty.h>
 #include <vtkImageSlice.h>
 #include <vtkImageSliceMapper.h>
@@ -34,11 +31,13 @@
 #include <vtkPNGWriter.h>
 #include <vtkPoints.h>
 #include <vtkPolyDataMapper.h>
+#include <vtkPolyDataNormals.h>
 #include <vtkProperty.h>
 #include <vtkRenderingOpenGLConfigure.h>
 #include <vtkTextActor.h>
 #include <vtkTextProperty.h>
 #include <vtkWindowToImageFilter.h>
+#include <vtkWindowedSincPolyDataFilter.h>
 
 #include <algorithm>
 #include <cmath>

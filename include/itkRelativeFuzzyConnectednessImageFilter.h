@@ -101,7 +101,7 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  *
  * \par Pipeline
  * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12
- * bytes per voxel with 6 neighbors and 16 to 19 with 26 while the graph is made; 1 byte per voxel if there is a mask.
+ * bytes per voxel with 6 neighbors and 13 to 15 with 26 while the graph is made; 1 byte per voxel if there is a mask.
  * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Where most voxels are
  * seeds, links between seeds add about 100 bytes per voxel with 6 neighbors and 700 with 26. Images must have less than
  * 2^32 links.

@@ -98,11 +98,16 @@ public:
     bool isInRange = true;
     if constexpr (std::is_integral<TPixel>::value)
     {
-      const std::int64_t min = m_MinSum / 2;
-      const std::int64_t max = min + static_cast<std::int64_t>(m_DifferenceTerms.size()) - 1;
-      for (std::int64_t i = 0; i < count && max >= min; ++i)
+      if (m_DifferenceTerms.empty())
       {
-        isInRange &= static_cast<std::int64_t>(pixels[i]) >= min && static_cast<std::int64_t>(pixels[i]) <= max;
+        return true;
+      }
+      // Of the pixels' own type, so that compilers vectorize the loop.
+      const auto min = static_cast<TPixel>(m_MinSum / 2);
+      const auto max = static_cast<TPixel>(m_MinSum / 2 + static_cast<std::int64_t>(m_DifferenceTerms.size()) - 1);
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        isInRange &= pixels[i] >= min && pixels[i] <= max;
       }
     }
     return isInRange;
