@@ -23,7 +23,7 @@
 #include "itkCudaDevices.h"
 #include "itkMultiThreaderBase.h"
 #include "itkVoxelMapsCudaFactory.h"
-#include "itkVoxelMapsJob.h"
+#include "voxelmaps/Job.h"
 
 #include <benchmark/benchmark.h>
 
@@ -157,13 +157,13 @@ NewExactly()
   return filter;
 }
 
-inline itk::voxelmaps::JobExecution
+inline voxelmaps::JobExecution
 MakeExecution(unsigned int threads)
 {
   const auto threader = itk::MultiThreaderBase::New();
   threader->SetMaximumNumberOfThreads(threads);
   threader->SetNumberOfWorkUnits(threads);
-  itk::voxelmaps::JobExecution execution;
+  voxelmaps::JobExecution execution;
   execution.numberOfWorkers = threads;
   execution.parallelFor = [threader](unsigned int numberOfWorkers, const auto & body) {
     threader->ParallelizeArray(

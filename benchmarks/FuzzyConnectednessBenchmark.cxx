@@ -25,7 +25,7 @@
 
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
-#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 
@@ -44,7 +44,7 @@ using Enums = itk::FuzzyConnectednessEnums;
 using Method = Enums::Method;
 using CudaMethod = Enums::CudaMethod;
 using ImageType = SyntheticLiverCT::ImageType;
-using Job = itk::voxelmaps::FuzzyConnectednessJob;
+using Job = voxelmaps::FuzzyConnectednessJob;
 // Programs are compared by the keys that strengths are computed from: see ConnectednessKeys.h.
 using Keys = std::vector<std::uint32_t>;
 
@@ -142,7 +142,7 @@ struct Fixture : Case
     }
     else
     {
-      const auto estimate = itk::voxelmaps::EstimateAffinity(job, {}, {});
+      const auto estimate = voxelmaps::EstimateAffinity(job, {}, {});
       job.objectMean = estimate.mean;
       job.objectVariance = estimate.variance;
       job.differenceVariance = estimate.differenceVariance;
@@ -186,13 +186,13 @@ struct Fixture : Case
     reference.method = Method::Hierarchy;
     reference.execution = MakeExecution(allThreads);
     expected.resize(keys.size());
-    itk::voxelmaps::ComputeFuzzyConnectednessKeys(reference, expected.data());
+    voxelmaps::ComputeFuzzyConnectednessKeys(reference, expected.data());
   }
   double
   CountReached() const
   {
     return static_cast<double>(expected.size()) -
-           static_cast<double>(std::count(expected.begin(), expected.end(), itk::voxelmaps::noKey));
+           static_cast<double>(std::count(expected.begin(), expected.end(), voxelmaps::noKey));
   }
   std::size_t
   CountWrong() const
@@ -268,7 +268,7 @@ struct CpuProgram
     }
     job.method = method;
     job.execution = MakeExecution(threads);
-    itk::voxelmaps::ComputeFuzzyConnectednessKeys(job, keys);
+    voxelmaps::ComputeFuzzyConnectednessKeys(job, keys);
   }
 };
 
@@ -331,7 +331,7 @@ RunFilter(State & state, const Case & thisCase)
   std::vector<float> strengths(fixture.expected.size());
   Job                job = fixture.job;
   job.output = strengths.data();
-  itk::voxelmaps::ConvertKeysToStrengths(job, fixture.expected.data());
+  voxelmaps::ConvertKeysToStrengths(job, fixture.expected.data());
   Verify(std::equal(strengths.begin(), strengths.end(), filter->GetOutput()->GetBufferPointer()),
          "other strengths than those of the engine");
   fixture.Count(state);
@@ -389,11 +389,11 @@ RegisterCudaMethods(const Case & thisCase)
        { CudaMethod::Automatic, CudaMethod::CorrectedKFOE, CudaMethod::ActiveTiles, CudaMethod::Hierarchy })
   {
     const auto program = [method](const Job & job, std::uint32_t * keys) {
-      itk::voxelmaps::CudaFuzzyConnectednessOptions options;
-      itk::voxelmaps::CudaFuzzyConnectednessReport  report;
+      voxelmaps::CudaFuzzyConnectednessOptions options;
+      voxelmaps::CudaFuzzyConnectednessReport  report;
       options.method = method;
 #ifdef VOXELMAPS_BENCHMARK_CUDA
-      report = itk::voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+      report = voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
 #else
       static_cast<void>(job);
       static_cast<void>(keys);
@@ -431,9 +431,9 @@ RegisterPaperPrograms(const Case & thisCase)
 /** Labels of a synthetic CT, all of which is reached: single voxels and cubes as seeds of five labels. */
 struct LabelFixture
 {
-  using RelativeJob = itk::voxelmaps::RelativeFuzzyConnectednessJob;
+  using RelativeJob = voxelmaps::RelativeFuzzyConnectednessJob;
   using Competition = RelativeJob::Competition;
-  using Hierarchy = itk::voxelmaps::RelativeFuzzyConnectednessHierarchy;
+  using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
 
   LabelFixture(Enums::Adjacency adjacency, Competition competition)
     : image(GetScene(sceneSize, 1).image)
@@ -441,7 +441,7 @@ struct LabelFixture
     Case everything;
     everything.size = sceneSize;
     everything.adjacency = adjacency;
-    static_cast<itk::voxelmaps::FuzzyConnectednessProblem &>(job) = Fixture(everything).job;
+    static_cast<voxelmaps::FuzzyConnectednessProblem &>(job) = Fixture(everything).job;
     job.seeds.clear();
     const auto & scene = GetScene(sceneSize, 1);
     const auto   corner = itk::Index<3>::Filled(3);
@@ -457,7 +457,7 @@ struct LabelFixture
     labels.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     expected.resize(labels.size());
     job.labelOutput = expected.data();
-    itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+    voxelmaps::ComputeRelativeFuzzyConnectedness(job);
     job.labelOutput = labels.data();
   }
 
@@ -582,8 +582,8 @@ RegisterLabelsOnCpu()
   {
     RegisterWall(WithThreads(thisCase.name, allThreads), [=](State & state) {
       const auto compute = [](const auto & job, LabelFixture::Hierarchy * hierarchy) {
-        hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
-                             : itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+        hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                             : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
       };
       RunLabelCase(state, thisCase, compute, [] {});
     });
@@ -598,11 +598,11 @@ RegisterLabelsOnDevice()
   {
     RegisterManual(thisCase.name + "/kernels", 1, [=](State & state) {
       RequireDevice();
-      itk::voxelmaps::CudaRelativeFuzzyConnectednessReport report;
+      voxelmaps::CudaRelativeFuzzyConnectednessReport report;
       const auto compute = [&](const auto & job, LabelFixture::Hierarchy * hierarchy) {
         state.counters["call"] = MeasureMilliseconds([&] {
-          report = hierarchy != nullptr ? itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, *hierarchy)
-                                        : itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {});
+          report = hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, *hierarchy)
+                                        : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {});
         });
       };
       RunLabelCase(state, thisCase, compute, [&] {

@@ -37,7 +37,7 @@
 
 namespace VoxelMapsBenchmarks
 {
-using Triple = itk::voxelmaps::Triple;
+using Triple = voxelmaps::Triple;
 using Pixel = unsigned char;
 
 inline std::size_t

@@ -43,7 +43,7 @@ using namespace VoxelMapsBenchmarks;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Aggregation = Enums::Aggregation;
 using Method = Enums::CudaMethod;
-using Job = itk::voxelmaps::RunLengthJob;
+using Job = voxelmaps::RunLengthJob;
 using InstructionSet = Job::InstructionSet;
 
 template <unsigned int VDimension>
@@ -188,7 +188,7 @@ struct Fixture : Case
                     (job.outputIsDouble ? sizeof(double) : sizeof(float)));
     job.output = expected.data();
     job.execution = MakeExecution(allThreads);
-    itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+    voxelmaps::ComputeRunLengthFeatureMaps(job);
     job.execution = {};
     output.resize(expected.size());
     job.output = output.data();
@@ -378,7 +378,7 @@ RegisterEngine(const std::string & name, const Case & thisCase, unsigned int thr
     }
     for (auto _ : state)
     {
-      itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+      voxelmaps::ComputeRunLengthFeatureMaps(job);
     }
     fixture.VerifyBits(job.output);
     fixture.CountVoxelsOf(state, true);
@@ -389,11 +389,11 @@ RegisterEngine(const std::string & name, const Case & thisCase, unsigned int thr
 void
 RunCudaEngine(State & state, const Case & thisCase, Method method)
 {
-  const Fixture &                      fixture = GetFixture(thisCase);
-  itk::voxelmaps::CudaRunLengthOptions options;
-  itk::voxelmaps::CudaRunLengthReport  report;
+  const Fixture &                 fixture = GetFixture(thisCase);
+  voxelmaps::CudaRunLengthOptions options;
+  voxelmaps::CudaRunLengthReport  report;
   options.method = method;
-  const auto compute = [&] { report = itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(fixture.job, options); };
+  const auto compute = [&] { report = voxelmaps::ComputeRunLengthFeatureMapsCuda(fixture.job, options); };
   if (state.max_iterations > 1)
   {
     // Kernels are loaded when they are first used.
@@ -561,7 +561,7 @@ RegisterCpu()
       RegisterFilter(WithThreads(prefix + "Filter", threads), thisCase, threads, Memory::Touched);
       RegisterEngine(prefix + "Engine", thisCase, threads);
     }
-    const InstructionSet widest = itk::voxelmaps::GetWidestInstructionSet();
+    const InstructionSet widest = voxelmaps::GetWidestInstructionSet();
     if (isNamed && widest > InstructionSet::Baseline)
     {
       RegisterEngine(prefix + "EngineBaseline", thisCase, 1, InstructionSet::Baseline);
@@ -741,7 +741,7 @@ RegisterBenchmarks(int & argc, char ** argv)
     return false;
   }
   benchmark::AddCustomContext("data", DescribeData());
-  const auto instructionSet = static_cast<std::size_t>(itk::voxelmaps::GetWidestInstructionSet());
+  const auto instructionSet = static_cast<std::size_t>(voxelmaps::GetWidestInstructionSet());
   benchmark::AddCustomContext("instructions",
                               std::vector<std::string>{ "baseline", "AVX2", "AVX-512" }[instructionSet]);
   RegisterMemory("memory/c_average/Filter", "peak/(input+output)", 1.25, MeasureFilterMemory);

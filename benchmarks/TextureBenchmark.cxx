@@ -18,11 +18,11 @@
 #include "Benchmark.h"
 #include "HeadData.h"
 
-#include "itkCudaCooccurrenceJob.h"
-#include "itkCudaDependenceJob.h"
-#include "itkCudaFirstOrderJob.h"
-#include "itkCudaGrayToneDifferenceJob.h"
-#include "itkCudaSizeZoneJob.h"
+#include "voxelmaps/CudaCooccurrenceJob.h"
+#include "voxelmaps/CudaDependenceJob.h"
+#include "voxelmaps/CudaFirstOrderJob.h"
+#include "voxelmaps/CudaGrayToneDifferenceJob.h"
+#include "voxelmaps/CudaSizeZoneJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
 
@@ -36,8 +36,8 @@
 namespace
 {
 using namespace VoxelMapsBenchmarks;
-using itk::voxelmaps::InstructionSet;
-using itk::voxelmaps::TextureFeatureMapJob;
+using voxelmaps::InstructionSet;
+using voxelmaps::TextureFeatureMapJob;
 
 // --- Texture classes: what their engines are called ------------------------------------------------------------------
 
@@ -77,11 +77,11 @@ struct TextureClass
 };
 
 #define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
-  TextureClass<itk::voxelmaps::name##Job,                                                                              \
-               itk::voxelmaps::Cuda##name##Options,                                                                    \
-               itk::voxelmaps::Cuda##name##Report,                                                                     \
-               itk::voxelmaps::Compute##name##FeatureMaps,                                                             \
-               itk::voxelmaps::Compute##name##FeatureMapsCuda>
+  TextureClass<voxelmaps::name##Job,                                                                                   \
+               voxelmaps::Cuda##name##Options,                                                                         \
+               voxelmaps::Cuda##name##Report,                                                                          \
+               voxelmaps::Compute##name##FeatureMaps,                                                                  \
+               voxelmaps::Compute##name##FeatureMapsCuda>
 
 /** Steps to the neighbors of a voxel, one of each two opposite ones. */
 std::vector<Triple>
@@ -310,7 +310,7 @@ RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
       {
         report = TClass::ComputeCuda(fixture.job, options);
       }
-      catch (const itk::voxelmaps::EngineError & error)
+      catch (const voxelmaps::EngineError & error)
       {
         if (std::string(error.what()).find("cannot take") != std::string::npos)
         {
@@ -355,7 +355,7 @@ RegisterClass()
   {
     for (const auto instructionSet : { InstructionSet::Baseline, InstructionSet::AVX2, InstructionSet::AVX512 })
     {
-      if (instructionSet <= itk::voxelmaps::GetWidestInstructionSet())
+      if (instructionSet <= voxelmaps::GetWidestInstructionSet())
       {
         RegisterCpu<TClass>(thisCase, instructionSet);
       }

@@ -1,5 +1,4 @@
 # Package path: build, install and export the library for find_package(VoxelMaps), against an installed ITK.
-include(CTest)
 include(GNUInstallDirs)
 include(GenerateExportHeader)
 include(CMakePackageConfigHelpers)

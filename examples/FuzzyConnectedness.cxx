@@ -470,8 +470,8 @@ ComputeLabels(const ExampleIO::Input & input, const Options & options)
     std::cout << options.labels << ": label " << label << " in " << DescribeSize(labels, ofLabel.first);
     if (options.suggestThreshold)
     {
-      const itk::voxelmaps::FuzzyConnectednessVolumeCurve curve(ofLabel.second.data(), ofLabel.first);
-      const double                                        suggested = curve.GetSuggestedThreshold(minVoxels);
+      const voxelmaps::FuzzyConnectednessVolumeCurve curve(ofLabel.second.data(), ofLabel.first);
+      const double                                   suggested = curve.GetSuggestedThreshold(minVoxels);
       std::cout << "; suggested threshold: "
                 << DescribeThreshold(labels, suggested, curve.GetNumberOfVoxels(suggested));
     }

@@ -22,8 +22,7 @@
 
 #include "io/CommandLine.h"
 #include "io/SlicerModule.h"
-#include "itkFuzzyConnectednessEnums.h"
-#include "itkRelativeFuzzyConnectednessEnums.h"
+#include "itkVoxelMapsEnums.h"
 
 #include <map>
 #include <optional>

@@ -24,7 +24,7 @@
 #include "Rendering.h"
 #include "itkMetaDataObject.h"
 #include "itkRegionOfInterestImageFilter.h"
-#include "itkRunLengthFeatureMapEnums.h"
+#include "itkVoxelMapsEnums.h"
 #include "itkVectorIndexSelectionCastImageFilter.h"
 
 namespace

@@ -22,7 +22,7 @@
 #include "io/ImageWriting.h"
 #include "io/CommandLine.h"
 #include "Rendering.h"
-#include "itkFuzzyConnectednessVolumeCurve.h"
+#include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 #include "itkImageRegionConstIterator.h"
 
 #include <cmath>
@@ -47,13 +47,12 @@ Run(const Options & options)
   ExampleIO::OutputFiles outputs({ options.input });
   outputs.AddFile(options.output);
 
-  const auto                                          strength = ExampleIO::ReadScalarImage<ImageType>(input);
-  const auto                                          spacing = strength->GetSpacing();
-  const double                                        milliliters = spacing[0] * spacing[1] * spacing[2] / 1000.0;
-  const auto                                          voxels = strength->GetLargestPossibleRegion().GetNumberOfPixels();
-  const itk::voxelmaps::FuzzyConnectednessVolumeCurve curve(strength->GetBufferPointer(),
-                                                            static_cast<std::int64_t>(voxels));
-  const auto                                          getVolume = [&](double threshold) {
+  const auto                                     strength = ExampleIO::ReadScalarImage<ImageType>(input);
+  const auto                                     spacing = strength->GetSpacing();
+  const double                                   milliliters = spacing[0] * spacing[1] * spacing[2] / 1000.0;
+  const auto                                     voxels = strength->GetLargestPossibleRegion().GetNumberOfPixels();
+  const voxelmaps::FuzzyConnectednessVolumeCurve curve(strength->GetBufferPointer(), static_cast<std::int64_t>(voxels));
+  const auto                                     getVolume = [&](double threshold) {
     return static_cast<double>(curve.GetNumberOfVoxels(threshold)) * milliliters;
   };
   const double suggested =

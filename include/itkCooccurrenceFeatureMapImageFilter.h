@@ -18,8 +18,8 @@
 #ifndef itkCooccurrenceFeatureMapImageFilter_h
 #define itkCooccurrenceFeatureMapImageFilter_h
 
-#include "itkCooccurrenceFeatureMapEnums.h"
-#include "itkCooccurrenceJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/CooccurrenceJob.h"
 #include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 

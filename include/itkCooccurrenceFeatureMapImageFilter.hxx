@@ -88,7 +88,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Verify
 {
   Superclass::VerifyPreconditions();
   this->VerifyFeatures(m_Features, CooccurrenceFeatureMapEnums::NumberOfFeatures);
-  voxelmaps::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
   if (std::isfinite(m_EmptyValue) && std::abs(m_EmptyValue) > NumericTraits<OutputValueType>::max())
   {
     itkExceptionMacro("EmptyValue is " << m_EmptyValue << ", but the output's pixel type holds finite values up to "
@@ -117,7 +117,7 @@ void
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::CooccurrenceJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeCooccurrenceFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeCooccurrenceFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -18,7 +18,7 @@
 #ifndef itkCudaCooccurrenceFeatureMapImageFilter_h
 #define itkCudaCooccurrenceFeatureMapImageFilter_h
 
-#include "itkCudaCooccurrenceJob.h"
+#include "voxelmaps/CudaCooccurrenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 
@@ -56,7 +56,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), CooccurrenceFeatureMapEnums::CudaMethod::WindowWalk);
     Superclass::VerifyPreconditions();
   }
@@ -73,7 +73,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

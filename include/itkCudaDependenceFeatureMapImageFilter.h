@@ -18,7 +18,7 @@
 #ifndef itkCudaDependenceFeatureMapImageFilter_h
 #define itkCudaDependenceFeatureMapImageFilter_h
 
-#include "itkCudaDependenceJob.h"
+#include "voxelmaps/CudaDependenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkDependenceFeatureMapImageFilter.h"
 
@@ -56,7 +56,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), DependenceFeatureMapEnums::CudaMethod::WindowWalk);
     Superclass::VerifyPreconditions();
   }
@@ -73,7 +73,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeDependenceFeatureMapsCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeDependenceFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

@@ -18,7 +18,7 @@
 #ifndef itkCudaFirstOrderFeatureMapImageFilter_h
 #define itkCudaFirstOrderFeatureMapImageFilter_h
 
-#include "itkCudaFirstOrderJob.h"
+#include "voxelmaps/CudaFirstOrderJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 
@@ -56,7 +56,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), FirstOrderFeatureMapEnums::CudaMethod::RadixSelection);
     Superclass::VerifyPreconditions();
   }
@@ -73,7 +73,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

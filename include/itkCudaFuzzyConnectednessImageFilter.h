@@ -18,7 +18,7 @@
 #ifndef itkCudaFuzzyConnectednessImageFilter_h
 #define itkCudaFuzzyConnectednessImageFilter_h
 
-#include "itkCudaFuzzyConnectednessJob.h"
+#include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 
@@ -70,7 +70,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), FuzzyConnectednessEnums::CudaMethod::Hierarchy);
     Superclass::VerifyPreconditions();
   }
@@ -88,7 +88,7 @@ protected:
     options.method = this->GetCudaMethod();
     options.correctionPasses = m_CorrectionPasses;
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 

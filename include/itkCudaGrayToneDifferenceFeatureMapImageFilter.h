@@ -18,7 +18,7 @@
 #ifndef itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 #define itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 
-#include "itkCudaGrayToneDifferenceJob.h"
+#include "voxelmaps/CudaGrayToneDifferenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 
@@ -57,7 +57,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), GrayToneDifferenceFeatureMapEnums::CudaMethod::WindowWalk);
     Superclass::VerifyPreconditions();
   }
@@ -73,8 +73,8 @@ protected:
     voxelmaps::CudaGrayToneDifferenceOptions options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
-    const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options); });
+    const auto report = VoxelMapsDetail::CallDevice(
+      *this, [&] { return voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

@@ -18,7 +18,7 @@
 #ifndef itkCudaRelativeFuzzyConnectednessImageFilter_h
 #define itkCudaRelativeFuzzyConnectednessImageFilter_h
 
-#include "itkCudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
 
@@ -70,7 +70,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
     Superclass::VerifyPreconditions();
   }
@@ -88,7 +88,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
-    const auto report = voxelmaps::CallDevice(*this, [&]() -> std::optional<Report> {
+    const auto report = VoxelMapsDetail::CallDevice(*this, [&]() -> std::optional<Report> {
       try
       {
         return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)

@@ -18,7 +18,7 @@
 #ifndef itkCudaRunLengthFeatureMapImageFilter_h
 #define itkCudaRunLengthFeatureMapImageFilter_h
 
-#include "itkCudaRunLengthJob.h"
+#include "voxelmaps/CudaRunLengthJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 
@@ -59,7 +59,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), RunLengthFeatureMapEnums::CudaMethod::SlidingWindow);
     Superclass::VerifyPreconditions();
   }
@@ -76,7 +76,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

@@ -18,7 +18,7 @@
 #ifndef itkCudaSizeZoneFeatureMapImageFilter_h
 #define itkCudaSizeZoneFeatureMapImageFilter_h
 
-#include "itkCudaSizeZoneJob.h"
+#include "voxelmaps/CudaSizeZoneJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 
@@ -56,7 +56,7 @@ protected:
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
-    voxelmaps::VerifyEnumerator(
+    VoxelMapsDetail::VerifyEnumerator(
       *this, "CudaMethod", this->GetCudaMethod(), SizeZoneFeatureMapEnums::CudaMethod::UnionFind);
     Superclass::VerifyPreconditions();
   }
@@ -73,7 +73,7 @@ protected:
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
     const auto report =
-      voxelmaps::CallDevice(*this, [&] { return voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options); });
+      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options); });
     this->KeepReport(report, report.method);
   }
 };

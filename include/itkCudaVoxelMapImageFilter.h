@@ -20,7 +20,7 @@
 
 #include "itkProcessObject.h"
 #include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsJob.h"
+#include "voxelmaps/Job.h"
 
 #include <string>
 

@@ -46,7 +46,7 @@ void
 CudaVoxelMapImageFilter<TParentFilter>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  voxelmaps::CallDevice(*this, [this] { CudaDevices::Verify(m_DeviceID); });
+  VoxelMapsDetail::CallDevice(*this, [this] { CudaDevices::Verify(m_DeviceID); });
 }
 
 template <typename TParentFilter>
@@ -65,7 +65,7 @@ CudaVoxelMapImageFilter<TParentFilter>::ChoosesCPU(const TJob & job) const
   voxelmaps::CudaOptions options;
   this->FillOptions(options);
   return m_UseCPUIfFaster && m_CudaMethod == CudaMethodEnum::Automatic &&
-         voxelmaps::CallDevice(*this, [&] { return IsCpuFaster(job, options); });
+         VoxelMapsDetail::CallDevice(*this, [&] { return IsCpuFaster(job, options); });
 }
 
 template <typename TParentFilter>

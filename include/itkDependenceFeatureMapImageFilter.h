@@ -18,8 +18,8 @@
 #ifndef itkDependenceFeatureMapImageFilter_h
 #define itkDependenceFeatureMapImageFilter_h
 
-#include "itkDependenceFeatureMapEnums.h"
-#include "itkDependenceJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/DependenceJob.h"
 #include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 

@@ -85,7 +85,7 @@ void
 DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::DependenceJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeDependenceFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeDependenceFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -18,8 +18,8 @@
 #ifndef itkFirstOrderFeatureMapImageFilter_h
 #define itkFirstOrderFeatureMapImageFilter_h
 
-#include "itkFirstOrderFeatureMapEnums.h"
-#include "itkFirstOrderJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/FirstOrderJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 
 #include <cstdint>

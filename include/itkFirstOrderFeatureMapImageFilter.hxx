@@ -21,7 +21,7 @@
 #include "itkCudaFirstOrderFeatureMapImageFilter.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsHostMemory.h"
+#include "voxelmaps/HostMemory.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <cmath>
@@ -92,8 +92,8 @@ FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeInte
   std::unique_ptr<IntensityType[]> intensities(new IntensityType[static_cast<std::size_t>(size)]);
   voxelmaps::UseHugePages(intensities.get(), static_cast<std::size_t>(size) * sizeof(IntensityType));
   voxelmaps::ForEachRangeOfVoxels(size, job.execution, [&](std::int64_t begin, std::int64_t end) {
-    voxelmaps::RowReader<InputImageType> reader(this->GetInput());
-    voxelmaps::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+    VoxelMapsDetail::RowReader<InputImageType> reader(this->GetInput());
+    VoxelMapsDetail::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
       const auto * const          row = reader.Read(index, count);
       const std::uint16_t * const levels = job.levels + voxel;
       IntensityType * const       to = intensities.get() + voxel;
@@ -136,7 +136,7 @@ void
 FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::FirstOrderJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
 }
 } // namespace itk
 

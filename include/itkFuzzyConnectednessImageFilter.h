@@ -19,7 +19,7 @@
 #define itkFuzzyConnectednessImageFilter_h
 
 #include "itkFuzzyConnectednessImageFilterBase.h"
-#include "itkFuzzyConnectednessVolumeCurve.h"
+#include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 
 #include <type_traits>
 #include <vector>
@@ -165,7 +165,7 @@ public:
   using CudaMethodEnum = FuzzyConnectednessEnums::CudaMethod;
 
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
-                  voxelmaps::hasPixelsInBuffer<OutputImageType>,
+                  VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>,
                 "The output must be an itk::Image of float or double");
 
   /** Indices of the seeds. */

@@ -21,7 +21,7 @@
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsHostMemory.h"
+#include "voxelmaps/HostMemory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +87,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeC
   {
     voxelmaps::JobExecution execution;
     execution.numberOfWorkers = this->GetNumberOfWorkUnits();
-    execution.parallelFor = voxelmaps::MakeParallelFor(const_cast<Self *>(this));
+    execution.parallelFor = VoxelMapsDetail::MakeParallelFor(const_cast<Self *>(this));
     m_VolumeCurve = voxelmaps::FuzzyConnectednessVolumeCurve(
       output->GetBufferPointer(), static_cast<std::int64_t>(voxels), execution);
     m_TimeOfVolumeCurve = output->GetMTime();
@@ -152,7 +152,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPrec
   {
     itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
   }
-  voxelmaps::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -171,7 +171,7 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
   m_IsOutputComplete = false;
-  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
   m_IsOutputComplete = true;
 }
 
@@ -191,11 +191,12 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   }
 
   voxelmaps::FuzzyConnectednessJob job;
-  voxelmaps::JobProgress           progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  const voxelmaps::JobExecution    execution = voxelmaps::MakeJobExecution(this, progress);
-  const auto                       bufferedInput = voxelmaps::MakeBufferedRegion(this->GetInput(), region, execution);
+  VoxelMapsDetail::JobProgress     progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  const voxelmaps::JobExecution    execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, execution);
   this->FillProblem(*bufferedInput, execution, job);
-  const auto mask = voxelmaps::MakeBytes(this->GetMaskImage(), region, this->GetInsidePixelValue(), job.execution);
+  const auto mask =
+    VoxelMapsDetail::MakeBytes(this->GetMaskImage(), region, this->GetInsidePixelValue(), job.execution);
   job.mask = mask.get();
   for (const IndexType & seed : m_Seeds)
   {
@@ -205,7 +206,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   job.method = m_Method;
   this->SetAffinity(job);
 
-  voxelmaps::RegionOfOutput<OutputImageType> strengths(this->GetOutput(), region);
+  VoxelMapsDetail::RegionOfOutput<OutputImageType> strengths(this->GetOutput(), region);
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
   this->ComputeStrengths(job);
@@ -218,7 +219,8 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeStrengths(
   const voxelmaps::FuzzyConnectednessJob & job)
 {
-  m_UsedMethod = voxelmaps::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
+  m_UsedMethod =
+    VoxelMapsDetail::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
 }
 } // namespace itk
 

@@ -21,8 +21,8 @@
 #include "itkArray.h"
 #include "itkArray2D.h"
 #include "itkFixedArray.h"
-#include "itkFuzzyConnectednessEnums.h"
-#include "itkFuzzyConnectednessVectorAffinity.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVariableLengthVector.h"
@@ -35,7 +35,7 @@
 
 namespace itk
 {
-namespace voxelmaps
+namespace VoxelMapsDetail
 {
 /** \class ComponentsOfPixel
  * \brief The type of the components of a pixel, and their number: 0 for scalars and where the image knows it.
@@ -72,7 +72,7 @@ struct VectorParameters
   Array<double>   differenceMean;
   Array2D<double> differenceCovariance;
 };
-} // namespace voxelmaps
+} // namespace VoxelMapsDetail
 
 /** \class FuzzyConnectednessImageFilterBase
  * \brief Mask, seed image, affinity and crop of FuzzyConnectednessImageFilter and
@@ -99,7 +99,8 @@ public:
 
   using InputImageType = TInputImage;
   using InputPixelType = typename InputImageType::PixelType;
-  using InputComponentsType = decltype(voxelmaps::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
+  using InputComponentsType =
+    decltype(VoxelMapsDetail::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
   using InputComponentType = typename InputComponentsType::Type;
   using IndexType = typename InputImageType::IndexType;
   using OutputImageType = TOutputImage;
@@ -120,7 +121,7 @@ public:
   static_assert(InputComponentsType::number <= voxelmaps::maxNumberOfComponents,
                 "Pixels must have at most 16 components");
   static_assert(!InputComponentsType::isVector || InputComponentsType::number > 0 ||
-                  voxelmaps::isVectorImage<InputImageType>,
+                  VoxelMapsDetail::isVectorImage<InputImageType>,
                 "Images of itk::VariableLengthVector must be an itk::VectorImage");
   static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
 
@@ -265,11 +266,11 @@ protected:
   /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
    * that are not empty do not suit the input. */
   void
-  VerifyVectors(const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const;
+  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const;
 
   /** Copy what is not empty. */
   static void
-  CopyVectors(const voxelmaps::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors);
+  CopyVectors(const VoxelMapsDetail::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors);
 
   /** Estimate mean vectors and covariance matrices from the seeds of a problem. */
   voxelmaps::VectorAffinity
@@ -295,14 +296,14 @@ protected:
   /** Set everything in a problem except mask, seeds and means and variances. The image, whose buffer is the region to
    * compute, and the progress must outlive it. */
   void
-  FillProblem(const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+  FillProblem(const VoxelMapsDetail::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
               voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
    * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
   void
-  AddSeedsOfImage(const voxelmaps::BufferedImage<InputImageType> & image,
-                  voxelmaps::FuzzyConnectednessProblem &           problem) const;
+  AddSeedsOfImage(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
+                  voxelmaps::FuzzyConnectednessProblem &                 problem) const;
 
   /** Set the means and variances of a problem, estimated if requested. */
   void
@@ -350,8 +351,8 @@ private:
   void
   SetVectorAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
 
-  voxelmaps::VectorParameters m_Vectors;
-  voxelmaps::VectorParameters m_UsedVectors;
+  VoxelMapsDetail::VectorParameters m_Vectors;
+  VoxelMapsDetail::VectorParameters m_UsedVectors;
 
   double m_UsedObjectMean{ 0.0 };
   double m_UsedObjectVariance{ 0.0 };

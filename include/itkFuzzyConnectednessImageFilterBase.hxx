@@ -82,9 +82,10 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 {
   Superclass::VerifyPreconditions();
 
-  voxelmaps::VerifyEnumerator(*this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
-  voxelmaps::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
-  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  VoxelMapsDetail::VerifyEnumerator(
+    *this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
+  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
   const auto verifyFraction = [this](const char * name, double fraction) {
     if (!(fraction >= 0.0 && fraction <= 1.0))
     {
@@ -142,8 +143,8 @@ void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyInputInformation() const
 {
   Superclass::VerifyInputInformation();
-  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
-  voxelmaps::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  VoxelMapsDetail::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
   if constexpr (InputComponentsType::isVector)
   {
     const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
@@ -167,7 +168,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
-  const voxelmaps::VectorParameters & parameters, const std::string & ofWhat) const
+  const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const
 {
   const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
     if (rows * columns == 0)
@@ -179,7 +180,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
       itkExceptionMacro(<< name << ofWhat << " has " << rows * columns
                         << " elements, but the input is a scalar image: set means and variances.");
     }
-    voxelmaps::CallEngine(*this, verifyValues);
+    VoxelMapsDetail::CallEngine(*this, verifyValues);
   };
   const unsigned int        n = this->GetInput()->GetNumberOfComponentsPerPixel();
   voxelmaps::VectorAffinity vectors;
@@ -207,7 +208,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::CopyVectors(
-  const voxelmaps::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors)
+  const VoxelMapsDetail::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors)
 {
   // vnl has the elements of a matrix in the order of rows.
   const auto copy = [](const auto & from, std::vector<double> & to) {
@@ -253,7 +254,7 @@ void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetVectorAffinity(
   voxelmaps::FuzzyConnectednessProblem & problem)
 {
-  m_UsedVectors = voxelmaps::VectorParameters();
+  m_UsedVectors = VoxelMapsDetail::VectorParameters();
   if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
   {
     return;
@@ -337,15 +338,15 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   constexpr std::int64_t blockSize = 64;
 
   const SeedImageType * seedImage = this->GetSeedImage();
-  voxelmaps::VerifyBuffer(seedImage);
+  VoxelMapsDetail::VerifyBuffer(seedImage);
   // By the first voxel of the part that they were found in.
   std::map<std::int64_t, std::vector<std::int64_t>> found;
   std::mutex                                        mutex;
   voxelmaps::ForEachRangeOfVoxels(
     static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::int64_t>           seeds;
-      voxelmaps::RowReader<SeedImageType> reader(seedImage);
-      voxelmaps::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
+      std::vector<std::int64_t>                 seeds;
+      VoxelMapsDetail::RowReader<SeedImageType> reader(seedImage);
+      VoxelMapsDetail::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
         const SeedPixelType * const row = reader.Read(index, count);
         const auto   isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
         std::int64_t i = 0;
@@ -413,8 +414,8 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   }
   if (this->GetSeedImage() != nullptr)
   {
-    voxelmaps::JobProgress progress(this, 1);
-    for (std::int64_t voxel : this->FindSeedsOfImage(whole, voxelmaps::MakeJobExecution(this, progress)))
+    VoxelMapsDetail::JobProgress progress(this, 1);
+    for (std::int64_t voxel : this->FindSeedsOfImage(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
     {
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {
@@ -448,7 +449,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
-  const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
+  const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
@@ -524,7 +525,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FillProblem(
-  const voxelmaps::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+  const VoxelMapsDetail::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;

@@ -18,11 +18,13 @@
 #ifndef itkGrayLevelDiscretizationImageFilter_h
 #define itkGrayLevelDiscretizationImageFilter_h
 
-#include "itkGrayLevelDiscretizationParameters.h"
+#include "VoxelMapsExport.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsEnums.h"
 #include "itkVoxelMapsJobUtilities.h"
+#include "voxelmaps/GrayLevelDiscretizationParameters.h"
 
 #include <cstdint>
 #include <mutex>
@@ -31,6 +33,14 @@
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** Print the parameters of a discretization; the method has another name in each filter. */
+VoxelMaps_EXPORT void
+PrintParameters(std::ostream & os, Indent indent, const voxelmaps::GrayLevelDiscretizationParameters & parameters,
+                const char * nameOfMethod);
+} // namespace VoxelMapsDetail
+
 /** \class GrayLevelDiscretizationImageFilter
  * \brief Turn intensities into gray levels 1..Ng, with 0 where a voxel is absent.
  *
@@ -99,10 +109,10 @@ public:
   static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
   static_assert(std::is_integral<OutputPixelType>::value && sizeof(OutputPixelType) >= 2,
                 "Gray levels need an integer type of at least 16 bits");
-  static_assert(voxelmaps::hasPixelsInBuffer<OutputImageType>, "The output must be an itk::Image");
+  static_assert(VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>, "The output must be an itk::Image");
 
   static constexpr unsigned int MaximumNumberOfGrayLevels =
-    GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels;
+    voxelmaps::GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels;
 
   /** Optional image of the same geometry; voxels not equal to InsidePixelValue get level 0. */
   itkSetInputMacro(MaskImage, MaskImageType);
@@ -140,7 +150,7 @@ public:
 
   /** Set all of these parameters at once. */
   void
-  SetParameters(const GrayLevelDiscretizationParameters & parameters)
+  SetParameters(const voxelmaps::GrayLevelDiscretizationParameters & parameters)
   {
     m_Parameters = parameters;
     this->Modified();
@@ -196,8 +206,8 @@ private:
   bool
   IsInvalid(InputPixelType value) const;
 
-  GrayLevelDiscretizationParameters m_Parameters;
-  MaskPixelType                     m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
+  voxelmaps::GrayLevelDiscretizationParameters m_Parameters;
+  MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
 
   // ITK 5.2.1 loses exceptions of threads, so an intensity that is not a valid level is kept until they are done.
   std::mutex            m_Mutex;

@@ -41,7 +41,7 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Print
                                                                                      Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Parameters.Print(os, indent, "Method");
+  VoxelMapsDetail::PrintParameters(os, indent, m_Parameters, "Method");
   os << indent
      << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
      << std::endl;
@@ -55,8 +55,8 @@ void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  m_Parameters.Verify(*this);
-  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
+  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -64,7 +64,7 @@ void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
 {
   Superclass::VerifyInputInformation();
-  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -107,9 +107,9 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Compu
         lowest = use && value < lowest ? value : lowest;
         highest = use && value > highest ? value : highest;
       };
-      voxelmaps::RowReader<InputImageType> inputReader(input);
-      voxelmaps::RowReader<MaskImageType>  maskReader(mask);
-      voxelmaps::ForEachRow(
+      VoxelMapsDetail::RowReader<InputImageType> inputReader(input);
+      VoxelMapsDetail::RowReader<MaskImageType>  maskReader(mask);
+      VoxelMapsDetail::ForEachRow(
         region, 0, region.GetNumberOfPixels(), [&](const auto & index, std::int64_t, std::int64_t count) {
           const InputPixelType * const values = inputReader.Read(index, count);
           if (mask == nullptr)
@@ -158,15 +158,15 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
+  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
 {
-  voxelmaps::VerifyBuffer(this->GetInput());
-  voxelmaps::VerifyBuffer(this->GetMaskImage());
+  VoxelMapsDetail::VerifyBuffer(this->GetInput());
+  VoxelMapsDetail::VerifyBuffer(this->GetMaskImage());
   m_InvalidLevel.reset();
   const double levels = m_Parameters.numberOfGrayLevels;
   switch (m_Parameters.method)
@@ -331,10 +331,10 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Dynam
   const MaskImageType * const mask = this->GetMaskImage();
   OutputImageType * const     output = this->GetOutput();
   const bool mayBeInvalid = m_Parameters.method == MethodEnum::Identity || m_Parameters.method == MethodEnum::Levels;
-  const MaskPixelType                  inside = m_InsidePixelValue;
-  voxelmaps::RowReader<InputImageType> inputReader(this->GetInput());
-  voxelmaps::RowReader<MaskImageType>  maskReader(mask);
-  voxelmaps::ForEachRow(
+  const MaskPixelType                        inside = m_InsidePixelValue;
+  VoxelMapsDetail::RowReader<InputImageType> inputReader(this->GetInput());
+  VoxelMapsDetail::RowReader<MaskImageType>  maskReader(mask);
+  VoxelMapsDetail::ForEachRow(
     region, 0, region.GetNumberOfPixels(), [&](const auto & index, std::int64_t, std::int64_t count) {
       const InputPixelType * const values = inputReader.Read(index, count);
       const MaskPixelType * const  maskValues = mask != nullptr ? maskReader.Read(index, count) : nullptr;

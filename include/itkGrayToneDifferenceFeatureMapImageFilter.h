@@ -18,8 +18,8 @@
 #ifndef itkGrayToneDifferenceFeatureMapImageFilter_h
 #define itkGrayToneDifferenceFeatureMapImageFilter_h
 
-#include "itkGrayToneDifferenceFeatureMapEnums.h"
-#include "itkGrayToneDifferenceJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 

@@ -86,7 +86,7 @@ void
 GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::GrayToneDifferenceJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
 }
 } // namespace itk
 

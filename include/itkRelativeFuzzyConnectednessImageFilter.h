@@ -19,8 +19,8 @@
 #define itkRelativeFuzzyConnectednessImageFilter_h
 
 #include "itkFuzzyConnectednessImageFilterBase.h"
-#include "itkRelativeFuzzyConnectednessEnums.h"
-#include "itkRelativeFuzzyConnectednessJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
 #include <array>
 #include <cstddef>
@@ -156,10 +156,10 @@ public:
 
   static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
                  std::is_same<LabelPixelType, unsigned short>::value) &&
-                  voxelmaps::hasPixelsInBuffer<LabelImageType>,
+                  VoxelMapsDetail::hasPixelsInBuffer<LabelImageType>,
                 "Labels must be an itk::Image of unsigned char or unsigned short");
   static_assert((std::is_same<StrengthPixelType, float>::value || std::is_same<StrengthPixelType, double>::value) &&
-                  voxelmaps::hasPixelsInBuffer<StrengthImageType>,
+                  VoxelMapsDetail::hasPixelsInBuffer<StrengthImageType>,
                 "Strengths must be an itk::Image of float or double");
 
   /** Add a seed of a label: 1 to 255, or to 65535 if labels are unsigned short; others are an error of Update(). */
@@ -306,8 +306,8 @@ private:
 
   /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
   void
-  FindSeeds(const voxelmaps::BufferedImage<InputImageType> & image,
-            voxelmaps::RelativeFuzzyConnectednessJob &       job) const;
+  FindSeeds(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
+            voxelmaps::RelativeFuzzyConnectednessJob &             job) const;
 
   static constexpr unsigned int maximumLabel = std::numeric_limits<LabelPixelType>::max();
 
@@ -334,7 +334,7 @@ private:
   SetParameterOfLabel(unsigned int label, std::size_t parameter, double value);
 
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
-  std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
+  std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
   // The order of ParametersOfLabel.
@@ -349,12 +349,13 @@ private:
 
   template <typename TParameter>
   void
-  SetVectorsOfLabel(unsigned int label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value);
+  SetVectorsOfLabel(unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter,
+                    const TParameter & value);
 
-  std::map<unsigned int, ParametersOfLabel>           m_ParametersOfLabels;
-  std::map<unsigned int, voxelmaps::VectorParameters> m_VectorsOfLabels;
-  bool                                                m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>               m_UsedAffinitiesOfLabels;
+  std::map<unsigned int, ParametersOfLabel>                 m_ParametersOfLabels;
+  std::map<unsigned int, VoxelMapsDetail::VectorParameters> m_VectorsOfLabels;
+  bool                                                      m_EstimateAffinityOfEveryLabel{ false };
+  std::vector<voxelmaps::LabelAffinity>                     m_UsedAffinitiesOfLabels;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

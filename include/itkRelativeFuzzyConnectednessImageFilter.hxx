@@ -21,7 +21,7 @@
 #include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsHostMemory.h"
+#include "voxelmaps/HostMemory.h"
 
 #include <algorithm>
 #include <iterator>
@@ -166,7 +166,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
   unsigned int label, const Array<double> & mean)
 {
-  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectMean, mean);
+  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::objectMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -174,7 +174,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
   unsigned int label, const Array2D<double> & covariance)
 {
-  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::objectCovariance, covariance);
+  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::objectCovariance, covariance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -182,7 +182,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
   unsigned int label, const Array<double> & mean)
 {
-  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceMean, mean);
+  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::differenceMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -190,14 +190,14 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
   unsigned int label, const Array2D<double> & covariance)
 {
-  this->SetVectorsOfLabel(label, &voxelmaps::VectorParameters::differenceCovariance, covariance);
+  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::differenceCovariance, covariance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 template <typename TParameter>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
-  unsigned int label, TParameter voxelmaps::VectorParameters::* parameter, const TParameter & value)
+  unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter, const TParameter & value)
 {
   TParameter & known = m_VectorsOfLabels[label].*parameter;
   if (known != value)
@@ -287,8 +287,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
                                     << maximumLabel << '.');
     }
   }
-  voxelmaps::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
-  voxelmaps::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
+  VoxelMapsDetail::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
   if (m_Competition == CompetitionEnum::Iterative &&
       (this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
   {
@@ -433,7 +433,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::FindSeeds(
-  const voxelmaps::BufferedImage<InputImageType> & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
+  const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
 {
   for (const Seed & seed : m_Seeds)
   {
@@ -467,14 +467,16 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 auto
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
-  StrengthImageType * image, bool isGenerated) const -> std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>
+  StrengthImageType * image, bool isGenerated) const
+  -> std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>
 {
   if (!isGenerated)
   {
     image->Initialize();
     return std::nullopt;
   }
-  return std::optional<voxelmaps::RegionOfOutput<StrengthImageType>>(std::in_place, image, this->GetUsedCropRegion());
+  return std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>(
+    std::in_place, image, this->GetUsedCropRegion());
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -496,7 +498,7 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateData()
 {
-  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -514,11 +516,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
 
   voxelmaps::RelativeFuzzyConnectednessJob job;
-  voxelmaps::JobProgress                   progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  const voxelmaps::JobExecution            execution = voxelmaps::MakeJobExecution(this, progress);
-  const auto                               bufferedInput = voxelmaps::MakeBufferedRegion(input, region, execution);
+  VoxelMapsDetail::JobProgress             progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  const voxelmaps::JobExecution            execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(input, region, execution);
   this->FillProblem(*bufferedInput, execution, job);
-  const auto mask = voxelmaps::MakeBytes(maskImage, region, this->GetInsidePixelValue(), execution);
+  const auto mask = VoxelMapsDetail::MakeBytes(maskImage, region, this->GetInsidePixelValue(), execution);
   job.mask = mask.get();
   if (numberOfVoxels > 0)
   {
@@ -527,7 +529,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     this->SetAffinitiesOfLabels(job);
   }
 
-  voxelmaps::RegionOfOutput<LabelImageType> labels(this->GetOutput(), region);
+  VoxelMapsDetail::RegionOfOutput<LabelImageType> labels(this->GetOutput(), region);
   job.labelOutput = labels.GetBufferPointer();
   job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
   auto strengths = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);
@@ -579,7 +581,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  voxelmaps::CallEngine(*this, [&] {
+  VoxelMapsDetail::CallEngine(*this, [&] {
     hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
                          : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
   });

@@ -18,8 +18,8 @@
 #ifndef itkRunLengthFeatureMapImageFilter_h
 #define itkRunLengthFeatureMapImageFilter_h
 
-#include "itkRunLengthFeatureMapEnums.h"
-#include "itkRunLengthJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/RunLengthJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 #include "itkTextureOffsets.h"
 

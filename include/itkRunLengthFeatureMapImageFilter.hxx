@@ -100,7 +100,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPre
   Superclass::VerifyPreconditions();
   TextureOffsets<ImageDimension>::Verify(*this, m_Offsets);
   this->VerifyFeatures(m_Features, RunLengthFeatureMapEnums::NumberOfFeatures);
-  voxelmaps::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -122,7 +122,7 @@ void
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::RunLengthJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeRunLengthFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeRunLengthFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -18,8 +18,8 @@
 #ifndef itkSizeZoneFeatureMapImageFilter_h
 #define itkSizeZoneFeatureMapImageFilter_h
 
-#include "itkSizeZoneFeatureMapEnums.h"
-#include "itkSizeZoneJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/SizeZoneJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 
 namespace itk

@@ -65,7 +65,7 @@ SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPrec
 {
   Superclass::VerifyPreconditions();
   this->VerifyFeatures(m_Features, SizeZoneFeatureMapEnums::NumberOfFeatures);
-  voxelmaps::VerifyEnumerator(*this, "Connectivity", m_Connectivity, ConnectivityEnum::InPlane);
+  VoxelMapsDetail::VerifyEnumerator(*this, "Connectivity", m_Connectivity, ConnectivityEnum::InPlane);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -85,7 +85,7 @@ void
 SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
   const voxelmaps::SizeZoneJob & job)
 {
-  voxelmaps::CallEngine(*this, [&job] { voxelmaps::ComputeSizeZoneFeatureMaps(job); });
+  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeSizeZoneFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -19,7 +19,7 @@
 #define itkTextureFeatureMapImageFilter_h
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkTextureFeatureMapJob.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
 #include "itkVectorImage.h"
 
 #include <optional>
@@ -193,8 +193,8 @@ protected:
 private:
   using LevelImageType = Image<unsigned short, ImageDimension>;
   using DiscretizationType =
-    GrayLevelDiscretizationImageFilter<voxelmaps::BufferedImage<InputImageType>, LevelImageType,
-                                       voxelmaps::BufferedImage<MaskImageType>>;
+    GrayLevelDiscretizationImageFilter<VoxelMapsDetail::BufferedImage<InputImageType>, LevelImageType,
+                                       VoxelMapsDetail::BufferedImage<MaskImageType>>;
 
   /** The requested region padded by the window, cropped to the image. */
   InputRegionType
@@ -209,9 +209,9 @@ private:
   void
   SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
 
-  MaskPixelType                     m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
-  double                            m_BackgroundValue{ 0.0 };
-  GrayLevelDiscretizationParameters m_Discretization;
+  MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
+  double                                       m_BackgroundValue{ 0.0 };
+  voxelmaps::GrayLevelDiscretizationParameters m_Discretization;
 
   SizeType                  m_NeighborhoodRadius;
   std::optional<SizeType>   m_WindowSize;

@@ -19,7 +19,7 @@
 #define itkTextureFeatureMapImageFilter_hxx
 
 #include "itkTextureFeatureMapImageFilter.h"
-#include "itkVoxelMapsHostMemory.h"
+#include "voxelmaps/HostMemory.h"
 #include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
@@ -27,31 +27,31 @@
 
 namespace itk
 {
-namespace voxelmaps
+namespace VoxelMapsDetail
 {
 /** Discretizes grafts. The texture filter has compared its inputs; the regions of their grafts are those of the
  * buffers, which may differ. */
 template <typename TDiscretization>
-class DiscretizationOfGrafts : public TDiscretization
+class UncheckedDiscretizationImageFilter : public TDiscretization
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(DiscretizationOfGrafts);
+  ITK_DISALLOW_COPY_AND_MOVE(UncheckedDiscretizationImageFilter);
 
-  using Self = DiscretizationOfGrafts;
+  using Self = UncheckedDiscretizationImageFilter;
   using Superclass = TDiscretization;
   using Pointer = SmartPointer<Self>;
 
   itkFactorylessNewMacro(Self);
 
 protected:
-  DiscretizationOfGrafts() = default;
-  ~DiscretizationOfGrafts() override = default;
+  UncheckedDiscretizationImageFilter() = default;
+  ~UncheckedDiscretizationImageFilter() override = default;
 
   void
   VerifyInputInformation() const override
   {}
 };
-} // namespace voxelmaps
+} // namespace VoxelMapsDetail
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
@@ -153,7 +153,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(s
      << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
      << std::endl;
   os << indent << "BackgroundValue: " << m_BackgroundValue << std::endl;
-  m_Discretization.Print(os, indent, "DiscretizationMethod");
+  VoxelMapsDetail::PrintParameters(os, indent, m_Discretization, "DiscretizationMethod");
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "WindowSize: " << this->GetWindowSize() << std::endl;
   os << indent << "WindowAnchor: " << this->GetWindowAnchor() << std::endl;
@@ -191,8 +191,8 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
     itkExceptionMacro("The window of " << size << " has " << numberOfVoxels << " voxels, but at most "
                                        << MaximumNumberOfVoxelsInWindow << " are possible.");
   }
-  m_Discretization.Verify(*this);
-  voxelmaps::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  VoxelMapsDetail::CallEngine(*this, [this] { m_Discretization.Verify(); });
+  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
   if (std::isfinite(m_BackgroundValue) && std::abs(m_BackgroundValue) > NumericTraits<OutputValueType>::max())
   {
     itkExceptionMacro("BackgroundValue is " << m_BackgroundValue
@@ -236,8 +236,8 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInput
     itkExceptionMacro("The input image has " << components
                                              << " components per voxel as a vector image, but must be scalar.");
   }
-  voxelmaps::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
-  voxelmaps::VerifySameRegion(*this, "the selection", this->GetSelectionImage(), this->GetInput());
+  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
+  VoxelMapsDetail::VerifySameRegion(*this, "the selection", this->GetSelectionImage(), this->GetInput());
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -287,16 +287,16 @@ auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
 {
   // The discretization runs on grafts, so that its requests do not travel up the pipeline of this filter.
-  voxelmaps::JobProgress        progress(this, 0);
-  const voxelmaps::JobExecution execution = voxelmaps::MakeJobExecution(this, progress);
-  const auto                    input = voxelmaps::MakeBufferedImage(this->GetInput(), execution);
-  const auto                    discretization = voxelmaps::DiscretizationOfGrafts<DiscretizationType>::New();
+  VoxelMapsDetail::JobProgress  progress(this, 0);
+  const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const auto                    input = VoxelMapsDetail::MakeBufferedImage(this->GetInput(), execution);
+  const auto discretization = VoxelMapsDetail::UncheckedDiscretizationImageFilter<DiscretizationType>::New();
   discretization->SetParameters(m_Discretization);
   discretization->SetInsidePixelValue(m_InsidePixelValue);
   discretization->SetInput(input);
   if (this->GetMaskImage() != nullptr)
   {
-    discretization->SetMaskImage(voxelmaps::MakeBufferedImage(this->GetMaskImage(), execution));
+    discretization->SetMaskImage(VoxelMapsDetail::MakeBufferedImage(this->GetMaskImage(), execution));
   }
   // Fewer pixels take less time than it takes to start a thread.
   constexpr SizeValueType minPixelsPerWorkUnit = 65536;
@@ -335,7 +335,7 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  voxelmaps::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -354,16 +354,17 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutp
     const typename LevelImageType::Pointer levels = this->MakeLevels();
 
     this->AllocateOutputs();
-    voxelmaps::JobProgress          progress(this, region.GetNumberOfPixels());
+    VoxelMapsDetail::JobProgress    progress(this, region.GetNumberOfPixels());
     voxelmaps::TextureFeatureMapJob job;
-    job.execution = voxelmaps::MakeJobExecution(this, progress);
+    job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
     this->SetRegions(levels, job);
     job.levels = levels->GetBufferPointer();
     job.numberOfGrayLevels = m_UsedNumberOfGrayLevels;
     job.output = this->GetOutput()->GetBufferPointer();
     voxelmaps::UseHugePages(job.output, this->GetOutput()->GetPixelContainer()->Size() * sizeof(OutputValueType));
     job.outputIsDouble = std::is_same<OutputValueType, double>::value;
-    const auto selection = voxelmaps::MakeBytes(this->GetSelectionImage(), region, m_InsidePixelValue, job.execution);
+    const auto selection =
+      VoxelMapsDetail::MakeBytes(this->GetSelectionImage(), region, m_InsidePixelValue, job.execution);
     job.selection = selection.get();
     job.backgroundValue = m_BackgroundValue;
 

@@ -20,7 +20,7 @@
 
 #include "itkObject.h"
 #include "itkOffset.h"
-#include "itkVoxelMapsJob.h"
+#include "voxelmaps/Job.h"
 
 #include <algorithm>
 #include <cstdlib>

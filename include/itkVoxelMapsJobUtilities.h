@@ -24,8 +24,8 @@
 #include "itkProcessObject.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsHostMemory.h"
-#include "itkVoxelMapsJob.h"
+#include "voxelmaps/HostMemory.h"
+#include "voxelmaps/Job.h"
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,8 @@
 
 namespace itk
 {
-namespace voxelmaps
+/** What the filters of this module share and their users do not need. */
+namespace VoxelMapsDetail
 {
 /** Throw an itk::ExceptionObject unless the other image, such as a mask, has the region of the image. */
 template <typename TImage, typename TOtherImage>
@@ -58,21 +59,6 @@ VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const T
   }
 }
 
-/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
-template <typename TEnum>
-void
-VerifyEnumerator(const Object & filter, const char * nameOfParameter, TEnum value, TEnum last)
-{
-  static_assert(std::is_unsigned<std::underlying_type_t<TEnum>>::value, "there are no negative enumerators");
-  if (value > last)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfParameter << " is "
-                             << static_cast<unsigned int>(value) << ", which does not exist; it must be 0 ("
-                             << static_cast<TEnum>(0) << ") to " << static_cast<unsigned int>(last) << " (" << last
-                             << ").");
-  }
-}
-
 /** Throw an itk::ExceptionObject if a value is NaN, which no voxel equals. */
 template <typename TValue>
 void
@@ -86,7 +72,7 @@ VerifyInsidePixelValue(const Object & filter, const TValue & value)
 }
 
 /** The threads of a filter, for its engine. */
-inline ParallelFor
+inline voxelmaps::ParallelFor
 MakeParallelFor(ProcessObject * filter)
 {
   return [filter](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
@@ -106,10 +92,18 @@ CallEngine(const ProcessObject & filter, const TCompute & compute, const char * 
   {
     return compute();
   }
-  catch (const EngineError & error)
+  catch (const voxelmaps::EngineError & error)
   {
     itkGenericExceptionMacro(<< filter.GetNameOfClass() << remark << ": " << error.what());
   }
+}
+
+/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
+template <typename TEnum>
+void
+VerifyEnumerator(const ProcessObject & filter, const char * nameOfParameter, TEnum value, TEnum last)
+{
+  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(nameOfParameter, value, last); });
 }
 
 /** CallEngine for engines that need a CUDA device; the message says so. */
@@ -211,20 +205,15 @@ private:
 };
 
 /** The threads, progress and abort of a filter, for its engine; the progress must outlive the job. */
-inline JobExecution
+inline voxelmaps::JobExecution
 MakeJobExecution(ProcessObject * filter, JobProgress & progress)
 {
-  JobExecution execution;
+  voxelmaps::JobExecution execution;
   execution.numberOfWorkers = filter->GetNumberOfWorkUnits();
   execution.parallelFor = MakeParallelFor(filter);
   execution.reportProgress = [&progress](std::uint64_t numberOfVoxels) { progress.Report(numberOfVoxels); };
   return execution;
 }
-
-/** Call compute(begin, end) for parts of 0 ... size - 1, by all workers, with checks for an abort. */
-VoxelMaps_EXPORT void
-ForEachRangeOfVoxels(std::int64_t size, const JobExecution & execution,
-                     const std::function<void(std::int64_t begin, std::int64_t end)> & compute);
 
 /** Call f(index, voxel, count) for the rows of a region, or their parts, that hold voxels begin ... end - 1 of the
  * region: each has count voxels from that index on, the first of which is that voxel of the region. */
@@ -355,7 +344,7 @@ using BufferedImage =
 /** A copy of a region of an image, apart from its pipeline. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
-CopyRegion(const TImage * image, const typename TImage::RegionType & region, const JobExecution & execution)
+CopyRegion(const TImage * image, const typename TImage::RegionType & region, const voxelmaps::JobExecution & execution)
 {
   const auto copy = BufferedImage<TImage>::New();
   copy->CopyInformation(image);
@@ -363,7 +352,7 @@ CopyRegion(const TImage * image, const typename TImage::RegionType & region, con
   copy->SetRequestedRegion(region);
   copy->Allocate();
   auto * const pixels = copy->GetBufferPointer();
-  ForEachRangeOfVoxels(
+  voxelmaps::ForEachRangeOfVoxels(
     static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
       RowReader<TImage> reader(image);
       ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
@@ -378,7 +367,7 @@ CopyRegion(const TImage * image, const typename TImage::RegionType & region, con
 /** The requested region of an image, apart from its pipeline: a graft, or a copy if the image computes its pixels. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
-MakeBufferedImage(const TImage * image, const JobExecution & execution)
+MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & execution)
 {
   VerifyBuffer(image);
   if constexpr (hasPixelsInBuffer<TImage>)
@@ -398,7 +387,8 @@ MakeBufferedImage(const TImage * image, const JobExecution & execution)
 /** A region of an image, whose pixels follow each other in memory: a graft if that is the whole buffer, or a copy. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
-MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region, const JobExecution & execution)
+MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
+                   const voxelmaps::JobExecution & execution)
 {
   if (image->GetBufferedRegion() == region)
   {
@@ -432,7 +422,8 @@ public:
       // Not a vector: one thread would clear it.
       m_Pixels.reset(new PixelType[static_cast<std::size_t>(region.GetNumberOfPixels())]);
     }
-    UseHugePages(this->GetBufferPointer(), static_cast<std::size_t>(region.GetNumberOfPixels()) * sizeof(PixelType));
+    voxelmaps::UseHugePages(this->GetBufferPointer(),
+                            static_cast<std::size_t>(region.GetNumberOfPixels()) * sizeof(PixelType));
   }
 
   PixelType *
@@ -443,7 +434,7 @@ public:
 
   /** Put the pixels into the output, with zeros around them. */
   void
-  Write(const JobExecution & execution)
+  Write(const voxelmaps::JobExecution & execution)
   {
     if (!m_Pixels)
     {
@@ -452,7 +443,7 @@ public:
     const RegionType  whole = m_Output->GetBufferedRegion();
     PixelType * const to = m_Output->GetBufferPointer();
     const auto        length = static_cast<std::int64_t>(m_Region.GetSize(0));
-    ForEachRangeOfVoxels(
+    voxelmaps::ForEachRangeOfVoxels(
       static_cast<std::int64_t>(whole.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
         ForEachRow(whole, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
           std::fill(to + voxel, to + voxel + count, PixelType{});
@@ -489,7 +480,7 @@ private:
 template <typename TImage>
 std::unique_ptr<std::uint8_t[]>
 MakeBytes(const TImage * image, const typename TImage::RegionType & region, typename TImage::PixelType value,
-          const JobExecution & execution)
+          const voxelmaps::JobExecution & execution)
 {
   if (image == nullptr)
   {
@@ -499,8 +490,8 @@ MakeBytes(const TImage * image, const typename TImage::RegionType & region, type
   const auto size = static_cast<std::int64_t>(region.GetNumberOfPixels());
   // Not a vector: one thread would clear it.
   std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[static_cast<std::size_t>(size)]);
-  UseHugePages(bytes.get(), static_cast<std::size_t>(size));
-  ForEachRangeOfVoxels(size, execution, [&](std::int64_t begin, std::int64_t end) {
+  voxelmaps::UseHugePages(bytes.get(), static_cast<std::size_t>(size));
+  voxelmaps::ForEachRangeOfVoxels(size, execution, [&](std::int64_t begin, std::int64_t end) {
     RowReader<TImage> reader(image);
     ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
       const auto * const   row = reader.Read(index, count);
@@ -513,7 +504,7 @@ MakeBytes(const TImage * image, const typename TImage::RegionType & region, type
   });
   return bytes;
 }
-} // namespace voxelmaps
+} // namespace VoxelMapsDetail
 } // namespace itk
 
 /** Set and get a parameter that is a field of a struct. NaN is the same value as NaN. */

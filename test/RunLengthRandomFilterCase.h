@@ -21,7 +21,7 @@
 #include "RunLengthRandomCase.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkGrayLevelDiscretizationEnums.h"
+#include "itkVoxelMapsEnums.h"
 
 #include <gtest/gtest.h>
 

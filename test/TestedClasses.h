@@ -23,35 +23,35 @@
 // engines" are in each.
 
 #include "itkCooccurrenceFeatureMapImageFilter.h"
-#include "itkCooccurrenceJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
 #include "itkDependenceFeatureMapImageFilter.h"
-#include "itkDependenceJob.h"
+#include "voxelmaps/DependenceJob.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
-#include "itkFirstOrderJob.h"
+#include "voxelmaps/FirstOrderJob.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
-#include "itkGrayToneDifferenceJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
-#include "itkRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
-#include "itkSizeZoneJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
-#  include "itkCudaCooccurrenceJob.h"
+#  include "voxelmaps/CudaCooccurrenceJob.h"
 #  include "itkCudaDependenceFeatureMapImageFilter.h"
-#  include "itkCudaDependenceJob.h"
+#  include "voxelmaps/CudaDependenceJob.h"
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
-#  include "itkCudaFirstOrderJob.h"
+#  include "voxelmaps/CudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
-#  include "itkCudaGrayToneDifferenceJob.h"
+#  include "voxelmaps/CudaGrayToneDifferenceJob.h"
 #  include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
-#  include "itkCudaRunLengthJob.h"
+#  include "voxelmaps/CudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
-#  include "itkCudaSizeZoneJob.h"
+#  include "voxelmaps/CudaSizeZoneJob.h"
 #endif
 
 #include <cstdlib>
@@ -74,7 +74,7 @@ struct Engine
 
 template <typename TJob>
 Engine<TJob>
-MakeCpuEngine(void (*compute)(const TJob &), itk::voxelmaps::InstructionSet instructionSet)
+MakeCpuEngine(void (*compute)(const TJob &), voxelmaps::InstructionSet instructionSet)
 {
   return { "instruction set " + std::to_string(static_cast<int>(instructionSet)), [compute, instructionSet](TJob job) {
             job.widestInstructionSet = instructionSet;
@@ -96,9 +96,9 @@ using RelativeFuzzyConnectednessFilter = itk::RelativeFuzzyConnectednessImageFil
 /** The engine of labels; hierarchy is that of a job, or nothing. */
 template <typename... THierarchy>
 void
-ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
 {
-  itk::voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
+  voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
 }
 
 /** The CPU engine with every instruction set. */
@@ -106,7 +106,7 @@ template <typename TJob>
 std::vector<Engine<TJob>>
 GetCpuEngines(void (*compute)(const TJob &))
 {
-  using itk::voxelmaps::InstructionSet;
+  using voxelmaps::InstructionSet;
   return { MakeCpuEngine(compute, InstructionSet::Baseline),
            MakeCpuEngine(compute, InstructionSet::AVX2),
            MakeCpuEngine(compute, InstructionSet::AVX512) };
@@ -115,10 +115,10 @@ GetCpuEngines(void (*compute)(const TJob &))
 #  define VOXELMAPS_TESTED_TEXTURE_CLASS(name)                                                                         \
     template <typename... TArguments>                                                                                  \
     using name##Filter = itk::name##FeatureMapImageFilter<TArguments...>;                                              \
-    using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
+    using name##Engine = Engine<voxelmaps::name##Job>;                                                                 \
+    inline std::vector<name##Engine> GetEngines(const voxelmaps::name##Job &)                                          \
     {                                                                                                                  \
-      return GetCpuEngines(itk::voxelmaps::Compute##name##FeatureMaps);                                                \
+      return GetCpuEngines(voxelmaps::Compute##name##FeatureMaps);                                                     \
     }
 
 #else
@@ -128,9 +128,9 @@ constexpr bool isCudaTest = true;
 /** The engine of labels; hierarchy is that of a job, or nothing. */
 template <typename... THierarchy>
 void
-ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
 {
-  itk::voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
+  voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
 }
 
 /** The methods 0, 1 ... of an enumeration that can be printed. */
@@ -254,7 +254,7 @@ public:
 
 protected:
   void
-  ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
+  ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeStrengths(job); });
   }
@@ -274,8 +274,8 @@ public:
 
 protected:
   void
-  ComputeLabels(const itk::voxelmaps::RelativeFuzzyConnectednessJob & job,
-                itk::voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
+  ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
+                voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
   {
     this->ComputeWithTestedMethod([&] { Superclass::ComputeLabels(job, hierarchy); });
   }
@@ -335,19 +335,18 @@ GetCudaEngines(TReport (*compute)(const TJob &, const TOptions &), void (*comput
   {
     engines.push_back(MakeCudaEngine(compute, method));
   }
-  engines.push_back(MakeCpuEngine(computeOnCpu, itk::voxelmaps::InstructionSet::AVX512));
+  engines.push_back(MakeCpuEngine(computeOnCpu, voxelmaps::InstructionSet::AVX512));
   return engines;
 }
 
 #  define VOXELMAPS_TESTED_TEXTURE_CLASS(name)                                                                         \
     template <typename... TArguments>                                                                                  \
     using name##Filter =                                                                                               \
-      TextureFilterWithTestedMethod<itk::Cuda##name##FeatureMapImageFilter<TArguments...>, itk::voxelmaps::name##Job>; \
-    using name##Engine = Engine<itk::voxelmaps::name##Job>;                                                            \
-    inline std::vector<name##Engine> GetEngines(const itk::voxelmaps::name##Job &)                                     \
+      TextureFilterWithTestedMethod<itk::Cuda##name##FeatureMapImageFilter<TArguments...>, voxelmaps::name##Job>;      \
+    using name##Engine = Engine<voxelmaps::name##Job>;                                                                 \
+    inline std::vector<name##Engine> GetEngines(const voxelmaps::name##Job &)                                          \
     {                                                                                                                  \
-      return GetCudaEngines(itk::voxelmaps::Compute##name##FeatureMapsCuda,                                            \
-                            itk::voxelmaps::Compute##name##FeatureMaps);                                               \
+      return GetCudaEngines(voxelmaps::Compute##name##FeatureMapsCuda, voxelmaps::Compute##name##FeatureMaps);         \
     }
 
 #endif

@@ -40,7 +40,7 @@ using RegionType = ImageType::RegionType;
 using AffinityFunction = FilterType::AffinityFunctionEnum;
 using Adjacency = FilterType::AdjacencyEnum;
 using Method = FilterType::MethodEnum;
-using PixelType = itk::voxelmaps::FuzzyConnectednessJob::PixelType;
+using PixelType = voxelmaps::FuzzyConnectednessJob::PixelType;
 using VoxelMapsTest::Compute;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
@@ -525,7 +525,7 @@ TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheStrengths)
 
   protected:
     void
-    ComputeStrengths(const itk::voxelmaps::FuzzyConnectednessJob & job) override
+    ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
     {
       std::fill_n(static_cast<float *>(job.output), job.GetNumberOfVoxels(), 0.25f);
     }

@@ -28,7 +28,7 @@
 namespace
 {
 using namespace VoxelMapsTest;
-using itk::voxelmaps::FuzzyConnectednessVolumeCurve;
+using voxelmaps::FuzzyConnectednessVolumeCurve;
 using ImageType = itk::Image<short, 2>;
 using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
 
@@ -101,7 +101,7 @@ TEST(FuzzyConnectednessVolumeCurve, CountsMillionsOfStrengthsWithAnyNumberOfThre
     const auto positive = std::upper_bound(sorted.begin(), sorted.end(), 0.0);
     for (const unsigned int workers : { 1u, 2u, 7u })
     {
-      itk::voxelmaps::JobExecution execution;
+      voxelmaps::JobExecution execution;
       execution.numberOfWorkers = workers;
       execution.parallelFor = RunThreads;
       const FuzzyConnectednessVolumeCurve curve(

@@ -278,7 +278,7 @@ TEST(RowReader, CopiesRowsOfImagesThatComputeTheirPixels)
     for (const itk::IndexValueType y : { 5, 6, 7 })
     {
       const auto value = ComputedImage::GetPixel({ { x, y } });
-      const auto bytes = itk::voxelmaps::MakeBytes(&image, region, value, itk::voxelmaps::JobExecution());
+      const auto bytes = itk::VoxelMapsDetail::MakeBytes(&image, region, value, voxelmaps::JobExecution());
       std::vector<std::uint8_t> expected(12, 0);
       expected[static_cast<std::size_t>((y - 5) * 4 + x + 2)] = 1;
       EXPECT_EQ(expected, std::vector<std::uint8_t>(bytes.get(), bytes.get() + 12)) << value;

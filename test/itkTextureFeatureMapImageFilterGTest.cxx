@@ -46,7 +46,7 @@ using DoubleMaps3D = itk::VectorImage<double, 3>;
 using Filter3D = VoxelMapsTest::RunLengthFilter<Image3D>;
 using LevelFilter3D = VoxelMapsTest::RunLengthFilter<Levels3D>;
 using DoubleFilter3D = VoxelMapsTest::RunLengthFilter<Image3D, DoubleMaps3D>;
-using Job = itk::voxelmaps::RunLengthJob;
+using Job = voxelmaps::RunLengthJob;
 using Aggregation = itk::RunLengthFeatureMapEnums::Aggregation;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
@@ -109,7 +109,7 @@ GetAllEngines()
   {
     engines.push_back({ "windows walked one by one", [](Job job) {
                          job.walkWindows = true;
-                         itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+                         voxelmaps::ComputeRunLengthFeatureMaps(job);
                          return true;
                        } });
   }

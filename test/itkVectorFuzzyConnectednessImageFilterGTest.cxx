@@ -29,7 +29,7 @@
 namespace
 {
 using VoxelMapsTest::RandomNumbers;
-using PixelType = itk::voxelmaps::FuzzyConnectednessJob::PixelType;
+using PixelType = voxelmaps::FuzzyConnectednessJob::PixelType;
 using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 
 template <unsigned int VDimension>

@@ -266,8 +266,7 @@ TEST(CudaFilters, WithoutADeviceTheySaySo)
   // The job says it, too, to those who use no filter.
   try
   {
-    itk::voxelmaps::ComputeRunLengthFeatureMapsCuda(itk::voxelmaps::RunLengthJob{},
-                                                    itk::voxelmaps::CudaRunLengthOptions{});
+    voxelmaps::ComputeRunLengthFeatureMapsCuda(voxelmaps::RunLengthJob{}, voxelmaps::CudaRunLengthOptions{});
     FAIL() << "no std::runtime_error";
   }
   catch (const std::runtime_error & error)

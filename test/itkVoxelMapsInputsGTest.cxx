@@ -20,7 +20,7 @@
 #include "TestedClasses.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "itkFuzzyConnectednessAffinityEstimate.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkImageAdaptor.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageSource.h"
@@ -278,8 +278,8 @@ ExpectMemoryError(TFilter * filter, const std::vector<std::string> & words)
 }
 
 /** The estimate by its definition: voxel by voxel, with a mark for each. */
-itk::voxelmaps::AffinityEstimate
-EstimateByDefinition(const itk::voxelmaps::FuzzyConnectednessInput & input, bool isWeightedSum, std::int64_t radius)
+voxelmaps::AffinityEstimate
+EstimateByDefinition(const voxelmaps::FuzzyConnectednessInput & input, bool isWeightedSum, std::int64_t radius)
 {
   const auto &              size = input.size;
   const auto * const        image = static_cast<const float *>(input.image);
@@ -344,7 +344,7 @@ EstimateByDefinition(const itk::voxelmaps::FuzzyConnectednessInput & input, bool
     }
     return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
   };
-  itk::voxelmaps::AffinityEstimate estimate;
+  voxelmaps::AffinityEstimate estimate;
   estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
   estimate.mean = getMean(intensities);
   estimate.variance = getVariance(intensities, estimate.mean);
@@ -504,11 +504,11 @@ TEST(JobsWithoutVoxels, AreNoWork)
 {
   for (const Method method : allMethods)
   {
-    itk::voxelmaps::FuzzyConnectednessJob job;
+    voxelmaps::FuzzyConnectednessJob job;
     job.size = { { 4, 0, 4 } };
     job.method = method;
-    job.pixelType = itk::voxelmaps::FuzzyConnectednessJob::PixelType::Int16;
-    EXPECT_NO_THROW(itk::voxelmaps::ComputeFuzzyConnectedness(job));
+    job.pixelType = voxelmaps::FuzzyConnectednessJob::PixelType::Int16;
+    EXPECT_NO_THROW(voxelmaps::ComputeFuzzyConnectedness(job));
   }
 }
 
@@ -546,12 +546,12 @@ TEST(EnumeratorsThatDoNotExist, OfRunLengths)
 
 TEST(EnumeratorsThatDoNotExist, OfRunLengthJobs)
 {
-  itk::voxelmaps::RunLengthJob job;
+  voxelmaps::RunLengthJob job;
   job.numberOfGrayLevels = 2;
   job.offsets = { { { 1, 0, 0 } } };
   job.features = itk::RunLengthFeatureMapEnums::GetElevenFeatures();
   job.aggregation = static_cast<Aggregation>(9);
-  EXPECT_THROW(itk::voxelmaps::ComputeRunLengthFeatureMaps(job), itk::voxelmaps::EngineError);
+  EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(job), voxelmaps::EngineError);
 }
 
 TEST(EnumeratorsThatDoNotExist, OfConnectedness)
@@ -670,18 +670,18 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   {
     for (const AffinityFunction affinityFunction : { AffinityFunction::GeometricMean, AffinityFunction::WeightedSum })
     {
-      itk::voxelmaps::FuzzyConnectednessJob job;
-      std::vector<float>                    image(8, 1.0f);
-      std::vector<float>                    output(8);
+      voxelmaps::FuzzyConnectednessJob job;
+      std::vector<float>               image(8, 1.0f);
+      std::vector<float>               output(8);
       job.image = image.data();
       job.size = { { 2, 2, 2 } };
       job.seeds = { 0 };
       job.spacing = { { 1.0, spacing, 1.0 } };
       job.affinityFunction = affinityFunction;
       job.output = output.data();
-      EXPECT_NO_THROW(itk::voxelmaps::ComputeFuzzyConnectedness(job)) << "without weighting, it is of no matter";
+      EXPECT_NO_THROW(voxelmaps::ComputeFuzzyConnectedness(job)) << "without weighting, it is of no matter";
       job.distanceWeighting = true;
-      EXPECT_THROW(itk::voxelmaps::ComputeFuzzyConnectedness(job), itk::voxelmaps::EngineError) << spacing;
+      EXPECT_THROW(voxelmaps::ComputeFuzzyConnectedness(job), voxelmaps::EngineError) << spacing;
     }
   }
   const auto             image = MakeNoise(1);
@@ -829,7 +829,7 @@ public:
 
 protected:
   void
-  ComputeFeatureMaps(const itk::voxelmaps::RunLengthJob &) override
+  ComputeFeatureMaps(const voxelmaps::RunLengthJob &) override
   {
     throw std::bad_alloc();
   }
@@ -848,8 +848,8 @@ TEST(AffinityEstimate, IsThatOfTheDefinition)
   RandomNumbers random(10);
   for (int number = 0; number < 300; ++number)
   {
-    itk::voxelmaps::FuzzyConnectednessInput input;
-    std::int64_t                            voxels = 1;
+    voxelmaps::FuzzyConnectednessInput input;
+    std::int64_t                       voxels = 1;
     for (int d = 0; d < 3; ++d)
     {
       input.size[d] = random.Chance(0.3) ? 1 : random.Between(1, 17);
@@ -875,7 +875,7 @@ TEST(AffinityEstimate, IsThatOfTheDefinition)
     {
       const auto affinityFunction = isWeightedSum ? AffinityFunction::WeightedSum : AffinityFunction::GeometricMean;
       const auto expected = EstimateByDefinition(input, isWeightedSum, radius);
-      const auto actual = itk::voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
+      const auto actual = voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
       EXPECT_EQ(expected.numberOfVoxels, actual.numberOfVoxels) << number;
       EXPECT_EQ(expected.mean, actual.mean) << number;
       EXPECT_EQ(expected.variance, actual.variance) << number;
@@ -889,17 +889,17 @@ TEST(AffinityEstimate, TakesStepsInProportionToVoxelsAndSeeds)
 {
   struct Case
   {
-    itk::voxelmaps::Triple size;
-    std::int64_t           seeds;
-    unsigned int           radius;
+    voxelmaps::Triple size;
+    std::int64_t      seeds;
+    unsigned int      radius;
   };
   for (const Case & each : { Case{ { { 1, 100000, 1 } }, 20000, 2000 },
                              Case{ { { 1, 1, 100000 } }, 20000, 2000 },
                              Case{ { { 4, 200, 200 } }, 500, 100 },
                              Case{ { { 64, 64, 64 } }, 100000, 20 } })
   {
-    RandomNumbers                           random(11);
-    itk::voxelmaps::FuzzyConnectednessInput input;
+    RandomNumbers                      random(11);
+    voxelmaps::FuzzyConnectednessInput input;
     input.size = each.size;
     std::vector<short> image(static_cast<std::size_t>(input.GetNumberOfVoxels()));
     for (short & pixel : image)
@@ -907,16 +907,16 @@ TEST(AffinityEstimate, TakesStepsInProportionToVoxelsAndSeeds)
       pixel = static_cast<short>(random.Below(1000));
     }
     input.image = image.data();
-    input.pixelType = itk::voxelmaps::FuzzyConnectednessInput::PixelType::Int16;
+    input.pixelType = voxelmaps::FuzzyConnectednessInput::PixelType::Int16;
     for (std::int64_t i = 0; i < each.seeds; ++i)
     {
       input.seeds.push_back(random.Below(input.GetNumberOfVoxels()));
     }
     // An abort is checked for once in 65536 steps.
-    std::int64_t                 checks = 0;
-    itk::voxelmaps::JobExecution execution;
+    std::int64_t            checks = 0;
+    voxelmaps::JobExecution execution;
     execution.reportProgress = [&checks](std::uint64_t) { ++checks; };
-    itk::voxelmaps::EstimateAffinity(input, { AffinityFunction::GeometricMean, each.radius }, execution);
+    voxelmaps::EstimateAffinity(input, { AffinityFunction::GeometricMean, each.radius }, execution);
     EXPECT_LT(checks * 65536, 32 * (input.GetNumberOfVoxels() + each.seeds)) << each.size[0] << ' ' << each.size[1];
     EXPECT_GT(checks, 0);
   }

@@ -34,7 +34,7 @@ namespace VoxelMapsBenchmarks
  * than 2^32 voxels, without mask. */
 template <typename TPixel>
 void
-ComputeHeapConnectedness(const itk::voxelmaps::FuzzyConnectednessJob & job, std::uint32_t * keys)
+ComputeHeapConnectedness(const voxelmaps::FuzzyConnectednessJob & job, std::uint32_t * keys)
 {
   using namespace itk::voxelmaps;
   if (job.mask != nullptr || job.GetNumberOfVoxels() > std::int64_t{ 0xffffffff })

@@ -194,9 +194,9 @@ Run(CudaConnectednessContext & context, const CudaConnectednessScene & scene, Pa
 } // namespace
 
 PaperResult
-ComputePaperKFOE(const itk::voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys)
+ComputePaperKFOE(const voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys)
 {
-  if (job.adjacency != itk::voxelmaps::FuzzyConnectednessJob::Adjacency::Face || job.size[2] < 2 || job.size[2] > 65535)
+  if (job.adjacency != voxelmaps::FuzzyConnectednessJob::Adjacency::Face || job.size[2] < 2 || job.size[2] > 65535)
   {
     throw std::runtime_error("The papers' programs take 3D images and links over faces only.");
   }

@@ -18,7 +18,7 @@
 #ifndef PaperKFOE_h
 #define PaperKFOE_h
 
-#include "itkFuzzyConnectednessJob.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <cstdint>
 
@@ -42,7 +42,7 @@ struct PaperResult
 };
 
 PaperResult
-ComputePaperKFOE(const itk::voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys);
+ComputePaperKFOE(const voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys);
 } // namespace VoxelMapsBenchmarks
 
 #endif // PaperKFOE_h

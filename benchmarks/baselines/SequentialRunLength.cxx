@@ -24,8 +24,8 @@ namespace VoxelMapsBenchmarks
 {
 namespace
 {
-using itk::voxelmaps::Triple;
-using Job = itk::voxelmaps::RunLengthJob;
+using voxelmaps::Triple;
+using Job = voxelmaps::RunLengthJob;
 using RunLength = std::uint16_t;
 using Count = std::uint32_t;
 

@@ -18,7 +18,7 @@
 #ifndef SequentialRunLength_h
 #define SequentialRunLength_h
 
-#include "itkRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <cstdint>
 
@@ -62,13 +62,12 @@ constexpr unsigned int SequentialNumberOfFeatures = 11;
  * features are computed. */
 template <typename TReal>
 void
-ComputeSequentialRunLengthFeatures(const itk::voxelmaps::RunLengthJob & job, Rows rows, bool matricesOnly,
-                                   TReal * output);
+ComputeSequentialRunLengthFeatures(const voxelmaps::RunLengthJob & job, Rows rows, bool matricesOnly, TReal * output);
 
 extern template void
-ComputeSequentialRunLengthFeatures<float>(const itk::voxelmaps::RunLengthJob &, Rows, bool, float *);
+ComputeSequentialRunLengthFeatures<float>(const voxelmaps::RunLengthJob &, Rows, bool, float *);
 extern template void
-ComputeSequentialRunLengthFeatures<double>(const itk::voxelmaps::RunLengthJob &, Rows, bool, double *);
+ComputeSequentialRunLengthFeatures<double>(const voxelmaps::RunLengthJob &, Rows, bool, double *);
 } // namespace VoxelMapsBenchmarks
 
 #endif // SequentialRunLength_h

@@ -45,7 +45,7 @@ UseEverything(ImageType * image)
   {
     itk::CudaDevices::Verify(-1);
   }
-  catch (const itk::voxelmaps::EngineError & error)
+  catch (const voxelmaps::EngineError & error)
   {
     std::cout << error.what() << std::endl;
     return connectedness->GetOutput()->GetPixel({ { 4, 4 } }) == 1.0f &&

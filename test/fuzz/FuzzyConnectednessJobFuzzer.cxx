@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "FuzzerUtilities.h"
-#include "itkFuzzyConnectednessAffinityEstimate.h"
-#include "itkFuzzyConnectednessJob.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +27,8 @@
 // every voxel and nothing else.
 namespace
 {
-using Job = itk::voxelmaps::FuzzyConnectednessJob;
-using itk::voxelmaps::Triple;
+using Job = voxelmaps::FuzzyConnectednessJob;
+using voxelmaps::Triple;
 using VoxelMapsFuzz::ConsumeAnyDouble;
 using VoxelMapsFuzz::ConsumeAnyInteger;
 using VoxelMapsFuzz::ConsumeEnumerator;
@@ -88,7 +88,7 @@ ConsumeJob(FuzzedDataProvider & data)
 }
 
 bool
-IsInvalidInput(const itk::voxelmaps::FuzzyConnectednessInput & input)
+IsInvalidInput(const voxelmaps::FuzzyConnectednessInput & input)
 {
   const std::int64_t voxels = CountVoxels(input.size);
   const auto         isOutside = [&](std::int64_t seed) { return seed < 0 || seed >= voxels; };
@@ -124,10 +124,10 @@ Compute(Job job)
   const bool isInvalid = IsInvalid(job);
   try
   {
-    const auto report = itk::voxelmaps::ComputeFuzzyConnectedness(job);
+    const auto report = voxelmaps::ComputeFuzzyConnectedness(job);
     Require(report.method != Job::Method::Automatic || buffer.size() == 2 * guard, "the report names no method");
   }
-  catch (const itk::voxelmaps::EngineError & error)
+  catch (const voxelmaps::EngineError & error)
   {
     if (!isInvalid)
     {
@@ -170,13 +170,13 @@ CheckEstimate(const Job & job, unsigned int radius)
 {
   try
   {
-    const auto estimate = itk::voxelmaps::EstimateAffinity(job, { job.affinityFunction, radius }, job.execution);
+    const auto estimate = voxelmaps::EstimateAffinity(job, { job.affinityFunction, radius }, job.execution);
     Require(!IsInvalidInput(job), "the estimate of an invalid input was computed");
     Require(estimate.numberOfVoxels >= 0 && estimate.numberOfVoxels <= CountVoxels(job.size),
             "the estimate uses more voxels than there are");
     Require(!(estimate.variance < 0.0) && !(estimate.differenceVariance < 0.0), "a variance is negative");
   }
-  catch (const itk::voxelmaps::EngineError & error)
+  catch (const voxelmaps::EngineError & error)
   {
     if (!IsInvalidInput(job))
     {

@@ -23,7 +23,7 @@
 // Valid jobs for the connectedness engine, computed by all methods and compared with the oracle as the random tests do.
 namespace
 {
-using Job = itk::voxelmaps::FuzzyConnectednessJob;
+using Job = voxelmaps::FuzzyConnectednessJob;
 using FuzzyConnectednessOracle::Scene;
 using VoxelMapsFuzz::ConsumeAnyDouble;
 using VoxelMapsFuzz::ConsumeOneIn;

@@ -28,7 +28,7 @@
 // bin's edge are right within the rounding of the documented double operations.
 namespace
 {
-using Parameters = itk::GrayLevelDiscretizationParameters;
+using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
 using Method = Parameters::MethodEnum;
 using RangeSource = Parameters::RangeSourceEnum;
 using MaskType = itk::Image<unsigned char, 2>;

@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "FuzzerUtilities.h"
-#include "itkRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <algorithm>
 #include <set>
@@ -26,8 +26,8 @@
 // compute all others, and write every number of the output and nothing else.
 namespace
 {
-using Job = itk::voxelmaps::RunLengthJob;
-using itk::voxelmaps::Triple;
+using Job = voxelmaps::RunLengthJob;
+using voxelmaps::Triple;
 using VoxelMapsFuzz::ConsumeAnyInteger;
 using VoxelMapsFuzz::ConsumeEnumerator;
 using VoxelMapsFuzz::ConsumeOneIn;
@@ -174,9 +174,9 @@ Compute(Job job)
   const bool isInvalid = IsInvalid(job);
   try
   {
-    itk::voxelmaps::ComputeRunLengthFeatureMaps(job);
+    voxelmaps::ComputeRunLengthFeatureMaps(job);
   }
-  catch (const itk::voxelmaps::EngineError & error)
+  catch (const voxelmaps::EngineError & error)
   {
     if (!isInvalid && !MayBeRefused(job))
     {

@@ -1,0 +1,25 @@
+# Options of the compilers for all code of VoxelMaps.
+if(NOT DEFINED CMAKE_CXX_STANDARD OR CMAKE_CXX_STANDARD LESS 17)
+  set(CMAKE_CXX_STANDARD 17)
+endif()
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+option(VoxelMaps_WARNINGS_AS_ERRORS "Stop at compiler warnings in this project's own code (developers, CI)." OFF)
+set(VoxelMaps_WARNING_OPTIONS)
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  set(VoxelMaps_WARNING_OPTIONS -Wall -Wextra)
+  if(VoxelMaps_WARNINGS_AS_ERRORS)
+    list(APPEND VoxelMaps_WARNING_OPTIONS -Werror)
+  endif()
+endif()
+
+# All engines round each operation: a contracted multiply-add would round once where the documented last step rounds twice.
+set(VoxelMaps_FLOATING_POINT_OPTIONS)
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  set(VoxelMaps_FLOATING_POINT_OPTIONS -ffp-contract=off)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "IntelLLVM")
+  set(VoxelMaps_FLOATING_POINT_OPTIONS -fp-model=precise -ffp-contract=off)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "NVHPC")
+  set(VoxelMaps_FLOATING_POINT_OPTIONS -Kieee -Mnofma)
+endif()

@@ -1,0 +1,73 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_CooccurrenceJob_h
+#define voxelmaps_CooccurrenceJob_h
+
+#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class CooccurrenceJob
+ * \brief The complete input, parameters and output of a co-occurrence engine.
+ *
+ * \ingroup VoxelMaps
+ */
+struct CooccurrenceJob : TextureFeatureMapJob
+{
+  using Feature = CooccurrenceFeatureMapEnums::Feature;
+  using Aggregation = CooccurrenceFeatureMapEnums::Aggregation;
+
+  /** A pair consists of the voxels p and p + offset. */
+  std::vector<Triple> offsets;
+  /** Features to compute, each at most once. */
+  std::vector<Feature> features;
+  Aggregation          aggregation{ Aggregation::Average };
+  /** Count every pair in both orders. */
+  bool symmetric{ true };
+  /** Value of features of a matrix without pairs. */
+  double emptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  /** Whether all voxels of the whole region, of which the job may be a part, have the same level: the maximal
+   * correlation coefficient is 1 then, instead of 0. So it is if numberOfGrayLevels is 1. */
+  bool hasOneLevel{ false };
+
+  /** Count the pairs of the windows one by one, which is slow, even if the faster engine supports the job. For tests:
+   * the result is bit-identical. */
+  bool walkWindows{ false };
+
+  /** Number of components of a voxel of the output. */
+  std::size_t
+  GetNumberOfComponents() const
+  {
+    return features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
+  }
+};
+
+/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
+ * alone; it is bit-identical for all numbers of workers. Throws EngineError if the job is invalid, except for levels
+ * above numberOfGrayLevels, which it does not look for. */
+VoxelMapsCore_EXPORT void
+ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job);
+} // namespace voxelmaps
+
+#endif // voxelmaps_CooccurrenceJob_h

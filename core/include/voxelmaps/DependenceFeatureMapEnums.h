@@ -1,0 +1,106 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_DependenceFeatureMapEnums_h
+#define voxelmaps_DependenceFeatureMapEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class DependenceFeatureMapEnums
+ * \brief Enumerations of DependenceFeatureMapImageFilter, and the names of the features.
+ *
+ * This header includes no ITK header, so that the engines can include it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT DependenceFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The features of the gray level dependence matrix, with the identifiers of the Image Biomarker
+   * Standardisation Initiative, in the order of PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    SmallDependenceEmphasis = 0,          /**< SDE, IBSI SODN */
+    LargeDependenceEmphasis,              /**< LDE, IBSI IMOQ */
+    GrayLevelNonUniformity,               /**< GLN, IBSI FP8K */
+    DependenceNonUniformity,              /**< DN, IBSI Z87G */
+    DependenceNonUniformityNormalized,    /**< DNN, IBSI OKJI */
+    GrayLevelVariance,                    /**< GLV, IBSI 1PFV */
+    DependenceVariance,                   /**< DV, IBSI DNX2 */
+    DependenceEntropy,                    /**< DE, IBSI FCBV */
+    LowGrayLevelEmphasis,                 /**< LGLE, IBSI TL9H */
+    HighGrayLevelEmphasis,                /**< HGLE, IBSI OAE7 */
+    SmallDependenceLowGrayLevelEmphasis,  /**< SDLGLE, IBSI EQ3F */
+    SmallDependenceHighGrayLevelEmphasis, /**< SDHGLE, IBSI JA6D */
+    LargeDependenceLowGrayLevelEmphasis,  /**< LDLGLE, IBSI NBZI */
+    LargeDependenceHighGrayLevelEmphasis  /**< LDHGLE, IBSI 9QMG */
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** A thread sorts the dependences of one window in its registers. */
+    SortedDependences,
+    /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
+    WindowWalk
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 14;
+
+  /** Abbreviation of a feature, "SDE" for SmallDependenceEmphasis. */
+  static const char *
+  GetAbbreviation(Feature feature);
+
+  /** Full name of a feature as spelled in the enumeration, which is its name in PyRadiomics too. */
+  static const char *
+  GetName(Feature feature);
+
+  /** Find the feature with this abbreviation, full name, or name in the manual of the Image Biomarker Standardisation
+   * Initiative with underscores ("low_dependence_emphasis"), ignoring case. Returns false if there is none. */
+  static bool
+  FindFeature(const std::string & name, Feature & feature);
+
+  /** All features, in the order of the enumeration. */
+  static std::vector<Feature>
+  GetAllFeatures();
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, DependenceFeatureMapEnums::Feature value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, DependenceFeatureMapEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_DependenceFeatureMapEnums_h

@@ -1,0 +1,57 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_DependenceJob_h
+#define voxelmaps_DependenceJob_h
+
+#include "voxelmaps/DependenceFeatureMapEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class DependenceJob
+ * \brief The complete input, parameters and output of an engine of gray level dependences.
+ *
+ * \ingroup VoxelMaps
+ */
+struct DependenceJob : TextureFeatureMapJob
+{
+  using Feature = DependenceFeatureMapEnums::Feature;
+
+  /** The neighbors of a voxel p are p + offset and p - offset. No offset twice, as itself or as its opposite. */
+  std::vector<Triple> offsets;
+  /** A neighbor is dependent if its level differs by at most so much. */
+  std::uint32_t alpha{ 0 };
+  /** Features to compute, each at most once. */
+  std::vector<Feature> features;
+
+  /** Compute the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result
+   * is bit-identical. */
+  bool walkWindows{ false };
+};
+
+/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
+ * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is invalid,
+ * except for levels above numberOfGrayLevels, which it does not look for. */
+VoxelMapsCore_EXPORT void
+ComputeDependenceFeatureMaps(const DependenceJob & job);
+} // namespace voxelmaps
+
+#endif // voxelmaps_DependenceJob_h

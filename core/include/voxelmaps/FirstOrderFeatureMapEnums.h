@@ -1,0 +1,118 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_FirstOrderFeatureMapEnums_h
+#define voxelmaps_FirstOrderFeatureMapEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class FirstOrderFeatureMapEnums
+ * \brief Enumerations of FirstOrderFeatureMapImageFilter, and the names of the features.
+ *
+ * This header includes no ITK header, so that the engines can include it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT FirstOrderFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief First order features, in alphabetical order of their names in PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    Percentile10 = 0,            /**< P10, IBSI QG58 */
+    Percentile90,                /**< P90, IBSI 8DWT */
+    Energy,                      /**< ENE, IBSI N8CA */
+    Entropy,                     /**< ENT, IBSI TLU2 */
+    InterquartileRange,          /**< IQR, IBSI SALO */
+    Kurtosis,                    /**< KUR, IBSI IPH6 + 3 */
+    Maximum,                     /**< MAX, IBSI 84IY */
+    MeanAbsoluteDeviation,       /**< MAD, IBSI 4FUA */
+    Mean,                        /**< MEAN, IBSI Q4LE */
+    Median,                      /**< MED, IBSI Y12H */
+    Minimum,                     /**< MIN, IBSI 1GSF */
+    Range,                       /**< RAN, IBSI 2OJQ */
+    RobustMeanAbsoluteDeviation, /**< RMAD, IBSI 1128 */
+    RootMeanSquared,             /**< RMS, IBSI 5ZWQ */
+    Skewness,                    /**< SKE, IBSI KE2M */
+    StandardDeviation,           /**< SD */
+    TotalEnergy,                 /**< TE */
+    Uniformity,                  /**< UNI, IBSI BJ5W */
+    Variance                     /**< VAR, IBSI ECT3 */
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The faster method that supports the job. */
+    Automatic = 0,
+    /** A thread sorts the intensities of a window; supports windows that fit the shared memory. */
+    SortingNetwork,
+    /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
+    RadixSelection
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 19;
+
+  /** Abbreviation of a feature, "KUR" for Kurtosis. */
+  static const char *
+  GetAbbreviation(Feature feature);
+
+  /** Full name of a feature as spelled in the enumeration. */
+  static const char *
+  GetName(Feature feature);
+
+  /** Name of a feature in PyRadiomics, "10Percentile" for Percentile10. */
+  static const char *
+  GetPyRadiomicsName(Feature feature);
+
+  /** Find the feature with this abbreviation, full name, name in PyRadiomics, or name in the IBSI's manual with
+   * underscores for spaces and hyphens ("10th_intensity_percentile"), ignoring case. Returns false if there is none. */
+  static bool
+  FindFeature(const std::string & name, Feature & feature);
+
+  /** The features that PyRadiomics computes unless told otherwise: all but StandardDeviation. */
+  static std::vector<Feature>
+  GetPyRadiomicsFeatures();
+
+  /** All nineteen features, in the order of the enumeration. */
+  static std::vector<Feature>
+  GetAllFeatures();
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FirstOrderFeatureMapEnums::Feature value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FirstOrderFeatureMapEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_FirstOrderFeatureMapEnums_h

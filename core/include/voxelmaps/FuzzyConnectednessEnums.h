@@ -1,0 +1,124 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_FuzzyConnectednessEnums_h
+#define voxelmaps_FuzzyConnectednessEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace voxelmaps
+{
+/** \class FuzzyConnectednessEnums
+ * \brief Enumerations of FuzzyConnectednessImageFilter.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT FuzzyConnectednessEnums
+{
+public:
+  /** \class AffinityFunction
+   * \brief Affinity of two adjacent voxels of intensities a and b.
+   *
+   * With g(x, m, v) = exp(-(x - m)^2 / (2 v)), mean h = (a + b) / 2 and difference d = |a - b|:
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class AffinityFunction : std::uint8_t
+  {
+    /** sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)); Li et al. (2015), equation (1). */
+    GeometricMean = 0,
+    /** Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance); ITK 3. */
+    WeightedSum,
+    /** The smaller of g(h, ObjectMean, ObjectVariance) and g(d / 2, 0, DifferenceVariance). */
+    Minimum,
+    /** g(d / 2, 0, DifferenceVariance). */
+    Homogeneity,
+    /** 1 / (1 + d), with d rounded to float: paths avoid edges, as in a watershed of the gradient magnitude. */
+    AbsoluteDifference
+  };
+
+  /** \class Adjacency
+   * \brief Which voxels are neighbors.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Adjacency : std::uint8_t
+  {
+    /** Voxels that share a face: 4 in 2D, 6 in 3D. */
+    Face = 0,
+    /** Voxels that share a face or an edge: 8 in 2D, 18 in 3D. */
+    FaceEdge,
+    /** Voxels that share a face, an edge or a corner: 8 in 2D, 26 in 3D. */
+    Full
+  };
+
+  /** \class Method
+   * \brief How the CPU computes strengths. The results of all methods are bit-identical.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Method : std::uint8_t
+  {
+    /** Hierarchy. With MinimumStrength > 0, for which a part of the image suffices, or with more than 8 neighbors per
+     * voxel: Buckets with up to three threads, Tiles with more. */
+    Automatic = 0,
+    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera (1996). The reference method; one
+     * thread. */
+    Queue,
+    /** Strongest voxel first, so that every voxel is settled once; one thread. */
+    Buckets,
+    /** Settles tiles until nothing changes; all threads. */
+    Tiles,
+    /** Merges voxels into ever larger components, then passes strengths down; all threads. The run time does not depend
+     * on the seeds. Images with more than 2^32 links use Buckets instead. */
+    Hierarchy
+  };
+
+  /** \class CudaMethod
+   * \brief How a CUDA device computes strengths. The results of all methods are bit-identical.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** ActiveTiles first, and Hierarchy if that takes long. */
+    Automatic = 0,
+    /** The corrected CUDA-kFOE of Li et al. (2015), made exact by an atomic maximum. */
+    CorrectedKFOE,
+    /** Settles tiles in shared memory until nothing changes. */
+    ActiveTiles,
+    /** Merges voxels into ever larger components, then passes strengths down. The run time does not depend on
+     * shapes. */
+    Hierarchy
+  };
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FuzzyConnectednessEnums::AffinityFunction value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FuzzyConnectednessEnums::Adjacency value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FuzzyConnectednessEnums::Method value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, FuzzyConnectednessEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_FuzzyConnectednessEnums_h

@@ -1,0 +1,63 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_GrayLevelDiscretizationParameters_h
+#define voxelmaps_GrayLevelDiscretizationParameters_h
+
+#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/GrayLevelDiscretizationEnums.h"
+
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class GrayLevelDiscretizationParameters
+ * \brief Parameters of the discretization of gray levels that GrayLevelDiscretizationImageFilter and the texture
+ * filters share, with their defaults and validation.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VoxelMapsCore_EXPORT GrayLevelDiscretizationParameters
+{
+  using MethodEnum = GrayLevelDiscretizationEnums::Method;
+  using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
+
+  static constexpr unsigned int MaximumNumberOfGrayLevels = 65535;
+
+  MethodEnum          method{ MethodEnum::FixedBinNumber };
+  unsigned int        numberOfGrayLevels{ 32 };
+  double              binWidth{ 25.0 };
+  std::vector<double> binEdges;
+  RangeSourceEnum     rangeSource{ RangeSourceEnum::Mask };
+  double              rangeMinimum{ 0.0 };
+  double              rangeMaximum{ 255.0 };
+
+  /** Whether the method depends on a range of intensities. */
+  bool
+  UsesRange() const;
+
+  /** Whether the level of any voxel depends on the whole input. */
+  bool
+  NeedsWholeInput() const;
+
+  /** Throws EngineError, which names the value and the rule, if a parameter is invalid. */
+  void
+  Verify() const;
+};
+} // namespace voxelmaps
+
+#endif // voxelmaps_GrayLevelDiscretizationParameters_h

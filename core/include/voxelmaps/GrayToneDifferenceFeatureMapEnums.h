@@ -1,0 +1,101 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_GrayToneDifferenceFeatureMapEnums_h
+#define voxelmaps_GrayToneDifferenceFeatureMapEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class GrayToneDifferenceFeatureMapEnums
+ * \brief Enumerations of GrayToneDifferenceFeatureMapImageFilter, and the names of the features.
+ *
+ * This header includes no ITK header, so that the engines can include it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT GrayToneDifferenceFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The features of the neighborhood gray tone difference matrix, with the identifiers of the Image Biomarker
+   * Standardisation Initiative, in the order of PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    Busyness = 0, /**< BUS, IBSI NQ30 */
+    Coarseness,   /**< COA, IBSI QCDE */
+    Complexity,   /**< COM, IBSI HDEZ */
+    Contrast,     /**< CON, IBSI 65HE */
+    Strength      /**< STR, IBSI 1X9X */
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** A thread sums the differences of one window by level. */
+    LevelTables,
+    /** A block of threads sums the differences of one window; takes every job. */
+    WindowWalk
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 5;
+
+  /** Abbreviation of a feature, "COA" for Coarseness. */
+  static const char *
+  GetAbbreviation(Feature feature);
+
+  /** Full name of a feature as spelled in the enumeration. */
+  static const char *
+  GetName(Feature feature);
+
+  /** Name of a feature in PyRadiomics, which is its full name. */
+  static const char *
+  GetPyRadiomicsName(Feature feature);
+
+  /** Find the feature with this abbreviation or full name, which is also that of PyRadiomics and of the Image Biomarker
+   * Standardisation Initiative, ignoring case. Returns false if there is none. */
+  static bool
+  FindFeature(const std::string & name, Feature & feature);
+
+  /** All features, in the order of the enumeration. */
+  static std::vector<Feature>
+  GetAllFeatures();
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::Feature value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_GrayToneDifferenceFeatureMapEnums_h

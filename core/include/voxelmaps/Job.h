@@ -1,0 +1,129 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_VoxelMapsJob_h
+#define voxelmaps_VoxelMapsJob_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+// What the jobs of all engines have in common. A job is the interface between a filter and its engines: plain data
+// without ITK types, so that engines compiled by nvcc can use it.
+namespace voxelmaps
+{
+/** Index or size (x, y, z), x fastest in memory; a 2D image has size 1 in z. */
+using Triple = std::array<std::int64_t, 3>;
+
+/** Calls body(0) ... body(numberOfWorkers - 1), concurrently where possible. */
+using ParallelFor =
+  std::function<void(unsigned int numberOfWorkers, const std::function<void(unsigned int worker)> & body)>;
+
+/** \class JobExecution
+ * \brief The threads an engine may use, and the callback by which it reports progress and checks for an abort.
+ *
+ * \ingroup VoxelMaps
+ */
+struct JobExecution
+{
+  unsigned int numberOfWorkers{ 1 };
+  /** If empty, everything runs on the calling thread. */
+  ParallelFor parallelFor;
+  /** Called from any worker with the number of voxels finished since its last call; throws to abort the job. */
+  std::function<void(std::uint64_t numberOfVoxels)> reportProgress;
+
+  void
+  ReportProgress(std::uint64_t numberOfVoxels) const
+  {
+    if (reportProgress)
+    {
+      reportProgress(numberOfVoxels);
+    }
+  }
+  /** Throws if the job is to be aborted. */
+  void
+  CheckAbort() const
+  {
+    this->ReportProgress(0);
+  }
+};
+
+/** \class CudaOptions
+ * \brief The device a CUDA engine uses. It does not affect the result.
+ *
+ * \ingroup VoxelMaps
+ */
+struct CudaOptions
+{
+  int deviceID{ 0 };
+  /** Maximum number of bytes of device memory to use; 0 for all that is free. */
+  std::uint64_t memoryBudget{ 0 };
+};
+
+/** \class CudaReport
+ * \brief How a CUDA engine computed a job.
+ *
+ * \ingroup VoxelMaps
+ */
+struct CudaReport
+{
+  std::string deviceName;
+  /** Number of parts of the image that were computed one after the other. */
+  std::uint64_t numberOfSlabs{ 0 };
+  /** Sum of the times of all kernels. */
+  double kernelMilliseconds{ 0.0 };
+};
+
+/** \class EngineError
+ * \brief An error of an engine or of a device, which a filter turns into an itk::ExceptionObject.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT EngineError : public std::runtime_error
+{
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/** Throw EngineError unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
+template <typename TEnum>
+void
+VerifyEnumerator(const char * nameOfParameter, TEnum value, TEnum last)
+{
+  static_assert(std::is_unsigned<std::underlying_type_t<TEnum>>::value, "there are no negative enumerators");
+  if (value > last)
+  {
+    std::ostringstream message;
+    message << nameOfParameter << " is " << static_cast<unsigned int>(value) << ", which does not exist; it must be 0 ("
+            << static_cast<TEnum>(0) << ") to " << static_cast<unsigned int>(last) << " (" << last << ").";
+    throw EngineError(message.str());
+  }
+}
+
+/** Call compute(begin, end) for parts of 0 ... size - 1, by all workers, with checks for an abort. */
+VoxelMapsCore_EXPORT void
+ForEachRangeOfVoxels(std::int64_t size, const JobExecution & execution,
+                     const std::function<void(std::int64_t begin, std::int64_t end)> & compute);
+} // namespace voxelmaps
+
+#endif // voxelmaps_VoxelMapsJob_h

@@ -1,0 +1,87 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_RelativeFuzzyConnectednessEnums_h
+#define voxelmaps_RelativeFuzzyConnectednessEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace voxelmaps
+{
+/** \class RelativeFuzzyConnectednessEnums
+ * \brief Enumerations of RelativeFuzzyConnectednessImageFilter, whose documentation has the definitions.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT RelativeFuzzyConnectednessEnums
+{
+public:
+  /** \class Competition
+   * \brief Which label gets a voxel.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Competition : std::uint8_t
+  {
+    /** The label of greatest strength: relative fuzzy connectedness (RFC). */
+    Relative = 0,
+    /** The label whose strongest paths the other labels cannot cut off: iterative relative fuzzy connectedness (IRFC),
+     * which is a maximum spanning forest rooted at the seeds. */
+    Iterative
+  };
+
+  /** \class TieRule
+   * \brief What becomes of voxels that several labels have the same claim to.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class TieRule : std::uint8_t
+  {
+    /** They get label 0. */
+    Background = 0,
+    /** They get the smallest number among these labels. */
+    LowestLabel
+  };
+
+  /** \class CudaMethod
+   * \brief How a CUDA device computes labels.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** Hierarchy, except for small images, which the CPU may compute, and for those that the device has too little
+     * memory for, which it does. */
+    Automatic = 0,
+    /** Merges voxels into ever larger components, each of which has one seed in the end. */
+    Hierarchy
+  };
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::Competition value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::TieRule value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_RelativeFuzzyConnectednessEnums_h

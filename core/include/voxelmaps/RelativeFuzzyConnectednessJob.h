@@ -1,0 +1,142 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_RelativeFuzzyConnectednessJob_h
+#define voxelmaps_RelativeFuzzyConnectednessJob_h
+
+#include "voxelmaps/FuzzyConnectednessJob.h"
+#include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class LabelAffinity
+ * \brief Means and variances of the affinity of one label.
+ *
+ * \ingroup VoxelMaps
+ */
+struct LabelAffinity
+{
+  std::uint16_t label{ 0 };
+  double        objectMean{ 0.0 };
+  double        objectVariance{ 1.0 };
+  double        differenceMean{ 0.0 };
+  double        differenceVariance{ 1.0 };
+  /** In place of the values above, if voxels have components. */
+  VectorAffinity vectors{};
+
+  /** Give a problem this affinity. */
+  void
+  ApplyTo(FuzzyConnectednessProblem & problem) const
+  {
+    problem.objectMean = objectMean;
+    problem.objectVariance = objectVariance;
+    problem.differenceMean = differenceMean;
+    problem.differenceVariance = differenceVariance;
+    problem.vectors = vectors;
+  }
+};
+
+/** \class RelativeFuzzyConnectednessJob
+ * \brief The complete input, parameters and outputs of an engine that lets labels compete for voxels.
+ *
+ * \ingroup VoxelMaps
+ */
+struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
+{
+  using Competition = RelativeFuzzyConnectednessEnums::Competition;
+  using TieRule = RelativeFuzzyConnectednessEnums::TieRule;
+
+  /** One per seed, not 0. A voxel may be a seed several times, but of one label only. */
+  std::vector<std::uint16_t> labels;
+  Competition                competition{ Competition::Relative };
+  TieRule                    tieRule{ TieRule::Background };
+  /** If not empty, labels have affinities of their own; those that are not here have that of the problem. For Relative
+   * only. */
+  std::vector<LabelAffinity> affinities;
+
+  /** One label per voxel: std::uint8_t, or std::uint16_t if labelsAre16Bit. */
+  void * labelOutput{ nullptr };
+  bool   labelsAre16Bit{ false };
+  /** One strength and one margin per voxel: float, or double if outputIsDouble. Null if they are not needed. */
+  void * strengthOutput{ nullptr };
+  void * marginOutput{ nullptr };
+  bool   outputIsDouble{ false };
+};
+
+class RelativeHierarchy;
+struct CudaRelativeFuzzyConnectednessOptions;
+struct CudaRelativeFuzzyConnectednessReport;
+
+/** \class RelativeFuzzyConnectednessHierarchy
+ * \brief The contracted graph of an image, with which jobs of other seeds are computed faster.
+ *
+ * It depends on everything in FuzzyConnectednessProblem except the seeds, the minimum strength and the execution. Jobs
+ * whose labels have affinities of their own do not use it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT RelativeFuzzyConnectednessHierarchy
+{
+public:
+  RelativeFuzzyConnectednessHierarchy();
+  ~RelativeFuzzyConnectednessHierarchy();
+  RelativeFuzzyConnectednessHierarchy(const RelativeFuzzyConnectednessHierarchy &) = delete;
+  RelativeFuzzyConnectednessHierarchy &
+  operator=(const RelativeFuzzyConnectednessHierarchy &) = delete;
+
+  bool
+  IsEmpty() const
+  {
+    return m_Hierarchy == nullptr;
+  }
+  void
+  Release();
+
+  /** Number of bytes that it holds; 0 if it is empty. */
+  std::uint64_t
+  GetMemory() const;
+
+private:
+  friend VoxelMapsCore_EXPORT void
+  ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
+                                    RelativeFuzzyConnectednessHierarchy & hierarchy);
+  friend VoxelMapsCore_EXPORT CudaRelativeFuzzyConnectednessReport
+  ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                        const CudaRelativeFuzzyConnectednessOptions & options,
+                                        RelativeFuzzyConnectednessHierarchy &         hierarchy);
+
+  std::unique_ptr<RelativeHierarchy> m_Hierarchy;
+};
+
+/** Compute the outputs of a job on the CPU. The number of workers does not change them. Throws EngineError if the job
+ * is invalid. */
+VoxelMapsCore_EXPORT void
+ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job);
+
+/** The same with a hierarchy, which is built if it is empty or of a device. Otherwise, it must have been built for an
+ * image of the same pixels, mask and affinity, with the same result for all seeds. If this throws, the hierarchy is as
+ * it was before. */
+VoxelMapsCore_EXPORT void
+ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
+                                  RelativeFuzzyConnectednessHierarchy & hierarchy);
+} // namespace voxelmaps
+
+#endif // voxelmaps_RelativeFuzzyConnectednessJob_h

@@ -1,0 +1,136 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_RunLengthFeatureMapEnums_h
+#define voxelmaps_RunLengthFeatureMapEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class RunLengthFeatureMapEnums
+ * \brief Enumerations of RunLengthFeatureMapImageFilter, and the names of the features.
+ *
+ * This header includes no ITK header, so that the engines can include it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT RunLengthFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The sixteen run length features, with the identifiers of the Image Biomarker Standardisation Initiative.
+   *
+   * The first eleven are those of Galloway (1975), Chu (1990), Dasarathy and Holder (1991), as collected by
+   * Zhang et al. (2019), equations (2) to (12).
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    ShortRunEmphasis = 0,             /**< SRE, IBSI 22OV */
+    LongRunEmphasis,                  /**< LRE, IBSI W4KF */
+    GrayLevelNonUniformity,           /**< GLN, IBSI R5YN */
+    RunLengthNonUniformity,           /**< RLN, IBSI W92Y */
+    RunPercentage,                    /**< RP, IBSI 9ZK5 */
+    LowGrayLevelRunEmphasis,          /**< LGRE, IBSI V3SW */
+    HighGrayLevelRunEmphasis,         /**< HGRE, IBSI G3QZ */
+    ShortRunLowGrayLevelEmphasis,     /**< SRLGE, IBSI HTZT */
+    ShortRunHighGrayLevelEmphasis,    /**< SRHGE, IBSI GD3A */
+    LongRunLowGrayLevelEmphasis,      /**< LRLGE, IBSI IVPO */
+    LongRunHighGrayLevelEmphasis,     /**< LRHGE, IBSI 3KUM */
+    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI OVBL */
+    RunLengthNonUniformityNormalized, /**< RLNN, IBSI IC23 */
+    GrayLevelVariance,                /**< GLV, IBSI 8CE5 */
+    RunVariance,                      /**< RV, IBSI SXLW */
+    RunEntropy                        /**< RE, IBSI HJ9O */
+  };
+
+  /** \class Aggregation
+   * \brief How the matrices of the directions of one window are combined into features.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Aggregation : std::uint8_t
+  {
+    /** The features of every direction, one direction after another (Zhang et al. 2019). */
+    PerDirection = 0,
+    /** The mean of the features over the directions (PyRadiomics' default, IBSI "averaged"). */
+    Average,
+    /** The features of the sum of all matrices (IBSI "merged"). */
+    Merge
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** The parallel algorithm of Zhang et al. (2019): all windows are written out, sorted and reduced by key. */
+    SortReduce,
+    /** A warp walks the runs of one window; supports every job. */
+    WindowWalk,
+    /** The voxels of a small 2D window are the bits of a machine word. */
+    WindowWord,
+    /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
+    BoxSums,
+    /** Windows slide along y and keep their matrices up to date; supports windows of any size and merged matrices. */
+    SlidingWindow
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 16;
+
+  /** Abbreviation of a feature, "SRE" for ShortRunEmphasis. */
+  static const char *
+  GetAbbreviation(Feature feature);
+
+  /** Full name of a feature as spelled in the enumeration. */
+  static const char *
+  GetName(Feature feature);
+
+  /** Find the feature with this abbreviation or full name, ignoring case. Returns false if there is none. */
+  static bool
+  FindFeature(const std::string & name, Feature & feature);
+
+  /** The eleven features of Zhang et al. (2019): the default of the filter. */
+  static std::vector<Feature>
+  GetElevenFeatures();
+
+  /** All sixteen features, in the order of the enumeration. */
+  static std::vector<Feature>
+  GetAllFeatures();
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::Feature value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::Aggregation value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_RunLengthFeatureMapEnums_h

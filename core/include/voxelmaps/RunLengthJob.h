@@ -1,0 +1,68 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_RunLengthJob_h
+#define voxelmaps_RunLengthJob_h
+
+#include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class RunLengthJob
+ * \brief The complete input, parameters and output of a run length engine.
+ *
+ * \ingroup VoxelMaps
+ */
+struct RunLengthJob : TextureFeatureMapJob
+{
+  using Feature = RunLengthFeatureMapEnums::Feature;
+  using Aggregation = RunLengthFeatureMapEnums::Aggregation;
+
+  /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
+  std::vector<Triple> offsets;
+  /** Features to compute, each at most once. */
+  std::vector<Feature> features;
+  Aggregation          aggregation{ Aggregation::Average };
+  /** Leave out, window by window, directions in which no line holds two voxels: see
+   * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
+  bool skipDirectionsWithoutPairs{ false };
+
+  /** Walk the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result is
+   * bit-identical. */
+  bool walkWindows{ false };
+
+  /** Number of components of a voxel of the output. */
+  std::size_t
+  GetNumberOfComponents() const
+  {
+    return features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
+  }
+};
+
+/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
+ * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
+ * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
+VoxelMapsCore_EXPORT void
+ComputeRunLengthFeatureMaps(const RunLengthJob & job);
+} // namespace voxelmaps
+
+#endif // voxelmaps_RunLengthJob_h

@@ -1,0 +1,126 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_SizeZoneFeatureMapEnums_h
+#define voxelmaps_SizeZoneFeatureMapEnums_h
+
+#include "voxelmaps/CoreExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class SizeZoneFeatureMapEnums
+ * \brief Enumerations of SizeZoneFeatureMapImageFilter, and the names of the features.
+ *
+ * This header includes no ITK header, so that the engines can include it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT SizeZoneFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief Features of gray level size zone matrices, in alphabetical order of their names in PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    GrayLevelNonUniformity = 0,       /**< GLN, IBSI JNSA */
+    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI Y1RO */
+    GrayLevelVariance,                /**< GLV, IBSI BYLV */
+    HighGrayLevelZoneEmphasis,        /**< HGLZE, IBSI 5GN9 */
+    LargeAreaEmphasis,                /**< LAE, IBSI 48P8 */
+    LargeAreaHighGrayLevelEmphasis,   /**< LAHGLE, IBSI J17V */
+    LargeAreaLowGrayLevelEmphasis,    /**< LALGLE, IBSI YH51 */
+    LowGrayLevelZoneEmphasis,         /**< LGLZE, IBSI XMSY */
+    SizeZoneNonUniformity,            /**< SZN, IBSI 4JP3 */
+    SizeZoneNonUniformityNormalized,  /**< SZNN, IBSI VB3A */
+    SmallAreaEmphasis,                /**< SAE, IBSI 5QRC */
+    SmallAreaHighGrayLevelEmphasis,   /**< SAHGLE, IBSI HW1V */
+    SmallAreaLowGrayLevelEmphasis,    /**< SALGLE, IBSI 5RAI */
+    ZoneEntropy,                      /**< ZE, IBSI GU8N */
+    ZonePercentage,                   /**< ZP, IBSI P30P */
+    ZoneVariance                      /**< ZV, IBSI 3NSA */
+  };
+
+  /** \class Connectivity
+   * \brief Which voxels are neighbors in a zone.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Connectivity : std::uint8_t
+  {
+    /** All that share a face, an edge or a corner: 26 in 3D, 8 in 2D (PyRadiomics, IBSI "3D"). */
+    Full = 0,
+    /** The 8 neighbors in the xy plane: zones of 3D windows are those of their slices (IBSI "2.5D"). */
+    InPlane
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The faster method that supports the job. */
+    Automatic = 0,
+    /** A thread fills the zones of a window as sets of bits; supports windows up to 7 x 7 x 7. */
+    BitPlanes,
+    /** A block joins equal neighbors of a window; supports every job. */
+    UnionFind
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 16;
+
+  /** Abbreviation of a feature, "SAE" for SmallAreaEmphasis. */
+  static const char *
+  GetAbbreviation(Feature feature);
+
+  /** Full name of a feature as spelled in the enumeration. */
+  static const char *
+  GetName(Feature feature);
+
+  /** Name of a feature in PyRadiomics, which is its full name. */
+  static const char *
+  GetPyRadiomicsName(Feature feature);
+
+  /** Find the feature with this abbreviation, full name, or name in the IBSI's manual with underscores for spaces and
+   * hyphens ("small_zone_emphasis"), ignoring case. Returns false if there is none. */
+  static bool
+  FindFeature(const std::string & name, Feature & feature);
+
+  /** All sixteen features, in the order of the enumeration. */
+  static std::vector<Feature>
+  GetAllFeatures();
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::Feature value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::Connectivity value);
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::CudaMethod value);
+} // namespace voxelmaps
+
+#endif // voxelmaps_SizeZoneFeatureMapEnums_h

@@ -1,0 +1,51 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_SizeZoneJob_h
+#define voxelmaps_SizeZoneJob_h
+
+#include "voxelmaps/SizeZoneFeatureMapEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
+
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class SizeZoneJob
+ * \brief The complete input, parameters and output of a size zone engine.
+ *
+ * \ingroup VoxelMaps
+ */
+struct SizeZoneJob : TextureFeatureMapJob
+{
+  using Feature = SizeZoneFeatureMapEnums::Feature;
+  using Connectivity = SizeZoneFeatureMapEnums::Connectivity;
+
+  /** Features to compute, each at most once. */
+  std::vector<Feature> features;
+  /** Which voxels are neighbors. */
+  Connectivity connectivity{ Connectivity::Full };
+};
+
+/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
+ * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is invalid,
+ * except for levels above numberOfGrayLevels, which it does not look for. */
+VoxelMapsCore_EXPORT void
+ComputeSizeZoneFeatureMaps(const SizeZoneJob & job);
+} // namespace voxelmaps
+
+#endif // voxelmaps_SizeZoneJob_h

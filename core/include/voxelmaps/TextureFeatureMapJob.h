@@ -1,0 +1,81 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_TextureFeatureMapJob_h
+#define voxelmaps_TextureFeatureMapJob_h
+
+#include "voxelmaps/Job.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** Instruction sets that the CPU engines are compiled for, each with all before it. */
+enum class InstructionSet : std::uint8_t
+{
+  Baseline,
+  AVX2,
+  AVX512
+};
+
+/** \class TextureFeatureMapJob
+ * \brief Input and output of the engines of all texture filters: levels, window, output region and threads.
+ *
+ * The level buffer and the output region share one index frame. Voxels outside the level buffer count as absent, like
+ * level 0.
+ *
+ * \ingroup VoxelMaps
+ */
+struct TextureFeatureMapJob
+{
+  /** Gray levels 1..numberOfGrayLevels, 0 where a voxel is absent. */
+  const std::uint16_t * levels{ nullptr };
+  Triple                levelsIndex{ { 0, 0, 0 } };
+  Triple                levelsSize{ { 0, 0, 0 } };
+  std::uint32_t         numberOfGrayLevels{ 0 };
+
+  /** Intensities of the voxels of the level buffer, null if the class needs none: float, or double if
+   * intensitiesAreDouble; NaN where a voxel is absent, and nowhere else, and no negative zero. */
+  const void * intensities{ nullptr };
+  bool         intensitiesAreDouble{ false };
+
+  /** Interleaved components of all voxels of the output region: float, or double if outputIsDouble. */
+  void * output{ nullptr };
+  bool   outputIsDouble{ false };
+  Triple outputIndex{ { 0, 0, 0 } };
+  Triple outputSize{ { 0, 0, 0 } };
+  /** One byte per voxel of the output region, 0 where no features are to be computed; null selects all voxels. */
+  const std::uint8_t * selection{ nullptr };
+  /** Value of all components of a voxel that is absent or not selected. */
+  double backgroundValue{ 0.0 };
+
+  /** The window of voxel p consists of p - windowAnchor ... p - windowAnchor + windowSize - 1. */
+  Triple windowSize{ { 1, 1, 1 } };
+  Triple windowAnchor{ { 0, 0, 0 } };
+
+  /** Widest instruction set that the CPU engine may use; it never uses one that the processor does not support. */
+  InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
+
+  JobExecution execution;
+};
+
+/** The widest instruction set that the CPU engines can use on this processor. */
+VoxelMapsCore_EXPORT InstructionSet
+GetWidestInstructionSet();
+} // namespace voxelmaps
+
+#endif // voxelmaps_TextureFeatureMapJob_h

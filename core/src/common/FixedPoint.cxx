@@ -1,0 +1,141 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "common/FixedPoint.h"
+
+#include "common/WideProduct.h"
+
+namespace voxelmaps
+{
+namespace
+{
+// log2(n) * 2^56 by repeated squaring.
+std::uint64_t
+Log2FixedPoint(std::uint64_t n)
+{
+  int exponent = 63;
+  while ((n >> exponent) == 0)
+  {
+    --exponent;
+  }
+  std::uint64_t mantissa = n << (63 - exponent); // [1, 2) with 63 fraction bits
+  std::uint64_t fraction = 0;
+  for (int bit = 0; bit < 56; ++bit)
+  {
+    mantissa = MultiplyHigh(mantissa, mantissa); // [1, 4) with 62 fraction bits
+    fraction <<= 1;
+    if (mantissa >> 63)
+    {
+      fraction |= 1;
+    }
+    else
+    {
+      mantissa <<= 1;
+    }
+  }
+  return (static_cast<std::uint64_t>(exponent) << 56) + fraction;
+}
+} // namespace
+
+int
+CeilLog2(std::uint64_t n)
+{
+  int bits = 0;
+  while ((std::uint64_t{ 1 } << bits) < n)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
+double
+PowerOfTwo(int exponent)
+{
+  double power = 1.0;
+  for (; exponent > 0; --exponent)
+  {
+    power *= 2.0;
+  }
+  for (; exponent < 0; ++exponent)
+  {
+    power *= 0.5;
+  }
+  return power;
+}
+
+std::int64_t
+EntropyTerm(std::uint64_t n, int bits)
+{
+  if (n < 2)
+  {
+    return 0;
+  }
+  const std::uint64_t logarithm = Log2FixedPoint(n);
+  const std::uint64_t high = MultiplyHigh(n, logarithm);
+  const std::uint64_t low = n * logarithm;
+  const int           shift = 56 - bits;
+  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
+  const std::uint64_t carry = rounded < low ? 1 : 0;
+  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
+}
+
+int
+EntropyBits(std::uint64_t maxNumber)
+{
+  constexpr int maxBits = 48;
+  constexpr int bitsOfSum = 61;
+  int           bits = 0;
+  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << bitsOfSum)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
+std::vector<std::int64_t>
+MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution)
+{
+  std::vector<std::int64_t> table;
+  table.reserve(maxNumber + 1);
+  for (std::uint64_t n = 0; n <= maxNumber; ++n)
+  {
+    if (n % 65536 == 65535)
+    {
+      execution.CheckAbort();
+    }
+    table.push_back(EntropyTerm(n, bits));
+  }
+  return table;
+}
+
+std::int64_t
+FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits)
+{
+  // Long division; the remainder leaves 30 bits of a word for the next digit.
+  std::uint64_t quotient = numerator / denominator;
+  std::uint64_t remainder = numerator % denominator;
+  while (bits > 0)
+  {
+    const int digit = bits < 30 ? bits : 30;
+    remainder <<= digit;
+    quotient = (quotient << digit) + remainder / denominator;
+    remainder %= denominator;
+    bits -= digit;
+  }
+  return static_cast<std::int64_t>(2 * remainder >= denominator ? quotient + 1 : quotient);
+}
+} // namespace voxelmaps

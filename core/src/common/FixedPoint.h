@@ -1,0 +1,68 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FixedPoint_h
+#define FixedPoint_h
+
+#include "voxelmaps/Job.h"
+
+#include <cstdint>
+#include <vector>
+
+// Fixed-point numbers by integer arithmetic alone, since mathematical functions differ between C libraries.
+namespace voxelmaps
+{
+/** The least number of bits b with 2^b >= n. */
+int
+CeilLog2(std::uint64_t n);
+
+/** Bits of the binary number n. */
+constexpr int
+BitsOf(std::uint64_t n)
+{
+  int bits = 0;
+  for (; n != 0; n >>= 1)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
+/** 2^exponent, exact. */
+double
+PowerOfTwo(int exponent);
+
+/** round(2^bits n log2(n)) for bits < 56; 0 for n < 2. */
+std::int64_t
+EntropyTerm(std::uint64_t n, int bits);
+
+/** The most bits, up to 48, with which EntropyTerm(maxNumber, bits) is below 2^61, and so is any sum of terms whose
+ * numbers add up to maxNumber. */
+int
+EntropyBits(std::uint64_t maxNumber);
+
+/** EntropyTerm(0, bits) ... EntropyTerm(maxNumber, bits). Large tables take seconds, so the execution can be aborted.
+ */
+std::vector<std::int64_t>
+MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution);
+
+/** round(2^bits numerator / denominator) for numerator <= denominator < 2^34 and bits < 63. */
+std::int64_t
+FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits);
+} // namespace voxelmaps
+
+#endif // FixedPoint_h

@@ -1,0 +1,168 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "common/HostMemory.h"
+
+#include "common/ParallelFor.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__linux__)
+#  include <sys/mman.h>
+#  include <unistd.h>
+#endif
+#if defined(__SSE2__) || defined(_M_X64)
+#  define VOXELMAPS_STREAMING_STORES
+#  include <emmintrin.h>
+#endif
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr std::uintptr_t pageBytes = 4096;
+// On x86-64, and on 64-bit Arm with pages of 4096 bytes. Of other sizes, some pages are ordinary ones.
+constexpr std::uintptr_t hugePageBytes = std::uintptr_t{ 2 } << 20;
+// Smaller buffers often come from memory that has been written to before.
+constexpr std::size_t minBytesForHugePages = std::size_t{ 4 } << 20;
+
+#if defined(__linux__)
+// MADV_POPULATE_WRITE of Linux 5.14, which older headers lack.
+constexpr int adviceToPopulate = 23;
+#endif
+} // namespace
+
+void
+UseHugePages(void * data, std::size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+  if (data == nullptr || bytes < minBytesForHugePages)
+  {
+    return;
+  }
+  const auto           address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t offset = (hugePageBytes - address % hugePageBytes) % hugePageBytes;
+  const std::uintptr_t end = (address + bytes) / hugePageBytes * hugePageBytes;
+  if (address + offset < end)
+  {
+    // A hint: without huge pages, only time is lost.
+    static_cast<void>(madvise(static_cast<char *>(data) + offset, end - address - offset, MADV_HUGEPAGE));
+  }
+#else
+  static_cast<void>(data);
+  static_cast<void>(bytes);
+#endif
+}
+
+void
+TouchMemory(void * data, std::size_t bytes, const JobExecution & execution)
+{
+  // Fewer take less time than it takes to start a worker.
+  constexpr std::int64_t minHugePagesPerWorker = 1;
+
+  UseHugePages(data, bytes);
+  if (bytes == 0)
+  {
+    return;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const auto firstHugePage = address / hugePageBytes;
+  const auto hugePages = static_cast<std::int64_t>((address + bytes - 1) / hugePageBytes - firstHugePage + 1);
+  // Workers that write to the same huge page would wait for each other.
+  ForEachRange(hugePages, minHugePagesPerWorker, execution, [=](std::int64_t first, std::int64_t last) {
+    const auto atHugePage = [=](std::int64_t number) {
+      return (firstHugePage + static_cast<std::uintptr_t>(number)) * hugePageBytes;
+    };
+    const std::uintptr_t begin = std::max(atHugePage(first), address);
+    const std::uintptr_t end = std::min(atHugePage(last), address + bytes);
+    for (std::uintptr_t at = begin; at < end; at += pageBytes - at % pageBytes)
+    {
+      static_cast<volatile char *>(data)[at - address] = 0;
+    }
+  });
+}
+
+void
+PopulateHugePages(void * data, std::size_t bytes, std::size_t begin, std::size_t end)
+{
+#if defined(__linux__)
+  if (!PopulatesHugePages())
+  {
+    return;
+  }
+  const auto           address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t endOfPages = (address + bytes) / pageBytes * pageBytes;
+  const std::uintptr_t endOfPart = address + std::min(end, bytes);
+  for (std::uintptr_t at = (address + begin + hugePageBytes - 1) / hugePageBytes * hugePageBytes;
+       at < std::min(endOfPart, endOfPages);
+       at += hugePageBytes)
+  {
+    // A hint: otherwise, the first write takes longer.
+    static_cast<void>(
+      madvise(static_cast<char *>(data) + (at - address), std::min(hugePageBytes, endOfPages - at), adviceToPopulate));
+  }
+#else
+  static_cast<void>(data);
+  static_cast<void>(bytes);
+  static_cast<void>(begin);
+  static_cast<void>(end);
+#endif
+}
+
+bool
+PopulatesHugePages()
+{
+#if defined(__linux__)
+  // Systems refuse a hint that they do not know, even about nothing.
+  static const bool populates =
+    sysconf(_SC_PAGESIZE) == static_cast<long>(pageBytes) && madvise(nullptr, 0, adviceToPopulate) == 0;
+  return populates;
+#else
+  return false;
+#endif
+}
+
+void
+CopyPastCaches(void * to, const void * from, std::size_t bytes)
+{
+#if defined(VOXELMAPS_STREAMING_STORES)
+  constexpr std::size_t vectorBytes = sizeof(__m128i);
+  constexpr std::size_t lineBytes = 4 * vectorBytes;
+
+  auto *            target = static_cast<char *>(to);
+  const auto *      source = static_cast<const char *>(from);
+  const std::size_t unaligned = (vectorBytes - reinterpret_cast<std::uintptr_t>(to) % vectorBytes) % vectorBytes;
+  std::size_t       at = std::min(unaligned, bytes);
+  std::memcpy(target, source, at);
+  for (; at + lineBytes <= bytes; at += lineBytes)
+  {
+    for (std::size_t i = at; i < at + lineBytes; i += vectorBytes)
+    {
+      _mm_stream_si128(reinterpret_cast<__m128i *>(target + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i)));
+    }
+  }
+  std::memcpy(target + at, source + at, bytes - at);
+  // Before other threads learn that the copy is done.
+  _mm_sfence();
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+} // namespace voxelmaps

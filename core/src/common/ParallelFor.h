@@ -1,0 +1,116 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ParallelFor_h
+#define ParallelFor_h
+
+#include "voxelmaps/Job.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+namespace voxelmaps
+{
+/** While it exists, floating-point operations of this thread round to nearest, keep denormals and do not trap, whatever
+ * the caller has set. */
+class DefaultFloatingPointEnvironment
+{
+public:
+  DefaultFloatingPointEnvironment()
+  {
+    std::fegetenv(&m_Former);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  DefaultFloatingPointEnvironment(const DefaultFloatingPointEnvironment &) = delete;
+  DefaultFloatingPointEnvironment &
+  operator=(const DefaultFloatingPointEnvironment &) = delete;
+  ~DefaultFloatingPointEnvironment() { std::fesetenv(&m_Former); }
+
+private:
+  std::fenv_t m_Former;
+};
+
+/** Let workers take tasks 0 ... numberOfTasks - 1 until none is left. makeWorker(number) is called once in every worker
+ * and returns the function that is called with each task. The first exception ends all tasks and is thrown again here:
+ * thread pools lose them. */
+template <typename TMakeWorker>
+void
+ForEachTask(std::int64_t numberOfTasks, const JobExecution & execution, const TMakeWorker & makeWorker)
+{
+  std::atomic<std::int64_t> next{ 0 };
+  std::exception_ptr        error;
+  std::mutex                mutex;
+
+  const std::function<void(unsigned int)> body = [&](unsigned int worker) {
+    const DefaultFloatingPointEnvironment environment;
+    try
+    {
+      auto compute = makeWorker(worker);
+      for (std::int64_t task = next++; task < numberOfTasks; task = next++)
+      {
+        compute(task);
+      }
+    }
+    catch (...)
+    {
+      next = numberOfTasks;
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (!error)
+      {
+        error = std::current_exception();
+      }
+    }
+  };
+
+  const auto workers = static_cast<unsigned int>(
+    std::max<std::int64_t>(1, std::min<std::int64_t>(execution.numberOfWorkers, numberOfTasks)));
+  if (execution.parallelFor && workers > 1)
+  {
+    execution.parallelFor(workers, body);
+  }
+  else
+  {
+    body(0);
+  }
+  if (error)
+  {
+    std::rethrow_exception(error);
+  }
+}
+
+/** Cut 0 ... size - 1 into one range per worker, of at least minSizePerWorker, and call compute(begin, end) for each.
+ */
+template <typename TCompute>
+void
+ForEachRange(std::int64_t size, std::int64_t minSizePerWorker, const JobExecution & execution, const TCompute & compute)
+{
+  const std::int64_t ranges =
+    std::max<std::int64_t>(1, std::min<std::int64_t>(execution.numberOfWorkers, size / minSizePerWorker));
+  ForEachTask(ranges, execution, [&](unsigned int) {
+    return [&](std::int64_t range) {
+      compute(size / ranges * range + std::min(range, size % ranges),
+              size / ranges * (range + 1) + std::min(range + 1, size % ranges));
+    };
+  });
+}
+} // namespace voxelmaps
+
+#endif // ParallelFor_h

@@ -1,0 +1,196 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef WideInteger_h
+#define WideInteger_h
+
+#include "common/WideProduct.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace voxelmaps
+{
+/** A signed integer of VWords 64-bit words in two's complement, modulo 2^(64 VWords). */
+template <int VWords>
+struct WideInteger
+{
+  std::uint64_t words[VWords]; // the lowest one first
+
+  WideInteger() = default;
+  VOXELMAPS_HOST_DEVICE
+  WideInteger(std::int64_t value)
+  {
+    words[0] = static_cast<std::uint64_t>(value);
+    for (int i = 1; i < VWords; ++i)
+    {
+      words[i] = value < 0 ? ~std::uint64_t{ 0 } : 0;
+    }
+  }
+
+  VOXELMAPS_HOST_DEVICE bool
+  IsNegative() const
+  {
+    return (words[VWords - 1] >> 63) != 0;
+  }
+
+  friend VOXELMAPS_HOST_DEVICE inline WideInteger
+  operator+(const WideInteger & a, const WideInteger & b)
+  {
+    WideInteger   sum;
+    std::uint64_t carry = 0;
+    for (int i = 0; i < VWords; ++i)
+    {
+      const std::uint64_t partial = a.words[i] + b.words[i];
+      sum.words[i] = partial + carry;
+      carry = (partial < a.words[i] ? 1 : 0) + (sum.words[i] < partial ? 1 : 0);
+    }
+    return sum;
+  }
+
+  friend VOXELMAPS_HOST_DEVICE inline WideInteger
+  operator-(const WideInteger & a, const WideInteger & b)
+  {
+    WideInteger   difference;
+    std::uint64_t borrow = 0;
+    for (int i = 0; i < VWords; ++i)
+    {
+      const std::uint64_t partial = a.words[i] - b.words[i];
+      difference.words[i] = partial - borrow;
+      borrow = (a.words[i] < b.words[i] ? 1 : 0) + (partial < borrow ? 1 : 0);
+    }
+    return difference;
+  }
+
+  /** Two's complement gives the right product modulo 2^(64 VWords) for all signs. */
+  friend VOXELMAPS_HOST_DEVICE inline WideInteger
+  operator*(const WideInteger & a, const WideInteger & b)
+  {
+    WideInteger product(0);
+    for (int i = 0; i < VWords; ++i)
+    {
+      std::uint64_t carry = 0;
+      for (int j = 0; i + j < VWords; ++j)
+      {
+        std::uint64_t low = a.words[i] * b.words[j];
+        std::uint64_t high = MultiplyHigh(a.words[i], b.words[j]);
+        low += carry;
+        high += low < carry ? 1 : 0;
+        product.words[i + j] += low;
+        high += product.words[i + j] < low ? 1 : 0;
+        carry = high;
+      }
+    }
+    return product;
+  }
+
+  /** 2^32 times the integer. */
+  VOXELMAPS_HOST_DEVICE WideInteger
+  ShiftedByHalfWord() const
+  {
+    WideInteger shifted;
+    shifted.words[0] = words[0] << 32;
+    for (int i = 1; i < VWords; ++i)
+    {
+      shifted.words[i] = (words[i] << 32) | (words[i - 1] >> 32);
+    }
+    return shifted;
+  }
+};
+
+/** sum += a b, for sums that stay positive. */
+VOXELMAPS_HOST_DEVICE inline void
+AddProduct(WideInteger<2> & sum, std::uint64_t a, std::uint64_t b)
+{
+  const std::uint64_t low = a * b;
+  sum.words[0] += low;
+  sum.words[1] += MultiplyHigh(a, b) + (sum.words[0] < low ? 1 : 0);
+}
+
+VOXELMAPS_HOST_DEVICE inline void
+AddProduct(WideInteger<2> & sum, const WideInteger<2> & a, std::uint64_t b)
+{
+  AddProduct(sum, a.words[0], b);
+  sum.words[1] += a.words[1] * b;
+}
+
+/** Number of zeros before the highest bit that is set; one is. */
+VOXELMAPS_HOST_DEVICE inline int
+LeadingZeros(std::uint64_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(bits));
+#elif defined(__GNUC__)
+  return __builtin_clzll(bits);
+#else
+  int zeros = 0;
+  for (; (bits >> 63) == 0; bits <<= 1)
+  {
+    ++zeros;
+  }
+  return zeros;
+#endif
+}
+
+/** The nearest double, rounded once. */
+template <int VWords>
+VOXELMAPS_HOST_DEVICE inline double
+ToDouble(const WideInteger<VWords> & integer)
+{
+  const bool                isNegative = integer.IsNegative();
+  const WideInteger<VWords> magnitude = isNegative ? WideInteger<VWords>(0) - integer : integer;
+  int                       top = VWords - 1;
+  while (top > 0 && magnitude.words[top] == 0)
+  {
+    --top;
+  }
+  std::uint64_t bits = magnitude.words[top];
+  if (top > 0)
+  {
+    // The upper 64 bits, the last of which is set if any bit below them is: 10 bits beyond a double's 53 keep rounding
+    // right.
+    const int shift = LeadingZeros(bits);
+    bits <<= shift;
+    const std::uint64_t next = magnitude.words[top - 1];
+    if (shift > 0)
+    {
+      bits |= next >> (64 - shift);
+    }
+    bool isInexact = (next << shift) != 0;
+    for (int i = 0; i < top - 1; ++i)
+    {
+      isInexact = isInexact || magnitude.words[i] != 0;
+    }
+    bits |= isInexact ? 1 : 0;
+    const std::uint64_t exponent = static_cast<std::uint64_t>(1023 + 64 * top - shift) << 52;
+    double              power;
+    std::memcpy(&power, &exponent, sizeof(power));
+    const double value = static_cast<double>(bits) * power;
+    return isNegative ? -value : value;
+  }
+  return isNegative ? -static_cast<double>(bits) : static_cast<double>(bits);
+}
+
+/** For code that takes doubles or wide integers. */
+VOXELMAPS_HOST_DEVICE inline double
+ToDouble(double value)
+{
+  return value;
+}
+} // namespace voxelmaps
+
+#endif // WideInteger_h

@@ -1,0 +1,137 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/RelativeResults.h"
+
+#include "connectedness/AffinityPlan.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr std::uint32_t leastKey = noKey + 1;
+
+struct Keys
+{
+  std::uint32_t ofWinner;
+  std::uint32_t ofOthers;
+};
+} // namespace
+
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job)
+  : m_Job(job)
+  , m_Combination(MakeAffinityTerms(job).combination)
+  , m_MinKey(MinKey(job))
+{}
+
+template <typename TGetLabel>
+void
+RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const
+{
+  const auto write = [&](auto * out) {
+    for (int i = 0; i < count; ++i)
+    {
+      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(getLabel(i));
+    }
+  };
+  if (m_Job.labelsAre16Bit)
+  {
+    write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
+  }
+  else
+  {
+    write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
+  }
+}
+
+template <typename TGetKeys>
+void
+RelativeResults::WriteStrengths(std::int64_t first, int count, const TGetKeys & getKeys) const
+{
+  const auto writeReals = [&](auto * strengths, auto * margins) {
+    using Real = std::remove_reference_t<decltype(*strengths)>;
+    for (int i = 0; i < count; ++i)
+    {
+      const Keys keys = getKeys(i);
+      if (strengths != nullptr)
+      {
+        strengths[first + i] = static_cast<Real>(GetStrength(m_Combination, m_MinKey, keys.ofWinner));
+      }
+      if (margins != nullptr)
+      {
+        margins[first + i] = static_cast<Real>(GetMargin(m_Combination, m_MinKey, keys.ofWinner, keys.ofOthers));
+      }
+    }
+  };
+  if (m_Job.strengthOutput != nullptr || m_Job.marginOutput != nullptr)
+  {
+    if (m_Job.outputIsDouble)
+    {
+      writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput));
+    }
+    else
+    {
+      writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
+    }
+  }
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
+                       const ComponentResult * components, const SeedTree & seeds) const
+{
+  const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
+  const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  const auto getKeys = [&](int i) {
+    const ComponentResult & component = components[numbers[i]];
+    return Keys{ std::min(strengths[i], component.strength), component.otherKey };
+  };
+  if (isRelative || m_MinKey > leastKey)
+  {
+    this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
+      const ComponentResult & component = components[numbers[i]];
+      const Keys              keys = getKeys(i);
+      if (keys.ofWinner < m_MinKey)
+      {
+        return 0;
+      }
+      if (!isRelative || keys.ofWinner > keys.ofOthers)
+      {
+        return component.label;
+      }
+      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.ofWinner) : std::uint16_t{ 0 };
+    });
+  }
+  else
+  {
+    // The voxels of a component with a label have at least the least key.
+    this->WriteLabels(first, count, [&](int i) { return components[numbers[i]].label; });
+  }
+  this->WriteStrengths(first, count, getKeys);
+}
+
+void
+RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+                       const std::uint16_t * labels) const
+{
+  this->WriteLabels(first, count, [&](int i) { return keys[i] >= m_MinKey ? labels[i] : std::uint16_t{ 0 }; });
+  this->WriteStrengths(first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; });
+}
+} // namespace voxelmaps

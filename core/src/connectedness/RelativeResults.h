@@ -1,0 +1,87 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef RelativeResults_h
+#define RelativeResults_h
+
+#include "connectedness/SeedTree.h"
+#include "voxelmaps/RelativeFuzzyConnectednessJob.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** Strength of a voxel by its key for the winner; 0 below a minimum. */
+VOXELMAPS_HOST_DEVICE inline double
+GetStrength(Combination combination, std::uint32_t minKey, std::uint32_t key)
+{
+  return key >= minKey ? StrengthOfKey(combination, key) : 0.0;
+}
+
+/** Margin of a voxel by its keys for the winner and for all others. */
+VOXELMAPS_HOST_DEVICE inline double
+GetMargin(Combination combination, std::uint32_t minKey, std::uint32_t key, std::uint32_t otherKey)
+{
+  return key >= minKey && key > otherKey ? StrengthOfKey(combination, key) - StrengthOfKey(combination, otherKey) : 0.0;
+}
+
+/** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says
+ * about this seed. */
+struct ComponentResult
+{
+  std::uint32_t strength;
+  std::uint32_t otherKey;
+  std::uint32_t seed;
+  std::uint16_t label;
+};
+
+/** Turns keys and labels into the outputs of a job. */
+class RelativeResults
+{
+public:
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job);
+
+  /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
+   * its component, but at most strengths[i]. */
+  void
+  Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
+        const ComponentResult * components, const SeedTree & seeds) const;
+
+  /** Write voxels whose greatest keys of the winner and of any other label are known; ties have label 0 already. */
+  void
+  Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
+        const std::uint16_t * labels) const;
+
+private:
+  /** Write getLabel(i) for voxel first + i. */
+  template <typename TGetLabel>
+  void
+  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const;
+
+  /** Write strengths and margins, if they are wanted; getKeys(i) returns the keys of the winner and of any other label.
+   */
+  template <typename TGetKeys>
+  void
+  WriteStrengths(std::int64_t first, int count, const TGetKeys & getKeys) const;
+
+  const RelativeFuzzyConnectednessJob & m_Job;
+  const Combination                     m_Combination;
+  const std::uint32_t                   m_MinKey;
+};
+} // namespace voxelmaps
+
+#endif // RelativeResults_h

@@ -1,0 +1,108 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/SeedTree.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace voxelmaps
+{
+SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+                   const std::function<void()> & checkAbort)
+  : m_Labels(labels)
+  , m_Parents(labels.size())
+  , m_Keys(labels.size(), noKey)
+  , m_OtherKeys(labels.size(), noKey)
+  , m_FirstSteps(labels.size() + 1, 0)
+{
+  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
+  std::vector<std::uint32_t> sizes(labels.size(), 1);
+  std::vector<std::uint16_t> lowest(labels);
+  std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
+  std::vector<std::pair<std::uint32_t, SeedTreeStep>> stepsOfRoots;
+  const auto                                          findRoot = [this](std::uint32_t seed) {
+    while (m_Parents[seed] != seed)
+    {
+      seed = m_Parents[seed];
+    }
+    return seed;
+  };
+
+  std::sort(links.begin(), links.end(), [](const SeedLink & a, const SeedLink & b) { return a.key > b.key; });
+  constexpr std::size_t linksBetweenChecks = std::size_t{ 1 } << 16;
+  for (std::size_t i = 0; i < links.size(); ++i)
+  {
+    if (checkAbort && i % linksBetweenChecks == 0)
+    {
+      checkAbort();
+    }
+    const SeedLink & link = links[i];
+    std::uint32_t    root = findRoot(link.a);
+    std::uint32_t    other = findRoot(link.b);
+    if (root == other)
+    {
+      continue;
+    }
+    if (sizes[root] < sizes[other])
+    {
+      std::swap(root, other);
+    }
+    m_Parents[other] = root;
+    m_Keys[other] = link.key;
+    sizes[root] += sizes[other];
+    if (mixedKeys[root] == noKey && (mixedKeys[other] != noKey || lowest[root] != lowest[other]))
+    {
+      mixedKeys[root] = link.key;
+    }
+    if (lowest[other] < lowest[root])
+    {
+      lowest[root] = lowest[other];
+      stepsOfRoots.push_back({ root, { link.key, lowest[root] } });
+      ++m_FirstSteps[root + 1];
+    }
+  }
+
+  std::partial_sum(m_FirstSteps.begin(), m_FirstSteps.end(), m_FirstSteps.begin());
+  m_Steps.resize(stepsOfRoots.size());
+  std::vector<std::uint32_t> next(m_FirstSteps.begin(), m_FirstSteps.end() - 1);
+  for (const auto & each : stepsOfRoots)
+  {
+    m_Steps[next[each.first]++] = each.second;
+  }
+
+  for (std::uint32_t seed = 0; seed < m_Parents.size(); ++seed)
+  {
+    // The first tree on the way up that had two labels, either already when this part joined it or later.
+    std::uint32_t joined = seedKey;
+    for (std::uint32_t at = seed;; at = m_Parents[at])
+    {
+      if (mixedKeys[at] != noKey)
+      {
+        m_OtherKeys[seed] = std::min(joined, mixedKeys[at]);
+        break;
+      }
+      if (m_Parents[at] == at)
+      {
+        break;
+      }
+      joined = m_Keys[at];
+    }
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,139 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SeedTree_h
+#define SeedTree_h
+
+#include "connectedness/ConnectednessKeys.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace voxelmaps
+{
+/** The lowest label of a tree of seeds from a key downwards. */
+struct SeedTreeStep
+{
+  std::uint32_t key;
+  std::uint16_t label;
+};
+
+/** The arrays of a SeedTree, for host and device. */
+struct SeedTreeView
+{
+  const std::uint16_t * labels;
+  const std::uint32_t * parents;    // of a root: itself
+  const std::uint32_t * keys;       // at which a seed was hung below its parent
+  const std::uint32_t * firstSteps; // of every seed; at the end, the number of steps
+  const SeedTreeStep *  steps;      // by falling keys
+
+  /** See SeedTree. */
+  VOXELMAPS_HOST_DEVICE std::uint16_t
+                        GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  {
+    while (parents[seed] != seed && keys[seed] >= key)
+    {
+      seed = parents[seed];
+    }
+    // The steps that are not weaker than the key come first.
+    std::uint32_t begin = firstSteps[seed];
+    std::uint32_t end = firstSteps[seed + 1];
+    while (begin < end)
+    {
+      const std::uint32_t middle = begin + (end - begin) / 2;
+      begin = steps[middle].key >= key ? middle + 1 : begin;
+      end = steps[middle].key >= key ? end : middle;
+    }
+    return begin == firstSteps[seed] ? labels[seed] : steps[begin - 1].label;
+  }
+};
+
+/** A link between two seeds. */
+struct SeedLink
+{
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t key;
+};
+
+/** How strongly the seeds of several labels are connected to each other.
+ *
+ * Let s be a seed to which a voxel v has its greatest strength t. A path from another seed to v continues to s without
+ * becoming weaker than min(strength, t), and a path from it to s continues to v in the same way. So the strength of v
+ * for any label is min(t, strength of s for this label), and all that labels have at v follows from s and t.
+ *
+ * Seeds are joined in the order of their strongest links (Kruskal's algorithm). Of two trees, the smaller one is hung
+ * below the root of the larger one, and nothing else changes, so that every tree of any stage can still be found. */
+class SeedTree
+{
+public:
+  /** labels has one label per seed. Links are consumed. checkAbort is called every few milliseconds, if there is any.
+   */
+  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+           const std::function<void()> & checkAbort = {});
+
+  std::uint16_t
+  GetLabel(std::uint32_t seed) const
+  {
+    return m_Labels[seed];
+  }
+
+  /** Key of the strongest path from a seed to one of another label; noKey if there is none. */
+  std::uint32_t
+  GetOtherKey(std::uint32_t seed) const
+  {
+    return m_OtherKeys[seed];
+  }
+
+  /** Lowest label among all seeds that are connected to this one by paths of at least this key. */
+  std::uint16_t
+  GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  {
+    return this->GetView().GetLowestLabel(seed, key);
+  }
+
+  SeedTreeView
+  GetView() const
+  {
+    return { m_Labels.data(), m_Parents.data(), m_Keys.data(), m_FirstSteps.data(), m_Steps.data() };
+  }
+
+  const std::vector<std::uint32_t> &
+  GetOtherKeys() const
+  {
+    return m_OtherKeys;
+  }
+  std::size_t
+  GetNumberOfSteps() const
+  {
+    return m_Steps.size();
+  }
+
+private:
+  const std::vector<std::uint16_t> & m_Labels;
+  std::vector<std::uint32_t>         m_Parents;
+  std::vector<std::uint32_t>         m_Keys;
+  std::vector<std::uint32_t>         m_OtherKeys;
+  /** For seeds that are or were roots of more than themselves: the lowest labels of their trees. */
+  std::vector<std::uint32_t> m_FirstSteps;
+  std::vector<SeedTreeStep>  m_Steps;
+};
+} // namespace voxelmaps
+
+#endif // SeedTree_h

@@ -1,0 +1,238 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+
+#include "connectedness/AffinityPlan.h"
+#include "connectedness/VectorKeys.h"
+#include "common/ParallelFor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace voxelmaps
+{
+namespace
+{
+// Sums of two components are then finite, or so far from the mean that the affinity is 0; factors of costs are finite.
+constexpr double maxMean = 8.9e307;
+constexpr double minVariance = 1e-299;
+constexpr double maxVariance = 1e307;
+
+// Of a component's variance, what must be left if the components before it are known. Rounding leaves about 1e-16 of
+// components that depend linearly on each other.
+constexpr double minIndependence = 1e-12;
+
+// Relative difference between the two elements for a pair of components, which rounding explains.
+constexpr double maxAsymmetry = 1e-12;
+
+template <typename... TParts>
+[[noreturn]] void
+Fail(const TParts &... parts)
+{
+  std::ostringstream message;
+  message.precision(9);
+  (message << ... << parts);
+  throw EngineError(message.str());
+}
+
+void
+VerifySize(const std::string & name, std::size_t size, unsigned int numberOfComponents, std::size_t expected)
+{
+  if (size != expected)
+  {
+    Fail(name, " has ", size, " elements, but pixels of ", numberOfComponents, " components need ", expected, '.');
+  }
+}
+
+/** Factor a covariance matrix as L D L^T, from its lower triangle. Returns the number of the first component for which
+ * that fails, or the number of components. */
+unsigned int
+Factor(const std::vector<double> & covariance, unsigned int n, double * lower, double * diagonal)
+{
+  double scaled[maxComponents]; // of the current row: L[i][j] D[j]
+  for (unsigned int i = 0; i < n; ++i)
+  {
+    double * const row = lower + i * (i - 1) / 2;
+    double         rest = covariance[i * n + i];
+    bool           isFinite = true;
+    for (unsigned int j = 0; j < i; ++j)
+    {
+      const double * const rowOfJ = lower + j * (j - 1) / 2;
+      scaled[j] = covariance[i * n + j];
+      for (unsigned int k = 0; k < j; ++k)
+      {
+        scaled[j] = scaled[j] - scaled[k] * rowOfJ[k];
+      }
+      row[j] = scaled[j] / diagonal[j];
+      isFinite = isFinite && std::isfinite(row[j]);
+      rest = rest - scaled[j] * row[j];
+    }
+    diagonal[i] = rest;
+    if (!isFinite || !(rest >= minVariance && rest >= minIndependence * covariance[i * n + i]))
+    {
+      return i;
+    }
+  }
+  return n;
+}
+
+/** Factor a covariance matrix that has been verified. */
+MahalanobisTerms
+MakeMahalanobisTerms(const std::vector<double> & mean, const std::vector<double> & covariance, unsigned int n,
+                     double half)
+{
+  MahalanobisTerms terms{};
+  std::copy(mean.begin(), mean.end(), terms.mean);
+  double diagonal[maxComponents];
+  Factor(covariance, n, terms.lower, diagonal);
+  for (unsigned int i = 0; i < n; ++i)
+  {
+    terms.factors[i] = logUnits * (half / (2.0 * diagonal[i]));
+  }
+  return terms;
+}
+} // namespace
+
+void
+VerifyMeanVector(const std::string & name, const std::vector<double> & mean, unsigned int numberOfComponents)
+{
+  VerifySize(name, mean.size(), numberOfComponents, numberOfComponents);
+  for (unsigned int i = 0; i < numberOfComponents; ++i)
+  {
+    if (!(mean[i] >= -maxMean && mean[i] <= maxMean))
+    {
+      Fail(name, " has the element ", mean[i], ", but all must be finite, from ", -maxMean, " to ", maxMean, '.');
+    }
+  }
+}
+
+void
+VerifyCovariance(const std::string & name, const std::vector<double> & covariance, unsigned int numberOfComponents)
+{
+  const unsigned int n = numberOfComponents;
+  VerifySize(name, covariance.size(), n, std::size_t{ n } * n);
+  for (unsigned int i = 0; i < n; ++i)
+  {
+    const double variance = covariance[i * n + i];
+    if (!(variance >= minVariance && variance <= maxVariance))
+    {
+      Fail(name,
+           " has the variance ",
+           variance,
+           " of component ",
+           i,
+           ", but variances must be positive and finite, from ",
+           minVariance,
+           " to ",
+           maxVariance,
+           '.');
+    }
+  }
+  for (unsigned int i = 0; i < n; ++i)
+  {
+    for (unsigned int j = 0; j < i; ++j)
+    {
+      const double below = covariance[i * n + j];
+      const double above = covariance[j * n + i];
+      const double allowed = maxAsymmetry * std::sqrt(covariance[i * n + i]) * std::sqrt(covariance[j * n + j]);
+      if (!(std::abs(below - above) <= allowed))
+      {
+        Fail(name,
+             " has the elements ",
+             below,
+             " in row ",
+             i,
+             ", column ",
+             j,
+             ", and ",
+             above,
+             " in row ",
+             j,
+             ", column ",
+             i,
+             ", but a covariance matrix must be symmetric and finite.");
+      }
+    }
+  }
+  double             lower[maxComponents * (maxComponents - 1) / 2];
+  double             diagonal[maxComponents];
+  const unsigned int failed = Factor(covariance, n, lower, diagonal);
+  if (failed < n)
+  {
+    Fail(name,
+         " is not positive definite: of the variance ",
+         covariance[failed * n + failed],
+         " of component ",
+         failed,
+         ", ",
+         diagonal[failed],
+         " is left if the components before it are known, but at least ",
+         minIndependence,
+         " of the variance must be: no component may be constant or depend linearly on others.");
+  }
+}
+
+void
+VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & ofWhat)
+{
+  using Function = FuzzyConnectednessProblem::AffinityFunction;
+  const VectorAffinity & vectors = problem.vectors;
+  const unsigned int     n = problem.numberOfComponents;
+  if (problem.affinityFunction == Function::AbsoluteDifference)
+  {
+    return;
+  }
+  if (problem.affinityFunction != Function::Homogeneity)
+  {
+    VerifyMeanVector("ObjectMeanVector" + ofWhat, vectors.objectMean, n);
+    VerifyCovariance("ObjectCovariance" + ofWhat, vectors.objectCovariance, n);
+  }
+  if (problem.affinityFunction == Function::WeightedSum)
+  {
+    VerifyMeanVector("DifferenceMeanVector" + ofWhat, vectors.differenceMean, n);
+  }
+  VerifyCovariance("DifferenceCovariance" + ofWhat, vectors.differenceCovariance, n);
+}
+
+VectorTerms
+MakeVectorTerms(const FuzzyConnectednessProblem & problem)
+{
+  const DefaultFloatingPointEnvironment environment;
+  const VectorAffinity &                vectors = problem.vectors;
+  const unsigned int                    n = problem.numberOfComponents;
+  VectorTerms                           terms{};
+  terms.common = MakeAffinityTerms(problem);
+  terms.componentType = problem.pixelType;
+  terms.numberOfComponents = static_cast<int>(n);
+  // The square root of the geometric mean halves the logarithms.
+  const double half =
+    problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  if (terms.common.usesMean)
+  {
+    terms.object = MakeMahalanobisTerms(vectors.objectMean, vectors.objectCovariance, n, half);
+  }
+  if (terms.common.combination != Combination::Difference)
+  {
+    const bool isSum = terms.common.combination == Combination::WeightedSum;
+    terms.difference = MakeMahalanobisTerms(
+      isSum ? vectors.differenceMean : std::vector<double>(), vectors.differenceCovariance, n, half);
+  }
+  return terms;
+}
+} // namespace voxelmaps

@@ -1,0 +1,177 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef VectorKeys_h
+#define VectorKeys_h
+
+#include "connectedness/ConnectednessKeys.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+/** Keys of links between voxels of several components, for host and device.
+ *
+ * Squared Mahalanobis distances take the place of (x - mean)^2 / variance. A covariance matrix is factored as L D L^T
+ * with a unit lower triangular L and a diagonal D, so that x^T (L D L^T)^-1 x is the sum of z[i]^2 / D[i] with L z = x,
+ * and z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ... With one component, these are the operations of the functions
+ * for intensities. All are IEEE 754 double operations in the order written; see ConnectednessKeys.h. */
+namespace voxelmaps
+{
+constexpr int maxComponents = static_cast<int>(maxNumberOfComponents);
+
+/** A mean vector and a factored covariance matrix, in the units of keys. */
+struct MahalanobisTerms
+{
+  double mean[maxComponents];
+  double lower[maxComponents * (maxComponents - 1) / 2]; // the rows of L before the diagonal
+  double factors[maxComponents];                         // cost = sum of factors[i] z[i]^2
+};
+
+/** The affinity function of vectors, in the units of keys. */
+struct VectorTerms
+{
+  AffinityTerms                      common; // without means and factors
+  FuzzyConnectednessInput::PixelType componentType;
+  int                                numberOfComponents;
+  MahalanobisTerms                   object;
+  MahalanobisTerms                   difference;
+};
+
+/** The cost of a vector relative to the mean, which becomes z. */
+VOXELMAPS_HOST_DEVICE inline double
+MahalanobisCost(const MahalanobisTerms & terms, int numberOfComponents, double * vector)
+{
+  const double * lower = terms.lower;
+  double         cost = 0.0;
+  for (int i = 0; i < numberOfComponents; ++i)
+  {
+    double z = vector[i];
+    for (int j = 0; j < i; ++j)
+    {
+      z = z - *lower++ * vector[j];
+    }
+    vector[i] = z;
+    cost = cost + z * z * terms.factors[i];
+  }
+  return cost;
+}
+
+template <typename TComponent>
+VOXELMAPS_HOST_DEVICE inline bool
+LoadComponentsOf(const void * pixel, int numberOfComponents, double * components)
+{
+  const auto * const from = static_cast<const TComponent *>(pixel);
+  bool               isFinite = true;
+  for (int i = 0; i < numberOfComponents; ++i)
+  {
+    components[i] = static_cast<double>(from[i]);
+    // Infinity minus infinity is NaN.
+    isFinite = isFinite && components[i] - components[i] == 0.0;
+  }
+  return isFinite;
+}
+
+/** Convert the components of a pixel, exactly. Returns whether all are finite. */
+VOXELMAPS_HOST_DEVICE inline bool
+LoadComponents(const void * pixel, FuzzyConnectednessInput::PixelType type, int numberOfComponents, double * components)
+{
+  using PixelType = FuzzyConnectednessInput::PixelType;
+  switch (type)
+  {
+    case PixelType::Int8:
+      return LoadComponentsOf<std::int8_t>(pixel, numberOfComponents, components);
+    case PixelType::UInt8:
+      return LoadComponentsOf<std::uint8_t>(pixel, numberOfComponents, components);
+    case PixelType::Int16:
+      return LoadComponentsOf<std::int16_t>(pixel, numberOfComponents, components);
+    case PixelType::UInt16:
+      return LoadComponentsOf<std::uint16_t>(pixel, numberOfComponents, components);
+    case PixelType::Int32:
+      return LoadComponentsOf<std::int32_t>(pixel, numberOfComponents, components);
+    case PixelType::UInt32:
+      return LoadComponentsOf<std::uint32_t>(pixel, numberOfComponents, components);
+    case PixelType::Float:
+      return LoadComponentsOf<float>(pixel, numberOfComponents, components);
+    default:
+      return LoadComponentsOf<double>(pixel, numberOfComponents, components);
+  }
+}
+
+/** Key of the link of two voxels, given pointers to their first components; noKey if a component is not finite. */
+VOXELMAPS_HOST_DEVICE inline std::uint32_t
+KeyOfVectors(const VectorTerms & terms, const void * pixelA, const void * pixelB, const LinkWeight & link)
+{
+  const AffinityTerms & common = terms.common;
+  const int             n = terms.numberOfComponents;
+  double                a[maxComponents];
+  double                b[maxComponents];
+  if (!LoadComponents(pixelA, terms.componentType, n, a) || !LoadComponents(pixelB, terms.componentType, n, b))
+  {
+    return noKey;
+  }
+  double vector[maxComponents];
+  if (common.combination == Combination::Difference)
+  {
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i)
+    {
+      const double difference = a[i] - b[i];
+      squares = squares + difference * difference;
+    }
+    return KeyOfTerms(common.combination, 0, DifferenceTerm(common, sqrt(squares)), link);
+  }
+  std::uint32_t meanTerm = 0;
+  if (common.usesMean)
+  {
+    for (int i = 0; i < n; ++i)
+    {
+      vector[i] = (a[i] + b[i]) * 0.5 - terms.object.mean[i];
+    }
+    meanTerm = TermOf(common, MahalanobisCost(terms.object, n, vector), common.meanWeight);
+  }
+  for (int i = 0; i < n; ++i)
+  {
+    // Without the absolute value, the costs of a - b and b - a are the same.
+    const double difference = a[i] - b[i];
+    vector[i] = common.combination == Combination::WeightedSum
+                  ? (difference < 0.0 ? -difference : difference) - terms.difference.mean[i]
+                  : difference * common.differenceScale;
+  }
+  const std::uint32_t differenceTerm =
+    TermOf(common, MahalanobisCost(terms.difference, n, vector), common.differenceWeight);
+  return KeyOfTerms(common.combination, meanTerm, differenceTerm, link);
+}
+
+/** Number of bytes of a component. */
+VOXELMAPS_HOST_DEVICE inline std::size_t
+SizeOfComponent(FuzzyConnectednessInput::PixelType type)
+{
+  using PixelType = FuzzyConnectednessInput::PixelType;
+  return type == PixelType::Int8 || type == PixelType::UInt8     ? 1
+         : type == PixelType::Int16 || type == PixelType::UInt16 ? 2
+         : type == PixelType::Double                             ? 8
+                                                                 : 4;
+}
+
+/** The affinity function of a problem whose voxels have components. */
+VectorTerms
+MakeVectorTerms(const FuzzyConnectednessProblem & problem);
+} // namespace voxelmaps
+
+#endif // VectorKeys_h

@@ -1,0 +1,181 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/VerifyJob.h"
+
+#include "connectedness/AffinityPlan.h"
+#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace voxelmaps
+{
+namespace
+{
+// Numbers of voxels, and of bytes of their strengths, are computed with 64 bits.
+constexpr double maxNumberOfVoxels = 0x1p59;
+
+// Costs are inversely proportional to a variance, and their factors must be finite.
+constexpr double minVariance = 1e-299;
+
+template <typename TValue>
+void
+Require(bool isValid, const char * name, const TValue & value, const char * rule)
+{
+  if (!isValid)
+  {
+    std::ostringstream message;
+    message << "A job has " << name << ' ' << value << ", but " << rule << '.';
+    throw EngineError(message.str());
+  }
+}
+
+template <typename TEnum>
+void
+RequireEnumerator(TEnum value, TEnum last, const char * name)
+{
+  Require(value <= last, name, static_cast<int>(value), "there is no such enumerator");
+}
+} // namespace
+
+void
+VerifyInput(const FuzzyConnectednessInput & input)
+{
+  double voxels = 1.0;
+  for (const std::int64_t size : input.size)
+  {
+    Require(size >= 0, "an image of size", size, "no size is negative");
+    voxels *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  }
+  Require(voxels <= maxNumberOfVoxels, "a number of voxels of", voxels, "it must be at most 2^59");
+  RequireEnumerator(input.pixelType, FuzzyConnectednessInput::PixelType::Double, "the pixel type");
+  Require(input.numberOfComponents <= maxNumberOfComponents,
+          "a number of components of",
+          input.numberOfComponents,
+          "it must be at most 16");
+  const std::int64_t count = input.GetNumberOfVoxels();
+  for (const std::int64_t seed : input.seeds)
+  {
+    Require(seed >= 0 && seed < count, "a seed at voxel", seed, "that voxel is not in the image");
+  }
+}
+
+void
+VerifyProblem(const FuzzyConnectednessProblem & problem)
+{
+  VerifyInput(problem);
+  for (const std::int64_t seed : problem.seeds)
+  {
+    Require(
+      problem.mask == nullptr || problem.mask[seed] != 0, "a seed at voxel", seed, "that voxel is outside the mask");
+  }
+  RequireEnumerator(
+    problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
+  Require(!problem.distanceWeighting ||
+            problem.affinityFunction != FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference,
+          "distance weighting, and the affinity function",
+          "AbsoluteDifference",
+          "that function has no weighting");
+  RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
+  const auto verifyMean = [](double mean, const char * name) {
+    Require(std::isfinite(mean), name, mean, "it must be finite");
+  };
+  const auto verifyVariance = [](double variance, const char * name) {
+    Require(variance >= minVariance && std::isfinite(variance), name, variance, "it must be finite, at least 1e-299");
+  };
+  const auto verifyFraction = [](double fraction, const char * name) {
+    Require(fraction >= 0.0 && fraction <= 1.0, name, fraction, "it must be 0 to 1");
+  };
+  verifyMean(problem.objectMean, "the object mean");
+  verifyVariance(problem.objectVariance, "the object variance");
+  verifyMean(problem.differenceMean, "the difference mean");
+  verifyVariance(problem.differenceVariance, "the difference variance");
+  if (problem.numberOfComponents > 0)
+  {
+    VerifyVectorAffinity(problem, " of a job");
+  }
+  verifyFraction(problem.weight, "the weight");
+  verifyFraction(problem.minimumStrength, "the minimum strength");
+}
+
+void
+VerifyJob(const FuzzyConnectednessJob & job)
+{
+  VerifyProblem(job);
+  RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
+}
+
+void
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
+{
+  VerifyProblem(job);
+  RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
+          "a number of affinities of labels of",
+          job.affinities.size(),
+          "labels must have the same affinity for Iterative");
+  for (const LabelAffinity & affinity : job.affinities)
+  {
+    FuzzyConnectednessProblem ofLabel;
+    ofLabel.numberOfComponents = job.numberOfComponents;
+    ofLabel.affinityFunction = job.affinityFunction;
+    affinity.ApplyTo(ofLabel);
+    VerifyProblem(ofLabel);
+  }
+  // The engines number links with 32 bits, and seeds as well.
+  const std::size_t neighbors = std::max<std::size_t>(MakeLinks(job).size() / 2, 1);
+  Require(job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / static_cast<std::int64_t>(neighbors),
+          "a number of voxels of",
+          job.GetNumberOfVoxels(),
+          "there must be less than 2^32 links");
+  Require(job.seeds.size() < 0xffffffffu, "a number of seeds of", job.seeds.size(), "it must be less than 2^32");
+  Require(
+    job.labels.size() == job.seeds.size(), "a number of labels of", job.labels.size(), "every seed must have one");
+  const std::uint16_t maxLabel = job.labelsAre16Bit ? 65535 : 255;
+  for (std::size_t i = 0; i < job.seeds.size(); ++i)
+  {
+    Require(job.labels[i] != 0 && job.labels[i] <= maxLabel,
+            "a seed of label",
+            job.labels[i],
+            job.labelsAre16Bit ? "labels must be 1 to 65535" : "labels must be 1 to 255");
+  }
+  // Those of a seed image ascend.
+  const auto doesNotAscend = [](std::int64_t a, std::int64_t b) { return a >= b; };
+  if (std::adjacent_find(job.seeds.begin(), job.seeds.end(), doesNotAscend) == job.seeds.end())
+  {
+    return;
+  }
+  std::vector<std::pair<std::int64_t, std::uint16_t>> labels;
+  for (std::size_t i = 0; i < job.seeds.size(); ++i)
+  {
+    labels.emplace_back(job.seeds[i], job.labels[i]);
+  }
+  std::sort(labels.begin(), labels.end());
+  for (std::size_t i = 1; i < labels.size(); ++i)
+  {
+    Require(labels[i - 1].first != labels[i].first || labels[i - 1].second == labels[i].second,
+            "seeds of several labels at voxel",
+            labels[i].first,
+            "a voxel may be a seed of one label only");
+  }
+}
+} // namespace voxelmaps

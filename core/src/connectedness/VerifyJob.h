@@ -1,0 +1,42 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef VerifyJob_h
+#define VerifyJob_h
+
+#include "voxelmaps/RelativeFuzzyConnectednessJob.h"
+
+namespace voxelmaps
+{
+/** Throw an EngineError that names the value if size, pixel type or seeds are invalid. */
+void
+VerifyInput(const FuzzyConnectednessInput & input);
+
+/** VerifyInput, and the same for the parameters. The spacing is verified where the links are made. */
+void
+VerifyProblem(const FuzzyConnectednessProblem & problem);
+
+/** VerifyProblem, and the same for the method. */
+void
+VerifyJob(const FuzzyConnectednessJob & job);
+
+/** VerifyProblem, and the same for the labels. */
+void
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job);
+} // namespace voxelmaps
+
+#endif // VerifyJob_h

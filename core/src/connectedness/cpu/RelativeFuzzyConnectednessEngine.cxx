@@ -1,0 +1,127 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RelativeHierarchy.h"
+
+#include "connectedness/ConnectednessKeyEngines.h"
+#include "connectedness/JobsOfLabels.h"
+#include "connectedness/RelativeResults.h"
+#include "connectedness/VerifyJob.h"
+
+#include "voxelmaps/Job.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace voxelmaps
+{
+namespace
+{
+std::unique_ptr<CpuRelativeHierarchy>
+MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
+{
+  return WithPixels(job, [&](const auto * image) -> std::unique_ptr<CpuRelativeHierarchy> {
+    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
+    return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
+  });
+}
+
+/** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
+void
+ComputeScenes(const RelativeFuzzyConnectednessJob & job)
+{
+  const auto                 voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  std::vector<std::uint32_t> best(voxels, noKey);
+  std::vector<std::uint32_t> second(voxels, noKey);
+  std::vector<std::uint16_t> winners(voxels, 0);
+  std::vector<std::uint32_t> scene(voxels);
+  const bool                 keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
+    ComputeFuzzyConnectednessKeys(ofLabel, scene.data());
+    ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t voxel = begin; voxel < end; ++voxel)
+      {
+        BestTwo bestTwo{ best[voxel], second[voxel], winners[voxel] };
+        bestTwo.Add(scene[voxel], label, keepsTies);
+        best[voxel] = bestTwo.best;
+        second[voxel] = bestTwo.second;
+        winners[voxel] = bestTwo.winner;
+      }
+    });
+  });
+  const RelativeResults results(job);
+  ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+    results.Write(
+      begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
+  });
+}
+} // namespace
+
+RelativeFuzzyConnectednessHierarchy::RelativeFuzzyConnectednessHierarchy() = default;
+RelativeFuzzyConnectednessHierarchy::~RelativeFuzzyConnectednessHierarchy() = default;
+
+void
+RelativeFuzzyConnectednessHierarchy::Release()
+{
+  m_Hierarchy.reset();
+}
+
+std::uint64_t
+RelativeFuzzyConnectednessHierarchy::GetMemory() const
+{
+  return m_Hierarchy ? m_Hierarchy->GetMemory() : 0;
+}
+
+void
+ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job)
+{
+  VerifyRelativeJob(job);
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return;
+  }
+  if (!job.affinities.empty())
+  {
+    ComputeScenes(job);
+    return;
+  }
+  MakeHierarchy(job, false)->Compute(job);
+}
+
+void
+ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
+                                  RelativeFuzzyConnectednessHierarchy & hierarchy)
+{
+  if (!job.affinities.empty() || job.GetNumberOfVoxels() == 0)
+  {
+    ComputeRelativeFuzzyConnectedness(job);
+    return;
+  }
+  VerifyRelativeJob(job);
+  // One of a device is of no use here.
+  auto * const kept = dynamic_cast<CpuRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
+  if (kept == nullptr)
+  {
+    auto made = MakeHierarchy(job, true);
+    made->Compute(job);
+    hierarchy.m_Hierarchy = std::move(made);
+    return;
+  }
+  kept->Compute(job);
+}
+} // namespace voxelmaps

@@ -1,0 +1,100 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef VectorVoxel_h
+#define VectorVoxel_h
+
+#include "connectedness/AffinityPlan.h"
+#include "connectedness/VectorKeys.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace voxelmaps
+{
+/** A voxel of several components, which stay in the image. */
+struct VectorVoxel
+{
+  const unsigned char * components;
+};
+
+/** Voxels of several components in the order of memory. */
+class VectorVoxelIterator
+{
+public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = VectorVoxel;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const VectorVoxel *;
+  using reference = VectorVoxel;
+
+  explicit VectorVoxelIterator(const FuzzyConnectednessInput & input)
+    : m_At(static_cast<const unsigned char *>(input.image))
+    , m_Bytes(static_cast<std::int64_t>(SizeOfComponent(input.pixelType) * input.numberOfComponents))
+  {}
+
+  VectorVoxel
+  operator*() const
+  {
+    return { m_At };
+  }
+  VectorVoxel
+  operator[](std::int64_t voxel) const
+  {
+    return { m_At + voxel * m_Bytes };
+  }
+  VectorVoxelIterator
+  operator+(std::int64_t voxels) const
+  {
+    VectorVoxelIterator result = *this;
+    result.m_At += voxels * m_Bytes;
+    return result;
+  }
+  VectorVoxelIterator &
+  operator++()
+  {
+    m_At += m_Bytes;
+    return *this;
+  }
+
+private:
+  const unsigned char * m_At;
+  std::int64_t          m_Bytes;
+};
+
+/** Keys of links between voxels of several components, computed where they are needed. */
+template <>
+class EdgeKeys<VectorVoxel>
+{
+public:
+  explicit EdgeKeys(const FuzzyConnectednessProblem & problem)
+    : m_Terms(MakeVectorTerms(problem))
+  {}
+
+  std::uint32_t
+  Key(VectorVoxel a, VectorVoxel b, const LinkWeight & link) const
+  {
+    return KeyOfVectors(m_Terms, a.components, b.components, link);
+  }
+
+private:
+  VectorTerms m_Terms;
+};
+} // namespace voxelmaps
+
+#endif // VectorVoxel_h

@@ -1,0 +1,176 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaConnectednessSlab_h
+#define CudaConnectednessSlab_h
+
+#include "cuda/CudaKernelClock.h"
+#include "cuda/CudaLaunch.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaStream.h"
+#include "connectedness/AffinityPlan.h"
+#include "CudaConnectednessScene.cuh"
+
+#include <functional>
+#include <vector>
+
+namespace voxelmaps
+{
+/** What the methods need from the engine. */
+struct CudaConnectednessContext
+{
+  const FuzzyConnectednessJob & job;
+  /** Of all voxels of the job, in host memory. */
+  std::uint32_t *    keys;
+  const CudaStream & stream;
+  CudaKernelTimes    kernelTimes;
+  /** Work of the host that can be done while the device works; empty if there is none. */
+  std::function<void()> whileDeviceWorks;
+  std::uint64_t         numberOfIterations;
+
+  /** To be called once kernels have been launched that take some time. */
+  void
+  WorkBesideDevice()
+  {
+    if (whileDeviceWorks)
+    {
+      const auto work = std::move(whileDeviceWorks);
+      whileDeviceWorks = nullptr;
+      work();
+    }
+  }
+};
+
+/** Planes first ... last - 1 of the image in device memory, along its last axis of more than one voxel.
+ *
+ * Keys that are known of the first and the last plane enter the slab as seeds do, unless the image ends there. */
+class CudaConnectednessSlab
+{
+public:
+  CudaConnectednessSlab(CudaConnectednessContext & context, std::int64_t first, std::int64_t last);
+
+  const CudaConnectednessScene &
+  GetScene() const
+  {
+    return m_Scene;
+  }
+  CudaPixels
+  GetPixels() const
+  {
+    return m_Pixels;
+  }
+  /** Bytes of device memory that image and keys take. */
+  std::uint64_t
+  GetNumberOfBytes() const
+  {
+    return m_Image.size() + (m_Keys.size() + m_Tables.size()) * sizeof(std::uint32_t);
+  }
+  /** Seeds in the slab, as numbers of its voxels, in device memory. */
+  const DeviceBuffer<std::int64_t> &
+  GetSeeds() const
+  {
+    return m_Seeds;
+  }
+  /** Number of voxels of a plane, and the known keys of the first and of the last plane; null where none enter. */
+  std::int64_t
+  GetPlaneSize() const
+  {
+    return m_PlaneSize;
+  }
+  const std::uint32_t *
+  GetKeysBefore() const
+  {
+    return m_KeysBefore.data();
+  }
+  const std::uint32_t *
+  GetKeysBehind() const
+  {
+    return m_KeysBehind.data();
+  }
+
+  /** Set all keys to noKey, except those of seeds and those that enter. */
+  void
+  ResetKeys();
+
+  /** Copy the keys of the slab to host memory. */
+  void
+  CopyKeysToHost();
+
+  /** The axis along which the image is cut, the number of planes along it, and the number of voxels of a plane. */
+  static int
+  GetCutAxis(const FuzzyConnectednessJob & job);
+  static std::int64_t
+  GetNumberOfPlanes(const FuzzyConnectednessJob & job);
+  static std::int64_t
+  GetPlaneSize(const FuzzyConnectednessJob & job);
+  /** Maximum number of bytes per voxel that image and mask take at any time. */
+  static std::size_t
+  GetImageBytes(const FuzzyConnectednessJob & job);
+
+private:
+  void
+  LoadImage();
+
+  /** Make a table of the keys of vectors. */
+  void
+  LoadVectors();
+
+  template <typename TPixel>
+  void
+  LoadImageOf(const TPixel * image);
+
+  void
+  MakeTables(long long minPixel, long long maxPixel);
+
+  CudaConnectednessContext &  m_Context;
+  std::int64_t                m_First;
+  std::int64_t                m_PlaneSize;
+  CudaConnectednessScene      m_Scene{};
+  CudaPixels                  m_Pixels{ CudaPixels::Levels };
+  DeviceBuffer<unsigned char> m_Image;
+  DeviceBuffer<std::uint32_t> m_Keys;
+  DeviceBuffer<std::uint32_t> m_Tables;
+  DeviceBuffer<std::int64_t>  m_Seeds;
+  DeviceBuffer<std::uint32_t> m_KeysBefore;
+  DeviceBuffer<std::uint32_t> m_KeysBehind;
+};
+
+/** Tiles of 1 << bits voxels, of the shape with the smallest overlap of halos; a tile with its halo has at most
+ * maxLocalVoxels voxels. */
+CudaTileGrid
+MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLocalVoxels);
+
+/** Set the fields of a grid that follow from its sizes. */
+void
+SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid);
+
+/** The algorithm of Li et al. 2015. */
+void
+RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectednessSlab & slab,
+                     unsigned int correctionPasses);
+
+/** Settle tiles in shared memory. Returns false, with keys that are not final, if that takes longer than
+ * maxMilliseconds; 0 for no limit. */
+bool
+RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessSlab & slab, double maxMilliseconds);
+
+/** Contract the graph of voxels; keys must have been reset. */
+void
+RunCudaHierarchy(CudaConnectednessContext & context, const CudaConnectednessSlab & slab);
+} // namespace voxelmaps
+
+#endif // CudaConnectednessSlab_h

@@ -1,0 +1,270 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaConnectednessSlab.h"
+#include "common/HostMemory.h"
+#include "connectedness/ConnectednessKeyEngines.h"
+#include "connectedness/KeysToStrengths.h"
+#include "connectedness/VerifyJob.h"
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaSlabs.h"
+#include "voxelmaps/CudaDevices.h"
+
+#include <algorithm>
+#include <string>
+
+namespace voxelmaps
+{
+namespace
+{
+using Method = CudaFuzzyConnectednessOptions::Method;
+
+/** Milliseconds of ActiveTiles after which Automatic changes to Hierarchy: an eighth of the time that Hierarchy takes
+ * on an H100. */
+double
+MillisecondsForTiles(const CudaConnectednessScene & scene)
+{
+  return 0.3 + 0.7e-8 * static_cast<double>(scene.numberOfVoxels) * scene.numberOfLinks;
+}
+
+/** Bytes of device memory that a method takes per voxel; an estimate where that depends on the image. */
+double
+BytesPerVoxel(const FuzzyConnectednessJob & job, Method method)
+{
+  constexpr double keyBytes = 4.0;
+  constexpr double flagBytes = 2.0; // the two flags of CorrectedKFOE
+  // Up to 12 bytes of queue and state per tile of 512 voxels, with a margin for tiles that the image clips.
+  constexpr double queueBytes = 0.04;
+  // A label, two entries of two bytes in the lists of links, and 24 bytes per node: noise leaves 4 to 9 % of the voxels
+  // as nodes, and 15 % are assumed.
+  constexpr double graphBytes = 4.0 + 4.0 + 3.6;
+
+  const double common = static_cast<double>(CudaConnectednessSlab::GetImageBytes(job)) + keyBytes;
+  return common + (method == Method::CorrectedKFOE ? flagBytes
+                   : method == Method::ActiveTiles ? queueBytes
+                                                   : graphBytes);
+}
+
+/** Solve one slab, whose keys have been reset; returns the method that did it. */
+Method
+SolveSlab(CudaConnectednessContext & context, CudaConnectednessSlab & slab,
+          const CudaFuzzyConnectednessOptions & options)
+{
+  switch (options.method)
+  {
+    case Method::CorrectedKFOE:
+      RunCudaCorrectedKFOE(context, slab, options.correctionPasses);
+      return Method::CorrectedKFOE;
+    case Method::ActiveTiles:
+      RunCudaActiveTiles(context, slab, 0.0);
+      return Method::ActiveTiles;
+    case Method::Hierarchy:
+      RunCudaHierarchy(context, slab);
+      return Method::Hierarchy;
+    default:
+      break;
+  }
+  if (RunCudaActiveTiles(context, slab, MillisecondsForTiles(slab.GetScene())))
+  {
+    return Method::ActiveTiles;
+  }
+  slab.ResetKeys();
+  RunCudaHierarchy(context, slab);
+  return Method::Hierarchy;
+}
+
+/** The planes of an image in slabs, each of which is solved again while the keys that enter it grow.
+ *
+ * Every slab has one additional plane at each end, whose known keys enter it. Every key is the strength of some path,
+ * and slabs are solved until no key of a shared plane grows: then no link of the image would change any key. */
+class Slabs
+{
+public:
+  Slabs(CudaConnectednessContext & context, const CudaFuzzyConnectednessOptions & options,
+        CudaFuzzyConnectednessReport & report, std::int64_t planesOfSlab)
+    : m_Context(context)
+    , m_Options(options)
+    , m_Report(report)
+    , m_Planes(CudaConnectednessSlab::GetNumberOfPlanes(context.job))
+    , m_PlaneSize(CudaConnectednessSlab::GetPlaneSize(context.job))
+    , m_OwnPlanes(planesOfSlab >= m_Planes ? m_Planes : planesOfSlab - 2)
+  {
+    m_Waiting.assign(static_cast<std::size_t>((m_Planes + m_OwnPlanes - 1) / m_OwnPlanes), true);
+  }
+
+  void
+  Solve()
+  {
+    m_Report.numberOfSlabs = m_Waiting.size();
+    const auto count = static_cast<std::int64_t>(m_Waiting.size());
+    // Upwards and downwards in turn: strengths that grow in one slab reach all slabs of that direction in one pass.
+    for (bool up = true; std::find(m_Waiting.begin(), m_Waiting.end(), true) != m_Waiting.end(); up = !up)
+    {
+      for (std::int64_t i = 0; i < count; ++i)
+      {
+        const std::int64_t number = up ? i : count - 1 - i;
+        if (m_Waiting[number])
+        {
+          this->SolveOne(number);
+        }
+      }
+    }
+  }
+
+private:
+  void
+  SolveOne(std::int64_t number)
+  {
+    const std::int64_t begin = number * m_OwnPlanes;
+    const std::int64_t end = std::min(begin + m_OwnPlanes, m_Planes);
+    const std::int64_t first = std::max<std::int64_t>(begin - 1, 0);
+    const std::int64_t last = std::min(end + 1, m_Planes);
+    // The two planes shared with each neighbor, as the neighbor knows them.
+    const Keys before = this->GetPlanes(first, begin < 1 ? 0 : begin + 1);
+    const Keys behind = this->GetPlanes(end == m_Planes ? last : end - 1, last);
+    {
+      CudaConnectednessSlab slab(m_Context, first, last);
+      m_Report.method = SolveSlab(m_Context, slab, m_Options);
+      slab.CopyKeysToHost();
+    }
+    m_Waiting[number] = false;
+    if (begin > 0 && before != this->GetPlanes(first, begin + 1))
+    {
+      m_Waiting[number - 1] = true;
+    }
+    if (end < m_Planes && behind != this->GetPlanes(end - 1, last))
+    {
+      m_Waiting[number + 1] = true;
+    }
+  }
+
+  using Keys = std::vector<std::uint32_t>;
+  Keys
+  GetPlanes(std::int64_t first, std::int64_t last) const
+  {
+    const std::uint32_t * const keys = m_Context.keys;
+    return first < last ? Keys(keys + first * m_PlaneSize, keys + last * m_PlaneSize) : Keys();
+  }
+
+  CudaConnectednessContext &            m_Context;
+  const CudaFuzzyConnectednessOptions & m_Options;
+  CudaFuzzyConnectednessReport &        m_Report;
+  const std::int64_t                    m_Planes;
+  const std::int64_t                    m_PlaneSize;
+  const std::int64_t                    m_OwnPlanes;
+  std::vector<bool>                     m_Waiting;
+};
+} // namespace
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
+                                  std::uint32_t * keys)
+{
+  const CurrentDevice          device(options.deviceID);
+  CudaFuzzyConnectednessReport report;
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+
+  // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
+  constexpr double   otherBytes = 2e6;
+  const std::int64_t planes = CudaConnectednessSlab::GetNumberOfPlanes(job);
+  const std::int64_t minPlanes = std::min<std::int64_t>(planes, 3);
+  const double       planeBytes = BytesPerVoxel(job, options.method) * CudaConnectednessSlab::GetPlaneSize(job);
+  const auto         usable = static_cast<double>(UsableDeviceMemory(options.memoryBudget));
+  std::int64_t       planesThatFit = planes;
+  if (planeBytes * static_cast<double>(planes) + otherBytes > usable)
+  {
+    planesThatFit = static_cast<std::int64_t>((usable - otherBytes) / planeBytes);
+  }
+
+  // Slabs of another size go on with the keys that are known already.
+  bool       isCleared = false;
+  const auto trySolve = [&](std::int64_t planesOfSlab) {
+    const CudaStream         stream;
+    CudaConnectednessContext context{ job, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
+    job.execution.CheckAbort();
+    if (planesOfSlab >= planes)
+    {
+      context.whileDeviceWorks = [&job, keys] {
+        TouchMemory(keys, static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(*keys), job.execution);
+      };
+    }
+    else if (!isCleared)
+    {
+      ClearKeys(job, keys);
+      isCleared = true;
+    }
+    bool fits = true;
+    try
+    {
+      Slabs(context, options, report, planesOfSlab).Solve();
+    }
+    catch (const CudaOutOfMemory &)
+    {
+      // The memory that Hierarchy needs is known only after a part of its work, so any allocation may fail.
+      fits = false;
+    }
+    report.numberOfIterations += context.numberOfIterations;
+    report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
+    return fits;
+  };
+  if (planesThatFit < minPlanes || !HalveUntilItFits(planesThatFit, minPlanes, trySolve))
+  {
+    const auto minBytes = static_cast<std::uint64_t>(planeBytes * static_cast<double>(minPlanes) + otherBytes);
+    throw CudaOutOfMemory(
+      "The device, or the DeviceMemoryBudget, allows " + std::to_string(static_cast<std::uint64_t>(usable)) +
+      " bytes, but the smallest slab of this image, " + std::to_string(minPlanes) + " planes, needs about " +
+      std::to_string(minBytes) +
+      ". Free memory on the device, set a larger DeviceMemoryBudget, or use the filter without Cuda.");
+  }
+  return report;
+}
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
+{
+  VerifyJob(job);
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return {};
+  }
+  std::uint32_t * const keys = GetKeysInOutput(job);
+  auto                  report = ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+  ConvertKeysToStrengths(job, keys);
+  return report;
+}
+
+bool
+IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
+{
+  // Of a scene of which the seeds reach everything, and per link to a neighbor of lesser number.
+  constexpr double cpuNanoseconds = 15.0;
+  constexpr double deviceNanoseconds = 0.1;
+  constexpr double deviceRounds = 0.1; // milliseconds of launches and waits
+
+  const auto   voxels = static_cast<std::uint64_t>(job.GetNumberOfVoxels());
+  const double links = 0.5e-6 * static_cast<double>(voxels) * static_cast<double>(MakeLinks(job).size());
+  // Tiles of the CPU engine.
+  constexpr std::uint64_t voxelsOfTile = 32768;
+  const ExpectedTimes     times = ExpectTimes(cpuNanoseconds * links,
+                                          deviceNanoseconds * links,
+                                          voxels * sizeof(std::uint32_t),
+                                          voxels / voxelsOfTile + 1,
+                                          job.execution,
+                                          GetDeviceSpeed(options.deviceID));
+  return times.cpu < deviceRounds + times.device;
+}
+} // namespace voxelmaps

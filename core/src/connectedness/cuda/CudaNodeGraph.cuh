@@ -1,0 +1,290 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaNodeGraph_cuh
+#define CudaNodeGraph_cuh
+
+#include "CudaContractTiles.cuh"
+
+namespace voxelmaps
+{
+/** The graph of the components of all tiles; node 0 is the isolated one. */
+struct NodeGraph
+{
+  std::uint32_t        numberOfNodes;
+  unsigned long long * best;     // strongest link: key, and number of the node it leads to
+  std::uint32_t *      parents;  // itself for a root
+  std::uint32_t *      keys;     // of the pointer to the parent
+  std::uint32_t *      roots;    // of the component that a node is part of; in the end, strengths
+  std::uint32_t *      seedKeys; // of a root, the strongest key that entered its component
+};
+
+static __global__ void
+StartNodesKernel(NodeGraph graph)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < graph.numberOfNodes)
+  {
+    graph.best[n] = 0;
+    graph.parents[n] = n;
+    graph.keys[n] = seedKey;
+    graph.roots[n] = n;
+    graph.seedKeys[n] = noKey;
+  }
+}
+
+/** Let seeds, or the known keys of the voxels 0 ... count - 1, enter their nodes. */
+static __global__ void
+EnterKeysKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, const std::uint32_t * keys,
+                std::int64_t count)
+{
+  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (i < count)
+  {
+    const std::uint32_t key = keys != nullptr ? keys[i] : seedKey;
+    if (key != noKey)
+    {
+      atomicMax(graph.seedKeys + labels[seeds != nullptr ? seeds[i] : i], key);
+    }
+  }
+}
+
+/** The remaining links between components, listed by tile as number of the link * contractTileVoxels + voxel. */
+struct OpenLinks
+{
+  static constexpr std::uint32_t capacity = 2 * contractTileVoxels; // of a tile
+  static constexpr std::uint32_t unlisted = 0xffffffffu; // count of a tile with more links, or in the first round
+
+  std::uint32_t * counts;
+  std::uint16_t * links;
+};
+
+/** Offer all links between components to both. If they are traced, the strongest link of a node is known by its key and
+ * its number, which is that of the link of a voxel * number of voxels + voxel. */
+template <typename TKeys, bool IsTraced>
+__global__ void
+__launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodeGraph graph,
+                                                    const std::uint32_t * labels, OpenLinks open)
+{
+  using Pixel = typename TKeys::Pixel;
+  extern __shared__ std::uint32_t roots[]; // of a tile and the voxels around it
+  __shared__ std::uint32_t kept;
+  // In shared memory: threads read different links, and constant memory serves one address at a time.
+  __shared__ CudaLink links[CudaConnectednessScene::maxLinks];
+  const std::uint32_t count = open.counts[blockIdx.x];
+  if (count == 0)
+  {
+    return;
+  }
+  const CudaPlace<int>  origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
+  std::uint16_t * const list = open.links + std::size_t{ blockIdx.x } * OpenLinks::capacity;
+  const int             thread = static_cast<int>(threadIdx.x);
+  if (thread == 0)
+  {
+    kept = 0;
+  }
+  if (thread < scene.numberOfLinks)
+  {
+    links[thread] = scene.links[thread];
+  }
+  __syncthreads();
+  // A component with a seed that is at least as strong as a link never needs the link. Returns whether it does.
+  const auto offerTo = [&](std::uint32_t to, std::uint32_t fromOrNumber, std::uint32_t key) {
+    if (key <= graph.seedKeys[to])
+    {
+      return false;
+    }
+    const unsigned long long value = static_cast<unsigned long long>(key) << 32 | fromOrNumber;
+    // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
+    if (value > graph.best[to])
+    {
+      atomicMax(graph.best + to, value);
+    }
+    return true;
+  };
+  const auto offer = [&](std::int64_t voxel, Pixel pixel, int l, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t key = TKeys::Key(scene, pixel, TKeys::Load(scene, voxel + links[l].stride), links[l].weight);
+    const auto          number = static_cast<std::uint32_t>(l * scene.numberOfVoxels + voxel);
+    const bool          mattersToA = offerTo(a, IsTraced ? number : b, key);
+    const bool          mattersToB = offerTo(b, IsTraced ? number : a, key);
+    return mattersToA || mattersToB;
+  };
+  if (count == OpenLinks::unlisted)
+  {
+    ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
+      roots[local] = inside ? graph.roots[labels[voxel]] : isolated;
+    });
+    __syncthreads();
+    const int localX = grid.GetLocalSize(0);
+    const int localXY = localX * grid.GetLocalSize(1);
+    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    {
+      const int            v = i * contractThreads + thread;
+      const CudaPlace<int> place = GetPlaceInTile(grid, v);
+      const int local = (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
+      const std::uint32_t a = roots[local];
+      const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+      const Pixel         pixel = a != isolated ? TKeys::Load(scene, voxel) : TKeys::Outside();
+      for (int l = 0; l < scene.numberOfLinks; ++l)
+      {
+        const std::uint32_t b = roots[local + grid.localStrides[l]];
+        const bool          isOpen = a != b && a != isolated && b != isolated && offer(voxel, pixel, l, a, b);
+        const std::uint32_t at = CountUp(&kept, isOpen);
+        if (isOpen && at < OpenLinks::capacity)
+        {
+          list[at] = static_cast<std::uint16_t>(l * contractTileVoxels + v);
+        }
+      }
+    }
+  }
+  else
+  {
+    for (std::uint32_t first = 0; first < count; first += contractThreads)
+    {
+      bool                isOpen = false;
+      const std::uint32_t j = first + static_cast<std::uint32_t>(thread);
+      const std::uint16_t entry = j < count ? list[j] : std::uint16_t{ 0 };
+      if (j < count)
+      {
+        const int            l = entry / contractTileVoxels;
+        const CudaPlace<int> place = GetPlaceInTile(grid, entry % contractTileVoxels);
+        const std::int64_t   voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+        const std::uint32_t  a = graph.roots[labels[voxel]];
+        const std::uint32_t  b = graph.roots[labels[voxel + links[l].stride]];
+        isOpen = a != b && offer(voxel, TKeys::Load(scene, voxel), l, a, b);
+      }
+      // All threads have read their entries before any thread writes to this or an earlier part of the list.
+      __syncthreads();
+      const std::uint32_t at = CountUp(&kept, isOpen);
+      if (isOpen)
+      {
+        list[at] = entry;
+      }
+    }
+  }
+  __syncthreads();
+  if (thread == 0)
+  {
+    open.counts[blockIdx.x] = kept <= OpenLinks::capacity ? kept : OpenLinks::unlisted;
+  }
+}
+
+/** Whether a root is not held back. */
+inline __device__ bool
+Points(const NodeGraph & graph, std::uint32_t n)
+{
+  return static_cast<std::uint32_t>(graph.best[n] >> 32) > graph.seedKeys[n];
+}
+
+/** Let roots point along their strongest links. */
+static __global__ void
+PointKernel(NodeGraph graph, unsigned int * numberOfMerged)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  bool                merges = false;
+  if (n < graph.numberOfNodes && graph.roots[n] == n && Points(graph, n))
+  {
+    const auto to = static_cast<std::uint32_t>(graph.best[n]);
+    merges = !(n < to && static_cast<std::uint32_t>(graph.best[to]) == n && Points(graph, to));
+    if (merges)
+    {
+      graph.parents[n] = to;
+      graph.keys[n] = static_cast<std::uint32_t>(graph.best[n] >> 32);
+    }
+  }
+  if (__syncthreads_or(merges) && threadIdx.x == 0)
+  {
+    *numberOfMerged = 1;
+  }
+}
+
+/** Find the root of the tree for all roots that point somewhere. */
+static __global__ void
+FindRootsKernel(NodeGraph graph)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n >= graph.numberOfNodes || graph.roots[n] != n)
+  {
+    return;
+  }
+  // Chains may be long; every step halves the rest of the chain for all threads that follow.
+  volatile std::uint32_t * const parents = graph.parents;
+  std::uint32_t                  root = n;
+  for (std::uint32_t parent = parents[root]; parent != root; parent = parents[root])
+  {
+    const std::uint32_t next = parents[parent];
+    parents[root] = next;
+    root = next;
+  }
+  if (root != n)
+  {
+    graph.roots[n] = root;
+    atomicMax(graph.seedKeys + root, graph.seedKeys[n]);
+  }
+}
+
+/** Update the roots of all nodes after the round, and clear the strongest links. */
+static __global__ void
+FollowRootsKernel(NodeGraph graph)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < graph.numberOfNodes)
+  {
+    const std::uint32_t root = graph.roots[graph.roots[n]];
+    graph.roots[n] = root;
+    if (graph.best[n] != 0)
+    {
+      // It was a root in this round. Keys on the way to the root do not get weaker, so it can point there directly.
+      graph.parents[n] = root;
+      graph.best[n] = 0;
+    }
+  }
+}
+
+/** Strengths of nodes, following their pointers. */
+static __global__ void
+FindStrengthsKernel(NodeGraph graph)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < graph.numberOfNodes)
+  {
+    std::uint32_t key = seedKey;
+    std::uint32_t at = n;
+    for (std::uint32_t parent = graph.parents[at]; parent != at; parent = graph.parents[at])
+    {
+      key = graph.keys[at] < key ? graph.keys[at] : key;
+      at = parent;
+    }
+    graph.roots[n] = graph.seedKeys[at] < key ? graph.seedKeys[at] : key;
+  }
+}
+
+static __global__ void
+FinishVoxelsKernel(CudaConnectednessScene scene, const std::uint32_t * labels, const std::uint32_t * strengths)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < scene.numberOfVoxels;
+       voxel += step)
+  {
+    const std::uint32_t strength = strengths[labels[voxel]];
+    const std::uint32_t key = scene.keys[voxel];
+    scene.keys[voxel] = strength < key ? strength : key;
+  }
+}
+} // namespace voxelmaps
+
+#endif // CudaNodeGraph_cuh

@@ -1,0 +1,130 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaNodeLinks_cuh
+#define CudaNodeLinks_cuh
+
+#include "CudaNodeGraph.cuh"
+
+namespace voxelmaps
+{
+/** A link between two nodes. */
+struct NodeLink
+{
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t key;
+};
+
+/** What a round leaves. */
+struct NodeRound
+{
+  std::uint32_t numberOfLinks; // between different components before the round
+  unsigned int  merged;        // whether the round has merged any
+};
+
+/** Called by all threads of a block: reserve places at the end of a list for the threads with a true condition. Returns
+ * the place of this thread. */
+inline __device__ std::uint32_t
+                  Append(std::uint32_t * size, bool condition)
+{
+  __shared__ std::uint32_t count;
+  __shared__ std::uint32_t first;
+  if (threadIdx.x == 0)
+  {
+    count = 0;
+  }
+  __syncthreads();
+  const std::uint32_t at = CountUp(&count, condition);
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    first = count != 0 ? atomicAdd(size, count) : 0;
+  }
+  __syncthreads();
+  return first + at;
+}
+
+/** Call f(i, whether i is less than count) for the items of this thread, with all threads of a block at a time. */
+template <typename TFunction>
+inline __device__ void
+ForEachInBlocks(std::uint32_t count, const TFunction & f)
+{
+  const std::uint64_t step = std::uint64_t{ gridDim.x } * blockDim.x;
+  for (std::uint64_t first = std::uint64_t{ blockIdx.x } * blockDim.x; first < count; first += step)
+  {
+    const std::uint64_t i = first + threadIdx.x;
+    f(static_cast<std::uint32_t>(i), i < count);
+  }
+}
+
+/** Offer a link to a component, unless a seed holds this back. */
+inline __device__ void
+OfferTo(const NodeGraph & graph, std::uint32_t to, std::uint32_t from, std::uint32_t key)
+{
+  const unsigned long long value = static_cast<unsigned long long>(key) << 32 | from;
+  // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
+  if (key > graph.seedKeys[to] && value > graph.best[to])
+  {
+    atomicMax(graph.best + to, value);
+  }
+}
+
+/** Offer links to the components at both ends, and keep those between different components, seeds or not. */
+static __global__ void
+OfferListedLinksKernel(NodeGraph graph, const NodeLink * links, const NodeRound * before, NodeLink * kept,
+                       NodeRound * after)
+{
+  ForEachInBlocks(before->numberOfLinks, [&](std::uint32_t i, bool isLink) {
+    NodeLink link{ 0, 0, noKey };
+    if (isLink)
+    {
+      link = links[i];
+      link.a = graph.roots[link.a];
+      link.b = graph.roots[link.b];
+    }
+    const bool isOpen = link.a != link.b;
+    if (isOpen)
+    {
+      OfferTo(graph, link.a, link.b, link.key);
+      OfferTo(graph, link.b, link.a, link.key);
+    }
+    const std::uint32_t at = Append(&after->numberOfLinks, isOpen);
+    if (isOpen)
+    {
+      kept[at] = link;
+    }
+  });
+}
+
+/** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
+ * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
+static __global__ void
+ListPointersKernel(NodeGraph graph, NodeLink * pointers, std::uint32_t * numberOfPointers)
+{
+  ForEachInBlocks(graph.numberOfNodes, [&](std::uint32_t n, bool isNode) {
+    const bool          points = isNode && graph.roots[n] == n && graph.parents[n] != n;
+    const std::uint32_t at = Append(numberOfPointers, points);
+    if (points)
+    {
+      pointers[at] = { n, graph.parents[n], graph.keys[n] };
+    }
+  });
+}
+} // namespace voxelmaps
+
+#endif // CudaNodeLinks_cuh

@@ -1,0 +1,304 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaConnectednessSlab.h"
+#include "CudaRelativeHierarchy.h"
+#include "common/HostMemory.h"
+#include "connectedness/JobsOfLabels.h"
+#include "connectedness/RelativeResults.h"
+#include "connectedness/VerifyJob.h"
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaStaging.h"
+#include "voxelmaps/CudaDevices.h"
+#include "voxelmaps/CudaFuzzyConnectednessJob.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace voxelmaps
+{
+namespace
+{
+using Job = RelativeFuzzyConnectednessJob;
+using Report = CudaRelativeFuzzyConnectednessReport;
+
+constexpr unsigned int threadsPerBlock = 256;
+
+/** The greatest keys of all voxels, and the labels of the greatest. */
+struct BestKeys
+{
+  std::uint32_t * best;
+  std::uint32_t * second;
+  std::uint16_t * winners;
+};
+
+/** Call f(voxel) for the voxels of this thread. */
+template <typename TFunction>
+inline __device__ void
+ForEachVoxel(std::int64_t numberOfVoxels, const TFunction & f)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
+  {
+    f(voxel);
+  }
+}
+
+__global__ void
+AddLabelKernel(std::int64_t numberOfVoxels, const std::uint32_t * scene, std::uint16_t label, bool keepsTies,
+               BestKeys keys)
+{
+  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+    BestTwo bestTwo{ keys.best[voxel], keys.second[voxel], keys.winners[voxel] };
+    bestTwo.Add(scene[voxel], label, keepsTies);
+    keys.best[voxel] = bestTwo.best;
+    keys.second[voxel] = bestTwo.second;
+    keys.winners[voxel] = bestTwo.winner;
+  });
+}
+
+template <typename TLabel>
+__global__ void
+WriteLabelsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minKey, TLabel * labels)
+{
+  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+    labels[voxel] = static_cast<TLabel>(keys.best[voxel] >= minKey ? keys.winners[voxel] : 0);
+  });
+}
+
+template <bool IsMargin, typename TReal>
+__global__ void
+WriteRealsKernel(std::int64_t numberOfVoxels, BestKeys keys, Combination combination, std::uint32_t minKey,
+                 TReal * reals)
+{
+  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+    const std::uint32_t key = keys.best[voxel];
+    reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, keys.second[voxel])
+                                               : GetStrength(combination, minKey, key));
+  });
+}
+
+/** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
+void
+ComputeScenes(const Job & job, Report & report)
+{
+  const std::int64_t          count = job.GetNumberOfVoxels();
+  const auto                  voxels = static_cast<std::size_t>(count);
+  const CudaStream            stream;
+  CudaKernelTimes             times(stream);
+  DeviceBuffer<std::uint32_t> best(2 * voxels, stream);
+  DeviceBuffer<std::uint16_t> winners(voxels, stream);
+  const BestKeys              keys{ best.data(), best.data() + voxels, winners.data() };
+  const unsigned int          blocks = BlocksForGridStride(voxels, threadsPerBlock);
+  CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
+  CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
+  static_assert(noKey == 0, "memset fills the keys with it");
+  ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
+    CudaConnectednessContext    context{ ofLabel, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
+    const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(ofLabel));
+    RunCudaHierarchy(context, slab);
+    CudaKernelClock clock(times);
+    AddLabelKernel<<<blocks, threadsPerBlock, 0, stream>>>(
+      count, slab.GetScene().keys, label, job.tieRule == Job::TieRule::LowestLabel, keys);
+    CheckLaunch("adding a label");
+    clock.Stop();
+    report.numberOfIterations += context.numberOfIterations;
+    report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
+  });
+
+  const Combination   combination = MakeAffinityTerms(job).combination;
+  const std::uint32_t minKey = MinKey(job);
+  const auto          write = [&](void * output, auto * type, const auto & launch) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    DeviceBuffer<T> out(voxels, stream);
+    CudaKernelClock clock(times);
+    launch(out.data());
+    CheckLaunch("writing the output");
+    clock.Stop();
+    CudaStaging staging(job.execution);
+    staging.ToHost(output, out.data(), voxels * sizeof(T), stream, [&job](std::size_t) { job.execution.CheckAbort(); });
+  };
+  const auto writeLabels = [&](auto * type) {
+    write(job.labelOutput, type, [&](auto * out) {
+      WriteLabelsKernel<<<blocks, threadsPerBlock, 0, stream>>>(count, keys, minKey, out);
+    });
+  };
+  const auto writeReals = [&](auto * type) {
+    if (job.strengthOutput != nullptr)
+    {
+      write(job.strengthOutput, type, [&](auto * out) {
+        WriteRealsKernel<false><<<blocks, threadsPerBlock, 0, stream>>>(count, keys, combination, minKey, out);
+      });
+    }
+    if (job.marginOutput != nullptr)
+    {
+      write(job.marginOutput, type, [&](auto * out) {
+        WriteRealsKernel<true><<<blocks, threadsPerBlock, 0, stream>>>(count, keys, combination, minKey, out);
+      });
+    }
+  };
+  job.labelsAre16Bit ? writeLabels(static_cast<std::uint16_t *>(nullptr))
+                     : writeLabels(static_cast<std::uint8_t *>(nullptr));
+  job.outputIsDouble ? writeReals(static_cast<double *>(nullptr)) : writeReals(static_cast<float *>(nullptr));
+  report.kernelMilliseconds += times.GetMilliseconds();
+}
+
+/** Bytes of device memory that a job takes; an estimate, as noise leaves 4 to 9 % of the voxels as nodes, of which 15 %
+ * are assumed. */
+std::uint64_t
+EstimateBytes(const Job & job, bool hasHierarchy)
+{
+  FuzzyConnectednessJob problem;
+  static_cast<FuzzyConnectednessProblem &>(problem) = job;
+  constexpr double nodes = 0.15;
+  // Nodes and keys of voxels, and the links of the forest; beside them, the graph and two entries of the lists of
+  // links.
+  constexpr double kept = 8.0 + nodes * 12.0;
+  constexpr double building = nodes * 24.0 + 4.0;
+  constexpr double scenes = 10.0 + 4.0 + 4.0 + 4.0 + nodes * 24.0;
+  // The graph, two lists of links, results and seeds of nodes, and one output at a time.
+  const double output =
+    job.strengthOutput != nullptr || job.marginOutput != nullptr ? (job.outputIsDouble ? 8.0 : 4.0) : 2.0;
+  const double computing = nodes * (24.0 + 24.0 + 20.0) + output;
+  const double image = static_cast<double>(CudaConnectednessSlab::GetImageBytes(problem));
+  const double bytes = !job.affinities.empty() ? image + scenes + output
+                       : hasHierarchy          ? computing
+                                               : image + kept + std::max(building, computing);
+  // Nodes and keys of tiles with seeds are saved.
+  const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
+  const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));
+  // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
+  return static_cast<std::uint64_t>(bytes * voxels + (job.affinities.empty() ? saved : 0.0)) + 2000000;
+}
+
+/** Call f() if the device has enough memory. hierarchyBytes are those of a hierarchy that is there already. */
+template <typename TFunction>
+void
+WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarchyBytes, const TFunction & f)
+{
+  const std::uint64_t bytes = EstimateBytes(job, hierarchyBytes > 0);
+  const std::uint64_t budget = options.memoryBudget;
+  // What the hierarchy has counts as a part of the budget, but is not free any more.
+  const std::uint64_t usable = budget == 0               ? UsableDeviceMemory(0)
+                               : budget > hierarchyBytes ? UsableDeviceMemory(budget - hierarchyBytes)
+                                                         : 0;
+  const auto          fail = [&] {
+    const std::uint64_t allowed = budget != 0 && budget <= hierarchyBytes ? budget : usable + hierarchyBytes;
+    // How much is needed is known only after a part of the work.
+    throw DeviceMemoryError(
+      "The device, or the DeviceMemoryBudget, allows " + std::to_string(allowed) +
+      " bytes, but labels of this image need " +
+      (bytes > usable ? "about " + std::to_string(bytes + hierarchyBytes) : std::string("more with these seeds")) +
+      ". Free memory on the device, set a larger DeviceMemoryBudget, release hierarchies of other "
+               "filters, or use the filter without Cuda.");
+  };
+  if (bytes > usable)
+  {
+    fail();
+  }
+  try
+  {
+    f();
+  }
+  catch (const CudaOutOfMemory &)
+  {
+    fail();
+  }
+}
+
+Report
+MakeReport(const CudaOptions & options)
+{
+  Report report;
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+  report.numberOfSlabs = 1;
+  return report;
+}
+} // namespace
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                      const CudaRelativeFuzzyConnectednessOptions & options)
+{
+  VerifyRelativeJob(job);
+  if (job.GetNumberOfVoxels() == 0)
+  {
+    return {};
+  }
+  const CurrentDevice device(options.deviceID);
+  Report              report = MakeReport(options);
+  WithinMemory(job, options, 0, [&] {
+    if (!job.affinities.empty())
+    {
+      ComputeScenes(job, report);
+    }
+    else
+    {
+      CudaRelativeHierarchy(job, options.deviceID, report).Compute(job, report);
+    }
+  });
+  return report;
+}
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
+                                      const CudaRelativeFuzzyConnectednessOptions & options,
+                                      RelativeFuzzyConnectednessHierarchy &         hierarchy)
+{
+  if (!job.affinities.empty() || job.GetNumberOfVoxels() == 0)
+  {
+    return ComputeRelativeFuzzyConnectednessCuda(job, options);
+  }
+  VerifyRelativeJob(job);
+  const CurrentDevice device(options.deviceID);
+  Report              report = MakeReport(options);
+  auto *              kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
+  if (kept != nullptr && kept->GetDeviceID() == options.deviceID)
+  {
+    try
+    {
+      WithinMemory(job, options, kept->GetMemory(), [&] { kept->Compute(job, report); });
+    }
+    catch (...)
+    {
+      if (kept->IsDamaged())
+      {
+        hierarchy.Release();
+      }
+      throw;
+    }
+    return report;
+  }
+  WithinMemory(job, options, 0, [&] {
+    auto made = std::make_unique<CudaRelativeHierarchy>(job, options.deviceID, report);
+    made->Compute(job, report);
+    hierarchy.m_Hierarchy = std::move(made);
+  });
+  return report;
+}
+
+bool
+IsCpuFaster(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options)
+{
+  // Labels of one affinity take about as long as one scene, on both.
+  FuzzyConnectednessJob scene;
+  static_cast<FuzzyConnectednessProblem &>(scene) = job;
+  return IsCpuFaster(scene, options);
+}
+} // namespace voxelmaps

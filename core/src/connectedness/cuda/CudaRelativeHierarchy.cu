@@ -1,0 +1,933 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaRelativeHierarchy.h"
+
+#include "CudaConnectednessSlab.h"
+#include "CudaNodeLinks.cuh"
+#include "CudaSettleTies.cuh"
+#include "common/HostMemory.h"
+#include "connectedness/RelativeResults.h"
+#include "connectedness/SeedTree.h"
+#include "cuda/CudaStaging.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace voxelmaps
+{
+namespace
+{
+using Job = RelativeFuzzyConnectednessJob;
+
+constexpr unsigned int nodeThreads = 256;
+
+/** Let roots point along their strongest links, which are traced, and add these links to the forest. */
+__global__ void
+PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint32_t * labels, NodeLink * forest,
+                  std::uint32_t * sizeOfForest)
+{
+  ForEachInBlocks(graph.numberOfNodes, [&](std::uint32_t n, bool isNode) {
+    bool                     merges = false;
+    NodeLink                 link{ 0, 0, noKey };
+    const unsigned long long best = isNode && graph.roots[n] == n ? graph.best[n] : 0;
+    if (best != 0)
+    {
+      const std::int64_t number = static_cast<std::uint32_t>(best);
+      const std::int64_t voxel = number % scene.numberOfVoxels;
+      link.a = labels[voxel];
+      link.b = labels[voxel + scene.links[number / scene.numberOfVoxels].stride];
+      link.key = static_cast<std::uint32_t>(best >> 32);
+      const std::uint32_t to = graph.roots[graph.roots[link.a] == n ? link.b : link.a];
+      // Of two that point along the same link, one is the root.
+      merges = !(n < to && graph.best[to] == best);
+      if (merges)
+      {
+        graph.parents[n] = to;
+        graph.keys[n] = link.key;
+      }
+    }
+    const std::uint32_t at = Append(sizeOfForest, merges);
+    if (merges)
+    {
+      forest[at] = link;
+    }
+  });
+}
+
+/** What is stored of the voxels of tiles that have seeds, in the order of the tiles in the list. */
+struct SavedVoxels
+{
+  std::uint32_t * labels;
+  std::uint32_t * keys;
+};
+
+/** Call f(voxel, number in the list) for the voxels of the block's tile. */
+template <typename TFunction>
+inline __device__ void
+ForEachVoxelOfTile(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const int * tiles,
+                   const TFunction & f)
+{
+  const CudaPlace<int> origin = GetTileOrigin(grid, tiles[blockIdx.x]);
+  for (int v = static_cast<int>(threadIdx.x); v < contractTileVoxels; v += static_cast<int>(blockDim.x))
+  {
+    const CudaPlace<int> place = GetPlaceInTile(grid, v);
+    const CudaPlace<int> at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
+    if (IsInImage(scene, at.x, at.y, at.z))
+    {
+      f(GetVoxel(scene, at.x, at.y, at.z), std::size_t{ blockIdx.x } * contractTileVoxels + v);
+    }
+  }
+}
+
+/** Save the voxels of tiles, mark their nodes, and clear their keys. */
+__global__ void
+SaveTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
+                SavedVoxels saved, std::uint8_t * isReplaced)
+{
+  ForEachVoxelOfTile(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
+    const std::uint32_t label = labels[voxel];
+    saved.labels[i] = label;
+    saved.keys[i] = scene.keys[voxel];
+    scene.keys[voxel] = noKey;
+    isReplaced[label] = label != isolated ? 1 : 0;
+  });
+}
+
+__global__ void
+RestoreTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, SavedVoxels saved,
+                   std::uint32_t * labels)
+{
+  ForEachVoxelOfTile(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
+    labels[voxel] = saved.labels[i];
+    scene.keys[voxel] = saved.keys[i];
+  });
+}
+
+__global__ void
+PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::uint32_t numberOfSeeds)
+{
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < numberOfSeeds)
+  {
+    keys[seeds[i]] = seedKey;
+  }
+}
+
+/** Tell the nodes of seeds which seed they have. */
+__global__ void
+EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, std::uint32_t numberOfSeeds,
+                 std::uint32_t * seedOfNode)
+{
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < numberOfSeeds)
+  {
+    const std::uint32_t node = labels[seeds[i]];
+    graph.seedKeys[node] = seedKey;
+    seedOfNode[node] = i;
+  }
+}
+
+/** List the links of nodes in the tiles of a list, if it is not null; otherwise only count them. Nodes from firstNode
+ * on are those of these tiles. */
+template <typename TKeys>
+__global__ void
+LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
+                std::uint32_t firstNode, NodeLink * links, std::uint32_t * numberOfLinks)
+{
+  const CudaPlace<int> origin = GetTileOrigin(grid, tiles[blockIdx.x]);
+  for (int i = 0; i < contractVoxelsPerThread; ++i)
+  {
+    const CudaPlace<int> place = GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x));
+    const CudaPlace<int> at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
+    const bool           inside = IsInImage(scene, at.x, at.y, at.z);
+    const std::int64_t   voxel = inside ? GetVoxel(scene, at.x, at.y, at.z) : 0;
+    const std::uint32_t  a = inside ? labels[voxel] : isolated;
+    for (int l = 0; l < scene.numberOfLinks; ++l)
+    {
+      const CudaLink & link = scene.links[l];
+      for (int sign = -1; sign <= 1; sign += 2)
+      {
+        NodeLink found{ a, isolated, noKey };
+        if (a != isolated && IsInImage(scene, at.x + sign * link.x, at.y + sign * link.y, at.z + sign * link.z))
+        {
+          const std::int64_t neighbor = voxel + sign * link.stride;
+          found.b = labels[neighbor];
+          // Links ahead to a tile of the list are those back from there.
+          if (found.b != isolated && found.b != a && (sign > 0 || found.b < firstNode))
+          {
+            found.key = TKeys::Key(scene, TKeys::Load(scene, voxel), TKeys::Load(scene, neighbor), link.weight);
+          }
+        }
+        const std::uint32_t number = Append(numberOfLinks, found.key != noKey);
+        if (found.key != noKey && links != nullptr)
+        {
+          links[number] = found;
+        }
+      }
+    }
+  }
+}
+
+/** List the links of the forest whose nodes have not been replaced. */
+__global__ void
+ListForestKernel(const NodeLink * forest, std::uint32_t sizeOfForest, const std::uint8_t * isReplaced, NodeLink * links,
+                 std::uint32_t * numberOfLinks)
+{
+  ForEachInBlocks(sizeOfForest, [&](std::uint32_t i, bool isLink) {
+    const NodeLink      link = isLink ? forest[i] : NodeLink{ 0, 0, noKey };
+    const bool          stays = isLink && isReplaced[link.a] == 0 && isReplaced[link.b] == 0;
+    const std::uint32_t at = Append(numberOfLinks, stays);
+    if (stays)
+    {
+      links[at] = link;
+    }
+  });
+}
+
+/** Turn links between nodes of seeds into links between the seeds. */
+__global__ void
+NameSeedsKernel(NodeLink * links, std::uint32_t numberOfLinks, const std::uint32_t * seedOfNode)
+{
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < numberOfLinks)
+  {
+    links[i].a = seedOfNode[links[i].a];
+    links[i].b = seedOfNode[links[i].b];
+  }
+}
+
+/** Follow the pointers of all nodes to a seed, if there is one. */
+__global__ void
+FindResultsKernel(NodeGraph graph, const std::uint32_t * seedOfNode, const std::uint32_t * otherKeys,
+                  const std::uint16_t * seedLabels, NodeResult * results)
+{
+  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < graph.numberOfNodes)
+  {
+    std::uint32_t key = seedKey;
+    std::uint32_t at = n;
+    for (std::uint32_t parent = graph.parents[at]; parent != at; parent = graph.parents[at])
+    {
+      key = graph.keys[at] < key ? graph.keys[at] : key;
+      at = parent;
+    }
+    NodeResult result{ noKey, noKey, 0, 0 };
+    if (graph.seedKeys[at] != noKey)
+    {
+      const std::uint32_t seed = seedOfNode[at];
+      result = { key, otherKeys[seed], seed, seedLabels[seed] };
+    }
+    results[n] = result;
+  }
+}
+
+/** What labels depend on, besides the nodes of voxels. */
+struct LabelRules
+{
+  bool          isRelative;
+  bool          keepsTies;
+  std::uint32_t minKey;
+  SeedTreeView  seeds;
+};
+
+template <typename TLabel>
+__global__ void
+WriteLabelsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, LabelRules rules, TLabel * labels)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+#pragma unroll 4
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
+  {
+    const NodeResult    result = voxels.results[voxels.nodes[voxel]];
+    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
+    std::uint32_t       label = result.label;
+    if (rules.isRelative && key <= result.otherKey && key >= rules.minKey)
+    {
+      label = rules.keepsTies ? rules.seeds.GetLowestLabel(result.seed, key) : 0;
+    }
+    labels[voxel] = static_cast<TLabel>(key >= rules.minKey ? label : 0);
+  }
+}
+
+/** Write strengths or margins. */
+template <bool IsMargin, typename TReal>
+__global__ void
+WriteRealsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, Combination combination, std::uint32_t minKey,
+                 TReal * reals)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
+       voxel += step)
+  {
+    const NodeResult    result = voxels.results[voxels.nodes[voxel]];
+    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
+    reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, result.otherKey)
+                                               : GetStrength(combination, minKey, key));
+  }
+}
+
+/** Links in two buffers, which are used in turn. */
+struct NodeLinks
+{
+  DeviceBuffer<NodeLink>  buffers[2];
+  DeviceBuffer<NodeRound> rounds; // the first one before all rounds
+  NodeLink *              links;  // after all rounds
+  std::uint32_t           numberOfLinks;
+
+  // Every component that is not held back merges with another one in every round.
+  static constexpr int maxRounds = 40;
+
+  void
+  Allocate(std::size_t capacity, cudaStream_t stream)
+  {
+    for (auto & buffer : buffers)
+    {
+      buffer.Allocate(std::max<std::size_t>(capacity, 1), stream);
+    }
+    rounds.Allocate(maxRounds + 1, stream);
+    CheckCuda(cudaMemsetAsync(rounds.data(), 0, rounds.size() * sizeof(NodeRound), stream), "clearing counters");
+  }
+};
+
+/** Contract the nodes of a graph in rounds, until all components are held back by seeds or have no links. If pointers
+ * is not null, the links along which components pointed are listed there. */
+std::uint64_t
+ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, std::uint32_t * numberOfPointers,
+              CudaKernelTimes & times, const CudaStream & stream, const JobExecution & execution)
+{
+  // To ask the device takes as long as a round in which little happens.
+  constexpr int      roundsWithoutQuestion = 4;
+  const unsigned int nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
+  const unsigned int linkBlocks = BlocksForGridStride(list.buffers[0].size(), nodeThreads);
+  const unsigned int listBlocks = BlocksForGridStride(graph.numberOfNodes, nodeThreads);
+  for (int round = 0;; ++round)
+  {
+    CudaKernelClock clock(times);
+    NodeRound *     after = list.rounds.data() + round + 1;
+    OfferListedLinksKernel<<<linkBlocks, nodeThreads, 0, stream>>>(
+      graph, list.buffers[round % 2].data(), after - 1, list.buffers[(round + 1) % 2].data(), after);
+    CheckLaunch("offering links");
+    PointKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph, &after->merged);
+    CheckLaunch("pointing along links");
+    if (pointers != nullptr)
+    {
+      ListPointersKernel<<<listBlocks, nodeThreads, 0, stream>>>(graph, pointers, numberOfPointers);
+      CheckLaunch("listing links");
+    }
+    FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
+    CheckLaunch("finding roots");
+    FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
+    CheckLaunch("following roots");
+    clock.StopLater();
+    if (round + 1 < roundsWithoutQuestion)
+    {
+      continue;
+    }
+    NodeRound result;
+    CheckCuda(cudaMemcpyAsync(&result, after, sizeof(result), cudaMemcpyDeviceToHost, stream), "copying counters");
+    stream.Synchronize();
+    execution.CheckAbort();
+    if (result.merged == 0)
+    {
+      list.links = list.buffers[(round + 1) % 2].data();
+      list.numberOfLinks = result.numberOfLinks;
+      return static_cast<std::uint64_t>(round) + 1;
+    }
+  }
+}
+
+/** Device memory for a graph of nodes. */
+struct NodeGraphBuffers
+{
+  DeviceBuffer<unsigned long long> best;
+  DeviceBuffer<std::uint32_t>      others;
+
+  NodeGraphBuffers(std::size_t nodes, cudaStream_t stream)
+    : best(nodes, stream)
+    , others(4 * nodes, stream)
+  {}
+
+  /** The graph, with every node a component by itself. */
+  NodeGraph
+  Start(cudaStream_t stream) const
+  {
+    NodeGraph graph{};
+    graph.numberOfNodes = static_cast<std::uint32_t>(best.size());
+    graph.best = best.data();
+    graph.parents = others.data();
+    graph.keys = graph.parents + best.size();
+    graph.roots = graph.keys + best.size();
+    graph.seedKeys = graph.roots + best.size();
+    StartNodesKernel<<<BlocksFor(best.size(), nodeThreads), nodeThreads, 0, stream>>>(graph);
+    CheckLaunch("starting nodes");
+    return graph;
+  }
+};
+
+/** A SeedTree on the device. */
+struct SeedTreeBuffers
+{
+  DeviceBuffer<std::uint16_t> labels;
+  DeviceBuffer<std::uint32_t> otherKeys;
+  DeviceBuffer<std::uint32_t> parents;
+  DeviceBuffer<std::uint32_t> keys;
+  DeviceBuffer<std::uint32_t> firstSteps;
+  DeviceBuffer<SeedTreeStep>  steps;
+};
+} // namespace
+
+struct CudaRelativeHierarchy::Data
+{
+  const int                   deviceID;
+  FuzzyConnectednessJob       job; // of the build, without seeds
+  CudaStream                  stream;
+  CudaConnectednessContext    context;
+  CudaConnectednessSlab       slab;
+  CudaTileGrid                grid{};
+  DeviceBuffer<std::uint32_t> labels;
+  std::uint32_t               numberOfNodes{ 0 };
+  DeviceBuffer<NodeLink>      forest;
+  std::uint32_t               sizeOfForest{ 0 };
+  bool                        isDamaged{ false };
+
+  Data(const Job & ofBuild, int theDeviceID)
+    : deviceID(theDeviceID)
+    , job(WithoutSeeds(ofBuild))
+    , context{ job, nullptr, stream, CudaKernelTimes(stream), MakeWorkOfHost(ofBuild), 0 }
+    , slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(job))
+  {
+    WithKeys(slab.GetPixels(), [this](auto keys) { this->Build<decltype(keys)>(); });
+    // What belongs to the caller.
+    job.image = nullptr;
+    job.mask = nullptr;
+    job.execution = JobExecution();
+  }
+
+  std::uint64_t
+  GetMemory() const
+  {
+    return slab.GetNumberOfBytes() + labels.size() * sizeof(std::uint32_t) + forest.size() * sizeof(NodeLink);
+  }
+
+  void
+  Compute(const Job & ofQuery, CudaRelativeFuzzyConnectednessReport & report)
+  {
+    WithKeys(slab.GetPixels(), [&](auto keys) { this->Compute<decltype(keys)>(ofQuery, report); });
+  }
+
+private:
+  /** Tiles that have seeds, contracted again; what they were before is put back in the end, whatever happens. */
+  class SeededTiles
+  {
+  public:
+    explicit SeededTiles(Data & data)
+      : m_Data(data)
+    {}
+    SeededTiles(const SeededTiles &) = delete;
+    SeededTiles &
+    operator=(const SeededTiles &) = delete;
+    ~SeededTiles() { static_cast<void>(this->Launch()); }
+
+    void
+    Save(const std::vector<int> & tiles, std::uint8_t * isReplaced)
+    {
+      const cudaStream_t stream = m_Data.stream;
+      numbers = CopyToDevice(tiles, stream);
+      m_Labels.Allocate(tiles.size() * contractTileVoxels, stream);
+      m_Keys.Allocate(tiles.size() * contractTileVoxels, stream);
+      if (!tiles.empty())
+      {
+        SaveTilesKernel<<<this->GetBlocks(), contractThreads, 0, stream>>>(
+          m_Data.slab.GetScene(), m_Data.grid, numbers.data(), m_Data.labels.data(), this->GetSaved(), isReplaced);
+        CheckLaunch("saving tiles");
+        m_IsSaved = true;
+      }
+    }
+
+    void
+    Restore()
+    {
+      CheckCuda(this->Launch(), "restoring tiles");
+    }
+
+    unsigned int
+    GetBlocks() const
+    {
+      return static_cast<unsigned int>(numbers.size());
+    }
+
+    DeviceBuffer<int> numbers;
+
+  private:
+    SavedVoxels
+    GetSaved() const
+    {
+      return { m_Labels.data(), m_Keys.data() };
+    }
+
+    cudaError_t
+    Launch()
+    {
+      if (!std::exchange(m_IsSaved, false))
+      {
+        return cudaSuccess;
+      }
+      RestoreTilesKernel<<<this->GetBlocks(), contractThreads, 0, m_Data.stream>>>(
+        m_Data.slab.GetScene(), m_Data.grid, numbers.data(), this->GetSaved(), m_Data.labels.data());
+      const cudaError_t result = cudaGetLastError();
+      m_Data.isDamaged = m_Data.isDamaged || result != cudaSuccess;
+      return result;
+    }
+
+    Data &                      m_Data;
+    DeviceBuffer<std::uint32_t> m_Labels;
+    DeviceBuffer<std::uint32_t> m_Keys;
+    bool                        m_IsSaved{ false };
+  };
+
+  static FuzzyConnectednessJob
+  WithoutSeeds(const Job & ofBuild)
+  {
+    FuzzyConnectednessJob result;
+    static_cast<FuzzyConnectednessProblem &>(result) = ofBuild;
+    result.seeds.clear();
+    // Margins need strengths below the minimum.
+    result.minimumStrength = 0.0;
+    return result;
+  }
+
+  static std::function<void()>
+  MakeWorkOfHost(const Job & ofBuild)
+  {
+    return [&ofBuild] {
+      const std::size_t voxels = static_cast<std::size_t>(ofBuild.GetNumberOfVoxels());
+      TouchMemory(ofBuild.labelOutput, voxels * (ofBuild.labelsAre16Bit ? 2 : 1), ofBuild.execution);
+    };
+  }
+
+  /** Launch ContractTilesKernel for the tiles of a list, or for all if it is null. */
+  template <typename TKeys>
+  void
+  ContractTiles(const int * tiles, unsigned int numberOfTiles, unsigned int * counter)
+  {
+    using Pixel = typename TKeys::Pixel;
+    const CudaConnectednessScene & scene = slab.GetScene();
+    const std::size_t sharedBytes = (grid.GetNumberOfLocalVoxels() * sizeof(Pixel) + 7) / 8 * 8 + sizeof(TileGraph);
+    const auto kernel = scene.numberOfLinks <= 3 ? ContractTilesKernel<TKeys, true> : ContractTilesKernel<TKeys, false>;
+    PrepareKernel(kernel, contractThreads, sharedBytes);
+    kernel<<<numberOfTiles, contractThreads, sharedBytes, stream>>>(scene, grid, tiles, labels.data(), counter);
+    CheckLaunch("contracting tiles");
+  }
+
+  template <typename TKeys>
+  void
+  Build()
+  {
+    const CudaConnectednessScene & scene = slab.GetScene();
+    const JobExecution &           execution = job.execution;
+    const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
+    grid = MakeTileGrid(scene,
+                        contractTileBits,
+                        (GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8) /
+                          sizeof(typename TKeys::Pixel));
+    const auto tiles = static_cast<unsigned int>(grid.GetNumberOfTiles());
+    labels.Allocate(voxels, stream);
+    DeviceBuffer<unsigned int> counter(1, stream);
+    {
+      CudaKernelClock clock(context.kernelTimes);
+      CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
+      this->ContractTiles<TKeys>(nullptr, tiles, counter.data());
+      context.WorkBesideDevice();
+      clock.Stop();
+    }
+    execution.ReportProgress(voxels / 2);
+
+    numberOfNodes = CopyFromDevice(counter, stream) + 1;
+    const NodeGraphBuffers buffers(numberOfNodes, stream);
+    forest.Allocate(numberOfNodes, stream);
+    CudaKernelClock startClock(context.kernelTimes);
+    const NodeGraph graph = buffers.Start(stream);
+    startClock.StopLater();
+
+    DeviceBuffer<std::uint32_t> openCounts(tiles, stream);
+    DeviceBuffer<std::uint16_t> openLinks(std::size_t{ tiles } * OpenLinks::capacity, stream);
+    const OpenLinks             open{ openCounts.data(), openLinks.data() };
+    CheckCuda(cudaMemsetAsync(openCounts.data(), 0xff, tiles * sizeof(std::uint32_t), stream), "setting counts");
+    CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
+    const std::size_t rootBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
+    PrepareKernel(OfferLinksKernel<TKeys, true>, contractThreads, rootBytes);
+    const unsigned int nodeBlocks = BlocksFor(numberOfNodes, nodeThreads);
+    for (;;)
+    {
+      CudaKernelClock clock(context.kernelTimes);
+      OfferLinksKernel<TKeys, true>
+        <<<tiles, contractThreads, rootBytes, stream>>>(scene, grid, graph, labels.data(), open);
+      CheckLaunch("offering links");
+      PointTracedKernel<<<BlocksForGridStride(numberOfNodes, nodeThreads), nodeThreads, 0, stream>>>(
+        scene, graph, labels.data(), forest.data(), counter.data());
+      CheckLaunch("pointing along links");
+      FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
+      CheckLaunch("finding roots");
+      FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
+      CheckLaunch("following roots");
+      clock.Stop();
+      ++context.numberOfIterations;
+      execution.CheckAbort();
+      const std::uint32_t size = CopyFromDevice(counter, stream);
+      if (size == sizeOfForest)
+      {
+        break;
+      }
+      sizeOfForest = size;
+    }
+    execution.ReportProgress(voxels / 4);
+  }
+
+  /** The tiles that have seeds, in the order of numbers. */
+  std::vector<int>
+  FindTiles(const std::vector<std::int64_t> & seeds) const
+  {
+    std::vector<bool> hasSeeds(static_cast<std::size_t>(grid.GetNumberOfTiles()), false);
+    for (const std::int64_t seed : seeds)
+    {
+      const std::int64_t row = seed / job.size[0];
+      const std::int64_t x = seed % job.size[0] >> grid.bits[0];
+      const std::int64_t y = row % job.size[1] >> grid.bits[1];
+      const std::int64_t z = row / job.size[1] >> grid.bits[2];
+      hasSeeds[static_cast<std::size_t>((z * grid.tiles[1] + y) * grid.tiles[0] + x)] = true;
+    }
+    std::vector<int> tiles;
+    for (std::size_t tile = 0; tile < hasSeeds.size(); ++tile)
+    {
+      if (hasSeeds[tile])
+      {
+        tiles.push_back(static_cast<int>(tile));
+      }
+    }
+    return tiles;
+  }
+
+  /** How strongly seeds are connected, from the links that are left between their nodes. Links are consumed. */
+  SeedTree
+  MakeSeedTree(const Job & ofQuery, NodeLinks & links, const std::uint32_t * seedOfNode, CudaKernelTimes & times,
+               std::uint64_t & iterations)
+  {
+    // So few are faster on the host.
+    constexpr std::uint32_t maxLinksOfHost = 1 << 15;
+
+    std::uint32_t            count = links.numberOfLinks;
+    const NodeLink *         onDevice = links.links;
+    std::optional<NodeLinks> reduced;
+    DeviceBuffer<NodeLink>   pointers;
+    if (count > 0)
+    {
+      CudaKernelClock clock(times);
+      NameSeedsKernel<<<BlocksFor(count, nodeThreads), nodeThreads, 0, stream>>>(links.links, count, seedOfNode);
+      CheckLaunch("naming seeds");
+      clock.StopLater();
+    }
+    if (count > maxLinksOfHost)
+    {
+      // Of many links, a maximum spanning forest of the seeds suffices.
+      const NodeGraphBuffers      buffers(ofQuery.seeds.size(), stream);
+      DeviceBuffer<std::uint32_t> size(1, stream);
+      pointers.Allocate(ofQuery.seeds.size(), stream);
+      reduced.emplace();
+      reduced->Allocate(count, stream);
+      const NodeRound before{ count, 0 };
+      CheckCuda(cudaMemcpyAsync(reduced->rounds.data(), &before, sizeof(before), cudaMemcpyHostToDevice, stream),
+                "copying to the device");
+      CheckCuda(cudaMemcpyAsync(
+                  reduced->buffers[0].data(), links.links, count * sizeof(NodeLink), cudaMemcpyDeviceToDevice, stream),
+                "copying links");
+      CheckCuda(cudaMemsetAsync(size.data(), 0, sizeof(std::uint32_t), stream), "clearing a counter");
+      iterations +=
+        ContractNodes(buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, ofQuery.execution);
+      count = CopyFromDevice(size, stream);
+      onDevice = pointers.data();
+    }
+    static_assert(sizeof(SeedLink) == sizeof(NodeLink), "seeds and nodes have numbers of the same type");
+    std::vector<SeedLink> seedLinks(count);
+    if (count > 0)
+    {
+      CheckCuda(cudaMemcpyAsync(seedLinks.data(), onDevice, count * sizeof(NodeLink), cudaMemcpyDeviceToHost, stream),
+                "copying from the device");
+      stream.Synchronize();
+    }
+    return SeedTree(ofQuery.labels, std::move(seedLinks));
+  }
+
+  template <typename TKeys>
+  void
+  Compute(const Job & ofQuery, CudaRelativeFuzzyConnectednessReport & report)
+  {
+    const CudaConnectednessScene & scene = slab.GetScene();
+    const JobExecution &           execution = ofQuery.execution;
+    CudaKernelTimes                times(stream);
+
+    const std::vector<int>           tiles = this->FindTiles(ofQuery.seeds);
+    const auto                       numberOfSeeds = static_cast<std::uint32_t>(ofQuery.seeds.size());
+    const DeviceBuffer<std::int64_t> seeds = CopyToDevice(ofQuery.seeds, stream);
+    DeviceBuffer<std::uint8_t>       isReplaced(numberOfNodes, stream);
+    SeededTiles                      seeded(*this);
+    // The number of nodes, and that of links of seeded tiles.
+    DeviceBuffer<std::uint32_t> counters(2, stream);
+    std::uint32_t               counts[2]{ numberOfNodes - 1, 0 };
+    const auto                  linkTiles = [&](NodeLink * links, std::uint32_t * size) {
+      if (!tiles.empty())
+      {
+        LinkTilesKernel<TKeys><<<seeded.GetBlocks(), contractThreads, 0, stream>>>(
+          scene, grid, seeded.numbers.data(), labels.data(), numberOfNodes, links, size);
+        CheckLaunch("linking tiles");
+      }
+    };
+    {
+      CudaKernelClock clock(times);
+      CheckCuda(cudaMemsetAsync(isReplaced.data(), 0, numberOfNodes, stream), "clearing flags");
+      CheckCuda(cudaMemcpyAsync(counters.data(), counts, sizeof(counts), cudaMemcpyHostToDevice, stream),
+                "copying counters");
+      seeded.Save(tiles, isReplaced.data());
+      if (!tiles.empty())
+      {
+        PlantSeedsKernel<<<BlocksFor(numberOfSeeds, nodeThreads), nodeThreads, 0, stream>>>(
+          scene.keys, seeds.data(), numberOfSeeds);
+        CheckLaunch("planting seeds");
+        this->ContractTiles<TKeys>(seeded.numbers.data(), seeded.GetBlocks(), counters.data());
+        linkTiles(nullptr, counters.data() + 1);
+      }
+      clock.StopLater();
+    }
+    CheckCuda(cudaMemcpyAsync(counts, counters.data(), sizeof(counts), cudaMemcpyDeviceToHost, stream),
+              "copying counters");
+    stream.Synchronize();
+    execution.CheckAbort();
+
+    const std::uint32_t         nodes = counts[0] + 1;
+    DeviceBuffer<NodeResult>    results(nodes, stream);
+    DeviceBuffer<std::uint32_t> seedOfNode(nodes, stream);
+    SeedTreeBuffers             tree;
+    std::optional<SeedTree>     seedTree;
+    {
+      const NodeGraphBuffers buffers(nodes, stream);
+      NodeLinks              list;
+      list.Allocate(std::size_t{ sizeOfForest } + counts[1], stream);
+      CudaKernelClock clock(times);
+      const NodeGraph graph = buffers.Start(stream);
+      if (numberOfSeeds > 0)
+      {
+        EnterSeedsKernel<<<BlocksFor(numberOfSeeds, nodeThreads), nodeThreads, 0, stream>>>(
+          graph, labels.data(), seeds.data(), numberOfSeeds, seedOfNode.data());
+        CheckLaunch("entering seeds");
+      }
+      std::uint32_t * const numberOfLinks = &list.rounds.data()->numberOfLinks;
+      ListForestKernel<<<BlocksForGridStride(sizeOfForest, nodeThreads), nodeThreads, 0, stream>>>(
+        forest.data(), sizeOfForest, isReplaced.data(), list.buffers[0].data(), numberOfLinks);
+      CheckLaunch("listing the forest");
+      linkTiles(list.buffers[0].data(), numberOfLinks);
+      clock.StopLater();
+      report.numberOfIterations += ContractNodes(graph, list, nullptr, nullptr, times, stream, execution);
+
+      seedTree.emplace(this->MakeSeedTree(ofQuery, list, seedOfNode.data(), times, report.numberOfIterations));
+      tree.labels = CopyToDevice(ofQuery.labels, stream);
+      tree.otherKeys = CopyToDevice(seedTree->GetOtherKeys(), stream);
+      CudaKernelClock resultClock(times);
+      FindResultsKernel<<<BlocksFor(nodes, nodeThreads), nodeThreads, 0, stream>>>(
+        graph, seedOfNode.data(), tree.otherKeys.data(), tree.labels.data(), results.data());
+      CheckLaunch("finding strengths");
+      resultClock.StopLater();
+    }
+
+    const NodesOfVoxels voxels{ labels.data(), scene.keys, results.data() };
+    const auto          minKey = MinKey(ofQuery);
+    LabelRules          rules{
+      ofQuery.competition == Job::Competition::Relative, ofQuery.tieRule == Job::TieRule::LowestLabel, minKey, {}
+    };
+    if (rules.isRelative && rules.keepsTies)
+    {
+      rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
+    }
+    if (ofQuery.labelsAre16Bit)
+    {
+      this->WriteLabels<TKeys, std::uint16_t>(ofQuery, voxels, rules, times, report);
+    }
+    else
+    {
+      this->WriteLabels<TKeys, std::uint8_t>(ofQuery, voxels, rules, times, report);
+    }
+    if (ofQuery.outputIsDouble)
+    {
+      this->WriteReals<double>(ofQuery, voxels, minKey, times);
+    }
+    else
+    {
+      this->WriteReals<float>(ofQuery, voxels, minKey, times);
+    }
+    CudaKernelClock clock(times);
+    seeded.Restore();
+    clock.Stop();
+    report.kernelMilliseconds += times.GetMilliseconds();
+  }
+
+  SeedTreeView
+  CopySeedTree(const SeedTree & seedTree, std::uint32_t numberOfSeeds, SeedTreeBuffers & tree)
+  {
+    const SeedTreeView view = seedTree.GetView();
+    const auto         copy = [this](auto & buffer, const auto * from, std::size_t count) {
+      buffer.Allocate(count, stream);
+      if (count > 0)
+      {
+        CheckCuda(cudaMemcpyAsync(buffer.data(), from, count * sizeof(*from), cudaMemcpyHostToDevice, stream),
+                  "copying to the device");
+      }
+    };
+    copy(tree.parents, view.parents, numberOfSeeds);
+    copy(tree.keys, view.keys, numberOfSeeds);
+    copy(tree.firstSteps, view.firstSteps, std::size_t{ numberOfSeeds } + 1);
+    copy(tree.steps, view.steps, seedTree.GetNumberOfSteps());
+    return { tree.labels.data(), tree.parents.data(), tree.keys.data(), tree.firstSteps.data(), tree.steps.data() };
+  }
+
+  template <typename TKeys, typename TLabel>
+  void
+  WriteLabels(const Job & ofQuery, const NodesOfVoxels & voxels, const LabelRules & rules, CudaKernelTimes & times,
+              CudaRelativeFuzzyConnectednessReport & report)
+  {
+    const std::int64_t   count = slab.GetScene().numberOfVoxels;
+    DeviceBuffer<TLabel> out(static_cast<std::size_t>(count), stream);
+    CudaKernelClock      clock(times);
+    WriteLabelsKernel<<<BlocksForGridStride(count, nodeThreads), nodeThreads, 0, stream>>>(
+      count, voxels, rules, out.data());
+    CheckLaunch("writing labels");
+    clock.StopLater();
+    if (!rules.isRelative)
+    {
+      this->SettleTies<TKeys>(ofQuery, voxels, rules.keepsTies, times, out.data(), report);
+    }
+    CopyOut(ofQuery, ofQuery.labelOutput, out, true);
+  }
+
+  template <typename TReal>
+  void
+  WriteReals(const Job & ofQuery, const NodesOfVoxels & voxels, std::uint32_t minKey, CudaKernelTimes & times)
+  {
+    const auto write = [&](void * output, auto kernel) {
+      if (output != nullptr)
+      {
+        const CudaConnectednessScene & scene = slab.GetScene();
+        const std::int64_t             count = scene.numberOfVoxels;
+        DeviceBuffer<TReal>            out(static_cast<std::size_t>(count), stream);
+        CudaKernelClock                clock(times);
+        kernel<<<BlocksForGridStride(count, nodeThreads), nodeThreads, 0, stream>>>(
+          count, voxels, scene.terms.combination, minKey, out.data());
+        CheckLaunch("writing strengths");
+        clock.StopLater();
+        CopyOut(ofQuery, output, out, false);
+      }
+    };
+    write(ofQuery.strengthOutput, WriteRealsKernel<false, TReal>);
+    write(ofQuery.marginOutput, WriteRealsKernel<true, TReal>);
+  }
+
+  template <typename T>
+  void
+  CopyOut(const Job & ofQuery, void * output, const DeviceBuffer<T> & out, bool reportsProgress)
+  {
+    const JobExecution & execution = ofQuery.execution;
+    CudaStaging          staging(execution);
+    staging.ToHost(output, out.data(), out.size() * sizeof(T), stream, [&](std::size_t bytes) {
+      execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
+    });
+  }
+
+  template <typename TKeys, typename TLabel>
+  void
+  SettleTies(const Job & ofQuery, const NodesOfVoxels & voxels, bool keepsTies, CudaKernelTimes & times, TLabel * out,
+             CudaRelativeFuzzyConnectednessReport & report)
+  {
+    const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
+    const std::size_t          labelBytes = grid.GetNumberOfLocalVoxels() * (sizeof(std::uint32_t) + sizeof(TLabel));
+    DeviceBuffer<unsigned int> passes(tiles, stream);
+    DeviceBuffer<int>          lists[2]{ { tiles, stream }, { tiles, stream } };
+    DeviceBuffer<unsigned int> counter(1, stream);
+    CheckCuda(cudaMemsetAsync(passes.data(), 0, tiles * sizeof(unsigned int), stream), "clearing passes");
+    const auto kernel = slab.GetScene().numberOfLinks <= 3 ? SettleTiesKernel<TKeys, true, TLabel>
+                                                           : SettleTiesKernel<TKeys, false, TLabel>;
+    PrepareKernel(kernel, contractThreads, labelBytes);
+    auto awake = static_cast<unsigned int>(tiles);
+    for (unsigned int pass = 1; awake > 0; ++pass)
+    {
+      CudaKernelClock    clock(times);
+      const CudaTieTiles tieTiles{
+        pass == 1 ? nullptr : lists[pass % 2].data(), pass, passes.data(), lists[(pass + 1) % 2].data(), counter.data()
+      };
+      CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
+      kernel<<<awake, contractThreads, labelBytes, stream>>>(slab.GetScene(), grid, voxels, keepsTies, tieTiles, out);
+      CheckLaunch("settling ties");
+      clock.StopLater();
+      awake = CopyFromDevice(counter, stream);
+      ++report.numberOfIterations;
+      ofQuery.execution.CheckAbort();
+    }
+  }
+};
+
+CudaRelativeHierarchy::CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, int deviceID,
+                                             CudaRelativeFuzzyConnectednessReport & report)
+  : m_Data(std::make_unique<Data>(job, deviceID))
+{
+  report.kernelMilliseconds += m_Data->context.kernelTimes.GetMilliseconds();
+  report.numberOfIterations += m_Data->context.numberOfIterations;
+}
+
+CudaRelativeHierarchy::~CudaRelativeHierarchy()
+{
+  if (IsForkedFromUserOfCuda())
+  {
+    // CUDA does not work in this process.
+    static_cast<void>(m_Data.release());
+  }
+}
+
+void
+CudaRelativeHierarchy::Compute(const RelativeFuzzyConnectednessJob & job, CudaRelativeFuzzyConnectednessReport & report)
+{
+  m_Data->Compute(job, report);
+}
+
+int
+CudaRelativeHierarchy::GetDeviceID() const
+{
+  return m_Data->deviceID;
+}
+
+bool
+CudaRelativeHierarchy::IsDamaged() const
+{
+  return m_Data->isDamaged;
+}
+
+std::uint64_t
+CudaRelativeHierarchy::GetMemory() const
+{
+  return m_Data->GetMemory();
+}
+} // namespace voxelmaps

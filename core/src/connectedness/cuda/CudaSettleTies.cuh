@@ -1,0 +1,267 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaSettleTies_cuh
+#define CudaSettleTies_cuh
+
+#include "CudaNodeGraph.cuh"
+
+namespace voxelmaps
+{
+/** What is known of a node: its greatest strength for any label, a seed to which it has this strength, the label of
+ * this seed, and the strength of this seed for any other label. */
+struct alignas(16) NodeResult
+{
+  std::uint32_t strength;
+  std::uint32_t otherKey;
+  std::uint32_t seed;
+  std::uint32_t label;
+};
+
+/** Voxels with their nodes. */
+struct NodesOfVoxels
+{
+  const std::uint32_t * nodes;
+  const std::uint32_t * keys; // the strengths of voxels if their nodes had seedKey
+  const NodeResult *    results;
+
+  __device__ std::uint32_t
+             GetKey(std::int64_t voxel, std::uint32_t strengthOfNode) const
+  {
+    const std::uint32_t key = __ldg(keys + voxel);
+    return key < strengthOfNode ? key : strengthOfNode;
+  }
+};
+
+/** Tiles whose voxels may change. */
+struct CudaTieTiles
+{
+  const int *    tiles;  // of this pass; null for all
+  unsigned int   pass;   // from 1 on
+  unsigned int * passes; // of every tile, the last pass after which it was woken
+  int *          woken;
+  unsigned int * numberOfWoken;
+};
+
+/** The voxel of this number in a tile with its halo; -1 beyond the image or the tile. */
+inline __device__ std::int64_t
+GetLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const CudaPlace<int> & origin, int local)
+{
+  const int row = Divide(local, grid.reciprocal[0]);
+  const int plane = Divide(row, grid.reciprocal[1]);
+  const int x = origin.x + local - row * grid.GetLocalSize(0) - grid.halo[0];
+  const int y = origin.y + row - plane * grid.GetLocalSize(1) - grid.halo[1];
+  const int z = origin.z + plane - grid.halo[2];
+  return plane < grid.GetLocalSize(2) && IsInImage(scene, x, y, z) ? GetVoxel(scene, x, y, z) : -1;
+}
+
+/** Apply the tie rule of Iterative to one tile, until nothing in it changes. A voxel v takes part in what a neighbor u
+ * has if min(strength of u, key of the link) is the strength of v: either the lowest label, or 0 if the labels differ.
+ * Labels only become lower, or 0, so it does not matter that neighbor tiles change at the same time, as long as every
+ * tile is woken that a change may reach. */
+template <typename TKeys, bool HasFewLinks, typename TLabel>
+__global__ void
+__launch_bounds__(contractThreads)
+  SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodesOfVoxels voxels, bool keepsTies,
+                   CudaTieTiles tieTiles, TLabel * labels)
+{
+  // Of the tile and the voxels around it; beyond the image, keys are noKey, so that nothing passes from there.
+  extern __shared__ std::uint32_t keys[];
+  auto * const                    labelsHere = reinterpret_cast<TLabel *>(keys + grid.GetNumberOfLocalVoxels());
+  const int            tile = tieTiles.tiles != nullptr ? tieTiles.tiles[blockIdx.x] : static_cast<int>(blockIdx.x);
+  const CudaPlace<int> origin = GetTileOrigin(grid, tile);
+  const TLabel         first = labels[GetVoxel(scene, origin.x, origin.y, origin.z)];
+  bool                 differs = false;
+  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
+    const TLabel label = inside ? labels[voxel] : first;
+    labelsHere[local] = label;
+    differs = differs || label != first;
+  });
+  if (__syncthreads_or(static_cast<int>(differs)) == 0)
+  {
+    return;
+  }
+  // In batches, so that a thread has several loads in flight.
+  constexpr int batch = 4;
+  const int     count = grid.GetNumberOfLocalVoxels();
+  for (int start = static_cast<int>(threadIdx.x); start < count; start += batch * contractThreads)
+  {
+    std::int64_t  at[batch];
+    std::uint32_t nodes[batch];
+#pragma unroll
+    for (int j = 0; j < batch; ++j)
+    {
+      at[j] = GetLocalVoxel(scene, grid, origin, start + j * contractThreads);
+      nodes[j] = at[j] >= 0 ? __ldg(voxels.nodes + at[j]) : isolated;
+    }
+#pragma unroll
+    for (int j = 0; j < batch; ++j)
+    {
+      const std::uint32_t strength = __ldg(&voxels.results[nodes[j]].strength);
+      if (start + j * contractThreads < count)
+      {
+        keys[start + j * contractThreads] = at[j] >= 0 ? voxels.GetKey(at[j], strength) : noKey;
+      }
+    }
+  }
+  __syncthreads();
+
+  const int  localX = grid.GetLocalSize(0);
+  const int  localXY = localX * grid.GetLocalSize(1);
+  const auto getPlace = [&](int i) {
+    return GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x));
+  };
+  const auto getLocal = [&](const CudaPlace<int> & place) {
+    return (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
+  };
+  // Neighbors have numbers: that of the link times 2, and 1 more against its direction.
+  const auto getSign = [](int n) { return n % 2 == 0 ? 1 : -1; };
+  /** Call f(number of the neighbor, its local number, key of the link) for all neighbors in the image. */
+  const auto forEachNeighbor = [&](const CudaPlace<int> & place, const auto & f) {
+    using Pixel = typename TKeys::Pixel;
+    const std::int64_t voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+    const int          local = getLocal(place);
+    const Pixel        pixel = TKeys::Load(scene, voxel);
+    const auto         look = [&](int n, Pixel ofNeighbor) {
+      const int neighbor = local + getSign(n) * grid.localStrides[n / 2];
+      if (keys[neighbor] != noKey)
+      {
+        f(n, neighbor, TKeys::Key(scene, pixel, ofNeighbor, scene.links[n / 2].weight));
+      }
+    };
+    const auto load = [&](int n) {
+      // Without a branch, so that all loads are in flight at a time.
+      const bool inside = keys[local + getSign(n) * grid.localStrides[n / 2]] != noKey;
+      return TKeys::Load(scene, inside ? voxel + getSign(n) * scene.links[n / 2].stride : voxel);
+    };
+    if constexpr (HasFewLinks)
+    {
+      constexpr int maxNeighbors = 6;
+      Pixel         ofNeighbors[maxNeighbors];
+#pragma unroll
+      for (int n = 0; n < maxNeighbors; ++n)
+      {
+        ofNeighbors[n] = n < 2 * scene.numberOfLinks ? load(n) : pixel;
+      }
+#pragma unroll
+      for (int n = 0; n < maxNeighbors; ++n)
+      {
+        if (n < 2 * scene.numberOfLinks)
+        {
+          look(n, ofNeighbors[n]);
+        }
+      }
+    }
+    else
+    {
+#pragma unroll 2
+      for (int n = 0; n < 2 * scene.numberOfLinks; ++n)
+      {
+        look(n, load(n));
+      }
+    }
+  };
+
+  std::uint32_t passing[contractVoxelsPerThread]; // one bit per neighbor from which labels pass to a voxel
+#pragma unroll
+  for (int i = 0; i < contractVoxelsPerThread; ++i)
+  {
+    passing[i] = 0;
+    const CudaPlace<int> place = getPlace(i);
+    const int            local = getLocal(place);
+    const std::uint32_t  key = keys[local];
+    // A voxel of label 0 is below the minimum, or a tie already.
+    if (key != noKey && labelsHere[local] != 0)
+    {
+      forEachNeighbor(place, [&](int n, int neighbor, std::uint32_t linkKey) {
+        const std::uint32_t offer = linkKey < keys[neighbor] ? linkKey : keys[neighbor];
+        passing[i] |= offer == key ? 1u << n : 0u;
+      });
+    }
+  }
+
+  unsigned int changed = 0; // one bit per voxel of this thread
+  for (;;)
+  {
+    TLabel       settled[contractVoxelsPerThread];
+    unsigned int changing = 0;
+#pragma unroll
+    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    {
+      const int    local = getLocal(getPlace(i));
+      const TLabel former = labelsHere[local];
+      TLabel       label = former;
+      for (std::uint32_t left = passing[i]; left != 0; left &= left - 1)
+      {
+        const int    n = __ffs(static_cast<int>(left)) - 1;
+        const TLabel ofNeighbor = labelsHere[local + getSign(n) * grid.localStrides[n / 2]];
+        label = keepsTies ? (ofNeighbor < label ? ofNeighbor : label) : ofNeighbor != former ? TLabel{ 0 } : label;
+      }
+      settled[i] = label;
+      changing |= label != former ? 1u << i : 0u;
+      passing[i] = label == 0 ? 0 : passing[i];
+    }
+    changed |= changing;
+    // All threads have read before any writes.
+    if (__syncthreads_or(static_cast<int>(changing)) == 0)
+    {
+      break;
+    }
+#pragma unroll
+    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    {
+      if ((changing >> i & 1u) != 0)
+      {
+        labelsHere[getLocal(getPlace(i))] = settled[i];
+      }
+    }
+    __syncthreads();
+  }
+
+  for (int i = 0; i < contractVoxelsPerThread; ++i)
+  {
+    if ((changed >> i & 1u) == 0)
+    {
+      continue;
+    }
+    const CudaPlace<int> place = getPlace(i);
+    const int            local = getLocal(place);
+    const TLabel         label = labelsHere[local];
+    labels[GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z)] = label;
+    forEachNeighbor(place, [&](int n, int neighbor, std::uint32_t linkKey) {
+      const CudaLink &     link = scene.links[n / 2];
+      const int            sign = getSign(n);
+      const CudaPlace<int> to{ place.x + sign * link.x, place.y + sign * link.y, place.z + sign * link.z };
+      const TLabel         ofNeighbor = labelsHere[neighbor];
+      const bool           isNews = keepsTies ? ofNeighbor > label : ofNeighbor != 0;
+      if (isNews && !IsInTile(grid, to.x, to.y, to.z) &&
+          (linkKey < keys[local] ? linkKey : keys[local]) == keys[neighbor])
+      {
+        const int other =
+          (((origin.z + to.z) >> grid.bits[2]) * grid.tiles[1] + ((origin.y + to.y) >> grid.bits[1])) * grid.tiles[0] +
+          ((origin.x + to.x) >> grid.bits[0]);
+        if (atomicExch(tieTiles.passes + other, tieTiles.pass) != tieTiles.pass)
+        {
+          tieTiles.woken[atomicAdd(tieTiles.numberOfWoken, 1u)] = other;
+        }
+      }
+    });
+  }
+}
+} // namespace voxelmaps
+
+#endif // CudaSettleTies_cuh

@@ -1,0 +1,80 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrencePairs_h
+#define CooccurrencePairs_h
+
+#include "cooccurrence/CooccurrenceTask.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** Add a pair to the sums of moments and weights: all sums that do not depend on other pairs. */
+VOXELMAPS_HOST_DEVICE inline void
+AddCooccurrencePair(const CooccurrenceTask & task, int a, int b, CooccurrenceSums & sums)
+{
+  const std::int64_t e = a - b;
+  const std::int64_t k = e < 0 ? -e : e;
+  const std::int64_t v = a + b - task.scales.center;
+  const std::int64_t square = v * v;
+  const std::int64_t cube = square * v;
+  ++sums.pairs;
+  sums.sums += v;
+  sums.sumSquares += square;
+  if (task.wideMoments)
+  {
+    // |v| < 2^16, so the fourth power fits 64 bits without a sign.
+    const std::uint64_t fourth = static_cast<std::uint64_t>(square) * static_cast<std::uint64_t>(square);
+    const std::int64_t  cubeLow = cube & 0xffffffff;
+    sums.sumCubes += cubeLow;
+    sums.sumCubesHigh += (cube - cubeLow) / 4294967296;
+    sums.sumFourths += static_cast<std::int64_t>(fourth & 0xffffffffu);
+    sums.sumFourthsHigh += static_cast<std::int64_t>(fourth >> 32);
+  }
+  else
+  {
+    sums.sumCubes += cube;
+    sums.sumFourths += square * square;
+  }
+  sums.differences += k;
+  sums.differenceSquares += k * k;
+  if (!task.scales.symmetric)
+  {
+    sums.signedDifferences += e;
+    sums.products += v * e;
+  }
+  if (task.needsWeights)
+  {
+    const std::int64_t * const weights = task.weights + k * NumberOfCooccurrenceWeights;
+    for (int w = 0; w < NumberOfCooccurrenceWeights; ++w)
+    {
+      if (task.wideWeights)
+      {
+        sums.weights[w] += weights[w] & 0xffffffff;
+        sums.weightsHigh[w] += weights[w] >> 32;
+      }
+      else
+      {
+        sums.weights[w] += weights[w];
+      }
+    }
+  }
+}
+} // namespace voxelmaps
+
+#endif // CooccurrencePairs_h

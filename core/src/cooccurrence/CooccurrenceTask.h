@@ -1,0 +1,84 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrenceTask_h
+#define CooccurrenceTask_h
+
+#include "cooccurrence/CooccurrenceFormulas.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "texture/PairOffsets.h"
+#include "texture/TextureTask.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** A CooccurrenceJob, or a slab of one, as all engines and kernels see it. CooccurrencePlan makes it and owns its
+ * tables. */
+struct CooccurrenceTask : TextureTask
+{
+  using Feature = CooccurrenceJob::Feature;
+  using Aggregation = CooccurrenceJob::Aggregation;
+
+  static constexpr int maxFeatures = CooccurrenceFeatureMapEnums::NumberOfFeatures;
+
+  int                numberOfOffsets;
+  const PairOffset * offsets;
+  int                numberOfFeatures;
+  Feature            features[maxFeatures];
+  Aggregation        aggregation;
+  /** Value of features of a matrix without pairs; NaN is the quiet one without sign. */
+  double emptyValue;
+  /** Maximum number of pairs that one matrix can count, at least 1. */
+  std::uint64_t maxPairs;
+
+  CooccurrenceArithmetic arithmetic;
+  /** Whether sums of v^3 and v^4 need more than 64 bits, so that both halves of the terms must be summed apart. */
+  bool wideMoments;
+  /** The same for the weights. */
+  bool wideWeights;
+  /** scales.symmetric says whether pairs count in both orders. */
+  CooccurrenceScales scales;
+  /** w(k) at [k * NumberOfCooccurrenceWeights + weight] for k = 0 ... number of gray levels - 1; null if no feature
+   * needs it. */
+  const std::int64_t * weights;
+
+  /** Which sums the selected features need. */
+  bool needsWeights;
+  /** For entropies of sums and of differences. */
+  bool needsSumCounts;
+  bool needsDifferenceCounts;
+  /** cellTerms, cellSquares and maximum. */
+  bool needsCells;
+  /** rowTerms and columnTerms. */
+  bool needsRows;
+  bool needsMaximalCorrelation;
+  /** Whether all voxels of the region have one level: the maximal correlation is 1 then. */
+  bool hasOneLevel;
+  /** Levels that a row or column of a matrix can have at most, if needsMaximalCorrelation. */
+  int maxCorrelationLevels;
+
+  /** Number of offsets that share one matrix: all if merged, else one. */
+  VOXELMAPS_HOST_DEVICE int
+  OffsetsPerMatrix() const
+  {
+    return aggregation == Aggregation::Merge ? numberOfOffsets : 1;
+  }
+};
+} // namespace voxelmaps
+
+#endif // CooccurrenceTask_h

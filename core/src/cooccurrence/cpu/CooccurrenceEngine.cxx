@@ -1,0 +1,103 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceSlide.h"
+#include "CooccurrenceWalk.h"
+#include "cooccurrence/CooccurrencePlan.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace voxelmaps
+{
+namespace
+{
+// What a worker does between two reports: about ten milliseconds.
+constexpr std::int64_t maxPairsOfTile = 1000000;
+constexpr std::int64_t maxVoxelsOfTile = 4096;
+
+/** What the maximal correlation of a matrix takes, in pairs that are counted meanwhile. */
+std::int64_t
+PairsOfCorrelation(const CooccurrenceTask & task)
+{
+  constexpr std::int64_t stepsPerPair = 64;
+  const std::int64_t     levels = task.needsMaximalCorrelation ? task.maxCorrelationLevels : 0;
+  return levels * levels * levels / stepsPerPair;
+}
+
+void
+ComputeByWalk(const CooccurrenceTask & task, const CooccurrenceJob & job)
+{
+  const Triple &       outputSize = job.outputSize;
+  const JobExecution & execution = job.execution;
+  const std::int64_t   pairs = (static_cast<std::int64_t>(task.maxPairs) + PairsOfCorrelation(task)) *
+                             (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), maxVoxelsOfTile);
+  const Tiling       tiling(outputSize,
+                            { { EqualPart(outputSize[0], voxels),
+                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
+                                1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<CooccurrenceWalk>(task, execution, job.widestInstructionSet);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+
+void
+ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
+{
+  const Triple &                outputSize = job.outputSize;
+  const JobExecution &          execution = job.execution;
+  const CooccurrenceSlideTables tables(task);
+  // Rows of at least as many voxels as are computed side by side.
+  constexpr std::int64_t minRowLength = 8;
+  const std::int64_t     ofCorrelations = PairsOfCorrelation(task) * (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t     rowLength =
+    std::min(tables.rowLength, std::max(maxPairsOfTile / std::max<std::int64_t>(ofCorrelations, 1), minRowLength));
+  const std::int64_t length = EqualPart(outputSize[0], rowLength);
+  // Per voxel, one plane of each offset enters and one leaves.
+  const std::int64_t pairs =
+    std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]) +
+    ofCorrelations * length;
+  const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
+  const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution, job.widestInstructionSet);
+    return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
+  });
+}
+} // namespace
+
+void
+ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
+{
+  const CooccurrencePlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  if (job.walkWindows)
+  {
+    ComputeByWalk(plan.task, job);
+  }
+  else
+  {
+    ComputeBySlide(plan.task, job);
+  }
+}
+} // namespace voxelmaps

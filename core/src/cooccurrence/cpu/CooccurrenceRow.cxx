@@ -1,0 +1,173 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceRow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace voxelmaps
+{
+CooccurrenceRow::CooccurrenceRow(const CooccurrenceTask & task)
+  : m_Task(task)
+{}
+
+void
+CooccurrenceRow::Begin(std::vector<std::int64_t> && voxels)
+{
+  m_Voxels = std::move(voxels);
+  m_Sums.resize(m_Voxels.size());
+  m_Values.resize(m_Voxels.size() * static_cast<std::size_t>(m_Task.numberOfFeatures));
+  m_Totals.assign(m_Values.size(), 0.0);
+  m_Matrices.assign(m_Voxels.size(), 0.0);
+}
+
+void
+CooccurrenceRow::ClearSums()
+{
+  CooccurrenceSums empty{};
+  empty.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
+  std::fill(m_Sums.begin(), m_Sums.end(), empty);
+}
+
+template <typename TNumber, CooccurrenceTask::Feature VFeature>
+void
+CooccurrenceRow::EvaluateFeature(double * values) const
+{
+  for (std::size_t n = 0; n < m_Sums.size(); ++n)
+  {
+    if (m_Sums[n].pairs != 0)
+    {
+      values[n] =
+        CooccurrenceFeatureValue<TNumber, PlainDivision<double>>(VFeature, m_Sums[n], m_Divisors[n], m_Task.scales);
+    }
+  }
+}
+
+template <typename TNumber>
+void
+CooccurrenceRow::Evaluate()
+{
+  using Feature = CooccurrenceTask::Feature;
+  for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+  {
+    double * const values = &m_Values[static_cast<std::size_t>(f) * m_Sums.size()];
+    // The feature is a constant of the loop over voxels, for speed.
+    switch (m_Task.features[f])
+    {
+#define VOXELMAPS_EVALUATE(feature)                                                                                    \
+  case Feature::feature:                                                                                               \
+    this->EvaluateFeature<TNumber, Feature::feature>(values);                                                          \
+    break
+      VOXELMAPS_EVALUATE(Autocorrelation);
+      VOXELMAPS_EVALUATE(ClusterProminence);
+      VOXELMAPS_EVALUATE(ClusterShade);
+      VOXELMAPS_EVALUATE(ClusterTendency);
+      VOXELMAPS_EVALUATE(Contrast);
+      VOXELMAPS_EVALUATE(Correlation);
+      VOXELMAPS_EVALUATE(DifferenceAverage);
+      VOXELMAPS_EVALUATE(DifferenceEntropy);
+      VOXELMAPS_EVALUATE(DifferenceVariance);
+      VOXELMAPS_EVALUATE(InverseDifference);
+      VOXELMAPS_EVALUATE(InverseDifferenceMoment);
+      VOXELMAPS_EVALUATE(InverseDifferenceMomentNormalized);
+      VOXELMAPS_EVALUATE(InverseDifferenceNormalized);
+      VOXELMAPS_EVALUATE(InformationalMeasureOfCorrelation1);
+      VOXELMAPS_EVALUATE(InformationalMeasureOfCorrelation2);
+      VOXELMAPS_EVALUATE(InverseVariance);
+      VOXELMAPS_EVALUATE(JointAverage);
+      VOXELMAPS_EVALUATE(JointEnergy);
+      VOXELMAPS_EVALUATE(JointEntropy);
+      VOXELMAPS_EVALUATE(MaximumProbability);
+      VOXELMAPS_EVALUATE(SumAverage);
+      VOXELMAPS_EVALUATE(SumEntropy);
+      VOXELMAPS_EVALUATE(SumSquares);
+      VOXELMAPS_EVALUATE(MaximalCorrelationCoefficient);
+#undef VOXELMAPS_EVALUATE
+    }
+  }
+}
+
+void
+CooccurrenceRow::FinishMatrix(int matrix)
+{
+  m_Divisors.clear();
+  for (const CooccurrenceSums & sums : m_Sums)
+  {
+    m_Divisors.emplace_back(sums.pairs);
+  }
+  switch (m_Task.arithmetic)
+  {
+    case CooccurrenceArithmetic::Double:
+      this->Evaluate<double>();
+      break;
+    case CooccurrenceArithmetic::Bits128:
+      this->Evaluate<WideInteger<2>>();
+      break;
+    case CooccurrenceArithmetic::Bits256:
+      this->Evaluate<WideInteger<4>>();
+      break;
+  }
+  const auto features = static_cast<std::size_t>(m_Task.numberOfFeatures);
+  if (m_Task.aggregation == CooccurrenceTask::Aggregation::PerDirection)
+  {
+    for (std::size_t n = 0; n < m_Voxels.size(); ++n)
+    {
+      const std::int64_t out =
+        m_Voxels[n] * m_Task.numberOfComponents + std::int64_t{ matrix } * m_Task.numberOfFeatures;
+      for (std::size_t f = 0; f < features; ++f)
+      {
+        StoreComponentOrNaN(m_Task,
+                            out + static_cast<std::int64_t>(f),
+                            m_Sums[n].pairs != 0 ? m_Values[f * m_Voxels.size() + n] : m_Task.emptyValue);
+      }
+    }
+    return;
+  }
+  for (std::size_t n = 0; n < m_Voxels.size(); ++n)
+  {
+    if (m_Sums[n].pairs != 0)
+    {
+      m_Matrices[n] += 1.0;
+      for (std::size_t f = 0; f < features; ++f)
+      {
+        m_Totals[f * m_Voxels.size() + n] += m_Values[f * m_Voxels.size() + n];
+      }
+    }
+  }
+}
+
+void
+CooccurrenceRow::Finish()
+{
+  if (m_Task.aggregation == CooccurrenceTask::Aggregation::PerDirection)
+  {
+    return;
+  }
+  const auto features = static_cast<std::size_t>(m_Task.numberOfFeatures);
+  for (std::size_t n = 0; n < m_Voxels.size(); ++n)
+  {
+    const std::int64_t out = m_Voxels[n] * m_Task.numberOfComponents;
+    for (std::size_t f = 0; f < features; ++f)
+    {
+      StoreComponentOrNaN(m_Task,
+                          out + static_cast<std::int64_t>(f),
+                          m_Matrices[n] > 0.0 ? m_Totals[f * m_Voxels.size() + n] / m_Matrices[n] : m_Task.emptyValue);
+    }
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,189 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrenceSlide_h
+#define CooccurrenceSlide_h
+
+#include "CooccurrenceRow.h"
+#include "CooccurrenceWalk.h"
+#include "CorrelationBatch.h"
+#include "voxelmaps/Job.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** What all threads of CooccurrenceSlide share. */
+class CooccurrenceSlideTables
+{
+public:
+  explicit CooccurrenceSlideTables(const CooccurrenceTask & task);
+
+  /** Moments of a pair. */
+  static constexpr std::size_t differenceSize = 8;
+  static constexpr std::size_t sumSize = 4;
+
+  /** 1, k, k^2 and the weights w(k) at [k * differenceSize]; v, v^2, v^3 and v^4 at [u * sumSize]. Empty if the sums of
+   * moments or weights need more than 64 bits. */
+  std::vector<std::int64_t> ofDifferences;
+  std::vector<std::int64_t> ofSums;
+
+  /** How sums over the cells of one pair of levels, in both orders, grow when a pair is added to m. */
+  struct CellStep
+  {
+    std::int64_t terms;
+    std::int64_t squares;
+  };
+  /** t(n + 1) - t(n), and the steps of cells, at [2 m] of two levels and at [2 m + 1] of one, while counts have 16
+   * bits.
+   */
+  std::vector<std::int64_t> termSteps;
+  std::vector<CellStep>     cellSteps;
+
+  /** Counts have 16 bits, if that is enough, or 32. */
+  bool hasShortCounts;
+  /** Voxels of a row that are computed together. */
+  std::int64_t rowLength;
+};
+
+/** The fast engine: windows slide along x; one plane of pairs enters and one leaves their counts, offset by offset. */
+class CooccurrenceSlide
+{
+public:
+  CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
+                    const JobExecution & execution, InstructionSet widest);
+
+  /** Compute the output voxels of a box, of at most rowLength voxels along x. */
+  void
+  Compute(const Triple & start, const Triple & size);
+
+private:
+  /** Sums of moments and weights: those of CooccurrenceSlideTables, sums of e and v e, then upper halves. */
+  static constexpr std::size_t numberOfMoments = 24;
+  using Moments = std::array<std::int64_t, numberOfMoments>;
+
+  /** Where a pair is counted. */
+  struct Pair
+  {
+    std::uint32_t cell;
+    std::uint32_t sum;
+    std::uint16_t difference;
+    std::uint16_t firstRank;
+    std::uint16_t secondRank;
+    std::uint16_t isEqual; // 1 if both levels are the same
+  };
+  /** The pairs whose first voxel has the same x. */
+  struct Plane
+  {
+    std::vector<Pair> pairs; // the first number ones
+    std::size_t       number{ 0 };
+    Moments           moments{};
+  };
+  /** A window along x, among the planes of the row. */
+  struct Window
+  {
+    int begin;
+    int end;
+  };
+  /** The pairs of one offset in the current window. */
+  struct Slider
+  {
+    int            before; // voxels that the first voxel is away from the two ends of the window
+    int            after;
+    int            yBegin;
+    int            yEnd;
+    int            zBegin;
+    int            zEnd;
+    std::ptrdiff_t stride; // from the level of the first to that of the second voxel
+
+    // The planes begin ... end - 1 are in the sums; that of x is planes[x % planes.size()].
+    int                begin;
+    int                end;
+    std::vector<Plane> planes;
+    Moments            moments;
+  };
+
+  void
+  ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegin, std::int64_t xEnd);
+  void
+  CopyLevels(std::int64_t xBegin, std::int64_t xEnd, const WindowBox & window);
+  bool
+  RankLevels();
+  void
+  SetOffset(const PairOffset & offset, Slider & slider) const;
+  template <bool VSymmetric>
+  void
+  MakePlane(const Slider & slider, int x, Plane & plane);
+  void
+  StoreMoments(const Moments & moments, CooccurrenceSums & sums) const;
+  void
+  CheckAbort(const Slider & slider);
+
+  template <typename TCount>
+  struct Counts
+  {
+    std::vector<TCount>        cells;
+    std::vector<TCount>        rows;
+    std::vector<TCount>        columns;
+    std::vector<TCount>        sums;
+    std::vector<TCount>        differences;
+    std::vector<std::uint32_t> cellsOfCount;
+  };
+  template <typename TCount, bool VSymmetric>
+  void
+  ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TCount> & counts);
+  template <typename TCount, bool VSymmetric>
+  void
+  MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums);
+  template <typename TCount, bool VSymmetric, bool VAdd>
+  void
+  CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const;
+  template <typename TCount, bool VSymmetric>
+  void
+  CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums);
+
+  const CooccurrenceTask &        m_Task;
+  const CooccurrenceSlideTables & m_Tables;
+  const JobExecution &            m_Execution;
+  CooccurrenceRow                 m_Row;
+  CooccurrenceWalk                m_Walk;
+  CorrelationBatch                m_Correlations;
+  const bool                      m_IsWide;
+  const bool                      m_CountsPairs;
+  std::uint64_t                   m_Pairs{ 0 };
+
+  // The levels that the windows of a row hold, plane by plane: y fastest, x slowest; and their ranks, from 1: in rising
+  // order, if the order of levels matters.
+  int                        m_SizeY{ 0 };
+  int                        m_SizeZ{ 0 };
+  std::vector<std::uint16_t> m_Levels;
+  std::vector<std::uint16_t> m_Ranks;
+  std::vector<std::uint16_t> m_RankOfLevel;
+  std::vector<std::uint16_t> m_LevelOfRank;
+  std::vector<std::size_t>   m_RowsOfWindow;
+  std::vector<std::size_t>   m_ColumnsOfWindow;
+  std::vector<Window>        m_Windows;
+  std::vector<Slider>        m_Sliders;
+
+  Counts<std::uint16_t> m_ShortCounts;
+  Counts<std::uint32_t> m_LongCounts;
+};
+} // namespace voxelmaps
+
+#endif // CooccurrenceSlide_h

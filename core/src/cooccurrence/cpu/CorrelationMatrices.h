@@ -1,0 +1,72 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CorrelationMatrices_h
+#define CorrelationMatrices_h
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** Matrices to compute the maximal correlation coefficients of, side by side: number i of each of them, one after the
+ * other, then number i + 1. All memory is aligned to 64 bytes. */
+struct CorrelationMatrices
+{
+  int levels;
+  /** One matrix alone, instead of one per element of a vector. */
+  bool isAlone;
+  /** Matrices are D D^T, instead of counts. */
+  bool isSquared;
+  /** Lower triangles, which are lost. */
+  double * elements;
+  /** Two numbers per level of each matrix. */
+  double * workspace;
+  double * coefficients;
+
+  /** Called every few milliseconds; throws to end the job. */
+  void (*checkAbort)(const void * execution);
+  const void * execution;
+  /** What was done since the last call, for this and other matrices. */
+  std::int64_t * work;
+};
+
+// One compilation of CorrelationMatricesKernel.h per instruction set.
+namespace baseline
+{
+/** Matrices side by side. */
+int
+GetCorrelationWidth();
+void
+ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
+} // namespace baseline
+namespace avx2
+{
+int
+GetCorrelationWidth();
+void
+ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
+} // namespace avx2
+namespace avx512
+{
+int
+GetCorrelationWidth();
+void
+ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
+} // namespace avx512
+} // namespace voxelmaps
+
+#endif // CorrelationMatrices_h

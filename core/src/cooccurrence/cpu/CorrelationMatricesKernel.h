@@ -1,0 +1,145 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Included once per instruction set by CorrelationMatrices*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
+#include "CorrelationMatrices.h"
+#include "cooccurrence/MaximalCorrelation.h"
+#include "texture/cpu/Simd.h"
+
+#include <cmath>
+
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+inline bool
+IsZero(Real value)
+{
+  bool isZero = true;
+  for (int i = 0; i < simdWidth; ++i)
+  {
+    isZero = isZero && value[i] == 0.0;
+  }
+  return isZero;
+}
+inline Real
+SquareRootOf(Real value)
+{
+#  if defined(__AVX512F__)
+  // The unmasked form trips a false warning of GCC 12.
+  return reinterpret_cast<Real>(_mm512_maskz_sqrt_pd(0xff, reinterpret_cast<__m512d>(value)));
+#  elif defined(__AVX2__)
+  return reinterpret_cast<Real>(_mm256_sqrt_pd(reinterpret_cast<__m256d>(value)));
+#  else
+  for (int i = 0; i < simdWidth; ++i)
+  {
+    value[i] = std::sqrt(value[i]);
+  }
+  return value;
+#  endif
+}
+#endif
+inline bool
+IsZero(double value)
+{
+  return value == 0.0;
+}
+inline double
+SquareRootOf(double value)
+{
+  return std::sqrt(value);
+}
+
+/** The one lane of a thread. */
+template <typename TReal>
+class ThreadAlone
+{
+public:
+  static constexpr int  first = 0;
+  static constexpr int  step = 1;
+  static constexpr bool isAlone = true;
+
+  explicit ThreadAlone(const CorrelationMatrices & matrices)
+    : m_Matrices(matrices)
+  {}
+
+  void
+  Sync() const
+  {}
+  bool
+  FinishColumn(int rows) const
+  {
+    constexpr std::int64_t elementsBetweenAbortChecks = 2000000;
+    *m_Matrices.work += std::int64_t{ rows } * rows;
+    if (*m_Matrices.work > elementsBetweenAbortChecks)
+    {
+      *m_Matrices.work = 0;
+      m_Matrices.checkAbort(m_Matrices.execution);
+    }
+    return false;
+  }
+  static TReal
+  SquareRoot(TReal value)
+  {
+    return SquareRootOf(value);
+  }
+  static bool
+  AreZero(TReal value)
+  {
+    return IsZero(value);
+  }
+
+private:
+  const CorrelationMatrices & m_Matrices;
+};
+
+template <typename TReal>
+void
+ComputeAs(const CorrelationMatrices & matrices)
+{
+  using Algorithm = MaximalCorrelation<TReal, ThreadAlone<TReal>>;
+  const ThreadAlone<TReal> thread(matrices);
+  auto * const             elements = reinterpret_cast<TReal *>(matrices.elements);
+  auto * const             first = reinterpret_cast<TReal *>(matrices.workspace);
+  TReal * const            second = first + matrices.levels;
+  if (!matrices.isSquared)
+  {
+    Algorithm::RemoveTrivialPart(thread, matrices.levels, elements, first, second);
+  }
+  Algorithm::Tridiagonalize(thread, matrices.levels, elements, first, second);
+  *reinterpret_cast<TReal *>(matrices.coefficients) =
+    Algorithm::Search(thread, matrices.levels, first, second, matrices.isSquared);
+}
+} // namespace
+
+int
+GetCorrelationWidth()
+{
+  return simdWidth;
+}
+
+void
+ComputeMaximalCorrelations(const CorrelationMatrices & matrices)
+{
+  matrices.isAlone ? ComputeAs<double>(matrices) : ComputeAs<Real>(matrices);
+}
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps

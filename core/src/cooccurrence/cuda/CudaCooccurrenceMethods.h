@@ -1,0 +1,55 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaCooccurrenceMethods_h
+#define CudaCooccurrenceMethods_h
+
+#include "cooccurrence/CooccurrenceTask.h"
+#include "cuda/CudaLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
+
+#include <cstdint>
+#include <vector>
+
+// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+namespace voxelmaps
+{
+/** One warp per window; takes every task. The warps in flight share the scratch memory. */
+CudaScratchBytes
+CudaCooccurrenceWalkScratchBytes(const CooccurrenceTask & task);
+void
+ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const CudaMethodResources & resources);
+
+/** One thread per window, which sorts the pairs of two offsets at a time in its registers. The list is that of
+ * MakeCudaPairList in device memory. */
+bool
+CudaSortedPairsTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+std::vector<std::int32_t>
+MakeCudaPairList(const CooccurrenceTask & taskOfHost);
+void
+ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
+                         const CudaMethodResources & resources);
+
+/** The maximal correlation coefficients of all voxels, if the task needs them: the methods above leave them out, and
+ * this stage follows each of them. */
+CudaScratchBytes
+CudaMaximalCorrelationScratchBytes(const CooccurrenceTask & task);
+void
+ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodResources & resources);
+} // namespace voxelmaps
+
+#endif // CudaCooccurrenceMethods_h

@@ -1,0 +1,33 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaArchitectures_h
+#define CudaArchitectures_h
+
+#include <string>
+
+namespace voxelmaps
+{
+/** Whether code compiled for a list in the syntax of CMAKE_CUDA_ARCHITECTURES, with commas for semicolons, runs on a
+ * device of a compute capability such as 90 for 9.0. Machine code ("80", "80-real") runs on the same major version from
+ * its minor version on, PTX ("80", "80-virtual") on everything that is newer; "90a" on 9.0 alone, "100f" on its major
+ * version. Names such as "native" are taken to run everywhere. */
+bool
+ArchitecturesRunOn(const std::string & architectures, int capability);
+} // namespace voxelmaps
+
+#endif // CudaArchitectures_h

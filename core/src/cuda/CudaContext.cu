@@ -1,0 +1,312 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "cuda/CudaContext.h"
+
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaStream.h"
+
+#include <algorithm>
+#include <atomic>
+
+#if defined(__unix__) || defined(__APPLE__)
+#  include <unistd.h>
+#endif
+
+namespace voxelmaps
+{
+namespace
+{
+// Larger amounts go back to the device as soon as it waits: taking them again is short beside what they are used for.
+constexpr std::uint64_t keptBytesOfPool = std::uint64_t{ 256 } << 20;
+constexpr std::size_t   maxKeptTables = 16;
+
+struct Contexts
+{
+  std::mutex                   mutex;
+  std::map<int, CudaContext *> ofDevice;
+};
+
+Contexts &
+GetContexts()
+{
+  static auto * contexts = new Contexts();
+  return *contexts;
+}
+
+int
+GetAttribute(cudaDeviceAttr attribute, int device)
+{
+  int value = 0;
+  CheckCuda(cudaDeviceGetAttribute(&value, attribute, device), "asking for an attribute of the device");
+  return value;
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+/** The process that called CUDA first; 0 if none has. */
+std::atomic<pid_t> userOfCuda{ 0 };
+#endif
+} // namespace
+
+void
+SetUserOfCuda()
+{
+#if defined(__unix__) || defined(__APPLE__)
+  pid_t none = 0;
+  userOfCuda.compare_exchange_strong(none, getpid());
+#endif
+}
+
+bool
+IsForkedFromUserOfCuda()
+{
+#if defined(__unix__) || defined(__APPLE__)
+  const pid_t user = userOfCuda;
+  return user != 0 && user != getpid();
+#else
+  return false;
+#endif
+}
+
+struct CudaContext::Table
+{
+  std::vector<char>  bytes;
+  DeviceBuffer<char> onDevice;
+};
+
+CudaContext &
+CudaContext::Current()
+{
+  int device = 0;
+  CheckCuda(cudaGetDevice(&device), "asking for the current device");
+  Contexts &                        contexts = GetContexts();
+  const std::lock_guard<std::mutex> lock(contexts.mutex);
+  const auto                        found = contexts.ofDevice.find(device);
+  if (found != contexts.ofDevice.end())
+  {
+    return *found->second;
+  }
+  return *contexts.ofDevice.emplace(device, new CudaContext(device)).first->second;
+}
+
+void
+CudaContext::ReleaseAll()
+{
+  Contexts & contexts = GetContexts();
+  // Before the lock, which a thread that is not in this process may hold.
+  if (IsForkedFromUserOfCuda())
+  {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(contexts.mutex);
+  int                               former = 0;
+  if (contexts.ofDevice.empty() || cudaGetDevice(&former) != cudaSuccess)
+  {
+    return;
+  }
+  for (const auto & context : contexts.ofDevice)
+  {
+    cudaSetDevice(context.first);
+    context.second->Release();
+  }
+  cudaSetDevice(former);
+}
+
+CudaContext::CudaContext(int device)
+{
+  m_Limits.maxSharedMemoryPerBlock =
+    static_cast<std::size_t>(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  m_Limits.numberOfMultiprocessors = GetAttribute(cudaDevAttrMultiProcessorCount, device);
+  CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "making a stream");
+  if (GetAttribute(cudaDevAttrMemoryPoolsSupported, device) != 0)
+  {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device;
+    CheckCuda(cudaMemPoolCreate(&m_Pool, &properties), "making a pool of device memory");
+    // Without this, only time is lost.
+    std::uint64_t kept = keptBytesOfPool;
+    cudaMemPoolSetAttribute(m_Pool, cudaMemPoolAttrReleaseThreshold, &kept);
+  }
+}
+
+void
+CudaContext::Release() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_Tables.clear();
+  // What is freed on the way there counts as used.
+  cudaStreamSynchronize(m_TableStream);
+  for (const cudaEvent_t event : m_Events)
+  {
+    cudaEventDestroy(event);
+  }
+  m_Events.clear();
+  for (const cudaStream_t stream : m_Streams)
+  {
+    cudaStreamDestroy(stream);
+  }
+  m_Streams.clear();
+  if (m_Pool != nullptr)
+  {
+    cudaMemPoolTrimTo(m_Pool, 0);
+  }
+  cudaGetLastError();
+}
+
+void *
+CudaContext::TryAllocate(std::size_t bytes, cudaStream_t stream)
+{
+  for (bool isRetry = false;; isRetry = true)
+  {
+    void *            memory = nullptr;
+    const cudaError_t result =
+      m_Pool != nullptr ? cudaMallocFromPoolAsync(&memory, bytes, m_Pool, stream) : cudaMalloc(&memory, bytes);
+    if (result != cudaErrorMemoryAllocation)
+    {
+      CheckCuda(result, "allocating device memory");
+      return memory;
+    }
+    cudaGetLastError();
+    if (isRetry || m_Pool == nullptr)
+    {
+      return nullptr;
+    }
+    // What the pool keeps may be in pieces that are too small.
+    cudaDeviceSynchronize();
+    cudaMemPoolTrimTo(m_Pool, 0);
+  }
+}
+
+void
+CudaContext::Free(void * memory, cudaStream_t stream) noexcept
+{
+  if (memory != nullptr)
+  {
+    m_Pool != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory);
+  }
+}
+
+std::uint64_t
+CudaContext::GetUnusedBytes() const
+{
+  std::uint64_t reserved = 0;
+  std::uint64_t used = 0;
+  if (m_Pool != nullptr)
+  {
+    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking for memory");
+    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for memory");
+  }
+  return reserved > used ? reserved - used : 0;
+}
+
+cudaStream_t
+CudaContext::TakeStream()
+{
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Streams.empty())
+    {
+      const cudaStream_t stream = m_Streams.back();
+      m_Streams.pop_back();
+      return stream;
+    }
+  }
+  cudaStream_t stream = nullptr;
+  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  return stream;
+}
+
+void
+CudaContext::PutBackStream(cudaStream_t stream) noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_Streams.push_back(stream);
+}
+
+cudaEvent_t
+CudaContext::TakeEvent()
+{
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Events.empty())
+    {
+      const cudaEvent_t event = m_Events.back();
+      m_Events.pop_back();
+      return event;
+    }
+  }
+  cudaEvent_t event = nullptr;
+  CheckCuda(cudaEventCreate(&event), "making an event");
+  return event;
+}
+
+void
+CudaContext::PutBackEvent(cudaEvent_t event) noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_Events.push_back(event);
+}
+
+bool
+CudaContext::HasSharedMemoryLimit(const void * kernel)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  return m_Kernels.count(kernel) > 0;
+}
+
+void
+CudaContext::SetHasSharedMemoryLimit(const void * kernel)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_Kernels.insert(kernel);
+}
+
+std::shared_ptr<const void>
+CudaContext::GetTable(const std::vector<char> & bytes)
+{
+  const auto share = [](const std::shared_ptr<Table> & table) {
+    return std::shared_ptr<const void>(table, table->onDevice.data());
+  };
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const auto                        found =
+      std::find_if(m_Tables.begin(), m_Tables.end(), [&bytes](const auto & table) { return table->bytes == bytes; });
+    if (found != m_Tables.end())
+    {
+      std::rotate(found, found + 1, m_Tables.end());
+      return share(m_Tables.back());
+    }
+  }
+  // Not a stream of the job, which a table may outlive.
+  const auto table = std::make_shared<Table>(Table{ bytes, DeviceBuffer<char>(bytes.size(), m_TableStream) });
+  CheckCuda(
+    cudaMemcpyAsync(table->onDevice.data(), table->bytes.data(), bytes.size(), cudaMemcpyHostToDevice, m_TableStream),
+    "copying a table to the device");
+  CheckCuda(cudaStreamSynchronize(m_TableStream), "copying a table to the device");
+  std::shared_ptr<Table>            oldest;
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_Tables.push_back(table);
+  if (m_Tables.size() > maxKeptTables)
+  {
+    oldest = std::move(m_Tables.front());
+    m_Tables.erase(m_Tables.begin());
+  }
+  return share(table);
+}
+} // namespace voxelmaps

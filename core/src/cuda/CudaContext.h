@@ -1,0 +1,124 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaContext_h
+#define CudaContext_h
+
+#include "cuda/CudaError.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace voxelmaps
+{
+/** The properties of a device that the choice of kernels depends on. */
+struct CudaDeviceLimits
+{
+  /** Shared memory that a block can have if its kernel asks for it, in bytes. */
+  std::size_t maxSharedMemoryPerBlock;
+  int         numberOfMultiprocessors;
+};
+
+/** What a process keeps of a device from one job to the next: a pool of device memory, streams, events, and tables.
+ *
+ * Making these takes longer than computing a small image. All functions may be called from any thread. */
+class CudaContext
+{
+public:
+  CudaContext(const CudaContext &) = delete;
+  CudaContext &
+  operator=(const CudaContext &) = delete;
+
+  /** The context of the current device, made at its first use. It is never destroyed: the driver may be gone by the
+   * end of the program, and takes everything with it. */
+  static CudaContext &
+  Current();
+
+  /** Free everything of all devices that no job uses at the moment. */
+  static void
+  ReleaseAll();
+
+  const CudaDeviceLimits &
+  GetLimits() const
+  {
+    return m_Limits;
+  }
+
+  /** Memory from the pool, for work in a stream. Null if there is too little. Free puts it back once the work so far in
+   * the stream is done. */
+  void *
+  TryAllocate(std::size_t bytes, cudaStream_t stream);
+  void
+  Free(void * memory, cudaStream_t stream) noexcept;
+
+  /** Bytes of the pool that no job uses, which cudaMemGetInfo does not count as free. */
+  std::uint64_t
+  GetUnusedBytes() const;
+
+  cudaStream_t
+  TakeStream();
+  void
+  PutBackStream(cudaStream_t stream) noexcept;
+  cudaEvent_t
+  TakeEvent();
+  void
+  PutBackEvent(cudaEvent_t event) noexcept;
+
+  /** Whether a kernel has been given its limit of shared memory. */
+  bool
+  HasSharedMemoryLimit(const void * kernel);
+  void
+  SetHasSharedMemoryLimit(const void * kernel);
+
+  /** A copy of the bytes in device memory, which other jobs with the same bytes share. It has arrived on return. */
+  std::shared_ptr<const void>
+  GetTable(const std::vector<char> & bytes);
+
+private:
+  explicit CudaContext(int device);
+  ~CudaContext() = default;
+
+  void
+  Release() noexcept;
+
+  struct Table;
+
+  CudaDeviceLimits                    m_Limits{};
+  cudaMemPool_t                       m_Pool{ nullptr };
+  cudaStream_t                        m_TableStream{ nullptr };
+  std::mutex                          m_Mutex;
+  std::vector<cudaStream_t>           m_Streams;
+  std::vector<cudaEvent_t>            m_Events;
+  std::set<const void *>              m_Kernels;
+  std::vector<std::shared_ptr<Table>> m_Tables;
+};
+
+/** To be called before the first call of CUDA. */
+void
+SetUserOfCuda();
+
+/** Whether this process was forked from one that had called CUDA, which does not work in it then. */
+bool
+IsForkedFromUserOfCuda();
+} // namespace voxelmaps
+
+#endif // CudaContext_h

@@ -1,0 +1,273 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "cuda/CudaDevice.h"
+
+#include "cuda/CudaArchitectures.h"
+#include "cuda/CudaContext.h"
+#include "cuda/CudaMemory.h"
+#include "voxelmaps/CudaDevices.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace voxelmaps
+{
+namespace
+{
+// Kernels are loaded at their first launch and need device memory, for their local variables too.
+constexpr std::uint64_t reservedBytes = std::uint64_t{ 64 } << 20;
+} // namespace
+
+CurrentDevice::CurrentDevice(int deviceID)
+{
+  CudaDevices::Verify(deviceID);
+  int former = deviceID;
+  CheckCuda(cudaGetDevice(&former), "asking for the current device");
+  if (former != deviceID)
+  {
+    const cudaError_t result = cudaSetDevice(deviceID);
+    if (result != cudaSuccess)
+    {
+      // A device that cannot be used may be the current one all the same.
+      cudaSetDevice(former);
+    }
+    CheckCuda(result, "choosing the device");
+    m_Former = former;
+  }
+}
+
+CurrentDevice::~CurrentDevice()
+{
+  if (m_Former >= 0)
+  {
+    cudaSetDevice(m_Former);
+  }
+}
+
+std::uint64_t
+UsableDeviceMemory(std::uint64_t budget)
+{
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+  free += CudaContext::Current().GetUnusedBytes();
+  const std::uint64_t usable = free > 2 * reservedBytes ? free - reservedBytes : free / 2;
+  return budget > 0 ? std::min(budget, usable) : usable;
+}
+
+DeviceSpeed
+GetDeviceSpeed(int deviceID)
+{
+  static auto *                     mutex = new std::mutex;
+  static auto &                     arithmetic = *new std::map<int, double>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  if (arithmetic.count(deviceID) == 0)
+  {
+    const auto ask = [deviceID](cudaDeviceAttr attribute) {
+      int value = 0;
+      CheckCuda(cudaDeviceGetAttribute(&value, attribute, deviceID), "asking for the speed of the device");
+      return static_cast<double>(value);
+    };
+    constexpr double ofH100 = 132.0 * 1980000.0; // multiprocessors and kHz
+    // Devices with few units for doubles, as for games, take about twice as long.
+    const double ofDoubles = ask(cudaDevAttrSingleToDoublePrecisionPerfRatio) > 8.0 ? 0.5 : 1.0;
+    arithmetic[deviceID] =
+      std::max(ofDoubles * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / ofH100, 1e-3);
+  }
+  return { arithmetic[deviceID] };
+}
+
+namespace
+{
+/** Number of devices in CUDA's order, those included that this build has no code for. */
+int
+CountDevices(cudaError_t & result)
+{
+  SetUserOfCuda();
+  int number = 0;
+  result = IsForkedFromUserOfCuda() ? cudaErrorInitializationError : cudaGetDeviceCount(&number);
+  cudaGetLastError();
+  return result == cudaSuccess ? number : 0;
+}
+
+/** Why the kernels of this build do not run on a device; empty if they do. Creates no context. */
+std::string
+ReasonAgainst(int deviceID)
+{
+  int major = 0;
+  int minor = 0;
+  CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, deviceID),
+            "asking for the compute capability");
+  CheckCuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, deviceID),
+            "asking for the compute capability");
+  if (ArchitecturesRunOn(VOXELMAPS_CUDA_ARCHITECTURES, 10 * major + minor))
+  {
+    return "";
+  }
+  return "The CUDA device " + std::to_string(deviceID) + " (" + CudaDevices::GetName(deviceID) +
+         ") has the compute capability " + std::to_string(major) + '.' + std::to_string(minor) +
+         ", but this build has code for " + VOXELMAPS_CUDA_ARCHITECTURES +
+         " only: build with its number in CMAKE_CUDA_ARCHITECTURES, or use the filters without Cuda in their names.";
+}
+} // namespace
+} // namespace voxelmaps
+
+int
+CudaDevices::GetNumberOfDevices()
+{
+  cudaError_t result = cudaSuccess;
+  const int   number = CountDevices(result);
+  for (int deviceID = 0; deviceID < number; ++deviceID)
+  {
+    if (IsUsable(deviceID))
+    {
+      return number;
+    }
+  }
+  return 0;
+}
+
+std::string
+CudaDevices::GetReasonForNoDevice()
+{
+  cudaError_t result = cudaSuccess;
+  const int   number = CountDevices(result);
+  // CUDA reports a missing driver as one that is too old.
+  if (result != cudaSuccess && GetDriverVersion() == 0)
+  {
+    return "This machine has no NVIDIA driver: install one, or use the filters without Cuda in their names.";
+  }
+  try
+  {
+    CheckCuda(result == cudaSuccess && number == 0 ? cudaErrorNoDevice : result, "looking for a device");
+    return GetNumberOfDevices() > 0 ? "" : ReasonAgainst(0);
+  }
+  catch (const CudaError & error)
+  {
+    return error.what();
+  }
+}
+
+void
+CudaDevices::Verify(int deviceID)
+{
+  // Devices do not come and go while a program runs. Not destroyed: filters may run until the process ends.
+  static auto & mutex = *new std::mutex;
+  static auto & verified = *new std::set<int>;
+  if (!IsForkedFromUserOfCuda())
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (verified.count(deviceID) > 0)
+    {
+      return;
+    }
+  }
+  cudaError_t result = cudaSuccess;
+  const int   number = CountDevices(result);
+  if (number == 0)
+  {
+    throw CudaError(GetReasonForNoDevice());
+  }
+  if (deviceID < 0 || deviceID >= number)
+  {
+    throw CudaError("The DeviceID is " + std::to_string(deviceID) + ", but must be 0 to " + std::to_string(number - 1) +
+                    ": this machine has " + std::to_string(number) + " CUDA device(s).");
+  }
+  const std::string reason = ReasonAgainst(deviceID);
+  if (!reason.empty())
+  {
+    throw CudaError(reason);
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  verified.insert(deviceID);
+}
+
+bool
+CudaDevices::IsUsable(int deviceID)
+{
+  try
+  {
+    Verify(deviceID);
+    return true;
+  }
+  catch (const CudaError &)
+  {
+    return false;
+  }
+}
+
+std::string
+CudaDevices::GetName(int deviceID)
+{
+  // Asking CUDA takes longer than computing a small image.
+  static auto *                     mutex = new std::mutex;
+  static auto &                     names = *new std::map<int, std::string>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  const auto                        known = names.find(deviceID);
+  if (known != names.end())
+  {
+    return known->second;
+  }
+  cudaDeviceProp properties;
+  if (deviceID < 0 || cudaGetDeviceProperties(&properties, deviceID) != cudaSuccess)
+  {
+    cudaGetLastError();
+    return "";
+  }
+  return names[deviceID] = properties.name;
+}
+
+std::uint64_t
+CudaDevices::GetFreeMemory(int deviceID)
+{
+  try
+  {
+    const CurrentDevice device(deviceID);
+    std::size_t         free = 0;
+    std::size_t         total = 0;
+    CheckCuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+    return free;
+  }
+  catch (const CudaError &)
+  {
+    return 0;
+  }
+}
+
+void
+CudaDevices::ReleaseResources()
+{
+  CudaContext::ReleaseAll();
+  PinnedBuffer::ReleaseKept();
+}
+
+int
+CudaDevices::GetRuntimeVersion()
+{
+  return CUDART_VERSION;
+}
+
+int
+CudaDevices::GetDriverVersion()
+{
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+}
+} // namespace voxelmaps

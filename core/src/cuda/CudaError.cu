@@ -1,0 +1,69 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "cuda/CudaError.h"
+
+namespace voxelmaps
+{
+namespace
+{
+const char *
+Advice(cudaError_t error)
+{
+  switch (error)
+  {
+    case cudaErrorNoDevice:
+      return "Use the filter without Cuda, or check with nvidia-smi that there is a device.";
+    case cudaErrorInitializationError:
+      return "CUDA does not work in a process that was forked from one that had used it: start the process anew (in "
+             "Python by multiprocessing.set_start_method(\"spawn\")), or use the filters without Cuda in their names.";
+    case cudaErrorInsufficientDriver:
+      return "The driver is older than the CUDA version of this build: update the driver, or build with an older CUDA.";
+    case cudaErrorInvalidDevice:
+      return "SetDeviceID takes 0 to the number of devices - 1.";
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+      return "This build has no code for this device: build with its number in CMAKE_CUDA_ARCHITECTURES.";
+    case cudaErrorMemoryAllocation:
+      return "Free memory on the device, or set a smaller DeviceMemoryBudget.";
+    case cudaErrorDevicesUnavailable:
+      return "Another program holds the device for itself.";
+    default:
+      return "The device may have been lost: see the system log, and start the program again.";
+  }
+}
+} // namespace
+
+void
+CheckCuda(cudaError_t result, const char * doing)
+{
+  if (result == cudaSuccess)
+  {
+    return;
+  }
+  // Errors that do not break the context must not show up in the next call.
+  cudaGetLastError();
+  throw CudaError(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorName(result) + ", " +
+                  cudaGetErrorString(result) + ". " + Advice(result));
+}
+
+void
+CheckLaunch(const char * kernel)
+{
+  CheckCuda(cudaGetLastError(), kernel);
+}
+} // namespace voxelmaps

@@ -1,0 +1,103 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaLaunch_h
+#define CudaLaunch_h
+
+#include "cuda/CudaContext.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+// How kernels of all engines are launched.
+namespace voxelmaps
+{
+/** The limits of the current device. */
+inline const CudaDeviceLimits &
+GetCudaDeviceLimits()
+{
+  return CudaContext::Current().GetLimits();
+}
+
+/** Number of blocks of so many threads for one thread per item, at least 1 and at most maxBlocks. */
+inline unsigned int
+BlocksFor(std::uint64_t items, unsigned int threads, std::uint64_t maxBlocks = 0x7fffffff)
+{
+  const std::uint64_t blocks = items / threads + (items % threads != 0 ? 1 : 0);
+  return static_cast<unsigned int>(std::min(std::max<std::uint64_t>(blocks, 1), maxBlocks));
+}
+
+/** Number of blocks for a kernel whose threads step through the items: at most twice as many as the current device can
+ * run at a time, which keeps all multiprocessors busy until the end. */
+inline unsigned int
+BlocksForGridStride(std::uint64_t items, unsigned int threads)
+{
+  constexpr unsigned int maxThreadsPerMultiprocessor = 2048; // of all devices so far
+  return BlocksFor(items,
+                   threads,
+                   std::uint64_t{ 2 } * GetCudaDeviceLimits().numberOfMultiprocessors *
+                     (maxThreadsPerMultiprocessor / threads));
+}
+
+/** Let a kernel use all shared memory that a block can have, on the current device. The limit belongs to the kernel,
+ * not to a launch: a smaller one could be set by another thread between this call and the launch. */
+template <typename TKernel>
+void
+AllowMaxSharedMemory(TKernel kernel)
+{
+  CudaContext &      context = CudaContext::Current();
+  const void * const key = reinterpret_cast<const void *>(kernel);
+  if (context.HasSharedMemoryLimit(key))
+  {
+    return;
+  }
+  cudaFuncAttributes attributes;
+  CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the attributes of a kernel");
+  const std::size_t bytes = context.GetLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
+  CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+            "asking for shared memory");
+  context.SetHasSharedMemoryLimit(key);
+}
+
+/** AllowMaxSharedMemory where a launch needs more than every kernel has. */
+template <typename TKernel>
+void
+AllowSharedMemory(TKernel kernel, std::size_t bytes)
+{
+  constexpr std::size_t bytesOfEveryKernel = 49152;
+  if (bytes > bytesOfEveryKernel)
+  {
+    AllowMaxSharedMemory(kernel);
+  }
+}
+
+/** AllowMaxSharedMemory; returns how many blocks of the kernel, with so much dynamic shared memory each, run at a time
+ * on the whole device. */
+template <typename TKernel>
+int
+PrepareKernel(TKernel kernel, int threads, std::size_t sharedBytes)
+{
+  AllowMaxSharedMemory(kernel);
+  int blocks = 0;
+  CheckCuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, sharedBytes),
+            "asking how many blocks fit");
+  return std::max(1, blocks * GetCudaDeviceLimits().numberOfMultiprocessors);
+}
+} // namespace voxelmaps
+
+#endif // CudaLaunch_h

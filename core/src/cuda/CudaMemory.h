@@ -1,0 +1,181 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaMemory_h
+#define CudaMemory_h
+
+#include "cuda/CudaContext.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace voxelmaps
+{
+/** Bytes of a part of a buffer, so that the next part begins where every type can. */
+inline std::uint64_t
+RoundUpToAlignment(std::uint64_t bytes)
+{
+  constexpr std::uint64_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/** Elements in device memory, uninitialized, for work in one stream; freed at the end, after the work so far in the
+ * stream. */
+template <typename T>
+class DeviceBuffer
+{
+public:
+  DeviceBuffer() = default;
+  DeviceBuffer(std::size_t size, cudaStream_t stream) { this->Allocate(size, stream); }
+  DeviceBuffer(DeviceBuffer && other) noexcept { *this = std::move(other); }
+  DeviceBuffer &
+  operator=(DeviceBuffer && other) noexcept
+  {
+    std::swap(m_Data, other.m_Data);
+    std::swap(m_Size, other.m_Size);
+    std::swap(m_Stream, other.m_Stream);
+    std::swap(m_Context, other.m_Context);
+    return *this;
+  }
+  ~DeviceBuffer() { this->Free(); }
+
+  /** False, with an empty buffer, if there is too little memory. */
+  bool
+  TryAllocate(std::size_t size, cudaStream_t stream)
+  {
+    this->Free();
+    if (size > 0)
+    {
+      CudaContext & context = CudaContext::Current();
+      m_Data = static_cast<T *>(context.TryAllocate(size * sizeof(T), stream));
+      if (m_Data == nullptr)
+      {
+        return false;
+      }
+      m_Size = size;
+      m_Stream = stream;
+      m_Context = &context;
+    }
+    return true;
+  }
+  /** Throws CudaOutOfMemory if there is too little memory. */
+  void
+  Allocate(std::size_t size, cudaStream_t stream)
+  {
+    if (!this->TryAllocate(size, stream))
+    {
+      throw CudaOutOfMemory("The device has too little free memory for a buffer of " +
+                            std::to_string(size * sizeof(T)) +
+                            " bytes. Free memory on the device, or set a smaller DeviceMemoryBudget.");
+    }
+  }
+  void
+  Free()
+  {
+    if (m_Data != nullptr)
+    {
+      m_Context->Free(m_Data, m_Stream);
+    }
+    m_Data = nullptr;
+    m_Size = 0;
+  }
+
+  T *
+  data() const
+  {
+    return m_Data;
+  }
+  std::size_t
+  size() const
+  {
+    return m_Size;
+  }
+
+private:
+  T *           m_Data{ nullptr };
+  std::size_t   m_Size{ 0 };
+  cudaStream_t  m_Stream{ nullptr };
+  CudaContext * m_Context{ nullptr };
+};
+
+/** Page-locked host memory, which copies at full speed and beside kernels. Page-locking takes longer than copying, so
+ * that up to maxKeptBytes are kept in the process for later buffers. */
+class PinnedBuffer
+{
+public:
+  static constexpr std::size_t maxKeptBytes = std::size_t{ 128 } << 20;
+
+  explicit PinnedBuffer(std::size_t bytes);
+  PinnedBuffer(PinnedBuffer && other) noexcept
+    : m_Data(std::exchange(other.m_Data, nullptr))
+    , m_Size(other.m_Size)
+  {}
+  PinnedBuffer &
+  operator=(PinnedBuffer &&) = delete;
+  ~PinnedBuffer();
+  char *
+  data() const
+  {
+    return static_cast<char *>(m_Data);
+  }
+  /** At least the bytes asked for. */
+  std::size_t
+  size() const
+  {
+    return m_Size;
+  }
+
+  /** Free what is kept. */
+  static void
+  ReleaseKept() noexcept;
+
+private:
+  void *      m_Data{ nullptr };
+  std::size_t m_Size{ 0 };
+};
+
+/** Copy a host vector into a new device buffer. */
+template <typename T>
+DeviceBuffer<T>
+CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
+{
+  DeviceBuffer<T> buffer(values.size(), stream);
+  if (!values.empty())
+  {
+    CheckCuda(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+              "copying to the device");
+  }
+  return buffer;
+}
+
+/** The first element of a device buffer, after the work so far in the stream. */
+template <typename T>
+T
+CopyFromDevice(const DeviceBuffer<T> & buffer, cudaStream_t stream)
+{
+  T value;
+  CheckCuda(cudaMemcpyAsync(&value, buffer.data(), sizeof(T), cudaMemcpyDeviceToHost, stream),
+            "copying from the device");
+  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  return value;
+}
+} // namespace voxelmaps
+
+#endif // CudaMemory_h

@@ -1,0 +1,78 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "dependence/DependencePlan.h"
+
+#include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
+
+#include <algorithm>
+
+namespace voxelmaps
+{
+namespace
+{
+// In the order of the enumeration of features.
+constexpr SizeMatrixFeature matrixFeatures[DependenceTask::maxFeatures] = {
+  SizeMatrixFeature::SmallEmphasis,
+  SizeMatrixFeature::LargeEmphasis,
+  SizeMatrixFeature::LevelNonUniformity,
+  SizeMatrixFeature::SizeNonUniformity,
+  SizeMatrixFeature::SizeNonUniformityNormalized,
+  SizeMatrixFeature::LevelVariance,
+  SizeMatrixFeature::SizeVariance,
+  SizeMatrixFeature::Entropy,
+  SizeMatrixFeature::LowLevelEmphasis,
+  SizeMatrixFeature::HighLevelEmphasis,
+  SizeMatrixFeature::SmallLowLevelEmphasis,
+  SizeMatrixFeature::SmallHighLevelEmphasis,
+  SizeMatrixFeature::LargeLowLevelEmphasis,
+  SizeMatrixFeature::LargeHighLevelEmphasis,
+};
+} // namespace
+
+DependencePlan::DependencePlan(const DependenceJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  SetTextureTask(job, static_cast<int>(job.features.size()), task);
+  SetTaskFeatures(job.features, "DependenceFeatureMapEnums::Feature", task);
+  std::transform(task.features,
+                 task.features + task.numberOfFeatures,
+                 task.matrixFeatures,
+                 [](DependenceTask::Feature feature) { return matrixFeatures[static_cast<int>(feature)]; });
+  this->SetOffsets(job);
+  task.alpha = static_cast<int>(std::min(job.alpha, job.numberOfGrayLevels));
+  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
+  task.maxSize = std::min(1 + 2 * task.numberOfOffsets, task.windowVoxels);
+  const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
+  const bool needsEntropy =
+    std::find(job.features.begin(), job.features.end(), DependenceTask::Feature::DependenceEntropy) !=
+    job.features.end();
+  matrix.Make({ voxels, job.numberOfGrayLevels, static_cast<std::uint64_t>(task.maxSize) },
+              needsEntropy,
+              job.execution,
+              task.scales);
+}
+
+void
+DependencePlan::SetOffsets(const DependenceJob & job)
+{
+  offsets = MakeNeighborOffsets(job.offsets, task.window);
+  task.numberOfOffsets = static_cast<int>(offsets.size());
+  task.offsets = offsets.data();
+}
+} // namespace voxelmaps

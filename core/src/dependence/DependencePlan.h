@@ -1,0 +1,51 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef DependencePlan_h
+#define DependencePlan_h
+
+#include "dependence/DependenceTask.h"
+#include "texture/SizeMatrixPlan.h"
+
+#include <vector>
+
+namespace voxelmaps
+{
+/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
+class DependencePlan
+{
+public:
+  /** Throws EngineError if the job breaks a rule. */
+  explicit DependencePlan(const DependenceJob & job);
+  DependencePlan(const DependencePlan &) = delete;
+  DependencePlan &
+  operator=(const DependencePlan &) = delete;
+
+  /** The task of the whole job, with host pointers. */
+  DependenceTask task{};
+
+  // The tables of the task.
+  std::vector<PairOffset> offsets;
+  SizeMatrixPlan          matrix;
+
+private:
+  void
+  SetOffsets(const DependenceJob & job);
+};
+} // namespace voxelmaps
+
+#endif // DependencePlan_h

@@ -1,0 +1,76 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef DependenceTask_h
+#define DependenceTask_h
+
+#include "voxelmaps/DependenceJob.h"
+#include "texture/PairOffsets.h"
+#include "texture/SizeMatrix.h"
+#include "texture/TextureTask.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** A DependenceJob, or a slab of one, as all engines and kernels see it. DependencePlan makes it and owns its tables.
+ *
+ * Every voxel of a window that has a level is an entry of the matrix of the window: its size is 1 + the number of its
+ * dependent neighbors in the window. */
+struct DependenceTask : TextureTask
+{
+  using Feature = DependenceJob::Feature;
+
+  static constexpr int maxFeatures = DependenceFeatureMapEnums::NumberOfFeatures;
+
+  /** The offsets that a window can hold. */
+  int                numberOfOffsets;
+  const PairOffset * offsets;
+  /** At most numberOfGrayLevels. */
+  int     alpha;
+  int     numberOfFeatures;
+  Feature features[maxFeatures];
+  /** The same features of a matrix by level and size. */
+  SizeMatrixFeature matrixFeatures[maxFeatures];
+  /** Voxels of a window that is not clipped, and the greatest size of an entry. */
+  int windowVoxels;
+  int maxSize;
+
+  SizeMatrixScales scales;
+};
+
+/** Whether two voxels depend on each other, if both have a level. */
+VOXELMAPS_HOST_DEVICE inline bool
+AreDependent(int level, int other, int alpha)
+{
+  const int difference = level - other;
+  return level != 0 && other != 0 && difference <= alpha && -difference <= alpha;
+}
+
+/** Store all components of a voxel of the output. */
+VOXELMAPS_HOST_DEVICE inline void
+StoreDependenceFeatures(const DependenceTask & task, std::int64_t voxel, const SizeMatrixSums & sums)
+{
+  for (int f = 0; f < task.numberOfFeatures; ++f)
+  {
+    StoreComponent(
+      task, voxel * task.numberOfComponents + f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
+  }
+}
+} // namespace voxelmaps
+
+#endif // DependenceTask_h

@@ -1,0 +1,96 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "DependenceTile.h"
+#include "DependenceWalk.h"
+#include "dependence/DependencePlan.h"
+#include "texture/cpu/TileKernel.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace voxelmaps
+{
+namespace
+{
+// What a worker does between two reports: a few milliseconds.
+constexpr std::int64_t maxStepsOfTile = 1000000;
+
+/** A tile of about so many voxels, with long rows. */
+Triple
+TileSize(const Triple & outputSize, std::int64_t voxels, const Triple & maxSize)
+{
+  Triple       size;
+  std::int64_t rest = std::max<std::int64_t>(voxels, 1);
+  for (int d = 0; d < 3; ++d)
+  {
+    size[d] = EqualPart(outputSize[d], std::min(rest, maxSize[d]));
+    rest = std::max<std::int64_t>(rest / size[d], 1);
+  }
+  return size;
+}
+
+void
+ComputeByWalk(const DependenceTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 1);
+  const Tiling       tiling(outputSize, TileSize(outputSize, maxStepsOfTile / steps, { { 4096, 4096, 1 } }));
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<DependenceWalk>(task, execution);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+} // namespace
+
+void
+ComputeDependenceFeatureMaps(const DependenceJob & job)
+{
+  const DependencePlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  const Triple tileSize =
+    TileSize(job.outputSize, std::max<std::int64_t>(maxStepsOfTile / plan.task.windowVoxels, 64), { { 128, 8, 8 } });
+  const int maxSize[3] = { static_cast<int>(tileSize[0]),
+                           static_cast<int>(tileSize[1]),
+                           static_cast<int>(tileSize[2]) };
+  if (job.walkWindows || !DependenceTilePlan::Takes(plan.task, maxSize))
+  {
+    ComputeByWalk(plan.task, job.outputSize, job.execution);
+    return;
+  }
+  const DependenceTilePlan tilePlan(plan.task, maxSize);
+  const auto               compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeDependenceTile));
+  ForEachTile(Tiling(job.outputSize, tileSize), job.execution, [&]() {
+    auto memory = MakeWorkspace(tilePlan.workspaceBytes);
+    return [memory, compute, &plan, &tilePlan, &job](const Triple & start, const Triple & size) {
+      DependenceTile tile;
+      for (int d = 0; d < 3; ++d)
+      {
+        tile.start[d] = start[d];
+        tile.size[d] = static_cast<int>(size[d]);
+      }
+      tile.execution = &job.execution;
+      tile.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
+      tile.finish = FinishDependenceWindow;
+      compute(plan.task, tilePlan.layout, tile, memory.get());
+    };
+  });
+}
+} // namespace voxelmaps

@@ -1,0 +1,138 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef DependenceTile_h
+#define DependenceTile_h
+
+#include "dependence/DependenceTask.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** Sums over the entries of one size of a window. */
+struct DependenceSizeSums
+{
+  std::uint64_t entriesAndLevels; // entries 2^32 + sum i
+  std::uint64_t squares;          // sum i^2
+  // Sums of the lower 32 bits of q(i), and of the bits above them.
+  std::uint64_t lowInverses;
+  std::uint64_t highInverses;
+};
+
+/** What a tile kernel finds out about a window. */
+struct DependenceWindow
+{
+  /** At [j] for j = 1 ... maxSize. */
+  const DependenceSizeSums * sizes;
+  std::int64_t               entropyTerms; // sum of t(n) over the elements n of the matrix
+  std::uint64_t              levelSquares; // sum of squares of the entries of the levels
+};
+
+/** A box of the output region. */
+struct DependenceTile
+{
+  std::int64_t start[3];
+  int          size[3];
+
+  // Called every few milliseconds; throws to end the job.
+  void (*checkAbort)(const void * execution);
+  const void * execution;
+  /** Stores the features of a window. Kernels call it, since code for one instruction set must not contain functions
+   * that other code may call. */
+  void (*finish)(const DependenceTask & task, std::int64_t outputVoxel, const DependenceWindow & window);
+};
+
+/** Where tiles of one job keep what they need in memory: shared by all tiles, whatever their sizes. */
+struct DependenceTileLayout
+{
+  /** Rows and planes of the input of a tile, which is larger than the tile by the window. */
+  int            rowLength;
+  int            rows;
+  int            planes;
+  std::ptrdiff_t inputVoxels;
+
+  /** From the least corner of a window to its voxels. */
+  const std::int32_t * voxels;
+  /** The neighbors of voxel v in the window are neighbors[firstNeighbors[v]] ... neighbors[firstNeighbors[v + 1] - 1]:
+   * from the least corner of a window, among the bytes of the first offset, to the byte that says whether voxel and
+   * neighbor depend on each other. */
+  const std::int32_t * firstNeighbors;
+  const std::int32_t * neighbors;
+  /** What a voxel of level i adds to the sums of its size; 0 for i = 0. */
+  const DependenceSizeSums * levels;
+  /** t(n + 1) - t(n); null if no feature needs it. */
+  const std::int64_t * entropyDifferences;
+  bool                 needsLevelSquares;
+  /** Elements of the matrix are at [(i << sizeBits) + j]. */
+  int sizeBits;
+};
+
+/** The function that tiles call at the end of a window. */
+void
+FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, const DependenceWindow & window);
+
+/** Makes a layout and owns its tables. */
+class DependenceTilePlan
+{
+public:
+  DependenceTilePlan(const DependenceTask & task, const int (&maxTileSize)[3]);
+  DependenceTilePlan(const DependenceTilePlan &) = delete;
+  DependenceTilePlan &
+  operator=(const DependenceTilePlan &) = delete;
+
+  /** Whether tiles of so many voxels can compute the task: the number of a voxel's neighbors fits a byte, and memory is
+   * not excessive. */
+  static bool
+  Takes(const DependenceTask & task, const int (&maxTileSize)[3]);
+
+  DependenceTileLayout layout{};
+  /** Bytes of the memory that a call of ComputeDependenceTile needs, aligned to 64. */
+  std::size_t workspaceBytes;
+
+private:
+  std::vector<std::int32_t>       m_Voxels;
+  std::vector<std::int32_t>       m_FirstNeighbors;
+  std::vector<std::int32_t>       m_Neighbors;
+  std::vector<DependenceSizeSums> m_Levels;
+  std::vector<std::int64_t>       m_EntropyDifferences;
+};
+
+// One compilation of DependenceTileKernel.h per instruction set.
+namespace baseline
+{
+void
+ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
+                      void * workspace);
+}
+namespace avx2
+{
+void
+ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
+                      void * workspace);
+}
+namespace avx512
+{
+void
+ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
+                      void * workspace);
+}
+} // namespace voxelmaps
+
+#endif // DependenceTile_h

@@ -1,0 +1,389 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Included once per instruction set by DependenceTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
+#include "DependenceTileMemory.h"
+#include "texture/cpu/Simd.h"
+#include "texture/cpu/WindowBox.h"
+
+/* An element of a vector is a window; the windows of a vector are neighbors along x. */
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** Computes a tile of a job whose elements of matrices are counted by TCount. */
+template <typename TCount>
+class DependenceTileComputer
+{
+public:
+  DependenceTileComputer(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
+                         void * workspace)
+    : m_Task(task)
+    , m_Layout(layout)
+    , m_Tile(tile)
+    , m_Memory(task, layout, workspace)
+    , m_Elements(static_cast<TCount *>(m_Memory.elements))
+    , m_ClearsAll(m_Memory.elementBytes <= maxBytesPerVoxel * static_cast<std::size_t>(task.windowVoxels))
+  {}
+
+  void
+  Compute()
+  {
+    this->LoadLevels();
+    this->FindDependentVoxels();
+    std::memset(m_Memory.elements, 0, m_Memory.elementBytes);
+    if (m_Layout.needsLevelSquares)
+    {
+      std::memset(
+        m_Memory.levelCounts, 0, (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t));
+    }
+    for (int z = 0; z < m_Tile.size[2]; ++z)
+    {
+      for (int y = 0; y < m_Tile.size[1]; ++y)
+      {
+        this->ComputeRow(y, z);
+      }
+    }
+  }
+
+private:
+  static constexpr int windowsOfBlock = sizeof(Bytes);
+  static_assert(maxWindowsOfBlock % windowsOfBlock == 0, "rows are whole blocks");
+
+  // Up to so many bytes, it takes less time to clear all elements than those of each voxel.
+  static constexpr std::size_t maxBytesPerVoxel = 32;
+
+  static constexpr int voxelsBetweenAbortChecks = 1000000;
+
+  std::ptrdiff_t
+  InputOffset(int x, int y, int z) const
+  {
+    return (std::ptrdiff_t{ z } * m_Layout.rows + y) * m_Layout.rowLength + x;
+  }
+
+  std::int64_t
+  OutputVoxel(int x, int y, int z) const
+  {
+    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
+           m_Tile.start[0] + x;
+  }
+
+  void
+  CheckAbort(int voxels)
+  {
+    m_VoxelsSinceCheck += voxels;
+    if (m_VoxelsSinceCheck >= voxelsBetweenAbortChecks)
+    {
+      m_VoxelsSinceCheck = 0;
+      m_Tile.checkAbort(m_Tile.execution);
+    }
+  }
+
+  /** Copy the levels that the windows reach; what lies beyond the level buffer is absent. */
+  void
+  LoadLevels()
+  {
+    std::int64_t start[3];
+    for (int d = 0; d < 3; ++d)
+    {
+      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
+    }
+    const std::int64_t length = m_Layout.rowLength;
+    // The columns of a row that are in the level buffer.
+    std::int64_t first = start[0] < 0 ? -start[0] : 0;
+    std::int64_t end = m_Task.levelsSize[0] - start[0];
+    first = first < length ? first : length;
+    end = end < length ? end : length;
+    end = end > first ? end : first;
+    for (int z = 0; z < m_Layout.planes; ++z)
+    {
+      for (int y = 0; y < m_Layout.rows; ++y)
+      {
+        std::uint16_t * const levels = m_Memory.levels + this->InputOffset(0, y, z);
+        const std::int64_t    atY = start[1] + y;
+        const std::int64_t    atZ = start[2] + z;
+        std::memset(levels, 0, static_cast<std::size_t>(length) * sizeof(std::uint16_t));
+        if (atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2] && end > first)
+        {
+          std::memcpy(levels + first,
+                      m_Task.levels + m_Task.LevelOffset(start[0] + first, atY, atZ),
+                      static_cast<std::size_t>(end - first) * sizeof(std::uint16_t));
+        }
+      }
+    }
+  }
+
+  void
+  FindDependentVoxels()
+  {
+    for (int k = 0; k < m_Task.numberOfOffsets; ++k)
+    {
+      const int(&step)[3] = m_Task.offsets[k].step;
+      std::uint8_t * const dependent = m_Memory.dependent + k * m_Layout.inputVoxels;
+      // The voxels whose neighbor is in the input.
+      const int      firstX = step[0] < 0 ? -step[0] : 0;
+      const int      endX = m_Layout.rowLength - (step[0] > 0 ? step[0] : 0);
+      std::ptrdiff_t toNeighbor = this->InputOffset(step[0], step[1], step[2]);
+      for (int z = 0; z < m_Layout.planes; ++z)
+      {
+        for (int y = 0; y < m_Layout.rows; ++y)
+        {
+          const std::ptrdiff_t row = this->InputOffset(0, y, z);
+          const bool           hasNeighbors =
+            y + step[1] >= 0 && y + step[1] < m_Layout.rows && z + step[2] >= 0 && z + step[2] < m_Layout.planes;
+          if (!hasNeighbors)
+          {
+            // In no window.
+            std::memset(dependent + row, 0, static_cast<std::size_t>(m_Layout.rowLength));
+            continue;
+          }
+          std::memset(dependent + row, 0, static_cast<std::size_t>(firstX));
+          std::memset(dependent + row + endX, 0, static_cast<std::size_t>(m_Layout.rowLength - endX));
+          CompareRows(m_Memory.levels + row + firstX,
+                      m_Memory.levels + row + firstX + toNeighbor,
+                      endX - firstX,
+                      static_cast<std::uint16_t>(m_Task.alpha),
+                      dependent + row + firstX);
+        }
+      }
+      this->CheckAbort(static_cast<int>(m_Layout.inputVoxels));
+    }
+  }
+
+  static void
+  CompareRows(const std::uint16_t * levels, const std::uint16_t * others, int number, std::uint16_t alpha,
+              std::uint8_t * dependent)
+  {
+    for (int x = 0; x < number; ++x)
+    {
+      const std::uint16_t a = levels[x];
+      const std::uint16_t b = others[x];
+      const std::uint16_t greater = a > b ? a : b;
+      const std::uint16_t lesser = a > b ? b : a;
+      const auto          difference = static_cast<std::uint16_t>(greater - lesser);
+      dependent[x] = static_cast<std::uint8_t>((difference <= alpha ? 1 : 0) & (lesser != 0 ? 1 : 0));
+    }
+  }
+
+  void
+  ComputeRow(int y, int z)
+  {
+    bool hasLevelSquares = false;
+    for (int x = 0; x < m_Tile.size[0]; x += windowsOfBlock)
+    {
+      const int end = x + windowsOfBlock < m_Tile.size[0] ? x + windowsOfBlock : m_Tile.size[0];
+      bool      isComputed[windowsOfBlock];
+      bool      isAny = false;
+      for (int i = x; i < end; ++i)
+      {
+        const std::uint16_t level =
+          m_Memory.levels[this->InputOffset(i + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2])];
+        isComputed[i - x] = level != 0 && m_Task.IsSelected(this->OutputVoxel(i, y, z));
+        isAny = isAny || isComputed[i - x];
+      }
+      if (isAny)
+      {
+        if (m_Layout.needsLevelSquares && !hasLevelSquares)
+        {
+          this->CountLevels(y, z);
+          hasLevelSquares = true;
+        }
+        this->FindSizes(this->InputOffset(x, y, z));
+        this->CheckAbort(m_Task.windowVoxels);
+      }
+      for (int i = x; i < end; ++i)
+      {
+        const std::int64_t voxel = this->OutputVoxel(i, y, z);
+        if (isComputed[i - x])
+        {
+          this->ComputeWindow(this->InputOffset(i, y, z), i - x, i, voxel);
+          continue;
+        }
+        for (int c = 0; c < m_Task.numberOfComponents; ++c)
+        {
+          StoreComponentOrNaN(m_Task, voxel * m_Task.numberOfComponents + c, m_Task.backgroundValue);
+        }
+      }
+    }
+  }
+
+  /** Sums of squares of the voxels of each level of all windows of a row: n + 1 voxels of a level after n add (n + 1)^2
+   * - n^2. */
+  void
+  CountLevels(int y, int z)
+  {
+    std::uint64_t         squares = 0;
+    std::uint32_t * const counts = m_Memory.levelCounts;
+    const auto            forEachOfColumn = [&](int x, const auto & visit) {
+      for (int wz = 0; wz < m_Task.window[2]; ++wz)
+      {
+        const std::uint16_t * level = m_Memory.levels + this->InputOffset(x, y, z + wz);
+        for (int wy = 0; wy < m_Task.window[1]; ++wy, level += m_Layout.rowLength)
+        {
+          if (*level != 0)
+          {
+            visit(counts[*level]);
+          }
+        }
+      }
+    };
+    const auto add = [&](std::uint32_t & count) { squares += 2 * std::uint64_t{ count++ } + 1; };
+    const auto remove = [&](std::uint32_t & count) { squares -= 2 * std::uint64_t{ --count } + 1; };
+    const int  columns = m_Task.window[0];
+    for (int x = 0; x < columns - 1; ++x)
+    {
+      forEachOfColumn(x, add);
+    }
+    for (int x = 0; x < m_Tile.size[0]; ++x)
+    {
+      forEachOfColumn(x + columns - 1, add);
+      m_Memory.levelSquares[x] = squares;
+      forEachOfColumn(x, remove);
+    }
+    for (int x = 0; x < columns - 1; ++x)
+    {
+      forEachOfColumn(m_Tile.size[0] + x, remove);
+    }
+  }
+
+  /** Of all voxels of a block of windows, the first of which has its least corner here. */
+  void
+  FindSizes(std::ptrdiff_t corner)
+  {
+    const std::uint8_t * const dependent = m_Memory.dependent + corner;
+    for (int v = 0; v < m_Task.windowVoxels; ++v)
+    {
+      Bytes sizes = Bytes() + static_cast<std::uint8_t>(1);
+      for (std::int32_t n = m_Layout.firstNeighbors[v]; n < m_Layout.firstNeighbors[v + 1]; ++n)
+      {
+        sizes = static_cast<Bytes>(sizes + Load<Bytes>(dependent + m_Layout.neighbors[n]));
+      }
+      std::memcpy(m_Memory.sizes + std::ptrdiff_t{ v } * windowsOfBlock, &sizes, sizeof(sizes));
+    }
+  }
+
+  /** The window with its least corner here, number `lane` of its block and number x of its row. */
+  void
+  ComputeWindow(std::ptrdiff_t corner, int lane, int x, std::int64_t outputVoxel)
+  {
+    const std::uint16_t * const levels = m_Memory.levels + corner;
+    const std::uint8_t * const  sizes = m_Memory.sizes + lane;
+    DependenceSizeSums * const  sums = m_Memory.sums;
+    std::memset(sums, 0, (static_cast<std::size_t>(m_Task.maxSize) + 1) * sizeof(DependenceSizeSums));
+    DependenceWindow window{ sums, 0, m_Layout.needsLevelSquares ? m_Memory.levelSquares[x] : 0 };
+    // Local copies, which the compiler need not load again after every byte that is stored.
+    const int                        number = m_Task.windowVoxels;
+    const std::int32_t * const       voxels = m_Layout.voxels;
+    const DependenceSizeSums * const ofLevels = m_Layout.levels;
+    const std::int64_t * const       differences = m_Layout.entropyDifferences;
+    if (differences == nullptr)
+    {
+      for (int v = 0; v < number; ++v)
+      {
+        AddVoxel(ofLevels[levels[voxels[v]]], sums[sizes[std::ptrdiff_t{ v } * windowsOfBlock]]);
+      }
+    }
+    else
+    {
+      const int      sizeBits = m_Layout.sizeBits;
+      TCount * const elements = m_Elements;
+      std::int64_t   terms = 0;
+      for (int v = 0; v < number; ++v)
+      {
+        const std::size_t level = levels[voxels[v]];
+        const std::size_t size = sizes[std::ptrdiff_t{ v } * windowsOfBlock];
+        TCount &          element = elements[(level << sizeBits) + size];
+        const TCount      count = element;
+        element = static_cast<TCount>(count + 1);
+        terms += differences[count];
+        AddVoxel(ofLevels[level], sums[size]);
+      }
+      // Voxels without level have the size 1.
+      const TCount absent = elements[1];
+      for (int n = 0; n < absent; ++n)
+      {
+        terms -= differences[n];
+      }
+      window.entropyTerms = terms;
+      this->ClearElements(levels, sizes);
+    }
+    m_Tile.finish(m_Task, outputVoxel, window);
+    this->CheckAbort(m_Task.windowVoxels);
+  }
+
+  static void
+  AddVoxel(const DependenceSizeSums & level, DependenceSizeSums & sums)
+  {
+#if defined(VOXELMAPS_VECTOR_TYPES)
+    using Words = std::uint64_t __attribute__((vector_size(sizeof(DependenceSizeSums))));
+    Words before;
+    Words more;
+    std::memcpy(&before, &sums, sizeof(before));
+    std::memcpy(&more, &level, sizeof(more));
+    before += more;
+    std::memcpy(&sums, &before, sizeof(before));
+#else
+    sums.entriesAndLevels += level.entriesAndLevels;
+    sums.squares += level.squares;
+    sums.lowInverses += level.lowInverses;
+    sums.highInverses += level.highInverses;
+#endif
+  }
+
+  void
+  ClearElements(const std::uint16_t * levels, const std::uint8_t * sizes)
+  {
+    if (m_ClearsAll)
+    {
+      std::memset(m_Elements, 0, m_Memory.elementBytes);
+      return;
+    }
+    for (int v = 0; v < m_Task.windowVoxels; ++v)
+    {
+      const std::size_t level = levels[m_Layout.voxels[v]];
+      m_Elements[(level << m_Layout.sizeBits) + sizes[std::ptrdiff_t{ v } * windowsOfBlock]] = 0;
+    }
+  }
+
+  const DependenceTask &       m_Task;
+  const DependenceTileLayout & m_Layout;
+  const DependenceTile &       m_Tile;
+  const DependenceTileMemory   m_Memory;
+  TCount * const               m_Elements;
+  const bool                   m_ClearsAll;
+  int                          m_VoxelsSinceCheck{ 0 };
+};
+} // namespace
+
+void
+ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
+                      void * workspace)
+{
+  if (task.windowVoxels < 256)
+  {
+    DependenceTileComputer<std::uint8_t>(task, layout, tile, workspace).Compute();
+  }
+  else
+  {
+    DependenceTileComputer<std::uint16_t>(task, layout, tile, workspace).Compute();
+  }
+}
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps

@@ -1,0 +1,54 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef DependenceWalk_h
+#define DependenceWalk_h
+
+#include "dependence/DependenceTask.h"
+#include "texture/cpu/WindowBox.h"
+
+#include <vector>
+
+namespace voxelmaps
+{
+/** Looks at all neighbors of all voxels of one window after the other; takes every task. */
+class DependenceWalk
+{
+public:
+  DependenceWalk(const DependenceTask & task, const JobExecution & execution);
+
+  /** Compute a box of the output region. */
+  void
+  Compute(const Triple & start, const Triple & size);
+
+private:
+  /** Fill m_Keys. */
+  void
+  FindEntries(const WindowBox & window);
+  void
+  AddEntries(SizeMatrixSums & sums);
+
+  const DependenceTask & m_Task;
+  const JobExecution &   m_Execution;
+  /** Level and size of the entries of a window: level 2^16 + size. */
+  std::vector<std::uint32_t> m_Keys;
+  std::vector<std::uint32_t> m_Sizes;
+  std::uint64_t              m_Steps{ 0 };
+};
+} // namespace voxelmaps
+
+#endif // DependenceWalk_h

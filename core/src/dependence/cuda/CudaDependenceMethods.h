@@ -1,0 +1,62 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaDependenceMethods_h
+#define CudaDependenceMethods_h
+
+#include "cuda/CudaLaunch.h"
+#include "dependence/DependenceTask.h"
+#include "texture/cuda/CudaSlabEngine.h"
+
+#include <cstdint>
+#include <vector>
+
+// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+namespace voxelmaps
+{
+/** One block per window; takes every task. The blocks in flight share the scratch memory, which also holds the
+ * dependent neighbors of all voxels if these are bits. */
+bool
+CudaDependenceNeighborsAreBits(const DependenceTask & taskOfHost);
+CudaScratchBytes
+CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits);
+void
+ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits,
+                            const CudaMethodResources & resources);
+
+/** A voxel of a window. */
+struct alignas(8) CudaDependencePosition
+{
+  /** Places in the tiles of levels and of dependent neighbors, from the place of the least corner of the window. */
+  std::uint16_t level;
+  std::uint16_t neighbors;
+  /** The neighbors that are in the window: bit 2 k for p + offset k, bit 2 k + 1 for p - offset k. */
+  std::uint32_t mask;
+};
+
+/** One thread per pair of windows, which sorts their dependences in its registers. The positions are those of
+ * MakeCudaDependencePositions in device memory. */
+bool
+CudaSortedDependencesTakes(const DependenceTask & taskOfHost, const CudaDeviceLimits & limits);
+std::vector<CudaDependencePosition>
+MakeCudaDependencePositions(const DependenceTask & taskOfHost);
+void
+ComputeByCudaSortedDependences(const DependenceTask & task, const CudaDependencePosition * positions,
+                               const CudaMethodResources & resources);
+} // namespace voxelmaps
+
+#endif // CudaDependenceMethods_h

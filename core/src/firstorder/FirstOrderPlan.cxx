@@ -1,0 +1,96 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "firstorder/FirstOrderPlan.h"
+
+#include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
+
+#include <cmath>
+#include <string>
+
+namespace voxelmaps
+{
+FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  SetTextureTask(job, static_cast<int>(job.features.size()), task);
+  SetFeatures(job, task);
+  if (!std::isfinite(job.voxelArrayShift))
+  {
+    throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
+                      ", but must have a finite one.");
+  }
+  if (!std::isfinite(job.voxelVolume) || job.voxelVolume <= 0.0)
+  {
+    throw EngineError("A job has the voxelVolume " + std::to_string(job.voxelVolume) +
+                      ", but must have one that is positive and finite.");
+  }
+  if (job.intensities == nullptr && NumberOfVoxels(job.levelsSize) > 0)
+  {
+    throw EngineError("A job has no intensities, but first order features need them.");
+  }
+  task.voxelArrayShift = job.voxelArrayShift;
+  task.voxelVolume = job.voxelVolume;
+  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
+  if (task.needsLevelCounts)
+  {
+    const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
+    const int  bits = EntropyBits(voxels);
+    entropyTable = MakeEntropyTable(voxels, bits, job.execution);
+    task.entropyScale = PowerOfTwo(-bits);
+  }
+  task.entropyTable = entropyTable.data();
+}
+
+void
+FirstOrderPlan::SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
+{
+  using Feature = FirstOrderJob::Feature;
+  SetTaskFeatures(job.features, "FirstOrderFeatureMapEnums::Feature", task);
+  for (const Feature feature : job.features)
+  {
+    switch (feature)
+    {
+      case Feature::Variance:
+      case Feature::StandardDeviation:
+      case Feature::Skewness:
+      case Feature::Kurtosis:
+      case Feature::MeanAbsoluteDeviation:
+        task.needsDeviations = true;
+        break;
+      case Feature::RobustMeanAbsoluteDeviation:
+        task.needsPercentiles = true;
+        task.needsRobustDeviations = true;
+        break;
+      case Feature::Percentile10:
+      case Feature::Percentile90:
+      case Feature::Median:
+      case Feature::InterquartileRange:
+        task.needsPercentiles = true;
+        break;
+      case Feature::Entropy:
+      case Feature::Uniformity:
+        task.needsLevelCounts = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,472 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Included once per instruction set by FirstOrderTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
+#include "FirstOrderTileMemory.h"
+#include "firstorder/FirstOrderFormulas.h"
+#include "firstorder/SortingNetwork.h"
+#include "texture/cpu/Simd.h"
+#include "texture/cpu/WindowBox.h"
+
+#include <limits>
+
+/* An element of a vector is a window; the windows of a vector are neighbors along x. */
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** A vector of intensities, of one or two vectors of doubles. */
+template <typename T>
+struct Intensities;
+
+template <>
+struct Intensities<double>
+{
+  using Vector = Real;
+  using Half = Real;
+  static constexpr int halves = 1;
+};
+
+template <>
+struct Intensities<float>
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  using Vector = float __attribute__((vector_size(8 * simdWidth)));
+  using Half = float __attribute__((vector_size(4 * simdWidth)));
+  static constexpr int halves = 2;
+#else
+  using Vector = float;
+  using Half = float;
+  static constexpr int halves = 1;
+#endif
+};
+
+inline Real
+WidenIntensities(Real value)
+{
+  return value;
+}
+#if defined(VOXELMAPS_VECTOR_TYPES)
+inline Real
+WidenIntensities(Intensities<float>::Half value)
+{
+  return __builtin_convertvector(value, Real);
+}
+#else
+inline Real
+WidenIntensities(float value)
+{
+  return static_cast<double>(value);
+}
+#endif
+
+struct RootOfReal
+{
+  static inline Real
+  Of(Real value)
+  {
+#if defined(VOXELMAPS_VECTOR_TYPES)
+    for (int i = 0; i < simdWidth; ++i)
+    {
+      value[i] = std::sqrt(value[i]);
+    }
+    return value;
+#else
+    return std::sqrt(value);
+#endif
+  }
+};
+
+/** Computes a tile of a job with intensities of type T. */
+template <typename T>
+class FirstOrderTileComputer
+{
+public:
+  FirstOrderTileComputer(const FirstOrderTask & task, const FirstOrderTile & tile, void * workspace)
+    : m_Task(task)
+    , m_Tile(tile)
+    , m_Shape(task, tile.size)
+    , m_Memory(task, m_Shape, workspace)
+    , m_Intensities(static_cast<T *>(m_Memory.intensities))
+  {}
+
+  void
+  Compute()
+  {
+    this->LoadInput();
+    for (int z = 0; z < m_Tile.size[2]; ++z)
+    {
+      for (int y = 0; y < m_Tile.size[1]; ++y)
+      {
+        m_Tile.checkAbort(m_Tile.execution);
+        this->ComputeRow(y, z);
+      }
+    }
+  }
+
+private:
+  using Vector = typename Intensities<T>::Vector;
+  static constexpr int halves = Intensities<T>::halves;
+  static constexpr int width = halves * simdWidth; // windows of a vector
+  static_assert(voxelsOfBlock % width == 0, "rows are whole vectors");
+  static_assert(sizeof(Vector) <= bytesOfVector, "the memory for sorting is enough");
+
+  std::ptrdiff_t
+  InputOffset(int x, int y, int z) const
+  {
+    return (std::ptrdiff_t{ z } * m_Shape.ey + y) * m_Shape.ex + x;
+  }
+
+  std::int64_t
+  OutputVoxel(int x, int y, int z) const
+  {
+    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
+           m_Tile.start[0] + x;
+  }
+
+  /** Copy the part of the input that the windows reach; what lies beyond the level buffer is absent. */
+  void
+  LoadInput()
+  {
+    const T * const from = static_cast<const T *>(m_Task.intensities);
+    std::int64_t    start[3];
+    for (int d = 0; d < 3; ++d)
+    {
+      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
+    }
+    // The columns of a row that are in the level buffer.
+    std::int64_t first = start[0] < 0 ? -start[0] : 0;
+    std::int64_t end = m_Task.levelsSize[0] - start[0];
+    first = first < m_Shape.ex ? first : m_Shape.ex;
+    end = end < m_Shape.ex ? end : m_Shape.ex;
+    end = end > first ? end : first;
+    for (int z = 0; z < m_Shape.ez; ++z)
+    {
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        T * const             intensities = m_Intensities + this->InputOffset(0, y, z);
+        std::uint16_t * const levels = m_Memory.levels + this->InputOffset(0, y, z);
+        const std::int64_t    atY = start[1] + y;
+        const std::int64_t    atZ = start[2] + z;
+        const bool   isInside = atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2];
+        const auto   begin = isInside ? first : std::int64_t{ m_Shape.ex };
+        const auto   rest = isInside ? end : std::int64_t{ m_Shape.ex };
+        std::int64_t x = 0;
+        for (; x < begin; ++x)
+        {
+          intensities[x] = std::numeric_limits<T>::quiet_NaN();
+          levels[x] = 0;
+        }
+        if (rest > begin)
+        {
+          const std::int64_t at = m_Task.LevelOffset(start[0] + begin, atY, atZ);
+          std::memcpy(intensities + begin, from + at, static_cast<std::size_t>(rest - begin) * sizeof(T));
+          std::memcpy(
+            levels + begin, m_Task.levels + at, static_cast<std::size_t>(rest - begin) * sizeof(std::uint16_t));
+        }
+        for (x = rest; x < m_Shape.ex; ++x)
+        {
+          intensities[x] = std::numeric_limits<T>::quiet_NaN();
+          levels[x] = 0;
+        }
+      }
+    }
+  }
+
+  void
+  ComputeRow(int y, int z)
+  {
+    if (m_Task.needsLevelCounts)
+    {
+      this->CountLevels(y, z);
+    }
+    const std::uint16_t * const own = m_Memory.levels + this->OwnVoxel(0, y, z);
+    for (int x = 0; x < m_Tile.size[0]; x += width)
+    {
+      bool isComputed[width];
+      bool isAny = false;
+      for (int i = 0; i < width; ++i)
+      {
+        isComputed[i] = x + i < m_Tile.size[0] && own[x + i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
+        isAny = isAny || isComputed[i];
+      }
+      double values[FirstOrderTask::maxFeatures][width];
+      if (isAny)
+      {
+        this->ComputeVector(x, y, z, isComputed, values);
+      }
+      for (int i = 0; i < width && x + i < m_Tile.size[0]; ++i)
+      {
+        const std::int64_t out = this->OutputVoxel(x + i, y, z) * m_Task.numberOfComponents;
+        for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+        {
+          StoreComponentOrNaN(m_Task, out + f, isComputed[i] ? values[f][i] : m_Task.backgroundValue);
+        }
+      }
+    }
+  }
+
+  /** From the least corner of a window to the voxel that it belongs to. */
+  std::ptrdiff_t
+  OwnVoxel(int x, int y, int z) const
+  {
+    return this->InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
+  }
+
+  /** Sums over the levels of all windows of a row: n + 1 voxels of a level after n add t(n + 1) - t(n), (n + 1)^2 -
+   * n^2. */
+  void
+  CountLevels(int y, int z)
+  {
+    std::memset(m_Memory.counts, 0, (static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t));
+    std::int64_t          entropy = 0;
+    std::uint64_t         squares = 0;
+    std::uint32_t * const counts = m_Memory.counts;
+    const auto            forEachOfColumn = [&](int x, const auto & visit) {
+      for (int wz = 0; wz < m_Task.window[2]; ++wz)
+      {
+        const std::uint16_t * level = m_Memory.levels + this->InputOffset(x, y, z + wz);
+        for (int wy = 0; wy < m_Task.window[1]; ++wy, level += m_Shape.ex)
+        {
+          if (*level != 0)
+          {
+            visit(counts[*level]);
+          }
+        }
+      }
+    };
+    const auto add = [&](std::uint32_t & count) {
+      entropy += m_Task.entropyTable[count + 1] - m_Task.entropyTable[count];
+      squares += 2 * std::uint64_t{ count } + 1;
+      ++count;
+    };
+    const auto remove = [&](std::uint32_t & count) {
+      --count;
+      entropy -= m_Task.entropyTable[count + 1] - m_Task.entropyTable[count];
+      squares -= 2 * std::uint64_t{ count } + 1;
+    };
+    for (int x = 0; x < m_Task.window[0] - 1; ++x)
+    {
+      forEachOfColumn(x, add);
+    }
+    for (int x = 0; x < m_Tile.size[0]; ++x)
+    {
+      forEachOfColumn(x + m_Task.window[0] - 1, add);
+      m_Memory.levelEntropies[x] = entropy;
+      m_Memory.levelSquares[x] = squares;
+      forEachOfColumn(x, remove);
+    }
+  }
+
+  /** Call f(intensities of the voxel in all windows of a vector), in the order of the sums. */
+  template <typename TFunction>
+  void
+  ForEachVoxel(int x, int y, int z, const TFunction & f) const
+  {
+    for (int wz = 0; wz < m_Task.window[2]; ++wz)
+    {
+      for (int wy = 0; wy < m_Task.window[1]; ++wy)
+      {
+        const T * const row = m_Intensities + this->InputOffset(x, y + wy, z + wz);
+        for (int wx = 0; wx < m_Task.window[0]; ++wx)
+        {
+          f(row + wx);
+        }
+      }
+    }
+  }
+
+  static Real
+  LoadHalf(const T * intensities, int half)
+  {
+    return WidenIntensities(Load<typename Intensities<T>::Half>(intensities + half * simdWidth));
+  }
+
+  void
+  ComputeVector(int x, int y, int z, const bool (&isComputed)[width],
+                double (&values)[FirstOrderTask::maxFeatures][width])
+  {
+    FirstOrderSums<Real> sums[halves];
+    for (int h = 0; h < halves; ++h)
+    {
+      StartFirstOrderSums(
+        LoadHalf(m_Intensities + this->OwnVoxel(x, y, z), h), std::numeric_limits<double>::infinity(), sums[h]);
+    }
+    this->ForEachVoxel(x, y, z, [&](const T * intensities) {
+      for (int h = 0; h < halves; ++h)
+      {
+        AddIntensity(LoadHalf(intensities, h), m_Task.voxelArrayShift, sums[h]);
+      }
+    });
+    for (int h = 0; h < halves; ++h)
+    {
+      sums[h].shift = sums[h].differences / sums[h].voxels;
+    }
+    if (m_Task.needsDeviations)
+    {
+      this->ForEachVoxel(x, y, z, [&](const T * intensities) {
+        for (int h = 0; h < halves; ++h)
+        {
+          AddDeviation(LoadHalf(intensities, h), sums[h]);
+        }
+      });
+    }
+    if (m_Task.needsPercentiles)
+    {
+      this->FindPercentiles(x, y, z, isComputed, sums);
+    }
+    if (m_Task.needsRobustDeviations)
+    {
+      this->ForEachVoxel(x, y, z, [&](const T * intensities) {
+        for (int h = 0; h < halves; ++h)
+        {
+          AddRobustIntensity(LoadHalf(intensities, h), sums[h]);
+        }
+      });
+      for (int h = 0; h < halves; ++h)
+      {
+        sums[h].robustShift = sums[h].robustDifferences / sums[h].robustVoxels;
+      }
+      this->ForEachVoxel(x, y, z, [&](const T * intensities) {
+        for (int h = 0; h < halves; ++h)
+        {
+          AddRobustDeviation(LoadHalf(intensities, h), sums[h]);
+        }
+      });
+    }
+    if (m_Task.needsLevelCounts)
+    {
+      this->FinishLevels(x, isComputed, sums);
+    }
+    for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+    {
+      for (int h = 0; h < halves; ++h)
+      {
+        const Real value = FirstOrderFeatureValue<Real, RootOfReal>(
+          m_Task.features[f], sums[h], m_Task.voxelVolume, m_Task.entropyScale);
+        std::memcpy(values[f] + h * simdWidth, &value, sizeof(value));
+      }
+    }
+  }
+
+  /** A number of each window of a vector, as an array: vectors are slow to write element by element. */
+  using Elements = double[width];
+
+  static void
+  GetElements(const FirstOrderSums<Real> (&sums)[halves], Real FirstOrderSums<Real>::* member, Elements & elements)
+  {
+    for (int h = 0; h < halves; ++h)
+    {
+      std::memcpy(elements + h * simdWidth, &(sums[h].*member), sizeof(Real));
+    }
+  }
+  static void
+  SetElements(const Elements & elements, Real FirstOrderSums<Real>::* member, FirstOrderSums<Real> (&sums)[halves])
+  {
+    for (int h = 0; h < halves; ++h)
+    {
+      std::memcpy(&(sums[h].*member), elements + h * simdWidth, sizeof(Real));
+    }
+  }
+
+  void
+  FinishLevels(int x, const bool (&isComputed)[width], FirstOrderSums<Real> (&sums)[halves]) const
+  {
+    Elements voxels;
+    Elements entropy{};
+    Elements squares{};
+    GetElements(sums, &FirstOrderSums<Real>::voxels, voxels);
+    for (int i = 0; i < width; ++i)
+    {
+      if (isComputed[i])
+      {
+        entropy[i] =
+          static_cast<double>(m_Task.entropyTable[static_cast<int>(voxels[i])] - m_Memory.levelEntropies[x + i]);
+        squares[i] = static_cast<double>(m_Memory.levelSquares[x + i]);
+      }
+    }
+    SetElements(entropy, &FirstOrderSums<Real>::entropy, sums);
+    SetElements(squares, &FirstOrderSums<Real>::levelSquares, sums);
+  }
+
+  /** Sort the intensities of the windows of a vector. */
+  void
+  FindPercentiles(int x, int y, int z, const bool (&isComputed)[width], FirstOrderSums<Real> (&sums)[halves])
+  {
+    auto * const sorted = static_cast<Vector *>(m_Memory.sorted);
+    Vector *     next = sorted;
+    this->ForEachVoxel(x, y, z, [&](const T * intensities) {
+      // Absent voxels come last.
+      const Vector value = Load<Vector>(intensities);
+      const Vector last = Vector{} + std::numeric_limits<T>::infinity();
+      *next++ = value == value ? value : last;
+    });
+    SortByMergeExchange(m_Task.windowVoxels, [sorted](int i, int j) {
+      const Vector a = sorted[i];
+      const Vector b = sorted[j];
+      sorted[i] = a < b ? a : b;
+      sorted[j] = a < b ? b : a;
+    });
+    const T * const numbers = static_cast<const T *>(m_Memory.sorted);
+    Elements        voxels;
+    Elements        percentiles[5]{};
+    GetElements(sums, &FirstOrderSums<Real>::voxels, voxels);
+    for (int i = 0; i < width; ++i)
+    {
+      if (isComputed[i])
+      {
+        const auto n = static_cast<int>(voxels[i]);
+        const auto at = [=](int k) { return static_cast<double>(numbers[std::ptrdiff_t{ k } * width + i]); };
+        percentiles[0][i] = Percentile(at, n, 0.1);
+        percentiles[1][i] = Percentile(at, n, 0.25);
+        percentiles[2][i] = MedianOf(at, n);
+        percentiles[3][i] = Percentile(at, n, 0.75);
+        percentiles[4][i] = Percentile(at, n, 0.9);
+      }
+    }
+    SetElements(percentiles[0], &FirstOrderSums<Real>::percentile10, sums);
+    SetElements(percentiles[1], &FirstOrderSums<Real>::percentile25, sums);
+    SetElements(percentiles[2], &FirstOrderSums<Real>::median, sums);
+    SetElements(percentiles[3], &FirstOrderSums<Real>::percentile75, sums);
+    SetElements(percentiles[4], &FirstOrderSums<Real>::percentile90, sums);
+  }
+
+  const FirstOrderTask &     m_Task;
+  const FirstOrderTile &     m_Tile;
+  const TileShape            m_Shape;
+  const FirstOrderTileMemory m_Memory;
+  T * const                  m_Intensities;
+};
+} // namespace
+
+void
+ComputeFirstOrderTile(const FirstOrderTask & task, const FirstOrderTile & tile, void * workspace)
+{
+  if (task.intensitiesAreDouble)
+  {
+    FirstOrderTileComputer<double>(task, tile, workspace).Compute();
+  }
+  else
+  {
+    FirstOrderTileComputer<float>(task, tile, workspace).Compute();
+  }
+}
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps

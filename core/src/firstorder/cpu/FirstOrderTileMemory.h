@@ -1,0 +1,66 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FirstOrderTileMemory_h
+#define FirstOrderTileMemory_h
+
+#include "FirstOrderTile.h"
+#include "texture/cpu/TileShape.h"
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr int bytesOfVector = 64; // of the widest instruction set
+
+/** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
+struct FirstOrderTileMemory
+{
+  void *          intensities; // of every input voxel, NaN where it is absent
+  std::uint16_t * levels;
+  void *          sorted; // intensities of the windows of one vector
+  std::uint32_t * counts; // voxels of every level, of one window
+
+  // Of the windows of a row.
+  std::int64_t *  levelEntropies; // sum of t(n_i)
+  std::uint64_t * levelSquares;
+
+  std::size_t bytes;
+
+  FirstOrderTileMemory(const FirstOrderTask & task, const TileShape & shape, void * memory)
+    : bytes(0)
+  {
+    const auto voxels = static_cast<std::size_t>(shape.inputVoxels);
+    const auto take = [&](std::size_t n) {
+      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
+      bytes += (n + bytesOfVector - 1) / bytesOfVector * bytesOfVector;
+      return part;
+    };
+    intensities = take(voxels * (task.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
+    levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
+    sorted = take(task.needsPercentiles ? static_cast<std::size_t>(task.windowVoxels) * bytesOfVector : 0);
+    counts = static_cast<std::uint32_t *>(take(
+      task.needsLevelCounts ? (static_cast<std::size_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t) : 0));
+    const auto windows = static_cast<std::size_t>(shape.nx);
+    levelEntropies = static_cast<std::int64_t *>(take(windows * sizeof(std::int64_t)));
+    levelSquares = static_cast<std::uint64_t *>(take(windows * sizeof(std::uint64_t)));
+  }
+};
+} // namespace
+} // namespace voxelmaps
+
+#endif // FirstOrderTileMemory_h

@@ -1,0 +1,194 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaFirstOrderSums_cuh
+#define CudaFirstOrderSums_cuh
+
+// What the CUDA methods share: the window of a thread, and the sums whose order is fixed.
+#include "firstorder/FirstOrderFormulas.h"
+#include "firstorder/FirstOrderTask.h"
+#include "texture/cpu/WindowBox.h"
+
+#include <math_constants.h>
+
+namespace voxelmaps
+{
+namespace
+{
+struct RootOfDouble
+{
+  static __device__ double
+  Of(double value)
+  {
+    return __dsqrt_rn(value);
+  }
+};
+
+/** The window of an output voxel, of a job with intensities of type T. */
+template <typename T>
+struct FirstOrderWindow
+{
+  const FirstOrderTask & task;
+  const std::int64_t     number;
+  const WindowBox        box;
+
+  __device__
+  FirstOrderWindow(const FirstOrderTask & theTask, std::int64_t theNumber)
+    : task(theTask)
+    , number(theNumber)
+    , box(MakeBox(theTask, theNumber))
+  {}
+
+  static __device__ WindowBox
+  MakeBox(const FirstOrderTask & task, std::int64_t number)
+  {
+    const std::int64_t row = number / task.outputSize[0];
+    const std::int64_t voxel[3] = { number - row * task.outputSize[0],
+                                    row % task.outputSize[1],
+                                    row / task.outputSize[1] };
+    return WindowBox(task, voxel);
+  }
+
+  /** Call f(value) for what a buffer like that of the levels has of the voxels, in the order of the sums. Rows of usual
+   * lengths are read as a whole, so that their loads do not wait for each other. */
+  template <typename TValue, typename TFunction>
+  __device__ void
+  ForEachOf(const TValue * values, const TFunction & f) const
+  {
+    switch (box.size[0])
+    {
+      case 3:
+        return this->ForEachOfRows<3>(values, f);
+      case 5:
+        return this->ForEachOfRows<5>(values, f);
+      case 7:
+        return this->ForEachOfRows<7>(values, f);
+      default:
+        return this->ForEachOfRows<0>(values, f);
+    }
+  }
+  /** VLength is the length of rows, or 0. */
+  template <int VLength, typename TValue, typename TFunction>
+  __device__ void
+  ForEachOfRows(const TValue * values, const TFunction & f) const
+  {
+    for (int z = 0; z < box.size[2]; ++z)
+    {
+      for (int y = 0; y < box.size[1]; ++y)
+      {
+        const TValue * const row = values + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
+        if constexpr (VLength > 0)
+        {
+          TValue ofRow[VLength];
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            ofRow[x] = row[x];
+          }
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            f(ofRow[x]);
+          }
+        }
+        else
+        {
+          for (int x = 0; x < box.size[0]; ++x)
+          {
+            f(row[x]);
+          }
+        }
+      }
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  ForEachVoxel(const TFunction & f) const
+  {
+    this->ForEachOf(static_cast<const T *>(task.intensities), f);
+  }
+  template <typename TFunction>
+  __device__ void
+  ForEachLevel(const TFunction & f) const
+  {
+    this->ForEachOf(task.levels, f);
+  }
+
+  __device__ T
+  OwnIntensity() const
+  {
+    const std::int64_t row = number / task.outputSize[0];
+    return static_cast<const T *>(
+      task.intensities)[task.LevelOffset(number - row * task.outputSize[0] + task.outputToLevels[0],
+                                         row % task.outputSize[1] + task.outputToLevels[1],
+                                         row / task.outputSize[1] + task.outputToLevels[2])];
+  }
+
+  __device__ void
+  Start(FirstOrderSums<double> & sums) const
+  {
+    StartFirstOrderSums(static_cast<double>(this->OwnIntensity()), CUDART_INF, sums);
+  }
+
+  /** The first and second pass. */
+  __device__ void
+  Sum(FirstOrderSums<double> & sums) const
+  {
+    this->ForEachVoxel([&](T intensity) { AddIntensity(static_cast<double>(intensity), task.voxelArrayShift, sums); });
+    sums.shift = sums.differences / sums.voxels;
+    if (task.needsDeviations)
+    {
+      this->ForEachVoxel([&](T intensity) { AddDeviation(static_cast<double>(intensity), sums); });
+    }
+  }
+
+  /** The sums that need percentiles. */
+  __device__ void
+  SumRobustly(FirstOrderSums<double> & sums) const
+  {
+    if (task.needsRobustDeviations)
+    {
+      this->ForEachVoxel([&](T intensity) { AddRobustIntensity(static_cast<double>(intensity), sums); });
+      sums.robustShift = sums.robustDifferences / sums.robustVoxels;
+      this->ForEachVoxel([&](T intensity) { AddRobustDeviation(static_cast<double>(intensity), sums); });
+    }
+  }
+
+  __device__ void
+  StoreBackground() const
+  {
+    for (int c = 0; c < task.numberOfComponents; ++c)
+    {
+      StoreComponentOrNaN(task, number * task.numberOfComponents + c, task.backgroundValue);
+    }
+  }
+  __device__ void
+  Store(const FirstOrderSums<double> & sums) const
+  {
+    for (int f = 0; f < task.numberOfFeatures; ++f)
+    {
+      StoreComponentOrNaN(
+        task,
+        number * task.numberOfComponents + f,
+        FirstOrderFeatureValue<double, RootOfDouble>(task.features[f], sums, task.voxelVolume, task.entropyScale));
+    }
+  }
+};
+} // namespace
+} // namespace voxelmaps
+
+#endif // CudaFirstOrderSums_cuh

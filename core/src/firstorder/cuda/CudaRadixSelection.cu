@@ -1,0 +1,464 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaFirstOrderMethods.h"
+#include "CudaFirstOrderSums.cuh"
+#include "cuda/CudaLaunch.h"
+#include "texture/cuda/CudaParts.h"
+
+#include <algorithm>
+
+// A warp computes as many windows as it has lanes. The sums whose order is fixed are a lane's for its window; the
+// percentiles and levels of one window after the other are found by all lanes.
+namespace voxelmaps
+{
+namespace
+{
+constexpr int          lanesPerWarp = 32;
+constexpr unsigned int warpsPerBlock = 4;
+constexpr unsigned int allLanes = 0xffffffffu;
+
+// Intensities are selected digit by digit, from the highest.
+constexpr int bitsOfDigit = 8;
+constexpr int digits = 1 << bitsOfDigit;
+
+// Percentiles lie between two intensities each; lane n finds that of number n.
+constexpr int numberOfRanks = 10;
+enum Rank
+{
+  Rank10 = 0,
+  Rank25 = 2,
+  RankMedian = 4,
+  Rank75 = 6,
+  Rank90 = 8
+};
+
+/** The words that counts of levels or of digits use. */
+constexpr int wordsOfWarp = numberOfRanks * digits;
+
+/** Unsigned integers in the order of intensities. */
+template <typename T>
+struct OrderedBits;
+
+template <>
+struct OrderedBits<float>
+{
+  using Type = std::uint32_t;
+
+  static __device__ Type
+  Of(float value)
+  {
+    const auto bits = static_cast<Type>(__float_as_int(value));
+    return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
+  }
+  static __device__ double
+  ToIntensity(Type bits)
+  {
+    return static_cast<double>(
+      __int_as_float(static_cast<int>(bits ^ ((bits >> 31) != 0 ? 0x80000000u : 0xffffffffu))));
+  }
+};
+
+template <>
+struct OrderedBits<double>
+{
+  using Type = std::uint64_t;
+
+  static __device__ Type
+  Of(double value)
+  {
+    const auto bits = static_cast<Type>(__double_as_longlong(value));
+    return bits ^ ((bits >> 63) != 0 ? ~Type{ 0 } : Type{ 1 } << 63);
+  }
+  static __device__ double
+  ToIntensity(Type bits)
+  {
+    return __longlong_as_double(static_cast<long long>(bits ^ ((bits >> 63) != 0 ? Type{ 1 } << 63 : ~Type{ 0 })));
+  }
+};
+
+/** Where the voxels of a window are. */
+struct SharedBox
+{
+  std::int64_t first;
+  int          size[3];
+};
+
+struct SharedMemory
+{
+  std::uint64_t prefixes[numberOfRanks];
+  SharedBox     boxes[lanesPerWarp];
+  std::uint32_t words[wordsOfWarp];
+};
+
+template <typename T>
+__device__ T
+SumOfWarp(T value)
+{
+  for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
+  {
+    value += __shfl_xor_sync(allLanes, value, offset);
+  }
+  return value;
+}
+
+/** What the lanes of a warp find of one window together. */
+template <typename T>
+class WindowOfWarp
+{
+public:
+  __device__
+  WindowOfWarp(const FirstOrderTask & task, SharedMemory & shared, std::uint32_t * levelCounts, int warpLane)
+    : m_Task(task)
+    , m_Shared(shared)
+    , m_LevelCounts(levelCounts)
+    , m_WarpLane(warpLane)
+  {}
+
+  /** Find the percentiles of the window of a lane, which has so many voxels; only this lane keeps them. */
+  __device__ void
+  FindPercentiles(int lane, int voxels, FirstOrderSums<double> & sums)
+  {
+    const double ofRank = this->Select(m_Shared.boxes[lane], this->RankOfLane(voxels));
+    const auto   percentile = [=](Rank rank, double part) {
+      const double below = __shfl_sync(allLanes, ofRank, rank);
+      const double above = __shfl_sync(allLanes, ofRank, rank + 1);
+      return Interpolate(below, above, PositionOfPercentile(voxels, part).fraction);
+    };
+    const double percentile10 = percentile(Rank10, 0.1);
+    const double percentile25 = percentile(Rank25, 0.25);
+    const double percentile75 = percentile(Rank75, 0.75);
+    const double percentile90 = percentile(Rank90, 0.9);
+    const double middle[2] = { __shfl_sync(allLanes, ofRank, RankMedian),
+                               __shfl_sync(allLanes, ofRank, RankMedian + 1) };
+    if (m_WarpLane == lane)
+    {
+      sums.percentile10 = percentile10;
+      sums.percentile25 = percentile25;
+      sums.median = MedianOf([&](int k) { return middle[k - (voxels - 1) / 2]; }, voxels);
+      sums.percentile75 = percentile75;
+      sums.percentile90 = percentile90;
+    }
+  }
+
+  /** Count the levels of the window of a lane; only this lane keeps the sums. */
+  __device__ void
+  CountLevels(int lane, int voxels, FirstOrderSums<double> & sums)
+  {
+    const SharedBox & box = m_Shared.boxes[lane];
+    const bool        isShared = m_LevelCounts == m_Shared.words;
+    for (int i = m_WarpLane; isShared && i <= m_Task.numberOfGrayLevels; i += lanesPerWarp)
+    {
+      m_LevelCounts[i] = 0;
+    }
+    __syncwarp();
+    // (n + 1)^2 - n^2 and t(n + 1) - t(n) add up to the same sums in any order of the voxels.
+    std::int64_t  entropy = 0;
+    std::uint64_t squares = 0;
+    this->ForEachVoxel(box, [&](std::int64_t at) {
+      const std::uint16_t level = m_Task.levels[at];
+      if (level != 0)
+      {
+        const std::uint32_t count = atomicAdd(m_LevelCounts + level, 1u);
+        entropy += m_Task.entropyTable[count + 1] - m_Task.entropyTable[count];
+        squares += 2 * std::uint64_t{ count } + 1;
+      }
+    });
+    __syncwarp();
+    if (!isShared)
+    {
+      // For the next window; the table may be much larger than windows.
+      this->ForEachVoxel(box, [&](std::int64_t at) { m_LevelCounts[m_Task.levels[at]] = 0; });
+    }
+    entropy = SumOfWarp(entropy);
+    squares = SumOfWarp(squares);
+    if (m_WarpLane == lane)
+    {
+      sums.entropy = static_cast<double>(m_Task.entropyTable[voxels] - entropy);
+      sums.levelSquares = static_cast<double>(squares);
+    }
+    __syncwarp();
+  }
+
+private:
+  using Bits = typename OrderedBits<T>::Type;
+
+  /** Call f(offset of a voxel among the levels) for the voxels of a window, shared by the lanes. */
+  template <typename TFunction>
+  __device__ void
+  ForEachVoxel(const SharedBox & box, const TFunction & f) const
+  {
+    const int voxels = box.size[0] * box.size[1] * box.size[2];
+    for (int i = m_WarpLane; i < voxels; i += lanesPerWarp)
+    {
+      const int row = i / box.size[0];
+      const int z = row / box.size[1];
+      f(box.first + m_Task.LevelOffset(i - row * box.size[0], row - z * box.size[1], z));
+    }
+  }
+
+  /** The number that this lane looks for among the intensities in ascending order. Lanes without one look for the last
+   * one, too. */
+  __device__ int
+  RankOfLane(int voxels) const
+  {
+    const int rank = m_WarpLane < numberOfRanks ? m_WarpLane : numberOfRanks - 1;
+    if (rank / 2 == RankMedian / 2)
+    {
+      return rank == RankMedian ? (voxels - 1) / 2 : voxels / 2;
+    }
+    const double             part = rank < Rank25 ? 0.1 : rank < RankMedian ? 0.25 : rank < Rank90 ? 0.75 : 0.9;
+    const PercentilePosition position = PositionOfPercentile(voxels, part);
+    return rank % 2 == 0 ? position.below : position.above;
+  }
+
+  /** The intensity number rank in ascending order, of each lane's rank. */
+  __device__ double
+  Select(const SharedBox & box, int rank)
+  {
+    Bits prefix = 0;
+    for (int shift = static_cast<int>(sizeof(Bits)) * 8 - bitsOfDigit; shift >= 0; shift -= bitsOfDigit)
+    {
+      // The lanes of one prefix share the counts of the first of them.
+      const int          first = __ffs(static_cast<int>(__match_any_sync(allLanes, prefix))) - 1;
+      const unsigned int firsts = __ballot_sync(allLanes, first == m_WarpLane);
+      if (first == m_WarpLane)
+      {
+        m_Shared.prefixes[first] = prefix;
+      }
+      for (unsigned int rest = firsts; rest != 0; rest &= rest - 1)
+      {
+        std::uint32_t * const counts = m_Shared.words + (__ffs(static_cast<int>(rest)) - 1) * digits;
+        for (int i = m_WarpLane; i < digits; i += lanesPerWarp)
+        {
+          counts[i] = 0;
+        }
+      }
+      __syncwarp();
+      const T * const intensities = static_cast<const T *>(m_Task.intensities);
+      this->ForEachVoxel(box, [&](std::int64_t at) {
+        const T intensity = intensities[at];
+        if (intensity == intensity)
+        {
+          const Bits rounded = OrderedBits<T>::Of(intensity) >> shift;
+          for (unsigned int rest = firsts; rest != 0; rest &= rest - 1)
+          {
+            const int of = __ffs(static_cast<int>(rest)) - 1;
+            if ((rounded >> bitsOfDigit) == static_cast<Bits>(m_Shared.prefixes[of]))
+            {
+              atomicAdd(m_Shared.words + of * digits + static_cast<int>(rounded % digits), 1u);
+            }
+          }
+        }
+      });
+      __syncwarp();
+      this->NextDigit(first, rank, prefix);
+      __syncwarp();
+    }
+    return OrderedBits<T>::ToIntensity(prefix);
+  }
+
+  /** Find the next digit of every lane from the counts; ranks become those among the intensities with this digit. */
+  __device__ void
+  NextDigit(int first, int & rank, Bits & prefix)
+  {
+    constexpr int digitsOfLane = digits / lanesPerWarp;
+    int           digitOfLane = 0;
+    int           rankOfLane = 0;
+    for (int n = 0; n < numberOfRanks; ++n)
+    {
+      const std::uint32_t * const counts =
+        m_Shared.words + __shfl_sync(allLanes, first, n) * digits + m_WarpLane * digitsOfLane;
+      const int wanted = __shfl_sync(allLanes, rank, n);
+      int       own = 0;
+      for (int i = 0; i < digitsOfLane; ++i)
+      {
+        own += static_cast<int>(counts[i]);
+      }
+      int end = own;
+      for (int offset = 1; offset < lanesPerWarp; offset *= 2)
+      {
+        const int before = __shfl_up_sync(allLanes, end, offset);
+        end += m_WarpLane >= offset ? before : 0;
+      }
+      const bool isHere = wanted >= end - own && wanted < end;
+      int        digit = 0;
+      int        rest = wanted - (end - own);
+      if (isHere)
+      {
+        while (rest >= static_cast<int>(counts[digit]))
+        {
+          rest -= static_cast<int>(counts[digit]);
+          ++digit;
+        }
+        digit += m_WarpLane * digitsOfLane;
+      }
+      const int owner = __ffs(static_cast<int>(__ballot_sync(allLanes, isHere))) - 1;
+      digit = __shfl_sync(allLanes, digit, owner);
+      rest = __shfl_sync(allLanes, rest, owner);
+      // Lanes beyond the ranks are as the last one.
+      if (m_WarpLane >= n)
+      {
+        digitOfLane = digit;
+        rankOfLane = rest;
+      }
+    }
+    prefix = prefix << bitsOfDigit | static_cast<Bits>(digitOfLane);
+    rank = rankOfLane;
+  }
+
+  const FirstOrderTask & m_Task;
+  SharedMemory &         m_Shared;
+  std::uint32_t *        m_LevelCounts;
+  int                    m_WarpLane;
+};
+
+/** Windows of a group are those of the lanes of a warp. */
+template <typename T>
+__global__ void
+__launch_bounds__(warpsPerBlock * lanesPerWarp)
+  RadixSelectionKernel(const __grid_constant__ FirstOrderTask task, std::uint32_t * scratch, std::int64_t firstGroup,
+                       std::int64_t endGroup, std::int64_t windows)
+{
+  extern __shared__ __align__(16) char sharedBytes[];
+  const int                            warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
+  const int                            warpLane = static_cast<int>(threadIdx.x) % lanesPerWarp;
+  SharedMemory &                       shared = reinterpret_cast<SharedMemory *>(sharedBytes)[warp];
+  const std::int64_t                   warpOfGrid = std::int64_t{ blockIdx.x } * warpsPerBlock + warp;
+  std::uint32_t *                      levelCounts = shared.words;
+  if (scratch != nullptr)
+  {
+    levelCounts = scratch + warpOfGrid * (task.numberOfGrayLevels + 1);
+    for (int i = warpLane; i <= task.numberOfGrayLevels; i += lanesPerWarp)
+    {
+      levelCounts[i] = 0;
+    }
+    __syncwarp();
+  }
+  WindowOfWarp<T>    ofWarp(task, shared, levelCounts, warpLane);
+  const std::int64_t step = std::int64_t{ gridDim.x } * warpsPerBlock;
+  for (std::int64_t group = firstGroup + warpOfGrid; group < endGroup; group += step)
+  {
+    const std::int64_t        number = group * lanesPerWarp + warpLane;
+    const bool                isWindow = number < windows;
+    const FirstOrderWindow<T> window(task, isWindow ? number : windows - 1);
+    const bool                isComputed = isWindow && window.box.isComputed;
+    const unsigned int        computed = __ballot_sync(allLanes, isComputed);
+    FirstOrderSums<double>    sums{};
+    SharedBox &               box = shared.boxes[warpLane];
+    box.first = task.LevelOffset(window.box.first[0], window.box.first[1], window.box.first[2]);
+    for (int d = 0; d < 3; ++d)
+    {
+      box.size[d] = window.box.size[d];
+    }
+    if (isComputed)
+    {
+      window.Start(sums);
+      window.Sum(sums);
+    }
+    __syncwarp();
+    const int ownVoxels = static_cast<int>(sums.voxels);
+    for (unsigned int rest = task.needsPercentiles ? computed : 0; rest != 0; rest &= rest - 1)
+    {
+      const int lane = __ffs(static_cast<int>(rest)) - 1;
+      ofWarp.FindPercentiles(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
+    }
+    if (isComputed)
+    {
+      window.SumRobustly(sums);
+    }
+    __syncwarp();
+    for (unsigned int rest = task.needsLevelCounts ? computed : 0; rest != 0; rest &= rest - 1)
+    {
+      const int lane = __ffs(static_cast<int>(rest)) - 1;
+      ofWarp.CountLevels(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
+    }
+    if (isComputed)
+    {
+      window.Store(sums);
+    }
+    else if (isWindow)
+    {
+      window.StoreBackground();
+    }
+    __syncwarp();
+  }
+}
+
+std::uint64_t
+ScratchBytesOfWarp(const FirstOrderTask & task)
+{
+  return task.needsLevelCounts && task.numberOfGrayLevels >= wordsOfWarp
+           ? (static_cast<std::uint64_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t)
+           : 0;
+}
+
+template <typename T>
+void
+Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
+{
+  constexpr std::size_t sharedBytes = warpsPerBlock * sizeof(SharedMemory);
+  static_assert(sharedBytes <= 49152, "fits the shared memory of every device");
+  const auto          windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
+  const std::int64_t  groups = (windows + lanesPerWarp - 1) / lanesPerWarp;
+  const std::uint64_t scratchBytes = ScratchBytesOfWarp(task);
+  auto                blocks =
+    static_cast<std::uint64_t>(PrepareKernel(RadixSelectionKernel<T>, warpsPerBlock * lanesPerWarp, sharedBytes));
+  if (scratchBytes > 0)
+  {
+    blocks = std::min<std::uint64_t>(blocks, resources.scratchBytes / (scratchBytes * warpsPerBlock));
+  }
+  auto * const scratch = scratchBytes > 0 ? static_cast<std::uint32_t *>(resources.scratch) : nullptr;
+
+  // In parts of about a tenth of a second, so that an abort is quick whatever the window.
+  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 32;
+  const auto             wave = static_cast<std::int64_t>(blocks * warpsPerBlock);
+  const std::int64_t     stepsOfWave = wave * lanesPerWarp * task.windowVoxels;
+  const std::int64_t     part = std::max<std::int64_t>(stepsOfPart / stepsOfWave, 1) * wave;
+  LaunchInParts(
+    groups, part, resources, "starting the kernel of RadixSelection", [&](std::int64_t first, std::int64_t end) {
+      RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
+                                warpsPerBlock * lanesPerWarp,
+                                sharedBytes,
+                                resources.stream>>>(task, scratch, first, end, windows);
+    });
+}
+} // namespace
+
+CudaScratchBytes
+CudaRadixSelectionScratchBytes(const FirstOrderTask & task)
+{
+  constexpr std::uint64_t maxWarpsPerMultiprocessor = 64; // of all devices so far
+  const std::uint64_t     ofWarp = ScratchBytesOfWarp(task);
+  return { ofWarp * warpsPerBlock,
+           ofWarp * maxWarpsPerMultiprocessor *
+             static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) };
+}
+
+void
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources)
+{
+  if (task.intensitiesAreDouble)
+  {
+    Launch<double>(task, resources);
+  }
+  else
+  {
+    Launch<float>(task, resources);
+  }
+}
+} // namespace voxelmaps

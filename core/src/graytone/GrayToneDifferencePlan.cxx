@@ -1,0 +1,107 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "graytone/GrayToneDifferencePlan.h"
+
+#include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace voxelmaps
+{
+namespace
+{
+// Up to so many neighbors, their number divides the least common multiple of 1 ... 26.
+constexpr std::uint64_t maxExactNeighbors = 26;
+constexpr std::uint64_t leastCommonMultiple = 26771144400;
+
+// Weights of more neighbors: good to 2^-50 for 8192 of them.
+constexpr int weightBits = 62;
+
+constexpr int bitsOfNarrowSum = 62;
+} // namespace
+
+GrayToneDifferencePlan::GrayToneDifferencePlan(const GrayToneDifferenceJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  SetTextureTask(job, static_cast<int>(job.features.size()), task);
+  this->SetFeatures(job);
+  task.countVoxelsWithoutNeighbors = job.countVoxelsWithoutNeighbors;
+  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
+  this->SetOffsets(job);
+  this->MakeWeights();
+}
+
+void
+GrayToneDifferencePlan::SetFeatures(const GrayToneDifferenceJob & job)
+{
+  using Feature = GrayToneDifferenceJob::Feature;
+  SetTaskFeatures(job.features, "GrayToneDifferenceFeatureMapEnums::Feature", task);
+  for (const Feature feature : job.features)
+  {
+    task.needsComplexity = task.needsComplexity || feature == Feature::Complexity;
+    task.needsImbalances = task.needsImbalances || feature == Feature::Busyness;
+  }
+}
+
+void
+GrayToneDifferencePlan::SetOffsets(const GrayToneDifferenceJob & job)
+{
+  offsets = MakeNeighborOffsets(job.offsets, task.window);
+  int longest = 0;
+  for (const PairOffset & offset : offsets)
+  {
+    for (int d = 0; d < 3; ++d)
+    {
+      task.reach[d] = std::max(task.reach[d], std::abs(offset.step[d]));
+      longest = std::max(longest, task.reach[d]);
+    }
+  }
+  // No pair is given twice, so their number tells whether all of the box are there.
+  std::size_t boxVoxels = 1;
+  for (const int reach : task.reach)
+  {
+    boxVoxels *= static_cast<std::size_t>(2 * std::min(reach, 1) + 1);
+  }
+  task.isBox = longest <= 1 && 2 * offsets.size() + 1 == boxVoxels;
+  task.numberOfOffsets = static_cast<int>(offsets.size());
+  task.offsets = offsets.data();
+}
+
+void
+GrayToneDifferencePlan::MakeWeights()
+{
+  const std::uint64_t neighbors = 2 * offsets.size();
+  const bool          isExact = neighbors <= maxExactNeighbors;
+  weights.push_back(0);
+  for (std::uint64_t k = 1; k <= neighbors; ++k)
+  {
+    weights.push_back(isExact ? leastCommonMultiple / k
+                              : static_cast<std::uint64_t>(FixedPointQuotient(1, k, weightBits)));
+  }
+  task.weights = weights.data();
+  task.scale = isExact ? static_cast<double>(leastCommonMultiple) : PowerOfTwo(weightBits);
+  // A(i) <= n(i) (Ng - 1) L, and X <= windowVoxels times their sum.
+  const double voxels = task.windowVoxels;
+  const double bound = voxels * (task.numberOfGrayLevels - 1) * task.scale;
+  task.isWide = !isExact || voxels * bound > PowerOfTwo(bitsOfNarrowSum);
+  task.differenceBits = task.isWide ? 0 : BitsOf(static_cast<std::uint64_t>(bound));
+}
+} // namespace voxelmaps

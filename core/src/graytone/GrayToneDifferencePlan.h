@@ -1,0 +1,55 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef GrayToneDifferencePlan_h
+#define GrayToneDifferencePlan_h
+
+#include "graytone/GrayToneDifferenceTask.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
+class GrayToneDifferencePlan
+{
+public:
+  /** Throws EngineError if the job breaks a rule. */
+  explicit GrayToneDifferencePlan(const GrayToneDifferenceJob & job);
+  GrayToneDifferencePlan(const GrayToneDifferencePlan &) = delete;
+  GrayToneDifferencePlan &
+  operator=(const GrayToneDifferencePlan &) = delete;
+
+  /** The task of the whole job, with host pointers. */
+  GrayToneDifferenceTask task{};
+
+  // The tables of the task.
+  std::vector<PairOffset>    offsets;
+  std::vector<std::uint64_t> weights;
+
+private:
+  void
+  SetFeatures(const GrayToneDifferenceJob & job);
+  void
+  SetOffsets(const GrayToneDifferenceJob & job);
+  void
+  MakeWeights();
+};
+} // namespace voxelmaps
+
+#endif // GrayToneDifferencePlan_h

@@ -1,0 +1,100 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "GrayToneDifferenceTile.h"
+#include "GrayToneDifferenceWalk.h"
+#include "graytone/GrayToneDifferencePlan.h"
+#include "texture/cpu/TileKernel.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace voxelmaps
+{
+namespace
+{
+// What a worker does between two reports: a few milliseconds.
+constexpr std::int64_t maxNeighborsOfTile = 2000000;
+constexpr std::int64_t maxVoxelsOfWalk = 4096;
+
+template <typename TDifference>
+void
+ComputeByWalk(const GrayToneDifferenceTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 1);
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxNeighborsOfTile / steps, 1), maxVoxelsOfWalk);
+  const Tiling       tiling(outputSize,
+                            { { EqualPart(outputSize[0], voxels),
+                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
+                                1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<GrayToneDifferenceWalk<TDifference>>(task, execution);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+
+void
+ComputeByTiles(const GrayToneDifferenceJob & job, const GrayToneDifferenceTask & task)
+{
+  const auto compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeGrayToneDifferenceTile));
+  // The terms of a tile stay in the second-level cache.
+  const Triple size{
+    { EqualPart(job.outputSize[0], 64), EqualPart(job.outputSize[1], 16), EqualPart(job.outputSize[2], 16) }
+  };
+  const Tiling      tiling(job.outputSize, size);
+  const int         maxSize[3] = { static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2]) };
+  const std::size_t bytes = GrayToneDifferenceWorkspaceSize(task, maxSize);
+  ForEachTile(tiling, job.execution, [&]() {
+    auto memory = MakeWorkspace(bytes);
+    return [memory, compute, &task, &job](const Triple & start, const Triple & tileSize) {
+      GrayToneDifferenceTile tile;
+      for (int d = 0; d < 3; ++d)
+      {
+        tile.start[d] = start[d];
+        tile.size[d] = static_cast<int>(tileSize[d]);
+      }
+      tile.execution = &job.execution;
+      tile.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
+      compute(task, tile, memory.get());
+    };
+  });
+}
+} // namespace
+
+void
+ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job)
+{
+  const GrayToneDifferencePlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  if (!job.walkWindows && GrayToneDifferenceTilesTake(plan.task))
+  {
+    ComputeByTiles(job, plan.task);
+  }
+  else if (plan.task.isWide)
+  {
+    ComputeByWalk<WideDifference>(plan.task, job.outputSize, job.execution);
+  }
+  else
+  {
+    ComputeByWalk<NarrowDifference>(plan.task, job.outputSize, job.execution);
+  }
+}
+} // namespace voxelmaps

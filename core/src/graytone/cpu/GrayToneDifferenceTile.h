@@ -1,0 +1,78 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef GrayToneDifferenceTile_h
+#define GrayToneDifferenceTile_h
+
+#include "graytone/GrayToneDifferenceFormulas.h"
+#include "graytone/GrayToneDifferenceTask.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** A box of the output region. */
+struct GrayToneDifferenceTile
+{
+  std::int64_t start[3];
+  int          size[3];
+
+  // Called every few milliseconds; throws to end the job.
+  void (*checkAbort)(const void * execution);
+  const void * execution;
+};
+
+/** Whether ComputeGrayToneDifferenceTile can compute the task. */
+bool
+GrayToneDifferenceTilesTake(const GrayToneDifferenceTask & task);
+
+/** Bytes of the memory that a call of ComputeGrayToneDifferenceTile for a tile of at most this size needs, aligned
+ * to 64. */
+std::size_t
+GrayToneDifferenceWorkspaceSize(const GrayToneDifferenceTask & task, const int (&tileSize)[3]);
+
+/** Store the features of a window as the components that begin here. Compiled once, for all instruction sets. */
+void
+StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayToneDifferenceSums & sums,
+                                std::int64_t firstComponent);
+/** The same for a voxel without features. */
+void
+StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int64_t firstComponent);
+
+// One compilation of GrayToneDifferenceTileKernel.h per instruction set.
+namespace baseline
+{
+void
+ComputeGrayToneDifferenceTile(const GrayToneDifferenceTask & task, const GrayToneDifferenceTile & tile,
+                              void * workspace);
+}
+namespace avx2
+{
+void
+ComputeGrayToneDifferenceTile(const GrayToneDifferenceTask & task, const GrayToneDifferenceTile & tile,
+                              void * workspace);
+}
+namespace avx512
+{
+void
+ComputeGrayToneDifferenceTile(const GrayToneDifferenceTask & task, const GrayToneDifferenceTile & tile,
+                              void * workspace);
+}
+} // namespace voxelmaps
+
+#endif // GrayToneDifferenceTile_h

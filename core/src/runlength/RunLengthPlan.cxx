@@ -1,0 +1,150 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "runlength/RunLengthPlan.h"
+
+#include "common/FixedPoint.h"
+#include "texture/TaskFeatures.h"
+#include "common/ParallelFor.h"
+
+#include <numeric>
+#include <string>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr int entropyBits = 36;
+
+// Fixed point 1 / i^2 must be good to 2^-24 for the greatest level, half a unit in the last place of a float.
+constexpr int minBitsOfInverse = 23;
+
+// Sums of 1 / i^2 over a window have 40 bits if that is enough, so that kernels can keep them in one word with a number
+// of runs and a sum of i^2; else 62, which must not overflow 64 bits.
+constexpr int bitsOfShortSum = 40;
+constexpr int bitsOfLongSum = 62;
+} // namespace
+
+RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  if (job.aggregation > RunLengthJob::Aggregation::Merge)
+  {
+    throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +
+                      ", but must have one of RunLengthFeatureMapEnums::Aggregation.");
+  }
+  SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
+  task.directions = MakeDirections(job.offsets, job.windowSize);
+  task.aggregation = job.aggregation;
+  task.skipDirectionsWithoutPairs = job.skipDirectionsWithoutPairs;
+  this->SetFeatures(job);
+  task.maxVoxels = NumberOfVoxels(job.windowSize) * static_cast<std::uint64_t>(task.DirectionsPerMatrix());
+  this->MakeLengthTables();
+  this->MakeInverses();
+  task.scales.entropyScale = PowerOfTwo(-entropyBits);
+  if (task.needsEntropy)
+  {
+    entropyTable = MakeEntropyTable(task.maxVoxels, entropyBits, job.execution);
+  }
+  task.lengthSquares = lengthSquares.data();
+  task.shortRunWeights = shortRunWeights.data();
+  task.inverseSquares = inverseSquares.data();
+  task.entropyTable = entropyTable.data();
+}
+
+void
+RunLengthPlan::SetFeatures(const RunLengthJob & job)
+{
+  using Feature = RunLengthJob::Feature;
+  SetTaskFeatures(job.features, "RunLengthFeatureMapEnums::Feature", task);
+  for (const Feature feature : job.features)
+  {
+    switch (feature)
+    {
+      case Feature::GrayLevelNonUniformity:
+      case Feature::GrayLevelNonUniformityNormalized:
+        task.needsLevelCounts = true;
+        break;
+      case Feature::LowGrayLevelRunEmphasis:
+      case Feature::ShortRunLowGrayLevelEmphasis:
+      case Feature::LongRunLowGrayLevelEmphasis:
+        task.needsInverses = true;
+        break;
+      case Feature::HighGrayLevelRunEmphasis:
+      case Feature::ShortRunHighGrayLevelEmphasis:
+      case Feature::LongRunHighGrayLevelEmphasis:
+        task.needsSquares = true;
+        break;
+      case Feature::GrayLevelVariance:
+        task.needsSquares = true;
+        task.needsLevelSum = true;
+        break;
+      case Feature::RunEntropy:
+        task.needsEntropy = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void
+RunLengthPlan::MakeLengthTables()
+{
+  // Up to length 12 the weights lcm^2 / l^2 are integers and the sums of short runs exact.
+  const auto    longest = static_cast<std::uint64_t>(task.directions.longestLine);
+  std::uint64_t multiple = 1;
+  for (std::uint64_t l = 2; l <= 12 && longest <= 12 && l <= longest; ++l)
+  {
+    multiple = std::lcm(multiple, l);
+  }
+  task.scales.shortRunScale = static_cast<double>(multiple * multiple);
+  lengthSquares.push_back(0.0);
+  shortRunWeights.push_back(0.0);
+  for (std::uint64_t l = 1; l <= longest; ++l)
+  {
+    lengthSquares.push_back(static_cast<double>(l) * static_cast<double>(l));
+    shortRunWeights.push_back(task.scales.shortRunScale / lengthSquares.back());
+  }
+}
+
+void
+RunLengthPlan::MakeInverses()
+{
+  const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
+  const int  minBits = minBitsOfInverse + 2 * CeilLog2(levels);
+  int        inverseBits = bitsOfShortSum - CeilLog2(task.maxVoxels + 1);
+  if (inverseBits < minBits)
+  {
+    inverseBits = bitsOfLongSum - CeilLog2(task.maxVoxels);
+  }
+  if (inverseBits < minBits)
+  {
+    inverseBits = bitsOfLongSum;
+    task.wideInverses = true;
+  }
+  task.scales.inverseScale = PowerOfTwo(-inverseBits);
+  if (task.needsInverses)
+  {
+    inverseSquares.push_back(0);
+    for (std::uint64_t i = 1; i <= levels; ++i)
+    {
+      inverseSquares.push_back(((std::uint64_t{ 1 } << inverseBits) + i * i / 2) / (i * i));
+    }
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,73 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef RunLengthTask_h
+#define RunLengthTask_h
+
+#include "voxelmaps/RunLengthJob.h"
+#include "runlength/RunLengthFormulas.h"
+#include "texture/Directions.h"
+#include "texture/TextureTask.h"
+
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** A RunLengthJob, or a slab of one, as all engines and kernels see it. RunLengthPlan makes it and owns its tables. */
+struct RunLengthTask : TextureTask
+{
+  using Feature = RunLengthJob::Feature;
+  using Aggregation = RunLengthJob::Aggregation;
+
+  static constexpr int maxFeatures = RunLengthFeatureMapEnums::NumberOfFeatures;
+
+  Directions  directions;
+  int         numberOfFeatures;
+  Feature     features[maxFeatures];
+  Aggregation aggregation;
+  bool        skipDirectionsWithoutPairs;
+  /** Maximum number of voxels that one matrix can count. */
+  std::uint64_t maxVoxels;
+
+  RunLengthScales scales;
+  /** l^2 and c(l) for l = 0 ... longest run; c(0) is unused. */
+  const double * lengthSquares;
+  const double * shortRunWeights;
+  /** q(i) for i = 0 ... number of gray levels, q(0) = 0; empty if no feature needs it. */
+  const std::uint64_t * inverseSquares;
+  /** Whether sums of q need more than 64 bits, so that both halves of q must be summed apart. */
+  bool wideInverses;
+  /** t(n) for n = 0 ... maxVoxels, if run entropy is selected. */
+  const std::int64_t * entropyTable;
+
+  /** Which sums the selected features need. */
+  bool needsLevelCounts;
+  bool needsLevelSum;
+  bool needsSquares;
+  bool needsInverses;
+  bool needsEntropy;
+
+  /** Number of directions that share one matrix: all if merged, else one. */
+  VOXELMAPS_HOST_DEVICE int
+  DirectionsPerMatrix() const
+  {
+    return aggregation == Aggregation::Merge ? directions.number : 1;
+  }
+};
+} // namespace voxelmaps
+
+#endif // RunLengthTask_h

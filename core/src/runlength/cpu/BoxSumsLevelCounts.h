@@ -1,0 +1,406 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef BoxSumsLevelCounts_h
+#define BoxSumsLevelCounts_h
+
+// Part of BoxSumsTileKernel.h: gray level non-uniformity.
+#include "BoxSumsPairCounts.h"
+
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+/** What is summed over levels, for every window and matrix: (runs of the level)^2, and t(runs of the level and a
+ * length) for run entropy. */
+class LevelCounts
+{
+public:
+  explicit LevelCounts(const TileContext & context)
+    : m_Context(context)
+    , m_Task(context.task)
+    , m_Shape(context.shape)
+    , m_Memory(context.memory)
+  {}
+
+  void
+  Compute() const
+  {
+    for (int d = 0; d < m_Task.directions.number; ++d)
+    {
+      if (m_Task.needsEntropy)
+      {
+        m_Memory.longestRuns[d] = m_Context.MakeRunStarts(d);
+      }
+      else
+      {
+        m_Context.MakeLinks(d, m_Memory.links + d * m_Context.inputVoxels);
+        m_Memory.longestRuns[d] = m_Task.directions.longestLines[d] < 2 ? 1 : 2;
+      }
+    }
+    const int levels = this->FindPresentLevels();
+    if (this->PairsAreCheaper(levels))
+    {
+      PairCounts(m_Context).Compute();
+      return;
+    }
+    switch (LevelCountBytes(m_Task))
+    {
+      case 1:
+        return this->CountLevels<std::uint8_t, std::uint16_t>(levels);
+      case 2:
+        return this->CountLevels<std::uint16_t, std::uint32_t>(levels);
+      default:
+        return this->CountLevels<std::uint32_t, std::uint64_t>(levels);
+    }
+  }
+
+private:
+  int
+  FindPresentLevels() const
+  {
+    std::memset(m_Memory.present, 0, static_cast<std::size_t>(m_Task.numberOfGrayLevels) + 1);
+    for (std::ptrdiff_t i = 0; i < m_Shape.inputVoxels; ++i)
+    {
+      m_Memory.present[m_Memory.levels[i]] = 1;
+    }
+    int n = 0;
+    for (int level = 1; level <= m_Task.numberOfGrayLevels; ++level)
+    {
+      if (m_Memory.present[level] != 0)
+      {
+        m_Memory.presentLevels[n++] = static_cast<std::uint16_t>(level);
+      }
+    }
+    return n;
+  }
+
+  /** Level by level: the runs of a level are its voxels less its links, and those of one length are second differences
+   * of the box sums of its start_k. */
+  template <typename TCount, typename TSquare>
+  void
+  CountLevels(int levels) const
+  {
+    const bool merge = m_Task.aggregation == BoxSumsTask::Aggregation::Merge;
+    const int  directions = m_Task.directions.number;
+    const int  matrices = merge ? 1 : directions;
+    const auto outputs = m_Shape.outputVoxels;
+    auto *     squares = static_cast<TSquare *>(m_Memory.nonUniformities);
+    auto *     plane = static_cast<TCount *>(m_Memory.countPlane);
+    auto *     voxels = static_cast<TCount *>(m_Memory.levelVoxels);
+    auto *     runStarts = static_cast<TCount *>(m_Memory.levelRunStarts);
+    const Box  window{ m_Task.window[0], m_Task.window[1], m_Task.window[2] };
+    const int  maxLengths = m_Task.needsEntropy ? m_Task.directions.longestLine - 1 : 1;
+    const auto planeOutputs = m_Context.PlaneOutputs();
+    std::memset(squares, 0, sizeof(TSquare) * static_cast<std::size_t>(outputs) * matrices);
+    if (m_Task.needsEntropy)
+    {
+      std::memset(m_Memory.entropies, 0, sizeof(std::uint64_t) * static_cast<std::size_t>(outputs) * matrices);
+    }
+
+    for (int g = 0; g < levels; ++g)
+    {
+      m_Task.checkAbort(m_Task.execution);
+      this->MakeIndicator(m_Memory.presentLevels[g]);
+      const RowsOfLevel rows = this->FindRows();
+      for (int z = 0; z < m_Shape.nz; ++z)
+      {
+        const Counted<TCount> source{ m_Memory.indicator };
+        m_Context.SumBox<false>(window, source, z, plane, voxels + z * planeOutputs, rows);
+      }
+      int longestOfAll = 1;
+      if (merge)
+      {
+        std::memset(runStarts, 0, sizeof(TCount) * static_cast<std::size_t>(outputs) * maxLengths);
+      }
+      for (int d = 0; d < directions; ++d)
+      {
+        const int longest = this->SumRunStartsOfLevel(d, rows, plane, runStarts);
+        longestOfAll = longest > longestOfAll ? longest : longestOfAll;
+        if (!merge)
+        {
+          this->AddRunsOfLevel(d, longest, rows, voxels, runStarts, 1, squares);
+        }
+      }
+      if (merge)
+      {
+        this->AddRunsOfLevel(0, longestOfAll, rows, voxels, runStarts, directions, squares);
+      }
+    }
+  }
+
+  /** Box sums of start_2, start_3 ... of the level, added if merged. Returns the longest k with a sum that is not zero.
+   */
+  template <typename TCount>
+  int
+  SumRunStartsOfLevel(int d, const RowsOfLevel & rows, TCount * plane, TCount * runStarts) const
+  {
+    const bool merge = m_Task.aggregation == BoxSumsTask::Aggregation::Merge;
+    const auto planeOutputs = m_Context.PlaneOutputs();
+    for (int k = 2; k <= m_Memory.longestRuns[d]; ++k)
+    {
+      const std::uint8_t * ofDirection =
+        m_Task.needsEntropy ? m_Context.RunStarts(d, k) : m_Memory.links + d * m_Context.inputVoxels;
+      const OfLevel<TCount> source{ ofDirection, m_Memory.indicator + m_Context.FirstVoxel(d, k) };
+      TCount *              sums = runStarts + (k - 2) * m_Shape.outputVoxels;
+      for (int z = 0; z < m_Shape.nz; ++z)
+      {
+        TCount * out = sums + z * planeOutputs;
+        if (k == 2)
+        {
+          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, rows);
+        }
+        else
+        {
+          // The least corner of a longer run start can be further from its voxels than the rows allow for.
+          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, OutputRowsOfLevel{ rows });
+        }
+      }
+      if (k > 2 && !merge && !this->AnyOf(rows, sums))
+      {
+        return k - 1;
+      }
+    }
+    return m_Memory.longestRuns[d];
+  }
+
+  template <typename TCount, typename TRows>
+  void
+  SumOrAdd(bool add, const Box & box, const OfLevel<TCount> & source, int z, TCount * plane, TCount * out,
+           const TRows & rows) const
+  {
+    if (add)
+    {
+      m_Context.SumBox<true>(box, source, z, plane, out, rows);
+    }
+    else
+    {
+      m_Context.SumBox<false>(box, source, z, plane, out, rows);
+    }
+  }
+
+  /** Call f(offset of the row) for the rows of outputs that may hold the level. */
+  template <typename TFunction>
+  void
+  ForEachRow(const RowsOfLevel & rows, const TFunction & f) const
+  {
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      for (int y = 0; y < m_Shape.ny; ++y)
+      {
+        if (rows.Output(y, z))
+        {
+          f(z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx);
+        }
+      }
+    }
+  }
+
+  template <typename TCount>
+  bool
+  AnyOf(const RowsOfLevel & rows, const TCount * sums) const
+  {
+    TCount any = 0;
+    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
+      TCount anyOfRow = 0;
+      for (int x = 0; x < m_Shape.nx; ++x)
+      {
+        anyOfRow |= sums[at + x];
+      }
+      any |= anyOfRow;
+    });
+    return any != 0;
+  }
+
+  /** What the runs of the level add to the sums of a matrix. */
+  template <typename TCount, typename TSquare>
+  void
+  AddRunsOfLevel(int d, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * runStarts,
+                 int directions, TSquare * squares) const
+  {
+    if (m_Task.needsLevelCounts)
+    {
+      const TCount * links = longest >= 2 ? runStarts : nullptr;
+      this->AddSquares(rows, voxels, links, directions, squares + d * m_Shape.outputVoxels);
+    }
+    if (m_Task.needsEntropy)
+    {
+      for (int l = 1; l <= longest; ++l)
+      {
+        this->AddEntropy(
+          l, longest, rows, voxels, runStarts, directions, m_Memory.entropies + d * m_Shape.outputVoxels);
+      }
+    }
+  }
+
+  /** Add t(runs of the level of length l). */
+  template <typename TCount>
+  void
+  AddEntropy(int l, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * runStarts,
+             int directions, std::uint64_t * entropies) const
+  {
+    const auto           factor = static_cast<TCount>(l == 1 ? directions : 1);
+    const TCount *       first = l == 1 ? voxels : runStarts + (l - 2) * m_Shape.outputVoxels;
+    const TCount *       second = l + 1 <= longest ? runStarts + (l - 1) * m_Shape.outputVoxels : nullptr;
+    const TCount *       third = l + 2 <= longest ? runStarts + l * m_Shape.outputVoxels : nullptr;
+    const std::int64_t * table = m_Task.entropyTable;
+    constexpr int        width = 32;
+
+    this->ForEachRow(rows, [&](std::ptrdiff_t row) {
+      for (std::ptrdiff_t at = row; at < row + m_Shape.nx; at += width)
+      {
+        TCount runs[width];
+        for (int i = 0; i < width; ++i)
+        {
+          runs[i] = static_cast<TCount>(factor * first[at + i]);
+        }
+        if (second != nullptr)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            runs[i] = static_cast<TCount>(runs[i] - second[at + i] - second[at + i]);
+          }
+        }
+        if (third != nullptr)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            runs[i] = static_cast<TCount>(runs[i] + third[at + i]);
+          }
+        }
+        // t(0) and t(1) are 0.
+        TCount several = 0;
+        for (int i = 0; i < width; ++i)
+        {
+          several |= runs[i] >> 1;
+        }
+        if (several != 0)
+        {
+          for (int i = 0; i < width; ++i)
+          {
+            entropies[at + i] += static_cast<std::uint64_t>(table[runs[i]]);
+          }
+        }
+      }
+    });
+  }
+
+  /** Add (directions * voxels - links)^2, the square of the runs; no links is all zero. */
+  template <typename TCount, typename TSquare>
+  void
+  AddSquares(const RowsOfLevel & rows, const TCount * voxels, const TCount * links, int directions,
+             TSquare * squares) const
+  {
+    const auto factor = static_cast<TCount>(directions);
+    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
+      const TCount * VOXELMAPS_RESTRICT voxelsOfRow = voxels + at;
+      TSquare * VOXELMAPS_RESTRICT      squaresOfRow = squares + at;
+      if (links == nullptr)
+      {
+        ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
+          const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x]));
+          squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+        });
+        return;
+      }
+      const TCount * VOXELMAPS_RESTRICT linksOfRow = links + at;
+      ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
+        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x] - linksOfRow[x]));
+        squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+      });
+    });
+  }
+
+  void
+  MakeIndicator(std::uint16_t level) const
+  {
+    const std::uint16_t * VOXELMAPS_RESTRICT levels = m_Memory.levels;
+    std::uint8_t * VOXELMAPS_RESTRICT        indicator = m_Memory.indicator;
+    ForEachLane<std::uint8_t>(m_Shape.inputVoxels + inputSlack,
+                              [=](std::ptrdiff_t i) { indicator[i] = levels[i] == level ? 1 : 0; });
+  }
+
+  /** Rows that the indicator, links of its level, or sums of them can reach. */
+  RowsOfLevel
+  FindRows() const
+  {
+    std::uint8_t * input = m_Memory.inputRows;
+    for (int row = 0; row < m_Shape.ez * m_Shape.ey; ++row)
+    {
+      const std::uint8_t * indicator = m_Memory.indicator + std::ptrdiff_t{ row } * m_Shape.ex;
+      std::uint8_t         any = 0;
+      for (int x = 0; x < m_Shape.ex; ++x)
+      {
+        any |= indicator[x];
+      }
+      input[row] = any;
+    }
+    // The least corner of a link may be a row before its voxels, in y, z or both; later rows are not changed yet.
+    for (int z = 0; z < m_Shape.ez; ++z)
+    {
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        const int row = z * m_Shape.ey + y;
+        const int nextY = y + 1 < m_Shape.ey ? 1 : 0;
+        const int nextZ = z + 1 < m_Shape.ez ? m_Shape.ey : 0;
+        input[row] = input[row] | input[row + nextY] | input[row + nextZ] | input[row + nextY + nextZ];
+      }
+    }
+    for (int z = 0; z < m_Shape.nz; ++z)
+    {
+      std::uint8_t * plane = m_Memory.planeRows + z * m_Shape.ey;
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        plane[y] = 0;
+        for (int k = 0; k < m_Task.window[2]; ++k)
+        {
+          plane[y] |= input[(z + k) * m_Shape.ey + y];
+        }
+      }
+      for (int y = 0; y < m_Shape.ny; ++y)
+      {
+        std::uint8_t & output = m_Memory.outputRows[z * m_Shape.ny + y];
+        output = 0;
+        for (int k = 0; k < m_Task.window[1]; ++k)
+        {
+          output |= plane[y + k];
+        }
+      }
+    }
+    return RowsOfLevel{ m_Shape, input, m_Memory.planeRows, m_Memory.outputRows };
+  }
+
+  /** Both ways give the same sums; estimated instructions per block decide. */
+  bool
+  PairsAreCheaper(int levels) const
+  {
+    const int voxels = m_Task.window[0] * m_Task.window[1] * m_Task.window[2];
+    return UsesPairs(m_Task) && voxels * (voxels - 1) / 2 * 9 < levels * 50;
+  }
+
+  const TileContext & m_Context;
+  const BoxSumsTask & m_Task;
+  const TileShape &   m_Shape;
+  const TileMemory &  m_Memory;
+};
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+
+#endif // BoxSumsLevelCounts_h

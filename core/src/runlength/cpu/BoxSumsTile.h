@@ -1,0 +1,83 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef BoxSumsTile_h
+#define BoxSumsTile_h
+
+#include "runlength/RunLengthTask.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace voxelmaps
+{
+/** A task with what box sums need beside it. Plain data, since the sources compiled for one instruction set must not
+ * instantiate templates of the C++ library, which the linker could pick for all processors. */
+struct BoxSumsTask : RunLengthTask
+{
+  bool wideSquares;     // sums of i^2 need 64 bits
+  bool singleQuotients; // see SingleQuotientsTake
+  int  tileSize[3];     // the largest tile
+
+  // Called every few milliseconds; throws to end the job.
+  void (*checkAbort)(const void * execution);
+  const void * execution;
+};
+
+/** A box of the output region. */
+struct BoxSumsTile
+{
+  std::int64_t start[3];
+  int          size[3];
+};
+
+/** Whether box sums can compute the task: all sums fit their integers. */
+bool
+BoxSumsTakes(const BoxSumsTask & task);
+
+/** The longest run of tasks that SingleQuotientsTake. */
+constexpr int maxLengthOfSingles = 12;
+
+/** Whether kernels may compute the features of the task in single precision, except those with large numerators: all
+ * divisors are integers below maxSingleDivisor, and all numerators that go to single precision are integers below 2^24.
+ */
+bool
+SingleQuotientsTake(const BoxSumsTask & task);
+
+/** Bytes of the memory that a call of ComputeBoxSumsTile needs, aligned to 64. */
+std::size_t
+BoxSumsWorkspaceSize(const BoxSumsTask & task);
+
+// One compilation of BoxSumsTileKernel.h per instruction set.
+namespace baseline
+{
+void
+ComputeBoxSumsTile(const BoxSumsTask & task, const BoxSumsTile & tile, void * workspace);
+}
+namespace avx2
+{
+void
+ComputeBoxSumsTile(const BoxSumsTask & task, const BoxSumsTile & tile, void * workspace);
+}
+namespace avx512
+{
+void
+ComputeBoxSumsTile(const BoxSumsTask & task, const BoxSumsTile & tile, void * workspace);
+}
+} // namespace voxelmaps
+
+#endif // BoxSumsTile_h

@@ -1,0 +1,125 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "BoxSumsTile.h"
+#include "WindowWalk.h"
+#include "runlength/RunLengthPlan.h"
+#include "texture/cpu/TileKernel.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace voxelmaps
+{
+namespace
+{
+// Per thread. Only run entropy with very long runs and many directions needs more.
+constexpr std::size_t maxWorkspaceBytes = std::size_t{ 256 } << 20;
+
+// What a worker does between two reports: about ten milliseconds of walking, but rows short enough to share out.
+constexpr std::int64_t maxStepsOfTile = 4000000;
+constexpr std::int64_t maxVoxelsOfTile = 4096;
+
+void
+ComputeByWindowWalk(const RunLengthTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const auto         steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxStepsOfTile / steps, 1), maxVoxelsOfTile);
+  const Tiling       tiling(outputSize,
+                            { { EqualPart(outputSize[0], voxels),
+                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
+                                1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<WindowWalk>(task, execution);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+
+void
+ComputeByBoxSums(const BoxSumsTask & task, const Triple & outputSize, const RunLengthJob & job)
+{
+  const auto        compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeBoxSumsTile));
+  const std::size_t bytes = BoxSumsWorkspaceSize(task);
+  const Tiling      tiling(outputSize, { { task.tileSize[0], task.tileSize[1], task.tileSize[2] } });
+  ForEachTile(tiling, job.execution, [&]() {
+    auto                        memory = MakeWorkspace(bytes);
+    std::shared_ptr<WindowWalk> walk;
+    if (task.skipDirectionsWithoutPairs)
+    {
+      walk = std::make_shared<WindowWalk>(task, job.execution);
+    }
+    return [memory, walk, compute, &task](const Triple & start, const Triple & size) {
+      BoxSumsTile tile;
+      for (int d = 0; d < 3; ++d)
+      {
+        tile.start[d] = start[d];
+        tile.size[d] = static_cast<int>(size[d]);
+      }
+      compute(task, tile, memory.get());
+      if (walk)
+      {
+        walk->SkipDirections(start, size);
+      }
+    };
+  });
+}
+
+BoxSumsTask
+MakeBoxSumsTask(const RunLengthJob & job, const RunLengthTask & task)
+{
+  BoxSumsTask boxSums{};
+  static_cast<RunLengthTask &>(boxSums) = task;
+  boxSums.wideSquares =
+    static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels >= 2147483648.0;
+  boxSums.singleQuotients = SingleQuotientsTake(boxSums);
+  // Tiles whose working set stays in the second-level cache, and which are not small beside their window.
+  const bool   isFlat = job.outputSize[2] == 1;
+  const Triple maxSize = { { 256,
+                             std::max<std::int64_t>(isFlat ? 16 : 8, job.windowSize[1] / 2),
+                             std::max<std::int64_t>(8, job.windowSize[2] / 2) } };
+  for (int d = 0; d < 3; ++d)
+  {
+    boxSums.tileSize[d] = static_cast<int>(EqualPart(job.outputSize[d], maxSize[d]));
+  }
+  boxSums.execution = &job.execution;
+  boxSums.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
+  return boxSums;
+}
+} // namespace
+
+void
+ComputeRunLengthFeatureMaps(const RunLengthJob & job)
+{
+  const RunLengthPlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  // Merged matrices with directions that differ from window to window have no common box sums.
+  const bool isMergedApart = job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
+  const BoxSumsTask boxSums = MakeBoxSumsTask(job, plan.task);
+  if (!job.walkWindows && !isMergedApart && BoxSumsTakes(boxSums) && BoxSumsWorkspaceSize(boxSums) <= maxWorkspaceBytes)
+  {
+    ComputeByBoxSums(boxSums, job.outputSize, job);
+  }
+  else
+  {
+    ComputeByWindowWalk(plan.task, job.outputSize, job.execution);
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,83 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef WindowWalk_h
+#define WindowWalk_h
+
+#include "runlength/RunLengthTask.h"
+#include "texture/cpu/WindowBox.h"
+
+#include <functional>
+#include <vector>
+
+namespace voxelmaps
+{
+/** The general engine: walks the runs of one window after the other. It takes every job and is slow. */
+class WindowWalk
+{
+public:
+  WindowWalk(const RunLengthTask & task, const JobExecution & execution);
+
+  /** Compute the output voxels of a box. Checks for an abort every few million steps. */
+  void
+  Compute(const Triple & start, const Triple & size);
+
+  /** Compute again the output voxels in whose windows a direction without pairs is to be skipped. */
+  void
+  SkipDirections(const Triple & start, const Triple & size);
+
+private:
+  template <typename TCompute>
+  void
+  ForEachVoxel(const Triple & start, const Triple & size, const TCompute & compute);
+  void
+  ComputeVoxel(std::int64_t voxel, const WindowBox & window);
+  double
+  CountVoxels(const WindowBox & window) const;
+  void
+  ClearMatrix();
+  void
+  AddDirection(int direction, const WindowBox & window);
+  void
+  AddRun(std::uint32_t level, int length);
+  void
+  EvaluateMatrix(double voxels, double * values);
+
+  const RunLengthTask & m_Task;
+  const JobExecution &  m_Execution;
+  std::vector<double>   m_Values;
+  std::vector<double>   m_OfMatrix;
+  std::uint64_t         m_Steps{ 0 };
+
+  // Of the current matrix, by run length.
+  std::vector<std::uint64_t> m_Runs;
+  std::vector<std::uint64_t> m_Squares;
+  std::vector<std::uint64_t> m_InversesHigh;
+  std::vector<std::uint64_t> m_InversesLow;
+  std::uint64_t              m_LevelSum{ 0 };
+  std::uint64_t              m_LevelNonUniformity{ 0 };
+  std::int64_t               m_EntropySum{ 0 };
+
+  // Counts of levels, and of (level, length), while they fit a table; else a list of runs is sorted.
+  bool                       m_UseTables{ true };
+  std::vector<std::uint32_t> m_LevelCounts;
+  std::vector<std::uint32_t> m_CellCounts;
+  std::vector<std::uint32_t> m_RunKeys;
+};
+} // namespace voxelmaps
+
+#endif // WindowWalk_h

@@ -1,0 +1,178 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaRunAccumulator_cuh
+#define CudaRunAccumulator_cuh
+
+#include "runlength/RunLengthTask.h"
+
+namespace voxelmaps
+{
+/** Division on the device: faster than the operator, with the same bits. */
+using CudaDivision = FusedDivision<double, DoubleArithmetic>;
+
+/** How sums over runs are kept. */
+enum class SumWidth
+{
+  /** Numbers of runs and sums of i^2 in one word; weighted sums fit 32 bits. */
+  Narrow,
+  /** In one word; weighted sums are doubles, which are exact below 2^53. */
+  Packed,
+  /** In two words; weighted sums are doubles. */
+  Separate
+};
+
+/** l^2 and c(l) of the plan for short runs, where kernels read them fastest: among their parameters. */
+struct RunWeights
+{
+  static constexpr int maxLength = 9;
+  double               lengthSquares[maxLength + 1];
+  double               shortRunWeights[maxLength + 1];
+  std::uint32_t        integerWeights[maxLength + 1];
+
+  RunWeights() = default;
+  explicit RunWeights(const RunLengthTask & task)
+    : RunWeights()
+  {
+    for (int l = 1; l <= task.directions.longestLine; ++l)
+    {
+      lengthSquares[l] = static_cast<double>(l) * static_cast<double>(l);
+      shortRunWeights[l] = task.scales.shortRunScale / lengthSquares[l];
+      integerWeights[l] = static_cast<std::uint32_t>(shortRunWeights[l]);
+    }
+  }
+};
+
+/** Weights of lengths for sums over S_k instead of runs: what c(l) is for runs, c(k) - 2 c(k - 1) + c(k - 2) is for
+ * S_k. For sums of numbers of runs, bytes of the weights of the lengths 1 to 4. */
+struct StartWeights
+{
+  static constexpr int maxLength = 5;
+  std::uint32_t        shortRunLowBytes;
+  std::uint32_t        shortRunHighBytes;
+  std::uint32_t        shortRunOfFive;
+  std::uint32_t        shortStarts[maxLength + 1];
+  double               realShortStarts[maxLength + 1];
+
+  StartWeights() = default;
+  explicit StartWeights(const RunWeights & runs)
+    : StartWeights()
+  {
+    double beforeLast = 0.0;
+    double last = 0.0;
+    for (int k = 1; k <= maxLength; ++k)
+    {
+      const double        weight = runs.shortRunWeights[k];
+      const std::uint32_t integer = runs.integerWeights[k];
+      realShortStarts[k] = weight - 2.0 * last + beforeLast;
+      shortStarts[k] = static_cast<std::uint32_t>(static_cast<std::int64_t>(realShortStarts[k]));
+      if (k < maxLength)
+      {
+        shortRunLowBytes |= (integer & 0xffu) << (8 * (k - 1));
+        shortRunHighBytes |= (integer >> 8) << (8 * (k - 1));
+      }
+      beforeLast = last;
+      last = weight;
+    }
+    shortRunOfFive = runs.integerWeights[maxLength];
+  }
+};
+
+/** Sums over the runs of one direction of one window, as runs of length 1, 2 ... are added. */
+template <SumWidth VWidth>
+class RunAccumulator
+{
+public:
+  __device__ void
+  Clear()
+  {
+    ClearRuns(m_Sums);
+  }
+  __device__ void
+  Add(const RunWeights & weights, int length, std::uint32_t runs, std::uint32_t squares, std::uint64_t inverses)
+  {
+    AddRunsOfLength(m_Sums,
+                    weights.lengthSquares[length],
+                    weights.shortRunWeights[length],
+                    static_cast<double>(runs),
+                    static_cast<double>(squares),
+                    static_cast<double>(inverses));
+  }
+  const __device__ RunLengthSums<double> &
+                   Get()
+  {
+    return m_Sums;
+  }
+
+private:
+  RunLengthSums<double> m_Sums;
+};
+
+/** The same in integers, but for the inverses, whose sums are rounded length by length. */
+template <>
+class RunAccumulator<SumWidth::Narrow>
+{
+public:
+  __device__ void
+  Clear()
+  {
+    ClearRuns(m_Sums);
+    m_Runs = m_Squares = m_LongRuns = m_LongRunSquares = m_ShortRuns = m_ShortRunSquares = m_LengthNonUniformity = 0;
+  }
+  __device__ void
+  Add(const RunWeights & weights, int length, std::uint32_t runs, std::uint32_t squares, std::uint64_t inverses)
+  {
+    const auto          lengthSquared = static_cast<std::uint32_t>(length * length);
+    const std::uint32_t weight = weights.integerWeights[length];
+    m_Runs += runs;
+    m_Squares += squares;
+    m_LongRuns += runs * lengthSquared;
+    m_LongRunSquares += squares * lengthSquared;
+    m_ShortRuns += runs * weight;
+    m_ShortRunSquares += squares * weight;
+    m_LengthNonUniformity += runs * runs;
+    const auto real = static_cast<double>(inverses);
+    m_Sums.inverses += real;
+    m_Sums.longRunInverses += real * weights.lengthSquares[length];
+    m_Sums.shortRunInverses += real * weights.shortRunWeights[length];
+  }
+  const __device__ RunLengthSums<double> &
+                   Get()
+  {
+    m_Sums.runs = static_cast<double>(m_Runs);
+    m_Sums.squares = static_cast<double>(m_Squares);
+    m_Sums.longRuns = static_cast<double>(m_LongRuns);
+    m_Sums.longRunSquares = static_cast<double>(m_LongRunSquares);
+    m_Sums.shortRuns = static_cast<double>(m_ShortRuns);
+    m_Sums.shortRunSquares = static_cast<double>(m_ShortRunSquares);
+    m_Sums.lengthNonUniformity = static_cast<double>(m_LengthNonUniformity);
+    return m_Sums;
+  }
+
+private:
+  RunLengthSums<double> m_Sums;
+  std::uint32_t         m_Runs;
+  std::uint32_t         m_Squares;
+  std::uint32_t         m_LongRuns;
+  std::uint32_t         m_LongRunSquares;
+  std::uint32_t         m_ShortRuns;
+  std::uint32_t         m_ShortRunSquares;
+  std::uint32_t         m_LengthNonUniformity;
+};
+} // namespace voxelmaps
+
+#endif // CudaRunAccumulator_cuh

@@ -1,0 +1,85 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaRunLengthMethods_h
+#define CudaRunLengthMethods_h
+
+#include "cuda/CudaLaunch.h"
+#include "runlength/RunLengthTask.h"
+#include "texture/cuda/CudaSlabEngine.h"
+
+#include <vector>
+
+// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+namespace voxelmaps
+{
+/** One warp per window; takes every task. The warps in flight share the scratch memory. */
+CudaScratchBytes
+CudaWindowWalkScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
+/** Compute again the windows in which a direction without pairs is to be skipped. */
+void
+SkipDirectionsByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Time that SortReduce spent on matrices and on features, in milliseconds. */
+struct CudaSortReduceTimes
+{
+  double matrices{ 0.0 };
+  double features{ 0.0 };
+};
+
+/** Zhang et al. 2019 with CUB. Takes every task; more scratch memory means fewer batches of windows. Waits for the
+ * stream now and then, and adds to the times. */
+CudaScratchBytes
+CudaSortReduceScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times);
+
+/** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
+bool
+CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+void
+ComputeByCudaWindowWord(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Box sums that neighboring windows share. */
+bool
+CudaBoxSumsTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaScratchBytes
+CudaBoxSumsScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Windows that slide, and keep their matrices up to date. More scratch memory means fewer batches of windows. */
+bool
+CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaScratchBytes
+CudaSlidingWindowScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Run entropy alone, beside WindowWord, BoxSums and SlidingWindow, which leave its component as it is or write
+ * anything there. The steps are those of MakeCudaRunEntropySteps in device memory. */
+bool
+CudaRunEntropyTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+std::vector<std::uint32_t>
+MakeCudaRunEntropySteps(const RunLengthTask & task);
+void
+ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources);
+} // namespace voxelmaps
+
+#endif // CudaRunLengthMethods_h

@@ -1,0 +1,444 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// The voxels of a window of up to 4 x 4 as bits of a word, with 8 bits per row: runs by shifts and masks, and pairs of
+// runs of one level by maps of equal neighbors that all windows and directions share; doc/run-length-engine.md.
+#include "CudaFeatureComponents.h"
+#include "CudaRunAccumulator.cuh"
+#include "CudaRunLengthMethods.h"
+
+#include <algorithm>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr int lanesPerWarp = 32;
+constexpr int warpsPerBlock = 8;
+constexpr int maxSide = 4;
+constexpr int rowBits = 8;
+constexpr int tileColumns = lanesPerWarp + maxSide - 1;
+
+/** 16 * level^2 must fit 32 bits. */
+constexpr int maxLevels = 16383;
+
+// Neighbors beyond the tile may be read, but no window has them.
+constexpr int guardBefore = maxSide - 1;
+constexpr int guardAfter = (maxSide - 1) * (tileColumns + 1);
+
+// Bit dy * rowBits + dx of a map is set if the voxel at (dx, dy) has the same level, for what comes after a voxel; and
+// this one if the voxel itself has a level.
+constexpr std::uint32_t validBit = 1u << 31;
+
+/** How the output is cut into tiles of rows of 32 voxels. */
+struct WindowWordTiling
+{
+  int               rows;
+  std::uint32_t     windowMask;
+  unsigned int      tilesX;
+  unsigned int      tilesY;
+  FeatureComponents components;
+  RunWeights        runs;
+};
+
+/** Shared memory of a block: the voxels of its windows, and its output. */
+template <typename TOutput>
+struct TileOfWords
+{
+  std::uint64_t * inverses;
+  TOutput *       output;
+  std::uint32_t * squares;
+  std::uint32_t * maps;
+  std::uint16_t * levels;
+
+  static __host__ __device__ int
+  NumberOfVoxels(const WindowWordTiling & tiling)
+  {
+    return (tiling.rows + maxSide - 1) * tileColumns;
+  }
+  static std::size_t
+  Bytes(const RunLengthTask & task, const WindowWordTiling & tiling)
+  {
+    const auto voxels = static_cast<std::size_t>(NumberOfVoxels(tiling));
+    return voxels * (sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t)) +
+           (voxels + guardBefore + guardAfter) * sizeof(std::uint16_t) +
+           static_cast<std::size_t>(tiling.rows * lanesPerWarp * task.numberOfComponents) * sizeof(TOutput);
+  }
+  __device__
+  TileOfWords(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
+  {
+    const int voxels = NumberOfVoxels(tiling);
+    output = reinterpret_cast<TOutput *>(shared);
+    inverses = reinterpret_cast<std::uint64_t *>(output + tiling.rows * lanesPerWarp * task.numberOfComponents);
+    squares = reinterpret_cast<std::uint32_t *>(inverses + voxels);
+    maps = squares + voxels;
+    levels = reinterpret_cast<std::uint16_t *>(maps + voxels) + guardBefore;
+  }
+
+  __device__ void
+  Load(const RunLengthTask & task, const WindowWordTiling & tiling, const std::int64_t (&start)[3]) const
+  {
+    const int voxels = NumberOfVoxels(tiling);
+    for (int i = static_cast<int>(threadIdx.x) - guardBefore; i < voxels + guardAfter;
+         i += warpsPerBlock * lanesPerWarp)
+    {
+      std::uint32_t level = 0;
+      if (i >= 0 && i < voxels)
+      {
+        const int          row = i / tileColumns;
+        const std::int64_t x = start[0] + i - row * tileColumns + task.outputToLevels[0] - task.anchor[0];
+        const std::int64_t y = start[1] + row + task.outputToLevels[1] - task.anchor[1];
+        const std::int64_t z = start[2] + task.outputToLevels[2];
+        if (x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2])
+        {
+          level = task.levels[(z * task.levelsSize[1] + y) * task.levelsSize[0] + x];
+        }
+        squares[i] = level * level;
+        inverses[i] = task.needsInverses ? task.inverseSquares[level] : 0;
+      }
+      levels[i] = static_cast<std::uint16_t>(level);
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < voxels; i += warpsPerBlock * lanesPerWarp)
+    {
+      const int     level = levels[i];
+      std::uint32_t map = level != 0 ? validBit : 0;
+#pragma unroll
+      for (int dy = 0; dy < maxSide; ++dy)
+      {
+#pragma unroll
+        for (int dx = dy == 0 ? 1 : 1 - maxSide; dx < maxSide; ++dx)
+        {
+          map |= (levels[i + dy * tileColumns + dx] == level ? 1u : 0u) << (dy * rowBits + dx);
+        }
+      }
+      maps[i] = map;
+    }
+    __syncthreads();
+  }
+};
+
+constexpr __host__ __device__ int
+BitOf(int i)
+{
+  return i / maxSide * rowBits + i % maxSide;
+}
+
+/** Whether k voxels in a row from voxel i on can be in a window, for a step; directions out of the plane have none. */
+constexpr __host__ __device__ bool
+FitsInWindow(int i, int stepX, int stepY, int k)
+{
+  const int x = i % maxSide + (k - 1) * stepX;
+  const int y = i / maxSide + (k - 1) * stepY;
+  return k == 1 || ((stepX != 0 || stepY != 0) && x >= 0 && x < maxSide && y >= 0 && y < maxSide);
+}
+
+/** Sums of the runs of one direction of the window at a voxel of the tile. */
+template <bool VAllFeatures, SumWidth VWidth, int VStepX, int VStepY, typename TTile>
+__device__ void
+SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+        RunLengthSums<double> & sums)
+{
+  constexpr int shift = VStepY * rowBits + VStepX;
+  constexpr int positions = maxSide * maxSide;
+  const auto    at = [voxel](int i) { return voxel + i / maxSide * tileColumns + i % maxSide; };
+
+  std::uint32_t maps[positions];
+  std::uint32_t valid = 0;
+  std::uint32_t equal = 0;
+#pragma unroll
+  for (int i = 0; i < positions; ++i)
+  {
+    maps[i] = tile.maps[at(i)];
+    valid |= maps[i] >> (31 - BitOf(i)) & (1u << BitOf(i));
+    if (FitsInWindow(i, VStepX, VStepY, 2))
+    {
+      equal |= (maps[i] >> shift & 1u) << BitOf(i);
+    }
+  }
+  valid &= tiling.windowMask;
+  std::uint32_t starts[maxSide + 3] = {};
+  starts[1] = valid;
+  starts[2] = valid & (valid >> shift) & equal;
+  starts[3] = starts[2] & (starts[2] >> shift);
+  starts[4] = starts[3] & (starts[2] >> (2 * shift));
+
+  // The first voxels of the runs; pairs of them of one level.
+  const std::uint32_t firsts = valid & ~(starts[2] << shift);
+  std::uint32_t       pairs = 0;
+  std::uint32_t       levelSum = 0;
+  std::uint32_t       squares[maxSide + 3] = {};
+  std::uint64_t       inverses[maxSide + 3] = {};
+#pragma unroll
+  for (int i = 0; i < positions; ++i)
+  {
+    if (firsts & (1u << BitOf(i)))
+    {
+      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitOf(i)) & maps[i]));
+      if (VAllFeatures)
+      {
+        levelSum += tile.levels[at(i)];
+      }
+    }
+    const std::uint32_t square = tile.squares[at(i)];
+    const std::uint64_t inverse = tile.inverses[at(i)];
+#pragma unroll
+    for (int k = 1; k <= maxSide; ++k)
+    {
+      if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitOf(i))))
+      {
+        squares[k] += square;
+        inverses[k] += inverse;
+      }
+    }
+  }
+
+  RunAccumulator<VWidth> runs;
+  runs.Clear();
+#pragma unroll
+  for (int l = 1; l <= maxSide; ++l)
+  {
+    if (l <= task.directions.longestLine)
+    {
+      const int count = __popc(starts[l]) - 2 * __popc(starts[l + 1]) + __popc(starts[l + 2]);
+      runs.Add(tiling.runs,
+               l,
+               static_cast<std::uint32_t>(count),
+               squares[l] - 2 * squares[l + 1] + squares[l + 2],
+               inverses[l] - 2 * inverses[l + 1] + inverses[l + 2]);
+    }
+  }
+  sums = runs.Get();
+  sums.voxels = static_cast<double>(__popc(valid));
+  sums.levelNonUniformity = static_cast<double>(static_cast<std::uint32_t>(__popc(firsts)) + 2 * pairs);
+  if (VAllFeatures)
+  {
+    // Both are exact below 2^53.
+    const auto levels = static_cast<double>(levelSum);
+    sums.levelVariance = sums.runs * sums.squares - levels * levels;
+  }
+}
+
+/** The same with steps that are known at compile time: less than half of the voxels can start long runs. */
+template <bool VAllFeatures, SumWidth VWidth, typename TTile>
+__device__ RunLengthSums<double>
+SumRunsOfDirection(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+                   int direction)
+{
+  const auto &          step = task.directions.steps[direction];
+  RunLengthSums<double> sums{};
+  if (step[2] != 0)
+  {
+    SumRuns<VAllFeatures, VWidth, 0, 0>(task, tiling, tile, voxel, sums);
+  }
+  else if (step[1] == 0)
+  {
+    SumRuns<VAllFeatures, VWidth, 1, 0>(task, tiling, tile, voxel, sums);
+  }
+  else if (step[0] == 0)
+  {
+    SumRuns<VAllFeatures, VWidth, 0, 1>(task, tiling, tile, voxel, sums);
+  }
+  else if (step[0] > 0)
+  {
+    SumRuns<VAllFeatures, VWidth, 1, 1>(task, tiling, tile, voxel, sums);
+  }
+  else
+  {
+    SumRuns<VAllFeatures, VWidth, -1, 1>(task, tiling, tile, voxel, sums);
+  }
+  return sums;
+}
+
+template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+__global__ void
+__launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
+  WindowWordKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ WindowWordTiling tiling)
+{
+  constexpr int     features = VAllFeatures ? 15 : 11;
+  extern __shared__ __align__(16) char shared[];
+  const TileOfWords<TOutput>           tile(task, tiling, shared);
+  const int                            components = task.numberOfComponents;
+  // In 32 bits: divisions of 64 bits would take longer than all else of a small window.
+  const unsigned int tileRow = blockIdx.x / tiling.tilesX;
+  const unsigned int tilePlane = tileRow / tiling.tilesY;
+  const std::int64_t start[3] = { std::int64_t{ blockIdx.x - tileRow * tiling.tilesX } * lanesPerWarp,
+                                  std::int64_t{ tileRow - tilePlane * tiling.tilesY } * tiling.rows,
+                                  tilePlane };
+  tile.Load(task, tiling, start);
+
+  const int  warpLane = threadIdx.x % lanesPerWarp;
+  const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
+  const int  directions = isAverage ? 1 : task.directions.number;
+  for (int item = threadIdx.x / lanesPerWarp; item < tiling.rows * directions; item += warpsPerBlock)
+  {
+    const int row = item / directions;
+    const int first = item - row * directions;
+    const int voxel = row * tileColumns + warpLane;
+    TOutput * to = tile.output + (row * lanesPerWarp + warpLane) * components + first * task.numberOfFeatures;
+    double    values[features] = {};
+    double    voxels = 0.0;
+    for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
+    {
+      const RunLengthSums<double> sums = SumRunsOfDirection<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
+      voxels = sums.voxels;
+      if (isAverage)
+      {
+        const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+#pragma unroll
+        for (int f = 0; f < features; ++f)
+        {
+          if (tiling.components.of[f] >= 0)
+          {
+            values[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+          }
+        }
+      }
+      else
+      {
+        const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+#pragma unroll
+        for (int f = 0; f < features; ++f)
+        {
+          if (tiling.components.of[f] >= 0)
+          {
+            values[f] = RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales);
+          }
+        }
+      }
+    }
+    const auto numberOfDirections = static_cast<double>(task.directions.number);
+    // Voxels beyond the levels have none in the tile either.
+    const bool isPresent = tile.levels[voxel + task.anchor[1] * tileColumns + task.anchor[0]] != 0;
+#pragma unroll
+    for (int f = 0; f < features; ++f)
+    {
+      if (tiling.components.of[f] >= 0)
+      {
+        const double value =
+          isAverage ? RunLengthAverage<double, CudaDivision>(
+                        static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales)
+                    : values[f];
+        to[tiling.components.of[f]] = static_cast<TOutput>(isPresent ? value : task.backgroundValue);
+      }
+    }
+  }
+  __syncthreads();
+
+  // Whole rows of voxels at a time, by 16 bytes where they begin at such an address.
+  const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
+  const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
+  const int  thread = static_cast<int>(threadIdx.x);
+  for (int row = 0; row < rows; ++row)
+  {
+    const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
+    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * components;
+    const TOutput *    from = tile.output + row * lanesPerWarp * components;
+    const int          number = columns * components;
+    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
+    if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
+        reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
+    {
+      for (int i = thread; i < number / perVector; i += warpsPerBlock * lanesPerWarp)
+      {
+        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
+      }
+    }
+    else
+    {
+      for (int i = thread; i < number; i += warpsPerBlock * lanesPerWarp)
+      {
+        to[i] = from[i];
+      }
+    }
+  }
+}
+
+template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+void
+Launch(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
+{
+  const std::size_t bytes = TileOfWords<TOutput>::Bytes(task, tiling);
+  const auto        kernel = WindowWordKernel<VAllFeatures, VWidth, TOutput>;
+  AllowSharedMemory(kernel, bytes);
+  const std::int64_t tiles = std::int64_t{ tiling.tilesX } * tiling.tilesY * task.outputSize[2];
+  kernel<<<static_cast<unsigned int>(tiles), warpsPerBlock * lanesPerWarp, bytes, stream>>>(task, tiling);
+  CheckLaunch("starting the kernel of WindowWord");
+}
+
+template <typename TOutput>
+void
+LaunchOutput(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
+{
+  const double maxSquares =
+    static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * static_cast<double>(task.numberOfGrayLevels);
+  if (tiling.components.beyondEleven)
+  {
+    Launch<true, SumWidth::Separate, TOutput>(task, tiling, stream);
+  }
+  else if (maxSquares * task.scales.shortRunScale < 4294967296.0)
+  {
+    Launch<false, SumWidth::Narrow, TOutput>(task, tiling, stream);
+  }
+  else
+  {
+    Launch<false, SumWidth::Separate, TOutput>(task, tiling, stream);
+  }
+}
+
+WindowWordTiling
+MakeTiling(const RunLengthTask & task)
+{
+  WindowWordTiling tiling{};
+  const bool       isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
+  // Two directions of a window per warp, so that the work that a block does once costs less.
+  tiling.rows = isAverage ? warpsPerBlock : std::max(1, 2 * warpsPerBlock / task.directions.number);
+  tiling.tilesX = static_cast<unsigned int>((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp);
+  tiling.tilesY = static_cast<unsigned int>((task.outputSize[1] + tiling.rows - 1) / tiling.rows);
+  tiling.components = MakeFeatureComponents(task);
+  tiling.runs = RunWeights(task);
+  for (int y = 0; y < task.window[1]; ++y)
+  {
+    tiling.windowMask |= ((1u << task.window[0]) - 1) << (y * rowBits);
+  }
+  return tiling;
+}
+} // namespace
+
+bool
+CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
+{
+  if (task.window[0] > maxSide || task.window[1] > maxSide || task.window[2] != 1 ||
+      task.aggregation == RunLengthJob::Aggregation::Merge || task.wideInverses ||
+      task.numberOfGrayLevels > maxLevels || NumberOfVoxels(task.outputSize) >= std::uint64_t{ 1 } << 31)
+  {
+    return false;
+  }
+  const WindowWordTiling tiling = MakeTiling(task);
+  const std::size_t      bytes =
+    task.outputIsDouble ? TileOfWords<double>::Bytes(task, tiling) : TileOfWords<float>::Bytes(task, tiling);
+  return bytes <= limits.maxSharedMemoryPerBlock;
+}
+
+void
+ComputeByCudaWindowWord(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  const WindowWordTiling tiling = MakeTiling(task);
+  task.outputIsDouble ? LaunchOutput<double>(task, tiling, resources.stream)
+                      : LaunchOutput<float>(task, tiling, resources.stream);
+}
+} // namespace voxelmaps

@@ -1,0 +1,44 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SizeZonePlan_h
+#define SizeZonePlan_h
+
+#include "sizezone/SizeZoneTask.h"
+#include "texture/SizeMatrixPlan.h"
+
+namespace voxelmaps
+{
+/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
+class SizeZonePlan
+{
+public:
+  /** Throws EngineError if the job breaks a rule. */
+  explicit SizeZonePlan(const SizeZoneJob & job);
+  SizeZonePlan(const SizeZonePlan &) = delete;
+  SizeZonePlan &
+  operator=(const SizeZonePlan &) = delete;
+
+  /** The task of the whole job, with host pointers. */
+  SizeZoneTask task{};
+
+  /** The tables of the task. */
+  SizeMatrixPlan matrix;
+};
+} // namespace voxelmaps
+
+#endif // SizeZonePlan_h

@@ -1,0 +1,59 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SizeZoneWords_h
+#define SizeZoneWords_h
+
+#include "sizezone/SizeZoneTask.h"
+
+// A slice of a window as a word of bits, row by row. A row is followed by one bit that is always 0, so that no voxel
+// becomes a neighbor of the next row's.
+namespace voxelmaps
+{
+namespace
+{
+constexpr int maxSlicesOfWords = 7;
+
+/** From a row to the next one. */
+VOXELMAPS_HOST_DEVICE inline int
+BitsOfRow(const SizeZoneTask & task)
+{
+  return task.window[0] + 1;
+}
+
+/** Whether the slices of a window fit words of so many bits, which must be more than those of a row. */
+inline bool
+SlicesFitWords(const SizeZoneTask & task, int bits)
+{
+  return BitsOfRow(task) < bits && BitsOfRow(task) * task.window[1] - 1 <= bits && task.window[2] <= maxSlicesOfWords;
+}
+
+/** Number of bits of a level - 1. */
+inline int
+BitsOfLevel(const SizeZoneTask & task)
+{
+  int bits = 0;
+  while ((task.numberOfGrayLevels - 1) >> bits != 0)
+  {
+    ++bits;
+  }
+  return bits;
+}
+} // namespace
+} // namespace voxelmaps
+
+#endif // SizeZoneWords_h

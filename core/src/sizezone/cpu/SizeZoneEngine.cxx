@@ -1,0 +1,97 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "SizeZoneTile.h"
+#include "SizeZoneWalk.h"
+#include "sizezone/SizeZonePlan.h"
+#include "texture/cpu/TileKernel.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace voxelmaps
+{
+namespace
+{
+// What a worker does between two reports: a few milliseconds.
+constexpr std::int64_t maxVoxelsOfWalk = 100000;
+
+void
+ComputeByWalk(const SizeZoneTask & task, const Triple & outputSize, const JobExecution & execution)
+{
+  const std::int64_t voxels = std::max<std::int64_t>(maxVoxelsOfWalk / task.windowVoxels, 1);
+  const Tiling       tiling(outputSize,
+                            { { EqualPart(outputSize[0], voxels),
+                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
+                                1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto walk = std::make_shared<SizeZoneWalk>(task, execution);
+    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
+  });
+}
+
+void
+ComputeByBits(const SizeZoneTask & task, const SizeZoneJob & job)
+{
+  const auto   compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeSizeZoneTile));
+  const Triple size{
+    { EqualPart(job.outputSize[0], 64), EqualPart(job.outputSize[1], 16), EqualPart(job.outputSize[2], 8) }
+  };
+  const int         maxSize[3] = { static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2]) };
+  const std::size_t bytes = SizeZoneWorkspaceSize(task, maxSize);
+  ForEachTile(Tiling(job.outputSize, size), job.execution, [&]() {
+    auto memory = MakeWorkspace(bytes);
+    auto matrix = std::make_shared<SizeZoneMatrix>(task);
+    return [memory, matrix, compute, &task, &job](const Triple & tileStart, const Triple & tileSize) {
+      SizeZoneTile tile;
+      for (int d = 0; d < 3; ++d)
+      {
+        tile.start[d] = tileStart[d];
+        tile.size[d] = static_cast<int>(tileSize[d]);
+      }
+      tile.finish = [](void * ofTile, std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones) {
+        auto & features = *static_cast<SizeZoneMatrix *>(ofTile);
+        numberOfZones == 0 ? features.StoreBackground(outputVoxel) : features.Finish(outputVoxel, zones, numberOfZones);
+      };
+      tile.matrix = matrix.get();
+      tile.execution = &job.execution;
+      tile.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
+      compute(task, tile, memory.get());
+    };
+  });
+}
+} // namespace
+
+void
+ComputeSizeZoneFeatureMaps(const SizeZoneJob & job)
+{
+  const SizeZonePlan plan(job);
+  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  {
+    return;
+  }
+  if (SizeZoneTileTakes(plan.task))
+  {
+    ComputeByBits(plan.task, job);
+  }
+  else
+  {
+    ComputeByWalk(plan.task, job.outputSize, job.execution);
+  }
+}
+} // namespace voxelmaps

@@ -1,0 +1,85 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "SizeZoneMatrix.h"
+
+#include "texture/cpu/WindowBox.h"
+
+#include <algorithm>
+
+namespace voxelmaps
+{
+SizeZoneMatrix::SizeZoneMatrix(const SizeZoneTask & task)
+  : m_Task(task)
+  , m_SizesOfWindow(static_cast<std::size_t>(task.windowVoxels) + 1)
+  , m_SizesOfLevel(static_cast<std::size_t>(task.windowVoxels) + 1)
+{
+  std::transform(task.features, task.features + task.numberOfFeatures, m_Features, SizeMatrixFeatureOf);
+}
+
+void
+SizeZoneMatrix::Finish(std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones)
+{
+  const SizeMatrixScales &    scales = m_Task.scales;
+  const std::uint64_t * const inverses = scales.inverseSquares;
+  const std::int64_t * const  terms = scales.entropyTable;
+  Count * const               sizesOfWindow = m_SizesOfWindow.data();
+  Count * const               sizesOfLevel = m_SizesOfLevel.data();
+  const std::uint64_t         roundOfWindow = m_Round + 1;
+  std::uint64_t               pairs = 0; // of a zone and one before it of the same size
+  std::int64_t                entropyTerms = 0;
+  SizeMatrixSums              sums;
+  ClearEntries(sums);
+  for (int first = 0, next = 0; first < numberOfZones; first = next)
+  {
+    const std::uint32_t level = LevelOfZone(zones[first]);
+    SizeMatrixGroup     group;
+    ClearEntries(group);
+    ++m_Round;
+    for (; next < numberOfZones && LevelOfZone(zones[next]) == level; ++next)
+    {
+      const std::uint32_t size = SizeOfZone(zones[next]);
+      AddEntry(group, size, inverses[size]);
+      pairs += Increment(sizesOfWindow[size], roundOfWindow);
+      if (terms != nullptr)
+      {
+        const std::int64_t * const term = terms + Increment(sizesOfLevel[size], m_Round);
+        entropyTerms += term[1] - term[0];
+      }
+    }
+    AddGroup<levelAxis>(sums, level, inverses[level], group);
+  }
+  sums.entropyTerms = entropyTerms;
+  // n zones of one size have n (n - 1) / 2 pairs.
+  sums.axes[sizeAxis].nonUniformity = 2 * pairs + static_cast<std::uint64_t>(numberOfZones);
+  const std::int64_t out = outputVoxel * m_Task.numberOfComponents;
+  for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+  {
+    StoreComponent(m_Task, out + f, SizeMatrixFeatureValue(m_Features[f], sums, scales));
+  }
+}
+
+void
+SizeZoneMatrix::StoreBackground(std::int64_t outputVoxel) const
+{
+  const std::int64_t out = outputVoxel * m_Task.numberOfComponents;
+  for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+  {
+    StoreComponentOrNaN(m_Task, out + f, m_Task.backgroundValue);
+  }
+}
+} // namespace voxelmaps

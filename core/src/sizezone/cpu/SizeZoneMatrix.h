@@ -1,0 +1,65 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SizeZoneMatrix_h
+#define SizeZoneMatrix_h
+
+#include "sizezone/SizeZoneTask.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** From the zones of windows to features, window by window. */
+class SizeZoneMatrix
+{
+public:
+  explicit SizeZoneMatrix(const SizeZoneTask & task);
+
+  /** Store the features of an output voxel whose window has these zones, at least one, level by level. */
+  void
+  Finish(std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones);
+
+  /** Store the background at an output voxel. */
+  void
+  StoreBackground(std::int64_t outputVoxel) const;
+
+private:
+  /** A count in the lower 16 bits, and above them the round that it belongs to; counts of former rounds stand for 0. */
+  using Count = std::uint64_t;
+
+  /** Count once more, up to 65535; returns the count before. */
+  static std::uint64_t
+  Increment(Count & count, std::uint64_t round)
+  {
+    const Count         none = round << 16;
+    const std::uint64_t before = count > none ? count - none : 0;
+    count = none + before + 1;
+    return before;
+  }
+
+  const SizeZoneTask & m_Task;
+  SizeMatrixFeature    m_Features[SizeZoneTask::maxFeatures];
+  // Zones by size: of a window, and of one of its levels.
+  std::vector<Count> m_SizesOfWindow;
+  std::vector<Count> m_SizesOfLevel;
+  std::uint64_t      m_Round{ 0 };
+};
+} // namespace voxelmaps
+
+#endif // SizeZoneMatrix_h

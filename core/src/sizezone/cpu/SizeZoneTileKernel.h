@@ -1,0 +1,461 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Included once per instruction set by SizeZoneTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
+#include "SizeZoneTileMemory.h"
+#include "texture/cpu/Simd.h"
+#include "texture/cpu/WindowBox.h"
+
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
+#  include <immintrin.h>
+#endif
+
+/* An element of a vector is a window; the windows of a vector are neighbors along x. A slice of a window is a word of
+ * bits, row by row. All windows of a vector fill one zone each at the same time: the voxels found so far grow by their
+ * neighbors of the same level, until they stay as they are; then this window begins its next zone. */
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+constexpr int bytesOfVector = 8 * simdWidth;
+#endif
+
+/** A vector of words. */
+template <typename TWord>
+struct WordVector;
+
+template <>
+struct WordVector<std::uint32_t>
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  using Words = std::uint32_t __attribute__((vector_size(bytesOfVector)));
+  using Levels = std::uint16_t __attribute__((vector_size(bytesOfVector / 2)));
+#else
+  using Words = std::uint32_t;
+  using Levels = std::uint16_t;
+#endif
+};
+
+template <>
+struct WordVector<std::uint64_t>
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  using Words = std::uint64_t __attribute__((vector_size(bytesOfVector)));
+  using Levels = std::uint16_t __attribute__((vector_size(bytesOfVector / 4)));
+#else
+  using Words = std::uint64_t;
+  using Levels = std::uint16_t;
+#endif
+};
+
+/** All bits of the elements that are 0, no bit of the others. */
+template <typename TWords>
+inline TWords
+MaskOfZeros(TWords words)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  return reinterpret_cast<TWords>(words == TWords{});
+#else
+  return words == 0 ? ~TWords{ 0 } : TWords{ 0 };
+#endif
+}
+
+/** One bit for each element of a mask. */
+template <typename TWord, typename TWords>
+inline std::uint32_t
+BitsOfMask(TWords mask)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX512F__)
+  return sizeof(TWord) == 4 ? _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask))
+                            : _mm512_movepi64_mask(reinterpret_cast<__m512i>(mask));
+#elif defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX2__)
+  return static_cast<std::uint32_t>(sizeof(TWord) == 4 ? _mm256_movemask_ps(reinterpret_cast<__m256>(mask))
+                                                       : _mm256_movemask_pd(reinterpret_cast<__m256d>(mask)));
+#elif defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
+  return static_cast<std::uint32_t>(sizeof(TWord) == 4 ? _mm_movemask_ps(reinterpret_cast<__m128>(mask))
+                                                       : _mm_movemask_pd(reinterpret_cast<__m128d>(mask)));
+#else
+  constexpr int width = static_cast<int>(sizeof(TWords) / sizeof(TWord));
+  TWord         elements[width];
+  std::memcpy(elements, &mask, sizeof(mask));
+  std::uint32_t bits = 0;
+  for (int i = 0; i < width; ++i)
+  {
+    bits |= elements[i] != 0 ? 1u << i : 0u;
+  }
+  return bits;
+#endif
+}
+
+inline int
+LowestBit(std::uint32_t bits)
+{
+#if defined(__GNUC__)
+  return __builtin_ctz(bits);
+#else
+  int i = 0;
+  while ((bits >> i & 1u) == 0)
+  {
+    ++i;
+  }
+  return i;
+#endif
+}
+
+inline std::uint32_t
+NumberOfBits(std::uint64_t bits)
+{
+#if defined(__GNUC__) && defined(__POPCNT__)
+  return static_cast<std::uint32_t>(__builtin_popcountll(bits));
+#else
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  return static_cast<std::uint32_t>(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+
+/** Computes a tile of windows whose slices fit TWord. VSlices is at least their number of slices; the others are
+ * empty. */
+template <typename TWord, int VSlices>
+class SizeZoneTileComputer
+{
+public:
+  SizeZoneTileComputer(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+    : m_Task(task)
+    , m_Tile(tile)
+    , m_Shape(task, tile.size)
+    , m_Memory(task, m_Shape, workspace)
+    , m_Slices(static_cast<Words *>(m_Memory.slices))
+    , m_BitsOfLevel(BitsOfLevel(task))
+    , m_BitsOfRow(BitsOfRow(task))
+  {}
+
+  void
+  Compute()
+  {
+    this->LoadInput();
+    std::memset(m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->VectorsOfSlice() * sizeof(Words));
+    for (int y = 0; y < m_Tile.size[1] + m_Task.window[1] - 1; ++y)
+    {
+      for (int z = 0; z < m_Tile.size[2] + m_Task.window[2] - 1; ++z)
+      {
+        for (int x = 0; x < m_Tile.size[0]; x += width)
+        {
+          this->AddRow(x, y, z);
+        }
+      }
+      const int outputRow = y - m_Task.window[1] + 1;
+      for (int z = 0; z < m_Tile.size[2] && outputRow >= 0; ++z)
+      {
+        m_Tile.checkAbort(m_Tile.execution);
+        for (int x = 0; x < m_Tile.size[0]; x += width)
+        {
+          this->ComputeVector(x, outputRow, z);
+        }
+      }
+    }
+  }
+
+private:
+  using Words = typename WordVector<TWord>::Words;
+  using Levels = typename WordVector<TWord>::Levels;
+  static constexpr int width = static_cast<int>(sizeof(Words) / sizeof(TWord)); // windows of a vector
+  static_assert(voxelsOfBlock % width == 0, "rows are whole vectors");
+  static_assert(width <= maxWindowsOfVector && sizeof(Words) <= maxBytesOfVector, "the workspace is large enough");
+
+  std::ptrdiff_t
+  InputOffset(int x, int y, int z) const
+  {
+    return (std::ptrdiff_t{ z } * m_Shape.ey + y) * m_Shape.ex + x;
+  }
+  std::int64_t
+  OutputVoxel(int x, int y, int z) const
+  {
+    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
+           m_Tile.start[0] + x;
+  }
+  std::size_t
+  VectorsOfSlice() const
+  {
+    return static_cast<std::size_t>(m_Shape.nx / width * (m_BitsOfLevel + 1));
+  }
+  /** The words of a slice of the windows from x on: of its voxels, then of the bits of their levels. */
+  Words *
+  SliceAt(int x, int z) const
+  {
+    return m_Slices + static_cast<std::size_t>(z) * this->VectorsOfSlice() +
+           static_cast<std::size_t>(x / width * (m_BitsOfLevel + 1));
+  }
+
+  /** Copy the part of the levels that the windows reach; what lies beyond the level buffer is absent. */
+  void
+  LoadInput()
+  {
+    std::int64_t start[3];
+    for (int d = 0; d < 3; ++d)
+    {
+      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
+    }
+    std::memset(m_Memory.levels, 0, static_cast<std::size_t>(m_Shape.inputVoxels + inputSlack) * sizeof(std::uint16_t));
+    // The columns of a row that are in the level buffer.
+    const std::int64_t first = start[0] < 0 ? -start[0] : 0;
+    const std::int64_t rest = m_Task.levelsSize[0] - start[0];
+    const std::int64_t end = rest < m_Shape.ex ? rest : m_Shape.ex;
+    for (int z = 0; z < m_Shape.ez && end > first; ++z)
+    {
+      for (int y = 0; y < m_Shape.ey; ++y)
+      {
+        const std::int64_t atY = start[1] + y;
+        const std::int64_t atZ = start[2] + z;
+        if (atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2])
+        {
+          std::memcpy(m_Memory.levels + this->InputOffset(static_cast<int>(first), y, z),
+                      m_Task.levels + m_Task.LevelOffset(start[0] + first, atY, atZ),
+                      static_cast<std::size_t>(end - first) * sizeof(std::uint16_t));
+        }
+      }
+    }
+  }
+
+  /** Let the slices of the windows from x on move by a row, which becomes their last one. */
+  void
+  AddRow(int x, int y, int z)
+  {
+    const int                   place = m_BitsOfRow * (m_Task.window[1] - 1);
+    const std::uint16_t * const levels = m_Memory.levels + this->InputOffset(x, y, z);
+    Words * const               slice = this->SliceAt(x, z);
+    for (int b = 0; b <= m_BitsOfLevel; ++b)
+    {
+      slice[b] >>= m_BitsOfRow;
+    }
+    for (int i = 0; i < m_Task.window[0]; ++i)
+    {
+      const Words level = Widen(Load<Levels>(levels + i));
+      const Words present = ~MaskOfZeros(level) & TWord{ 1 };
+      const Words index = level - TWord{ 1 };
+      slice[0] |= present << (place + i);
+      for (int b = 0; b < m_BitsOfLevel; ++b)
+      {
+        slice[b + 1] |= ((index >> b) & present) << (place + i);
+      }
+    }
+  }
+
+  static Words
+  Widen(Levels levels)
+  {
+#if defined(VOXELMAPS_VECTOR_TYPES)
+    return __builtin_convertvector(levels, Words);
+#else
+    return levels;
+#endif
+  }
+
+  void
+  ComputeVector(int x, int y, int z)
+  {
+    const int                   windows = m_Tile.size[0] - x < width ? m_Tile.size[0] - x : width;
+    const std::uint16_t * const own =
+      m_Memory.levels + this->InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
+    TWord computed[width] = {};
+    bool  isAny = false;
+    for (int i = 0; i < windows; ++i)
+    {
+      const bool isComputed = own[i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
+      computed[i] = isComputed ? ~TWord{ 0 } : TWord{ 0 };
+      isAny = isAny || isComputed;
+    }
+    int numbersOfZones[width] = {};
+    if (isAny)
+    {
+      this->FillZones(this->SliceAt(x, z), Load<Words>(computed), numbersOfZones);
+    }
+    for (int i = 0; i < windows; ++i)
+    {
+      m_Tile.finish(
+        m_Tile.matrix, this->OutputVoxel(x + i, y, z), m_Memory.zones + i * m_Task.windowVoxels, numbersOfZones[i]);
+    }
+  }
+
+  /** List the zones of the windows of a vector, level by level. */
+  void
+  FillZones(const Words * slices, Words computed, int (&numbersOfZones)[width])
+  {
+    const Words   across = Words{} + (m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 });
+    const Words * slice[VSlices];
+    Words         left[VSlices];  // voxels whose zone is not known yet
+    Words         same[VSlices];  // those of the level of the current zone
+    Words         zone[VSlices];  // the current zone
+    Words         grown[VSlices]; // the zone and its neighbors in the slice
+    TWord         words[VSlices][width];
+    TWord         levels[width] = {};
+    Words         level{};
+    const Words   none{};
+    for (int s = 0; s < VSlices; ++s)
+    {
+      slice[s] = slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->VectorsOfSlice();
+      left[s] = s < m_Task.window[2] ? slice[s][0] & computed : none;
+      same[s] = none;
+      zone[s] = none;
+    }
+    for (;;)
+    {
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
+        grown[s] = inRow | (inRow << m_BitsOfRow) | (inRow >> m_BitsOfRow);
+      }
+      Words changes{};
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words below = s > 0 ? grown[s > 0 ? s - 1 : 0] : none;
+        const Words above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : none;
+        const Words next = (grown[s] | ((below | above) & across)) & same[s];
+        changes |= next ^ zone[s];
+        zone[s] = next;
+      }
+      const Words done = MaskOfZeros(changes);
+      if (BitsOfMask<TWord>(done) == 0)
+      {
+        continue;
+      }
+
+      Words hasZone{};
+      for (int s = 0; s < VSlices; ++s)
+      {
+        hasZone |= zone[s];
+      }
+      std::memcpy(words, zone, sizeof(words));
+      for (std::uint32_t found = BitsOfMask<TWord>(done & ~MaskOfZeros(hasZone)); found != 0; found &= found - 1)
+      {
+        const int     i = LowestBit(found);
+        std::uint32_t size = 0;
+        for (int s = 0; s < VSlices; ++s)
+        {
+          size += NumberOfBits(words[s][i]);
+        }
+        m_Memory.zones[i * m_Task.windowVoxels + numbersOfZones[i]++] =
+          MakeZone(static_cast<std::uint32_t>(levels[i]), size);
+      }
+
+      // Begin the next zone with the first voxel of the same level, or of all.
+      Words hasSame{};
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words rest = ~(zone[s] & done);
+        left[s] &= rest;
+        same[s] &= rest;
+        hasSame |= same[s];
+      }
+      const Words changesLevel = done & MaskOfZeros(hasSame);
+      Words       isFree = done;
+      Words       hasAny{};
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words candidates = same[s] | (left[s] & changesLevel);
+        const Words seed = candidates & (none - candidates) & isFree;
+        isFree &= MaskOfZeros(candidates);
+        zone[s] = (zone[s] & ~done) | seed;
+        hasAny |= zone[s];
+      }
+      if (BitsOfMask<TWord>(~MaskOfZeros(hasAny)) == 0)
+      {
+        return;
+      }
+      if (BitsOfMask<TWord>(changesLevel) != 0)
+      {
+        Words ofLevel[VSlices];
+        Words newLevel{};
+        for (int s = 0; s < VSlices; ++s)
+        {
+          ofLevel[s] = left[s];
+        }
+        for (int b = 0; b < m_BitsOfLevel; ++b)
+        {
+          Words bit{};
+          for (int s = 0; s < VSlices; ++s)
+          {
+            bit |= slice[s][b + 1] & zone[s];
+          }
+          const Words isSet = ~MaskOfZeros(bit);
+          newLevel |= isSet & (TWord{ 1 } << b);
+          for (int s = 0; s < VSlices; ++s)
+          {
+            ofLevel[s] &= ~(slice[s][b + 1] ^ isSet);
+          }
+        }
+        for (int s = 0; s < VSlices; ++s)
+        {
+          same[s] = (same[s] & ~changesLevel) | (ofLevel[s] & changesLevel);
+        }
+        level = (level & ~changesLevel) | ((newLevel + TWord{ 1 }) & changesLevel);
+        std::memcpy(levels, &level, sizeof(levels));
+      }
+    }
+  }
+
+  const SizeZoneTask &     m_Task;
+  const SizeZoneTile &     m_Tile;
+  const TileShape          m_Shape;
+  const SizeZoneTileMemory m_Memory;
+  Words * const            m_Slices;
+  const int                m_BitsOfLevel;
+  const int                m_BitsOfRow;
+};
+
+template <typename TWord>
+inline void
+ComputeTileOfWords(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+{
+  const int slices = task.window[2];
+  if (slices == 1)
+  {
+    SizeZoneTileComputer<TWord, 1>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 3)
+  {
+    SizeZoneTileComputer<TWord, 3>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 5)
+  {
+    SizeZoneTileComputer<TWord, 5>(task, tile, workspace).Compute();
+  }
+  else
+  {
+    SizeZoneTileComputer<TWord, maxSlicesOfWords>(task, tile, workspace).Compute();
+  }
+}
+} // namespace
+
+void
+ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+{
+  if (SlicesFitWords(task, 32))
+  {
+    ComputeTileOfWords<std::uint32_t>(task, tile, workspace);
+  }
+  else
+  {
+    ComputeTileOfWords<std::uint64_t>(task, tile, workspace);
+  }
+}
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps

@@ -1,0 +1,62 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef SizeZoneTileMemory_h
+#define SizeZoneTileMemory_h
+
+#include "SizeZoneTile.h"
+#include "sizezone/SizeZoneWords.h"
+#include "texture/cpu/TileShape.h"
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr int maxBytesOfVector = 64; // of the widest instruction set
+constexpr int maxWindowsOfVector = maxBytesOfVector / static_cast<int>(sizeof(std::uint32_t));
+
+/** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
+struct SizeZoneTileMemory
+{
+  std::uint16_t * levels; // of every input voxel
+  /** For every slice of the input and every vector of windows: words of the voxels that have a level, and of each bit
+   * of the levels. */
+  void *          slices;
+  std::uint32_t * zones; // of the windows of one vector
+
+  std::size_t bytes;
+
+  SizeZoneTileMemory(const SizeZoneTask & task, const TileShape & shape, void * memory)
+    : bytes(0)
+  {
+    const auto take = [&](std::ptrdiff_t n) {
+      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
+      bytes += (static_cast<std::size_t>(n) + maxBytesOfVector - 1) / maxBytesOfVector * maxBytesOfVector;
+      return part;
+    };
+    constexpr auto bytesOfLevel = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
+    levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * bytesOfLevel));
+    // A word of a window has at most eight bytes.
+    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (BitsOfLevel(task) + 1) * 8);
+    zones = static_cast<std::uint32_t *>(
+      take(std::ptrdiff_t{ maxWindowsOfVector } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
+  }
+};
+} // namespace
+} // namespace voxelmaps
+
+#endif // SizeZoneTileMemory_h

@@ -1,0 +1,471 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaSizeZoneMethods.h"
+#include "cuda/CudaError.h"
+#include "cuda/CudaLaunch.h"
+#include "sizezone/SizeZoneWords.h"
+#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaThreadTables.cuh"
+#include "texture/cpu/WindowBox.h"
+
+#include <algorithm>
+
+/* A thread computes a window, in two steps: it fills the zones one by one, level by level, as the CPU engine does, and
+ * lists them; then it adds them up, level by level. */
+namespace voxelmaps
+{
+namespace
+{
+constexpr int threadsPerBlock = 64;
+using Tables = CudaThreadTables<threadsPerBlock>;
+
+/** Numbers of voxels and of zones of a window. */
+template <typename TWord>
+struct CountOfWindow;
+template <>
+struct CountOfWindow<std::uint32_t>
+{
+  using Type = std::uint8_t; // at most 32 * 7
+};
+template <>
+struct CountOfWindow<std::uint64_t>
+{
+  using Type = std::uint16_t;
+};
+
+/** The tables of a thread in shared memory, in words of 32 bits. */
+struct BitPlanesLayout
+{
+  int bitsOfLevel;
+  int bitsOfRow;
+  // Sizes of all zones; the level and the number of zones of each level that occurs.
+  int wordsOfSizes;
+  int wordsOfLevels;
+  int wordsOfNumbers;
+  // Bit planes while zones are filled; then numbers of zones by size.
+  int wordsOfPlanes;
+  int wordsOfCounts;
+
+  template <typename TWord>
+  static BitPlanesLayout
+  Make(const SizeZoneTask & task)
+  {
+    using Count = typename CountOfWindow<TWord>::Type;
+    const int       levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
+    BitPlanesLayout layout;
+    layout.bitsOfLevel = BitsOfLevel(task);
+    layout.bitsOfRow = BitsOfRow(task);
+    layout.wordsOfSizes = Tables::NumberOfWords<Count>(task.windowVoxels);
+    layout.wordsOfLevels = Tables::NumberOfWords<std::uint16_t>(levels);
+    layout.wordsOfNumbers = Tables::NumberOfWords<Count>(levels);
+    layout.wordsOfCounts = Tables::NumberOfWords<Count>(task.windowVoxels + 1);
+    layout.wordsOfPlanes =
+      layout.bitsOfLevel * task.window[2] * static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
+    return layout;
+  }
+  std::size_t
+  SharedBytes() const
+  {
+    return Tables::Bytes(wordsOfSizes + wordsOfLevels + wordsOfNumbers + std::max(wordsOfPlanes, wordsOfCounts));
+  }
+};
+
+inline __device__ std::uint32_t
+                  NumberOfBits(std::uint32_t word)
+{
+  return static_cast<std::uint32_t>(__popc(word));
+}
+inline __device__ std::uint32_t
+                  NumberOfBits(std::uint64_t word)
+{
+  return static_cast<std::uint32_t>(__popcll(word));
+}
+
+/** Computes the window of a thread. VSlices is at least its number of slices. */
+template <typename TWord, int VSlices>
+class WindowOfThread
+{
+public:
+  using Count = typename CountOfWindow<TWord>::Type;
+
+  __device__
+  WindowOfThread(const SizeZoneTask & task, const BitPlanesLayout & layout, char * shared)
+    : m_Task(task)
+    , m_Layout(layout)
+    , m_Sizes(Tables::OfThread(shared, 0))
+    , m_Levels(m_Sizes + layout.wordsOfSizes * Tables::wordStride)
+    , m_Numbers(m_Levels + layout.wordsOfLevels * Tables::wordStride)
+    , m_Planes(m_Numbers + layout.wordsOfNumbers * Tables::wordStride)
+  {}
+
+  /** Read the window of a voxel. */
+  __device__ void
+  Load(const WindowBox & window)
+  {
+#pragma unroll
+    for (int s = 0; s < VSlices; ++s)
+    {
+      TWord present = 0;
+      if (s < m_Task.window[2])
+      {
+        if (m_Layout.bitsOfLevel <= 5)
+        {
+          present = this->LoadSlice<5>(window, s);
+        }
+        else if (m_Layout.bitsOfLevel <= 8)
+        {
+          present = this->LoadSlice<8>(window, s);
+        }
+        else
+        {
+          present = this->LoadSlice<16>(window, s);
+        }
+      }
+      m_Left[s] = present;
+    }
+  }
+
+  /** List all zones, level by level. */
+  __device__ void
+  FillZones()
+  {
+    const TWord across = m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 };
+    const int   bitsOfRow = m_Layout.bitsOfRow;
+    TWord       same[VSlices]; // voxels of the level of the current zone that are in no zone yet
+    TWord       zone[VSlices];
+    int         zones = 0;
+    int         levels = 0;
+    int         zonesOfLevel = 0;
+#pragma unroll
+    for (int s = 0; s < VSlices; ++s)
+    {
+      same[s] = 0;
+      zone[s] = 0;
+    }
+    for (;;)
+    {
+      TWord grown[VSlices];
+      TWord changes = 0;
+#pragma unroll
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const TWord inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
+        grown[s] = inRow | (inRow << bitsOfRow) | (inRow >> bitsOfRow);
+      }
+#pragma unroll
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const TWord below = s > 0 ? grown[s > 0 ? s - 1 : 0] : TWord{ 0 };
+        const TWord above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : TWord{ 0 };
+        const TWord next = (grown[s] | ((below | above) & across)) & same[s];
+        changes |= next ^ zone[s];
+        zone[s] = next;
+      }
+      if (changes != 0)
+      {
+        continue;
+      }
+
+      std::uint32_t size = 0;
+      TWord         hasSame = 0;
+#pragma unroll
+      for (int s = 0; s < VSlices; ++s)
+      {
+        size += NumberOfBits(zone[s]);
+        m_Left[s] &= ~zone[s];
+        same[s] &= ~zone[s];
+        hasSame |= same[s];
+      }
+      if (size != 0)
+      {
+        Tables::At<Count>(m_Sizes, Tables::Offset<Count>(zones)) = static_cast<Count>(size);
+        ++zones;
+        ++zonesOfLevel;
+      }
+      // Begin the next zone with the first voxel of the same level, or of all.
+      bool isFound = false;
+#pragma unroll
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const TWord candidates = isFound ? TWord{ 0 } : hasSame != 0 ? same[s] : m_Left[s];
+        zone[s] = candidates & (TWord{ 0 } - candidates);
+        isFound = isFound || candidates != 0;
+      }
+      if (hasSame != 0)
+      {
+        continue;
+      }
+      if (levels > 0)
+      {
+        Tables::At<Count>(m_Numbers, Tables::Offset<Count>(levels - 1)) = static_cast<Count>(zonesOfLevel);
+      }
+      zonesOfLevel = 0;
+      if (!isFound)
+      {
+        break;
+      }
+#pragma unroll
+      for (int s = 0; s < VSlices; ++s)
+      {
+        same[s] = m_Left[s];
+      }
+      std::uint32_t level = 1;
+      for (int b = 0; b < m_Layout.bitsOfLevel; ++b)
+      {
+        TWord planes[VSlices];
+        TWord bit = 0;
+#pragma unroll
+        for (int s = 0; s < VSlices; ++s)
+        {
+          planes[s] = s < m_Task.window[2] ? this->GetPlane(b, s) : TWord{ 0 };
+          bit |= planes[s] & zone[s];
+        }
+        const TWord isSet = bit != 0 ? ~TWord{ 0 } : TWord{ 0 };
+        level += bit != 0 ? 1u << b : 0u;
+#pragma unroll
+        for (int s = 0; s < VSlices; ++s)
+        {
+          same[s] &= ~(planes[s] ^ isSet);
+        }
+      }
+      Tables::At<std::uint16_t>(m_Levels, Tables::Offset<std::uint16_t>(levels)) = static_cast<std::uint16_t>(level);
+      ++levels;
+    }
+    m_NumberOfLevels = levels;
+  }
+
+  /** Store the features of the zones. */
+  __device__ void
+  Finish(std::int64_t out)
+  {
+    const SizeMatrixScales & scales = m_Task.scales;
+    SizeMatrixSums           sums;
+    ClearEntries(sums);
+    // The planes are not needed any more.
+    Tables::Clear(m_Planes, m_Layout.wordsOfCounts);
+    int first = 0;
+    for (int n = 0; n < m_NumberOfLevels; ++n)
+    {
+      const std::uint32_t level = Tables::At<std::uint16_t>(m_Levels, Tables::Offset<std::uint16_t>(n));
+      const int           end = first + Tables::At<Count>(m_Numbers, Tables::Offset<Count>(n));
+      SizeMatrixGroup     group;
+      ClearEntries(group);
+      for (int i = first; i < end; ++i)
+      {
+        const int size = this->GetSize(i);
+        AddEntry(group, static_cast<std::uint32_t>(size), __ldg(scales.inverseSquares + size));
+        auto &              count = Tables::At<Count>(m_Planes, Tables::Offset<Count>(size));
+        const std::uint32_t before = count;
+        count = static_cast<Count>(before + 1);
+        sums.axes[sizeAxis].nonUniformity += 2 * before + 1;
+        if (scales.entropyTable != nullptr)
+        {
+          int same = 0;
+          for (int k = first; k < i; ++k)
+          {
+            same += this->GetSize(k) == size ? 1 : 0;
+          }
+          if (same != 0)
+          {
+            sums.entropyTerms += __ldg(reinterpret_cast<const long long *>(scales.entropyTable) + same + 1) -
+                                 __ldg(reinterpret_cast<const long long *>(scales.entropyTable) + same);
+          }
+        }
+      }
+      AddGroup<levelAxis>(sums, level, __ldg(scales.inverseSquares + level), group);
+      first = end;
+    }
+    for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+    {
+      StoreComponent(m_Task, out + f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(m_Task.features[f]), sums, scales));
+    }
+  }
+
+private:
+  __device__ int
+  GetSize(int zone) const
+  {
+    return Tables::At<Count>(m_Sizes, Tables::Offset<Count>(zone));
+  }
+
+  static constexpr int wordsOfPlane = static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
+
+  __device__ int
+  PlaceOfPlane(int bit, int slice) const
+  {
+    return (slice * m_Layout.bitsOfLevel + bit) * wordsOfPlane * Tables::wordStride;
+  }
+  __device__ TWord
+  GetPlane(int bit, int slice) const
+  {
+    const int place = this->PlaceOfPlane(bit, slice);
+    TWord     plane = Tables::At<std::uint32_t>(m_Planes, place);
+    if constexpr (wordsOfPlane == 2)
+    {
+      plane |= static_cast<TWord>(Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride)) << 32;
+    }
+    return plane;
+  }
+  __device__ void
+  SetPlane(int bit, int slice, TWord plane)
+  {
+    const int place = this->PlaceOfPlane(bit, slice);
+    Tables::At<std::uint32_t>(m_Planes, place) = static_cast<std::uint32_t>(plane);
+    if constexpr (wordsOfPlane == 2)
+    {
+      Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride) = static_cast<std::uint32_t>(plane >> 32);
+    }
+  }
+
+  /** Set the bit planes of a slice; returns the voxels that have a level. */
+  template <int VMaxBits>
+  __device__ TWord
+  LoadSlice(const WindowBox & window, int slice)
+  {
+    TWord planes[VMaxBits] = {};
+    TWord present = 0;
+    if (slice < window.size[2])
+    {
+      TWord place = 1;
+      for (int y = 0; y < window.size[1]; ++y)
+      {
+        const std::uint16_t * const row =
+          m_Task.levels + m_Task.LevelOffset(window.first[0], window.first[1] + y, window.first[2] + slice);
+        TWord at = place;
+        for (int x = 0; x < window.size[0]; ++x)
+        {
+          const std::uint32_t level = __ldg(row + x);
+          const std::uint32_t index = level - 1;
+          present |= level != 0 ? at : TWord{ 0 };
+#pragma unroll
+          for (int b = 0; b < VMaxBits; ++b)
+          {
+            planes[b] |= (index >> b & 1u) != 0 ? at : TWord{ 0 };
+          }
+          at <<= 1;
+        }
+        place <<= m_Layout.bitsOfRow;
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < VMaxBits; ++b)
+    {
+      if (b < m_Layout.bitsOfLevel)
+      {
+        this->SetPlane(b, slice, planes[b]);
+      }
+    }
+    return present;
+  }
+
+  const SizeZoneTask &    m_Task;
+  const BitPlanesLayout & m_Layout;
+  char *                  m_Sizes;
+  char *                  m_Levels;
+  char *                  m_Numbers;
+  char *                  m_Planes;
+  TWord                   m_Left[VSlices]; // voxels that are in no zone yet
+  int                     m_NumberOfLevels;
+};
+
+template <typename TWord, int VSlices>
+__global__ void
+__launch_bounds__(threadsPerBlock)
+  BitPlanesKernel(const __grid_constant__ SizeZoneTask task, const __grid_constant__ BitPlanesLayout layout,
+                  std::int64_t firstWindow, std::int64_t endWindow)
+{
+  extern __shared__ __align__(16) char shared[];
+  const std::int64_t number = firstWindow + std::int64_t{ blockIdx.x } * threadsPerBlock + threadIdx.x;
+  if (number >= endWindow)
+  {
+    return;
+  }
+  const std::int64_t row = number / task.outputSize[0];
+  const std::int64_t voxel[3] = { number - row * task.outputSize[0],
+                                  row % task.outputSize[1],
+                                  row / task.outputSize[1] };
+  const std::int64_t out = number * task.numberOfComponents;
+  const WindowBox    box(task, voxel);
+  if (!box.isComputed)
+  {
+    for (int f = 0; f < task.numberOfFeatures; ++f)
+    {
+      StoreComponentOrNaN(task, out + f, task.backgroundValue);
+    }
+    return;
+  }
+  WindowOfThread<TWord, VSlices> window(task, layout, shared);
+  window.Load(box);
+  window.FillZones();
+  window.Finish(out);
+}
+
+template <typename TWord, int VSlices>
+void
+Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
+{
+  const auto        layout = BitPlanesLayout::Make<TWord>(task);
+  const std::size_t bytes = layout.SharedBytes();
+  AllowSharedMemory(BitPlanesKernel<TWord, VSlices>, bytes);
+  // In parts of less than a tenth of a second, so that an abort is quick.
+  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 31;
+  const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
+  const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.bitsOfLevel + 1);
+  const std::int64_t     part = stepsOfPart / steps / threadsPerBlock * threadsPerBlock;
+  LaunchInParts(
+    windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
+      BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
+                                        threadsPerBlock,
+                                        bytes,
+                                        resources.stream>>>(task, layout, first, end);
+    });
+}
+
+template <typename TWord>
+void
+LaunchForWords(const SizeZoneTask & task, const CudaMethodResources & resources)
+{
+  const int  slices = task.window[2];
+  const auto launch = slices == 1   ? Launch<TWord, 1>
+                      : slices <= 3 ? Launch<TWord, 3>
+                      : slices <= 5 ? Launch<TWord, 5>
+                                    : Launch<TWord, maxSlicesOfWords>;
+  launch(task, resources);
+}
+} // namespace
+
+bool
+CudaBitPlanesTakes(const SizeZoneTask & task)
+{
+  return SlicesFitWords(task, 64) &&
+         BitPlanesLayout::Make<std::uint64_t>(task).SharedBytes() <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
+}
+
+void
+ComputeByCudaBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resources)
+{
+  if (SlicesFitWords(task, 32))
+  {
+    LaunchForWords<std::uint32_t>(task, resources);
+  }
+  else
+  {
+    LaunchForWords<std::uint64_t>(task, resources);
+  }
+}
+} // namespace voxelmaps

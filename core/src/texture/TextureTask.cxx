@@ -1,0 +1,122 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "texture/TextureTask.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr std::int64_t  maxWindowSize = 255;
+constexpr std::int64_t  maxWindowVoxels = 65535;
+constexpr std::uint32_t maxNumberOfGrayLevels = 65535;
+
+// Sums and products of a few of these do not overflow.
+constexpr std::int64_t maxIndex = std::int64_t{ 1 } << 56;
+
+void
+VerifyRegion(const char * name, const Triple & index, const Triple & size)
+{
+  double voxels = 1.0;
+  for (int d = 0; d < 3; ++d)
+  {
+    if (index[d] < -maxIndex || index[d] > maxIndex || size[d] < 0)
+    {
+      throw EngineError(std::string("A job has ") + name + " of index " + std::to_string(index[d]) + " and size " +
+                        std::to_string(size[d]) + " along axis " + std::to_string(d) +
+                        ", but the index must be between -2^56 and 2^56, and the size not negative.");
+    }
+    voxels *= static_cast<double>(std::max<std::int64_t>(size[d], 1));
+  }
+  if (voxels > static_cast<double>(maxIndex))
+  {
+    throw EngineError(std::string("A job has ") + name + " of size " + std::to_string(size[0]) + ", " +
+                      std::to_string(size[1]) + ", " + std::to_string(size[2]) +
+                      ", but must have at most 2^56 voxels.");
+  }
+}
+
+void
+Verify(const TextureFeatureMapJob & job)
+{
+  VerifyRegion("levels", job.levelsIndex, job.levelsSize);
+  VerifyRegion("an output", job.outputIndex, job.outputSize);
+  std::ostringstream message;
+  std::int64_t       voxels = 1;
+  for (int d = 0; d < 3; ++d)
+  {
+    const std::int64_t size = job.windowSize[d];
+    const std::int64_t anchor = job.windowAnchor[d];
+    if (size < 1 || size > maxWindowSize)
+    {
+      message << "A job has a window of " << size << " voxels along axis " << d << ", but must have 1 to "
+              << maxWindowSize << '.';
+    }
+    else if (anchor < 0 || anchor >= size)
+    {
+      message << "A job has the window anchor " << anchor << " along axis " << d << ", but it must be 0 to " << size - 1
+              << '.';
+    }
+    voxels *= std::max<std::int64_t>(std::min(size, maxWindowSize), 1);
+  }
+  if (message.str().empty() && voxels > maxWindowVoxels)
+  {
+    message << "A job has a window of " << voxels << " voxels, but must have at most " << maxWindowVoxels << '.';
+  }
+  if (message.str().empty() && (job.numberOfGrayLevels < 1 || job.numberOfGrayLevels > maxNumberOfGrayLevels))
+  {
+    message << "A job has " << job.numberOfGrayLevels << " gray levels, but must have 1 to " << maxNumberOfGrayLevels
+            << '.';
+  }
+  if (!message.str().empty())
+  {
+    throw EngineError(message.str());
+  }
+}
+} // namespace
+
+void
+SetTextureTask(const TextureFeatureMapJob & job, int numberOfComponents, TextureTask & task)
+{
+  Verify(job);
+  task.levels = job.levels;
+  task.numberOfGrayLevels = static_cast<int>(job.numberOfGrayLevels);
+  task.intensities = job.intensities;
+  task.intensitiesAreDouble = job.intensitiesAreDouble;
+  task.output = job.output;
+  task.outputIsDouble = job.outputIsDouble;
+  task.numberOfComponents = numberOfComponents;
+  // The sign and payload of NaN would depend on the processor.
+  task.backgroundValue =
+    std::isnan(job.backgroundValue) ? std::numeric_limits<double>::quiet_NaN() : job.backgroundValue;
+  task.selection = job.selection;
+  for (int d = 0; d < 3; ++d)
+  {
+    task.levelsSize[d] = job.levelsSize[d];
+    task.outputSize[d] = job.outputSize[d];
+    task.outputToLevels[d] = job.outputIndex[d] - job.levelsIndex[d];
+    task.window[d] = static_cast<int>(job.windowSize[d]);
+    task.anchor[d] = static_cast<int>(job.windowAnchor[d]);
+  }
+}
+} // namespace voxelmaps

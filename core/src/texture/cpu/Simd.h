@@ -1,0 +1,347 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef Simd_h
+#define Simd_h
+
+// Vectors of doubles, one voxel per element. For files that are compiled once per instruction set and define
+// VOXELMAPS_INSTRUCTION_SET.
+#include "common/Division.h"
+
+#include <cstdint>
+#include <cstring>
+
+// Vector types of Clang and GCC 10 or later; shuffles came to GCC with version 12. Without them, a vector is one
+// number.
+#if defined(__has_builtin) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+#  if __has_builtin(__builtin_convertvector)
+#    define VOXELMAPS_VECTOR_TYPES
+#    if __has_builtin(__builtin_shufflevector)
+#      define VOXELMAPS_VECTOR_SHUFFLES
+#    endif
+#    if defined(__AVX2__)
+#      include <immintrin.h>
+#    endif
+#  endif
+#endif
+
+namespace voxelmaps
+{
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+#  if defined(__AVX512F__)
+constexpr int simdWidth = 8;
+#  elif defined(__AVX2__)
+constexpr int simdWidth = 4;
+#  else
+constexpr int simdWidth = 2;
+#  endif
+using Real = double __attribute__((vector_size(8 * simdWidth)));
+using Bits64 = std::uint64_t __attribute__((vector_size(8 * simdWidth)));
+using Bits32 = std::uint32_t __attribute__((vector_size(4 * simdWidth)));
+using Signed32 = std::int32_t __attribute__((vector_size(4 * simdWidth)));
+using Bits16 = std::uint16_t __attribute__((vector_size(2 * simdWidth)));
+using Bytes = std::uint8_t __attribute__((vector_size(8 * simdWidth)));
+using FewerBytes = std::uint8_t __attribute__((vector_size(simdWidth == 8 ? 32 : 8 * simdWidth)));
+
+// Sums in 32 bits stay below 2^31 (BoxSumsTakes), and signed conversions are the fast ones.
+inline Real
+ToReal(Signed32 value)
+{
+#  if defined(__AVX512F__)
+  // The unmasked form trips a false warning of GCC 12.
+  return reinterpret_cast<Real>(_mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(value)));
+#  else
+  return __builtin_convertvector(value, Real);
+#  endif
+}
+inline Real
+ToReal(Bits32 value)
+{
+  return ToReal(reinterpret_cast<Signed32>(value));
+}
+inline Real
+ToReal(Bits16 value)
+{
+  return ToReal(__builtin_convertvector(value, Signed32));
+}
+inline Real
+ToReal(Bits64 value)
+{
+#  if defined(__AVX512DQ__)
+  return __builtin_convertvector(value, Real);
+#  else
+  // Put the halves into the mantissas of 2^84 and 2^52; one rounding, in the last addition.
+  const Bits64 high = (value >> 32) | 0x4530000000000000u;
+  const Bits64 low = (value & 0xffffffffu) | 0x4330000000000000u;
+  return (reinterpret_cast<Real>(high) - 19342813118337666422669312.0) + reinterpret_cast<Real>(low);
+#  endif
+}
+#else
+constexpr int simdWidth = 1;
+using Real = double;
+using Bits64 = std::uint64_t;
+using Bits32 = std::uint32_t;
+using Bits16 = std::uint16_t;
+using Bytes = std::uint8_t;
+using FewerBytes = std::uint8_t;
+template <typename TBits>
+inline Real
+ToReal(TBits value)
+{
+  return static_cast<double>(value);
+}
+#endif
+
+template <typename TPack, typename T>
+inline TPack
+Load(const T * memory)
+{
+  TPack pack;
+  std::memcpy(&pack, memory, sizeof(TPack));
+  return pack;
+}
+
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX2__) && defined(__FMA__)
+struct VectorArithmetic
+{
+  static inline Real
+  Reciprocal(Real value)
+  {
+    return 1.0 / value;
+  }
+  static inline Real
+  MultiplyAdd(Real a, Real b, Real c)
+  {
+#  if defined(__AVX512F__)
+    return reinterpret_cast<Real>(
+      _mm512_fmadd_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b), reinterpret_cast<__m512d>(c)));
+#  else
+    return reinterpret_cast<Real>(
+      _mm256_fmadd_pd(reinterpret_cast<__m256d>(a), reinterpret_cast<__m256d>(b), reinterpret_cast<__m256d>(c)));
+#  endif
+  }
+};
+using Division = FusedDivision<Real, VectorArithmetic>;
+#else
+using Division = PlainDivision<Real>;
+#endif
+
+/** Features from[order[0]], from[order[1]] ... of simdWidth voxels to floats, voxel by voxel. */
+#if defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX512F__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * simdWidth)));
+
+inline void
+TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
+{
+  Floats m[8];
+  for (int i = 0; i < 8; ++i)
+  {
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
+  }
+  for (int i = 0; i < 8; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int n = 0; n < 4; ++n)
+  {
+    const int    i = n / 2 * 4 + n % 2;
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(a, m[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#elif defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX2__)
+constexpr bool canTranspose = true;
+using Floats = float __attribute__((vector_size(4 * simdWidth)));
+
+inline void
+TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
+{
+  Floats m[4];
+  for (int i = 0; i < 4; ++i)
+  {
+    m[i] = __builtin_convertvector(from[order[i]], Floats);
+  }
+  for (int i = 0; i < 4; i += 2)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 4, 2, 6);
+    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 5, 3, 7);
+  }
+  for (int i = 0; i < 2; ++i)
+  {
+    const Floats a = m[i];
+    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 4, 5);
+    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 6, 7);
+  }
+  std::memcpy(to, m, sizeof(m));
+}
+#else
+constexpr bool canTranspose = false;
+
+inline void
+TransposeToFloat(const Real[], const int[], float[][simdWidth])
+{}
+#endif
+
+#if defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX512F__)
+// Vectors of floats, one voxel per element.
+#  define VOXELMAPS_SINGLES
+constexpr int singlesWidth = 2 * simdWidth;
+using Singles = float __attribute__((vector_size(4 * singlesWidth)));
+using SinglesSigned32 = std::int32_t __attribute__((vector_size(4 * singlesWidth)));
+using SinglesBits16 = std::uint16_t __attribute__((vector_size(2 * singlesWidth)));
+
+inline Singles
+ToSingles(SinglesSigned32 value)
+{
+  return __builtin_convertvector(value, Singles);
+}
+inline Singles
+ToSingles(SinglesBits16 value)
+{
+  return ToSingles(__builtin_convertvector(value, SinglesSigned32));
+}
+inline bool
+HasZero(SinglesBits16 value)
+{
+  return _mm256_cmpeq_epi16_mask(reinterpret_cast<__m256i>(value), _mm256_setzero_si256()) != 0;
+}
+
+inline Floats
+HalfOf(Singles value, int half)
+{
+  return half == 0 ? __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7)
+                   : __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+inline Singles
+Join(const Floats halves[2])
+{
+  return __builtin_shufflevector(halves[0], halves[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+inline Real
+ToReal(Floats value)
+{
+  return __builtin_convertvector(value, Real);
+}
+
+struct SingleArithmetic
+{
+  static inline Singles
+  Reciprocal(Singles value)
+  {
+    return 1.0f / value;
+  }
+  static inline Singles
+  MultiplyAdd(Singles a, Singles b, Singles c)
+  {
+    return reinterpret_cast<Singles>(
+      _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+  }
+};
+using SingleDivision = FusedDivision<Singles, SingleArithmetic>;
+
+/** 1 / value to within 2^-47.9, relative, from the same rounded to float. */
+inline Real
+RefineReciprocal(Real value, Real rough)
+{
+  const Real error = VectorArithmetic::MultiplyAdd(-rough, value, Real() * 0.0 + 1.0);
+  return VectorArithmetic::MultiplyAdd(rough, error, rough);
+}
+
+/** Addresses may lie behind the end of a buffer. */
+inline void
+PrefetchForWriting(std::uintptr_t address, std::size_t bytes)
+{
+  for (std::size_t i = 0; i < bytes; i += 64)
+  {
+    __builtin_prefetch(reinterpret_cast<const void *>(address + i), 1, 2);
+  }
+}
+
+/** Elements from[order[0]], from[order[1]] ... of so many voxels, at most singlesWidth, voxel by voxel; the first
+ * elements of voxels are stride apart. Takes 1 to 12 of them. */
+inline void
+StoreInterleaved(const Singles from[], const int order[], int number, float * to, std::ptrdiff_t stride, int voxels)
+{
+  // By fours, elements of one voxel become neighbors: quads[q][i] has those of voxels i, i + 4, i + 8 and i + 12.
+  Singles quads[3][4];
+  for (int q = 0; q < 3; ++q)
+  {
+    Singles m[4];
+    for (int i = 0; i < 4; ++i)
+    {
+      m[i] = from[order[4 * q + i]];
+    }
+    const auto low = [](Singles a, Singles b) {
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    };
+    const auto high = [](Singles a, Singles b) {
+      return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    };
+    const Singles pairs[4] = { low(m[0], m[1]), high(m[0], m[1]), low(m[2], m[3]), high(m[2], m[3]) };
+    for (int i = 0; i < 2; ++i)
+    {
+      quads[q][2 * i] =
+        __builtin_shufflevector(pairs[i], pairs[i + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+      quads[q][2 * i + 1] =
+        __builtin_shufflevector(pairs[i], pairs[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+    }
+  }
+  const auto selected = static_cast<__mmask16>((1u << number) - 1u);
+  for (int i = 0; i < 4; ++i)
+  {
+    const Singles a = quads[0][i];
+    const Singles b = quads[1][i];
+    const Singles c = quads[2][i];
+    const Singles even = __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+    const Singles odd = __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+    const Singles rows[4] = {
+      __builtin_shufflevector(even, c, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 12, 13, 14, 15),
+      __builtin_shufflevector(odd, c, 0, 1, 2, 3, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15),
+      __builtin_shufflevector(even, c, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 12, 13, 14, 15),
+      __builtin_shufflevector(odd, c, 8, 9, 10, 11, 12, 13, 14, 15, 28, 29, 30, 31, 12, 13, 14, 15),
+    };
+    for (int j = 0; j < 4; ++j)
+    {
+      if (i + 4 * j < voxels)
+      {
+        _mm512_mask_storeu_ps(to + (i + 4 * j) * stride, selected, reinterpret_cast<__m512>(rows[j]));
+      }
+    }
+  }
+}
+#endif
+} // namespace
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
+
+#endif // Simd_h

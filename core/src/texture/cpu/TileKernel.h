@@ -1,0 +1,57 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TileKernel_h
+#define TileKernel_h
+
+#include "voxelmaps/TextureFeatureMapJob.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+// What CPU engines have in common that compile their kernel for several instruction sets.
+namespace voxelmaps
+{
+/** The variant of a kernel for the widest instruction set that the processor has and the job allows. VOXELMAPS_KERNELS(
+ * name) lists the variants. */
+template <typename TKernel>
+TKernel
+ChooseKernel(InstructionSet widest, TKernel baseline, TKernel avx2, TKernel avx512)
+{
+  const InstructionSet use = std::min(widest, GetWidestInstructionSet());
+  return use == InstructionSet::AVX512 ? avx512 : use == InstructionSet::AVX2 ? avx2 : baseline;
+}
+
+#if defined(VOXELMAPS_X86_KERNELS)
+#  define VOXELMAPS_KERNELS(name) baseline::name, avx2::name, avx512::name
+#else
+#  define VOXELMAPS_KERNELS(name) baseline::name, baseline::name, baseline::name
+#endif
+
+/** Memory of one worker, aligned for all vectors. */
+inline std::shared_ptr<void>
+MakeWorkspace(std::size_t bytes)
+{
+  constexpr std::align_val_t alignment{ 64 };
+  return std::shared_ptr<void>(::operator new(bytes, alignment),
+                               [](void * memory) { ::operator delete(memory, alignment); });
+}
+} // namespace voxelmaps
+
+#endif // TileKernel_h

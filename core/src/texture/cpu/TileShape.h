@@ -1,0 +1,61 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TileShape_h
+#define TileShape_h
+
+#include "texture/TextureTask.h"
+
+#include <cstddef>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr int            voxelsOfBlock = 32;               // rows are processed in blocks of this many voxels
+constexpr std::ptrdiff_t inputSlack = voxelsOfBlock + 256; // blocks may read past the last row by a block and a run
+
+inline int
+RoundUp(int n, int multiple)
+{
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+/** Sizes of a tile and of its input, which is larger by the window. */
+struct TileShape
+{
+  int            nx, ny, nz; // output, nx rounded up to blocks
+  int            ex, ey, ez; // input, ex rounded up to blocks
+  std::ptrdiff_t outputVoxels;
+  std::ptrdiff_t inputVoxels;
+
+  TileShape(const TextureTask & task, const int size[3])
+    : nx(RoundUp(size[0], voxelsOfBlock))
+    , ny(size[1])
+    , nz(size[2])
+    , ex(RoundUp(nx + task.window[0] - 1, voxelsOfBlock))
+    , ey(size[1] + task.window[1] - 1)
+    , ez(size[2] + task.window[2] - 1)
+    , outputVoxels(std::ptrdiff_t{ nx } * ny * nz)
+    , inputVoxels(std::ptrdiff_t{ ex } * ey * ez)
+  {}
+};
+
+} // namespace
+} // namespace voxelmaps
+
+#endif // TileShape_h

@@ -1,0 +1,119 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef WindowBox_h
+#define WindowBox_h
+
+#include "texture/TextureTask.h"
+
+#include <cstring>
+
+namespace voxelmaps
+{
+/** The window of an output voxel, clipped at the level buffer. */
+struct WindowBox
+{
+  std::int64_t first[3]; // least corner, among the levels
+  int          size[3];
+  /** Whether the voxel is selected and has a level: features are computed of these alone. */
+  bool isComputed;
+
+  WindowBox() = default;
+  VOXELMAPS_HOST_DEVICE
+  WindowBox(const TextureTask & task, const std::int64_t (&voxel)[3])
+    : isComputed(task.IsSelected((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]))
+  {
+    std::int64_t at[3];
+    for (int d = 0; d < 3; ++d)
+    {
+      at[d] = voxel[d] + task.outputToLevels[d];
+      isComputed = isComputed && at[d] >= 0 && at[d] < task.levelsSize[d];
+      const std::int64_t begin = at[d] - task.anchor[d];
+      const std::int64_t end = begin + task.window[d];
+      first[d] = begin > 0 ? begin : 0;
+      size[d] = static_cast<int>((end < task.levelsSize[d] ? end : task.levelsSize[d]) - first[d]);
+    }
+    isComputed = isComputed && task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0;
+  }
+
+  VOXELMAPS_HOST_DEVICE bool
+  Contains(int x, int y, int z) const
+  {
+    return x >= 0 && x < size[0] && y >= 0 && y < size[1] && z >= 0 && z < size[2];
+  }
+  VOXELMAPS_HOST_DEVICE int
+  NumberOfVoxels() const
+  {
+    return size[0] * size[1] * size[2];
+  }
+  /** Level of a voxel of the window, 0 beyond it. */
+  VOXELMAPS_HOST_DEVICE int
+  Level(const TextureTask & task, int x, int y, int z) const
+  {
+    return this->Contains(x, y, z) ? task.levels[task.LevelOffset(first[0] + x, first[1] + y, first[2] + z)] : 0;
+  }
+  /** Whether a line of the window along a direction holds two voxels with a level, at any distance. */
+  VOXELMAPS_HOST_DEVICE bool
+  HasPair(const TextureTask & task, const int (&step)[3]) const
+  {
+    for (int z = 0; z < size[2]; ++z)
+    {
+      for (int y = 0; y < size[1]; ++y)
+      {
+        for (int x = 0; x < size[0]; ++x)
+        {
+          if (this->Level(task, x, y, z) == 0)
+          {
+            continue;
+          }
+          for (int k = 1; this->Contains(x + k * step[0], y + k * step[1], z + k * step[2]); ++k)
+          {
+            if (this->Level(task, x + k * step[0], y + k * step[1], z + k * step[2]) != 0)
+            {
+              return true;
+            }
+          }
+        }
+      }
+    }
+    return false;
+  }
+};
+
+/** Store a component where NaN is the quiet NaN without sign or payload: conversions and
+ * operations that make NaN differ between processors. */
+VOXELMAPS_HOST_DEVICE inline void
+StoreComponentOrNaN(const TextureTask & task, std::int64_t at, double value)
+{
+  if (value == value)
+  {
+    StoreComponent(task, at, value);
+  }
+  else if (task.outputIsDouble)
+  {
+    const std::uint64_t bits = 0x7ff8000000000000u;
+    std::memcpy(static_cast<double *>(task.output) + at, &bits, sizeof(bits));
+  }
+  else
+  {
+    const std::uint32_t bits = 0x7fc00000u;
+    std::memcpy(static_cast<float *>(task.output) + at, &bits, sizeof(bits));
+  }
+}
+} // namespace voxelmaps
+
+#endif // WindowBox_h

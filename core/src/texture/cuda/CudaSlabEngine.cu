@@ -1,0 +1,432 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "texture/cuda/CudaSlabEngine.h"
+
+#include "common/HostMemory.h"
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaLaunch.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaSlabs.h"
+#include "cuda/CudaStaging.h"
+#include "cuda/CudaStream.h"
+#include "texture/cpu/WindowBox.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace voxelmaps
+{
+namespace
+{
+// More than this many bytes of output are cut, so that copies and kernels overlap.
+constexpr std::uint64_t preferredSlabBytes = std::uint64_t{ 256 } << 20;
+// Thinner slabs compute much of their neighbors again.
+constexpr std::int64_t preferredPlanes = 32;
+// Asking how much memory is free takes longer than computing a small job; so much is free on nearly every device, and
+// the allocation tells if it is not.
+constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
+// Smaller parts of the output are touched by the copies.
+constexpr std::size_t minBytesToTouch = std::size_t{ 32 } << 20;
+// What methods with batches get beyond their minimum.
+constexpr std::uint64_t preferredScratchBytes = std::uint64_t{ 1 } << 30;
+
+constexpr unsigned int threadsPerBlock = 256;
+// A grid that every device takes along x; its threads take several voxels.
+constexpr std::uint64_t maxBackgroundBlocks = 65535;
+
+/** Write the background value where nothing is to be computed: methods take no notice of a selection, and convert NaN
+ * in their own way. */
+__global__ void
+BackgroundKernel(const __grid_constant__ TextureTask task, std::int64_t voxels)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < voxels; i += step)
+  {
+    const std::int64_t row = i / task.outputSize[0];
+    const std::int64_t voxel[3] = { i - row * task.outputSize[0], row % task.outputSize[1], row / task.outputSize[1] };
+    if (!WindowBox(task, voxel).isComputed)
+    {
+      for (int c = 0; c < task.numberOfComponents; ++c)
+      {
+        StoreComponentOrNaN(task, i * task.numberOfComponents + c, task.backgroundValue);
+      }
+    }
+  }
+}
+
+/** Part of the levels that the windows of a box of the output reach. */
+struct LevelBox
+{
+  Triple start;
+  Triple size;
+
+  LevelBox(const TextureTask & whole, const Triple & boxStart, const Triple & boxSize)
+  {
+    for (int d = 0; d < 3; ++d)
+    {
+      const std::int64_t first = boxStart[d] + whole.outputToLevels[d] - whole.anchor[d];
+      const std::int64_t end = first + boxSize[d] + whole.window[d] - 1;
+      start[d] = std::min(std::max<std::int64_t>(first, 0), whole.levelsSize[d]);
+      size[d] = std::max<std::int64_t>(std::min(end, whole.levelsSize[d]) - start[d], 0);
+    }
+  }
+};
+} // namespace
+
+/** Boxes of whole rows that the output region is cut into: planes, or rows of one plane where a plane is too much. */
+class CudaSlabEngine::Slabs
+{
+public:
+  Slabs(const Triple & region, std::int64_t rows)
+    : m_Region(region)
+  {
+    const std::int64_t planes = rows / region[1];
+    m_Size =
+      planes > 0 ? Triple{ { region[0], region[1], std::min(planes, region[2]) } } : Triple{ { region[0], rows, 1 } };
+    for (int d = 1; d < 3; ++d)
+    {
+      m_Count[d] = (region[d] + m_Size[d] - 1) / m_Size[d];
+      // Equal slabs.
+      m_Size[d] = (region[d] + m_Count[d] - 1) / m_Count[d];
+      m_Count[d] = (region[d] + m_Size[d] - 1) / m_Size[d];
+    }
+  }
+  const Triple &
+  GetMaxSize() const
+  {
+    return m_Size;
+  }
+  std::int64_t
+  GetNumber() const
+  {
+    return m_Count[1] * m_Count[2];
+  }
+  void
+  Get(std::int64_t number, Triple & start, Triple & size) const
+  {
+    start = { { 0, number % m_Count[1] * m_Size[1], number / m_Count[1] * m_Size[2] } };
+    for (int d = 0; d < 3; ++d)
+    {
+      size[d] = std::min(m_Size[d], m_Region[d] - start[d]);
+    }
+  }
+
+private:
+  Triple m_Region;
+  Triple m_Size;
+  Triple m_Count{ { 1, 1, 1 } };
+};
+
+/** Stream, device memory and events of one of the slabs in flight. */
+class CudaSlabEngine::Slot
+{
+public:
+  struct Bytes
+  {
+    std::uint64_t output;
+    std::uint64_t scratch;
+    std::uint64_t selection;
+    std::uint64_t intensities;
+    std::uint64_t levels;
+
+    std::uint64_t
+    Sum() const
+    {
+      return RoundUpToAlignment(output) + RoundUpToAlignment(scratch) + RoundUpToAlignment(selection) +
+             RoundUpToAlignment(intensities) + levels;
+    }
+  };
+
+  explicit Slot(cudaStream_t copies)
+    : stream(copies)
+  {}
+
+  /** All in one buffer: each allocation takes time. */
+  bool
+  TryAllocate(const Bytes & bytes)
+  {
+    if (!m_Buffer.TryAllocate(bytes.Sum(), stream))
+    {
+      return false;
+    }
+    m_Scratch = m_Buffer.data() + RoundUpToAlignment(bytes.output);
+    m_ScratchBytes = bytes.scratch;
+    m_Selection = m_Scratch + RoundUpToAlignment(bytes.scratch);
+    m_Intensities = m_Selection + RoundUpToAlignment(bytes.selection);
+    m_Levels = m_Intensities + RoundUpToAlignment(bytes.intensities);
+    return true;
+  }
+
+  /** Copies use the stream of the slot; the kernels of all slots share one, so that each has the device for itself. The
+   * stream of a slot may be that of the kernels. */
+  void
+  Start(const TextureFeatureMapJob & job, const TextureTask & whole, const ComputeFunction & compute,
+        const Triple & start, const Triple & size, CudaStaging & staging, cudaStream_t kernels)
+  {
+    TextureTask    task = whole;
+    const LevelBox box(whole, start, size);
+    task.levels = reinterpret_cast<std::uint16_t *>(m_Levels);
+    task.output = m_Buffer.data();
+    for (int d = 0; d < 3; ++d)
+    {
+      task.levelsSize[d] = box.size[d];
+      task.outputSize[d] = size[d];
+      task.outputToLevels[d] = start[d] + whole.outputToLevels[d] - box.start[d];
+    }
+    this->CopyVoxels(job, box, job.levels, sizeof(std::uint16_t), m_Levels, staging);
+    if (whole.intensities != nullptr)
+    {
+      this->CopyVoxels(job, box, whole.intensities, IntensityBytes(whole), m_Intensities, staging);
+      task.intensities = m_Intensities;
+    }
+    if (whole.selection != nullptr)
+    {
+      const std::int64_t first = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
+      staging.ToDevice(m_Selection, whole.selection + first, NumberOfVoxels(size), stream);
+      task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
+    }
+    Order(stream, m_Copied, kernels);
+    m_Started.Record(kernels);
+    compute(task, CudaMethodResources{ kernels, m_Scratch, m_ScratchBytes, [&job] { job.execution.CheckAbort(); } });
+    if (whole.selection != nullptr || std::isnan(whole.backgroundValue))
+    {
+      const std::uint64_t voxels = NumberOfVoxels(size);
+      BackgroundKernel<<<BlocksFor(voxels, threadsPerBlock, maxBackgroundBlocks), threadsPerBlock, 0, kernels>>>(
+        task, static_cast<std::int64_t>(voxels));
+      CheckLaunch("starting the kernel of the background");
+    }
+    m_Finished.Record(kernels);
+    Order(kernels, m_Ordered, stream);
+  }
+
+  /** After Start, when the stream is done. */
+  double
+  KernelMilliseconds() const
+  {
+    return m_Finished.MillisecondsSince(m_Started);
+  }
+  const char *
+  Output() const
+  {
+    return m_Buffer.data();
+  }
+
+  const cudaStream_t stream;
+
+private:
+  /** The later work of a stream waits for the work so far in another one. */
+  static void
+  Order(cudaStream_t first, const CudaEvent & event, cudaStream_t then)
+  {
+    if (first != then)
+    {
+      event.Record(first);
+      CheckCuda(cudaStreamWaitEvent(then, event), "ordering streams");
+    }
+  }
+
+  /** Copy a box of the levels, or of what there is for each of them. */
+  void
+  CopyVoxels(const TextureFeatureMapJob & job, const LevelBox & box, const void * from, std::size_t voxelBytes,
+             char * to, CudaStaging & staging)
+  {
+    if (NumberOfVoxels(box.size) == 0)
+    {
+      return;
+    }
+    const auto row = [voxelBytes](std::int64_t voxels) { return static_cast<std::size_t>(voxels) * voxelBytes; };
+    if (box.size[0] == job.levelsSize[0] && (box.size[1] == job.levelsSize[1] || box.size[2] == 1))
+    {
+      // Contiguous, as the levels of images that are computed as a whole.
+      const std::int64_t first = (box.start[2] * job.levelsSize[1] + box.start[1]) * job.levelsSize[0];
+      staging.ToDevice(
+        to, static_cast<const char *>(from) + row(first), row(box.size[0] * box.size[1] * box.size[2]), stream);
+      return;
+    }
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<void *>(from),
+                                      row(job.levelsSize[0]),
+                                      static_cast<std::size_t>(job.levelsSize[0]),
+                                      static_cast<std::size_t>(job.levelsSize[1]));
+    copy.srcPos =
+      make_cudaPos(row(box.start[0]), static_cast<std::size_t>(box.start[1]), static_cast<std::size_t>(box.start[2]));
+    copy.dstPtr = make_cudaPitchedPtr(
+      to, row(box.size[0]), static_cast<std::size_t>(box.size[0]), static_cast<std::size_t>(box.size[1]));
+    copy.extent =
+      make_cudaExtent(row(box.size[0]), static_cast<std::size_t>(box.size[1]), static_cast<std::size_t>(box.size[2]));
+    copy.kind = cudaMemcpyHostToDevice;
+    CheckCuda(cudaMemcpy3DAsync(&copy, stream), "copying the levels to the device");
+  }
+
+  DeviceBuffer<char> m_Buffer;
+  char *             m_Scratch{ nullptr };
+  std::uint64_t      m_ScratchBytes{ 0 };
+  char *             m_Selection{ nullptr };
+  char *             m_Intensities{ nullptr };
+  char *             m_Levels{ nullptr };
+  CudaEvent          m_Copied;
+  CudaEvent          m_Started;
+  CudaEvent          m_Finished;
+  CudaEvent          m_Ordered;
+};
+
+/** Slabs of a size that fits, and the slots for them. */
+struct CudaSlabEngine::Layout
+{
+  explicit Layout(const Slabs & theSlabs)
+    : slabs(theSlabs)
+  {}
+  // All work ends before the buffers are freed, which another job may get, and the streams are put back.
+  ~Layout()
+  {
+    cudaStreamSynchronize(kernels);
+    for (const auto & slot : slots)
+    {
+      cudaStreamSynchronize(slot->stream);
+    }
+  }
+
+  const Slabs                              slabs;
+  const CudaStream                         kernels;
+  std::vector<std::unique_ptr<CudaStream>> copies;
+  std::vector<std::unique_ptr<Slot>>       slots;
+};
+
+CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole,
+                               const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
+                               std::uint64_t budget)
+  : m_Job(job)
+  , m_Whole(whole)
+{
+  const auto rowBytes =
+    static_cast<std::uint64_t>(job.outputSize[0] * whole.numberOfComponents) * ComponentBytes(whole);
+  std::int64_t rows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
+  rows = std::max(rows, preferredPlanes * job.outputSize[1]);
+  rows = std::min(rows, job.outputSize[1] * job.outputSize[2]);
+  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking, true))
+  {
+    return;
+  }
+  const std::uint64_t memory = UsableDeviceMemory(budget);
+  if (!HalveUntilItFits(
+        rows, 1, [&](std::int64_t size) { return this->TryLayout(size, scratchBytes, otherBytes, memory, false); }))
+  {
+    throw CudaOutOfMemory("The smallest slab needs " + std::to_string(m_NeededBytes) + " bytes of device memory, but " +
+                          std::to_string(memory) +
+                          " can be used. Free memory on the device, or set a larger DeviceMemoryBudget if one is set.");
+  }
+}
+
+CudaSlabEngine::~CudaSlabEngine() = default;
+
+bool
+CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
+                          std::uint64_t memory, bool withMaximum)
+{
+  const Slabs         slabs(m_Job.outputSize, rows);
+  const Triple &      size = slabs.GetMaxSize();
+  const std::uint64_t slots = slabs.GetNumber() > 1 ? 2 : 1;
+  TextureTask         slab = m_Whole;
+  std::uint64_t       levelVoxels = 1;
+  for (int d = 0; d < 3; ++d)
+  {
+    slab.outputSize[d] = size[d];
+    slab.levelsSize[d] = std::min(m_Whole.levelsSize[d], size[d] + m_Whole.window[d] - 1);
+    levelVoxels *= static_cast<std::uint64_t>(slab.levelsSize[d]);
+  }
+  const CudaScratchBytes scratch = scratchBytes(slab);
+  const std::uint64_t    voxels = NumberOfVoxels(size);
+  Slot::Bytes            bytes{ voxels * static_cast<std::uint64_t>(slab.numberOfComponents) * ComponentBytes(slab),
+                     scratch.minimum,
+                     m_Whole.selection != nullptr ? voxels : 0,
+                     levelVoxels * IntensityBytes(slab),
+                     levelVoxels * sizeof(std::uint16_t) };
+  m_NeededBytes = slots * bytes.Sum() + otherBytes;
+  if (m_NeededBytes > memory)
+  {
+    return false;
+  }
+  const std::uint64_t free = (memory - m_NeededBytes) / slots;
+  if (withMaximum && scratch.minimum + free < std::min(scratch.maximum, preferredScratchBytes))
+  {
+    return false;
+  }
+  bytes.scratch =
+    std::max(scratch.minimum, std::min({ scratch.maximum, scratch.minimum + free, preferredScratchBytes }));
+  // Rounding up must not exceed the budget.
+  bytes.scratch = std::max(scratch.minimum, bytes.scratch / 256 * 256);
+  auto layout = std::make_unique<Layout>(slabs);
+  for (std::uint64_t slot = 0; slot < slots; ++slot)
+  {
+    if (slots > 1)
+    {
+      layout->copies.push_back(std::make_unique<CudaStream>());
+    }
+    layout->slots.push_back(std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels));
+    // Another program may have taken memory since it was counted.
+    if (!layout->slots.back()->TryAllocate(bytes))
+    {
+      return false;
+    }
+  }
+  m_Layout = std::move(layout);
+  return true;
+}
+
+void
+CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
+{
+  const Slabs &      slabs = m_Layout->slabs;
+  CudaStaging        staging(m_Job.execution);
+  const std::int64_t number = slabs.GetNumber();
+  const std::size_t  voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
+  const auto slotOf = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };
+  Triple     start;
+  Triple     size;
+  const auto startSlab = [&](std::int64_t slab) {
+    slabs.Get(slab, start, size);
+    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, staging, m_Layout->kernels);
+  };
+  startSlab(0);
+  for (std::int64_t slab = 0; slab < number; ++slab)
+  {
+    if (slab + 1 < number)
+    {
+      startSlab(slab + 1);
+    }
+    const Slot & slot = slotOf(slab);
+    slabs.Get(slab, start, size);
+    const std::int64_t first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
+    char * const       output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
+    const std::size_t  outputBytes = NumberOfVoxels(size) * voxelBytes;
+    std::size_t        arrived = 0;
+    if (outputBytes >= minBytesToTouch && (slab == 0 || !PopulatesHugePages()))
+    {
+      // While the kernels run. Copies provide the pages of later slabs themselves.
+      TouchMemory(output, outputBytes, m_Job.execution);
+    }
+    staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {
+      m_Job.execution.ReportProgress((arrived + bytes) / voxelBytes - arrived / voxelBytes);
+      arrived += bytes;
+    });
+    report.kernelMilliseconds += slot.KernelMilliseconds();
+  }
+  report.numberOfSlabs = static_cast<std::uint64_t>(number);
+}
+} // namespace voxelmaps

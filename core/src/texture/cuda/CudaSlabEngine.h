@@ -1,0 +1,85 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaSlabEngine_h
+#define CudaSlabEngine_h
+
+#include "texture/TextureTask.h"
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+
+namespace voxelmaps
+{
+/** Device memory that a method needs for a slab beside levels and output, and the most it can use. */
+struct CudaScratchBytes
+{
+  std::uint64_t minimum{ 0 };
+  std::uint64_t maximum{ 0 };
+};
+
+/** What a method needs to run beside its task. */
+struct CudaMethodResources
+{
+  cudaStream_t stream;
+  /** Device memory, at least the minimum of CudaScratchBytes. */
+  void *        scratch;
+  std::uint64_t scratchBytes;
+  /** To be called now and then by methods that take long; throws to end the job. */
+  std::function<void()> checkAbort;
+};
+
+/** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory,
+ * copies levels, intensities and selection to the device and the output to the host, and overlaps copies and kernels.
+ */
+class CudaSlabEngine
+{
+public:
+  using ScratchBytesFunction = std::function<CudaScratchBytes(const TextureTask & slab)>;
+  using ComputeFunction = std::function<void(const TextureTask & slab, const CudaMethodResources & resources)>;
+
+  /** Allocates the buffers. Throws CudaOutOfMemory if the smallest slab, and what else the caller allocates, need more
+   * memory than the budget in bytes, or than is free; 0 for no budget. */
+  CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const ScratchBytesFunction & scratchBytes,
+                 std::uint64_t otherBytes, std::uint64_t budget);
+  ~CudaSlabEngine();
+
+  /** Compute the slabs one after the other; compute is called with device pointers and launches kernels in the stream
+   * of the resources. */
+  void
+  Compute(const ComputeFunction & compute, CudaReport & report);
+
+private:
+  class Slabs;
+  class Slot;
+  struct Layout;
+
+  /** False if so many rows do not fit; withMaximum, if they do not fit with all scratch memory that is of use. */
+  bool
+  TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
+            std::uint64_t memory, bool withMaximum);
+
+  const TextureFeatureMapJob & m_Job;
+  const TextureTask &          m_Whole;
+  std::unique_ptr<Layout>      m_Layout;
+  std::uint64_t                m_NeededBytes{ 0 };
+};
+} // namespace voxelmaps
+
+#endif // CudaSlabEngine_h

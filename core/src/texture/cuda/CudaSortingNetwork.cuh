@@ -1,0 +1,97 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaSortingNetwork_cuh
+#define CudaSortingNetwork_cuh
+
+#include "common/HostDevice.h"
+
+#include <cstdint>
+#include <utility>
+
+// Batcher's odd-even merge sort of keys in registers: all indices are known at compile time.
+namespace voxelmaps
+{
+/** Whether the network of VNumber keys compares key i with key i + VStep in the round that merges lists of VMerged
+ * keys.
+ */
+template <int VNumber, int VMerged, int VStep>
+VOXELMAPS_HOST_DEVICE constexpr bool
+IsCompared(int i)
+{
+  constexpr int skipped = VStep % VMerged;
+  return i >= skipped && (i - skipped) % (2 * VStep) < VStep && i + VStep < VNumber &&
+         i / (2 * VMerged) == (i + VStep) / (2 * VMerged);
+}
+
+/** Two keys of 16 bits per word: both halves are sorted at once, each for itself. */
+VOXELMAPS_HOST_DEVICE inline void
+CompareExchange(std::uint32_t & a, std::uint32_t & b)
+{
+#if defined(__CUDA_ARCH__)
+  const std::uint32_t least = __vminu2(a, b);
+  b = __vmaxu2(a, b);
+  a = least;
+#else
+  const auto          halves = [](std::uint32_t low, std::uint32_t high) { return (high << 16) | low; };
+  const std::uint32_t aLow = a & 0xffffu;
+  const std::uint32_t bLow = b & 0xffffu;
+  const std::uint32_t aHigh = a >> 16;
+  const std::uint32_t bHigh = b >> 16;
+  a = halves(aLow < bLow ? aLow : bLow, aHigh < bHigh ? aHigh : bHigh);
+  b = halves(aLow < bLow ? bLow : aLow, aHigh < bHigh ? bHigh : aHigh);
+#endif
+}
+
+template <int VNumber, int VMerged, int VStep, int VKey>
+VOXELMAPS_HOST_DEVICE inline void
+CompareKey(std::uint32_t (&keys)[VNumber])
+{
+  if constexpr (IsCompared<VNumber, VMerged, VStep>(VKey))
+  {
+    CompareExchange(keys[VKey], keys[VKey + VStep]);
+  }
+}
+
+template <int VNumber, int VMerged, int VStep, int... VKeys>
+VOXELMAPS_HOST_DEVICE inline void
+CompareKeys(std::uint32_t (&keys)[VNumber], std::integer_sequence<int, VKeys...>)
+{
+  (CompareKey<VNumber, VMerged, VStep, VKeys>(keys), ...);
+}
+
+/** Sort both halves of the words, in ascending order. */
+template <int VNumber, int VMerged = 1, int VStep = VMerged>
+VOXELMAPS_HOST_DEVICE inline void
+SortHalves(std::uint32_t (&keys)[VNumber])
+{
+  if constexpr (VMerged < VNumber)
+  {
+    CompareKeys<VNumber, VMerged, VStep>(keys, std::make_integer_sequence<int, VNumber>());
+    if constexpr (VStep > 1)
+    {
+      SortHalves<VNumber, VMerged, VStep / 2>(keys);
+    }
+    else
+    {
+      SortHalves<VNumber, 2 * VMerged, 2 * VMerged>(keys);
+    }
+  }
+}
+} // namespace voxelmaps
+
+#endif // CudaSortingNetwork_cuh

@@ -1,0 +1,462 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceRandomCase.h"
+#include "TextureJobChecks.h"
+
+#include "voxelmaps/CooccurrenceJob.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = voxelmaps::CooccurrenceJob;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
+using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckFeaturesAlone;
+using VoxelMapsTest::CheckRegions;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::GetEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::isCudaTest;
+using VoxelMapsTest::RandomNumbers;
+
+/** Compare a case, computed by all engines and in all ways, with the oracle. */
+template <typename TReal>
+void
+CheckCase(const CooccurrenceRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+{
+  CheckAllEnginesAndWindowWalk<TReal>(
+    MakeCooccurrenceJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
+      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+    });
+}
+
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
+  {
+    RandomNumbers          random(seed);
+    CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
+    const std::string      holes = DrawHoles(randomCase.common.levels, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+    if (random.Chance(0.5))
+    {
+      CheckCase<float>(randomCase, random, 15000);
+    }
+    else
+    {
+      CheckCase<double>(randomCase, random, 15000);
+    }
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+/** Noise with holes, and all features. */
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+{
+  explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
+    : NoiseJobOf(size, numberOfGrayLevels)
+  {
+    job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+    job.features = Enums::GetAllFeatures();
+  }
+};
+} // namespace
+
+TEST(CooccurrenceJob, RandomCasesIn2D)
+{
+  CheckRandomCases(610000, 2, 1200);
+}
+
+TEST(CooccurrenceJob, RandomCasesIn3D)
+{
+  CheckRandomCases(620000, 3, 1200);
+}
+
+TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
+{
+  // Moments in 64, 128 and 256 bits, sums of halves, counts beyond 16 bits, levels by rank and by level.
+  const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } }, { { 11, 11, 11 } },
+                                     { { 9, 9, 9 } },    { { 255, 3, 3 } },   { { 3, 250, 2 } } };
+  const std::vector<std::uint32_t> numbersOfLevels{ 2, 33, 256, 1000, 65535 };
+  std::uint64_t                    seed = 630000;
+  for (const Triple & window : windows)
+  {
+    for (const std::uint32_t levels : numbersOfLevels)
+    {
+      for (const std::int64_t used : { std::int64_t{ 3 }, std::int64_t{ levels } })
+      {
+        RandomNumbers          random(++seed);
+        CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 3, 65535, random);
+        RunLengthRandomCase &  common = randomCase.common;
+        common.numberOfGrayLevels = levels;
+        randomCase.parameters.numberOfGrayLevels = levels;
+        common.window.size = window;
+        for (unsigned int axis = 0; axis < 3; ++axis)
+        {
+          common.levels.size[axis] = window[axis] + (axis == 0 ? 6 : random.Below(2));
+          common.window.anchor[axis] = random.Below(window[axis]);
+          common.regionIndex[axis] = std::min<std::int64_t>(common.window.anchor[axis], common.levels.size[axis] - 1);
+          common.regionSize[axis] =
+            axis == 0 ? std::min<std::int64_t>(4, common.levels.size[0] - common.regionIndex[0]) : 1;
+        }
+        common.levels.values.resize(
+          static_cast<std::size_t>(common.levels.size[0] * common.levels.size[1] * common.levels.size[2]));
+        std::vector<std::uint16_t> palette{ 1, static_cast<std::uint16_t>(levels) };
+        while (static_cast<std::int64_t>(palette.size()) < used)
+        {
+          palette.push_back(static_cast<std::uint16_t>(random.Between(1, levels)));
+        }
+        const double change = random.OneOf<double>({ 0.01, 0.2, 1.0 });
+        for (std::size_t i = 0; i < common.levels.values.size(); ++i)
+        {
+          common.levels.values[i] =
+            i == 0 || random.Chance(change) ? random.OneOf(palette) : common.levels.values[i - 1];
+        }
+        randomCase.parameters.offsets.resize(std::min<std::size_t>(randomCase.parameters.offsets.size(), 3));
+        common.offsets = randomCase.parameters.offsets;
+        LeaveOutLargeCorrelations(randomCase);
+        SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
+        CheckCase<double>(randomCase, random, 100);
+        if (::testing::Test::HasFailure())
+        {
+          return;
+        }
+      }
+    }
+  }
+}
+
+// Matrices side by side, alone, and more levels than a vector or warp computes at once.
+TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
+{
+  std::uint64_t seed = 640000;
+  for (const std::uint32_t levels : { 33u, 60u, 130u, 513u })
+  {
+    for (const bool symmetric : { true, false })
+    {
+      RandomNumbers          random(++seed);
+      CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2, 2, random);
+      RunLengthRandomCase &  common = randomCase.common;
+      common.levels.size = { { 44, 40, 1 } };
+      common.levels.values.clear();
+      for (std::int64_t i = 0; i < 44 * 40; ++i)
+      {
+        // Every level occurs, and most pairs are of levels that are close to each other.
+        const std::int64_t level = i * levels / (44 * 40) + random.Between(-3, 3);
+        common.levels.values.push_back(
+          static_cast<std::uint16_t>(std::min<std::int64_t>(std::max<std::int64_t>(level, 1), levels)));
+      }
+      common.numberOfGrayLevels = levels;
+      common.window = { { { 40, 40, 1 } }, { { 20, 20, 0 } } };
+      common.regionIndex = { { 20, 20, 0 } };
+      common.regionSize = { { 2, 1, 1 } };
+      common.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
+      randomCase.parameters.offsets = common.offsets;
+      randomCase.parameters.symmetric = symmetric;
+      randomCase.parameters.numberOfGrayLevels = levels;
+      randomCase.parameters.features = { Job::Feature::MaximalCorrelationCoefficient };
+      SCOPED_TRACE(::testing::Message() << randomCase);
+      if (levels < 200)
+      {
+        CheckCase<double>(randomCase, random, 1);
+        continue;
+      }
+      // The oracle would take minutes.
+      Job        job = MakeCooccurrenceJob(randomCase);
+      const auto first = ComputeJob<double>(job);
+      job.widestInstructionSet = voxelmaps::InstructionSet::Baseline;
+      EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
+      job.widestInstructionSet = voxelmaps::InstructionSet::AVX2;
+      job.walkWindows = true;
+      EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
+      EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](double value) { return value > 0.5 && value <= 1.0; }));
+    }
+  }
+}
+
+// Matrices are computed side by side: those of their neighbors must not matter.
+TEST(CooccurrenceJob, MaximalCorrelationBesideLargeMatrices)
+{
+  const Triple size{ { 80, 15, 1 } };
+  for (const std::uint32_t levels : { 20u, 40u, 95u, 200u })
+  {
+    RandomNumbers              random(levels);
+    std::vector<std::uint16_t> image(static_cast<std::size_t>(size[0] * size[1]));
+    for (std::int64_t i = 0; i < size[0] * size[1]; ++i)
+    {
+      // A pair of one level, a gap as wide as the window, and texture.
+      const std::int64_t x = i % size[0];
+      image[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(x >= 20 ? random.Between(1, levels)
+                                                                      : i / size[0] == 7 && x < 2 ? 1
+                                                                                                  : 0);
+    }
+    for (const bool symmetric : { true, false })
+    {
+      Job job;
+      job.levels = image.data();
+      job.levelsSize = size;
+      job.outputIndex = { { 0, 7, 0 } };
+      job.outputSize = { { size[0], 1, 1 } };
+      job.numberOfGrayLevels = levels;
+      job.windowSize = { { 15, 15, 1 } };
+      job.windowAnchor = { { 7, 7, 0 } };
+      job.offsets = { { { 1, 0, 0 } } };
+      job.features = { Job::Feature::MaximalCorrelationCoefficient };
+      job.symmetric = symmetric;
+      const auto row = ComputeJob<double>(job);
+      EXPECT_EQ(0.0, row[0]);
+      EXPECT_EQ(0.0, row[1]);
+      job.outputSize = { { 1, 1, 1 } };
+      for (const std::int64_t x : { 0, 1, 20, 26, 50, 79 })
+      {
+        job.outputIndex[0] = x;
+        EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
+        if (!isCudaTest)
+        {
+          job.walkWindows = true;
+          EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
+          job.walkWindows = false;
+        }
+      }
+    }
+  }
+}
+
+TEST(CooccurrenceJob, MaximalCorrelationOfProductMatrices)
+{
+  for (const int levels : { 2, 20, 64, 100 })
+  {
+    // All pairs along x, each of them once, or as often as the second level.
+    for (const bool weighted : { false, true })
+    {
+      std::vector<std::uint16_t> image;
+      for (int a = 1; a <= levels; ++a)
+      {
+        for (int b = 1; b <= levels; ++b)
+        {
+          for (int i = 0; i < (weighted && levels <= 20 ? a * b : 1); ++i)
+          {
+            image.insert(image.end(), { static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b) });
+          }
+        }
+      }
+      image.resize((image.size() + 499) / 500 * 500);
+      const auto planes = static_cast<std::int64_t>(image.size() / 500);
+      if (planes > 130)
+      {
+        continue; // more than 65535 voxels
+      }
+      Job job;
+      job.levels = image.data();
+      job.levelsSize = { { 2, 250, planes } };
+      job.outputSize = { { 2, 1, 1 } };
+      job.numberOfGrayLevels = static_cast<std::uint32_t>(levels);
+      job.windowSize = job.levelsSize;
+      job.offsets = { { { 1, 0, 0 } } };
+      job.features = { Job::Feature::MaximalCorrelationCoefficient };
+      for (const bool symmetric : { true, false })
+      {
+        job.symmetric = symmetric;
+        EXPECT_EQ(0.0, ComputeJob<double>(job)[0]) << levels << " levels";
+      }
+    }
+  }
+}
+
+TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
+{
+  using Set = voxelmaps::InstructionSet;
+  for (const std::uint32_t levels : { 3u, 16u, 40u, 300u })
+  {
+    for (const bool symmetric : { true, false })
+    {
+      NoiseJob noise(Triple{ { 61, 7, 3 } }, levels);
+      noise.job.symmetric = symmetric;
+      const auto widest = ComputeJob<double>(noise.job);
+      for (const Set set : { Set::Baseline, Set::AVX2 })
+      {
+        noise.job.widestInstructionSet = set;
+        EXPECT_TRUE(HasSameBits(widest, ComputeJob<double>(noise.job)));
+      }
+    }
+  }
+}
+
+// Matrices of a hundred levels: each takes a fraction of a millisecond, and those of a row seconds.
+TEST(CooccurrenceJob, LooksForAbortsBetweenCorrelations)
+{
+  NoiseJob noise(Triple{ { 40, 3, 3 } }, 256);
+  noise.job.windowSize = { { 7, 7, 3 } };
+  noise.job.windowAnchor = { { 3, 3, 1 } };
+  noise.job.features = { Job::Feature::MaximalCorrelationCoefficient };
+  using Clock = std::chrono::steady_clock;
+  auto            last = Clock::now();
+  Clock::duration longest{};
+  noise.job.execution.reportProgress = [&](std::uint64_t) {
+    const auto now = Clock::now();
+    longest = std::max(longest, now - last);
+    last = now;
+  };
+  ComputeJob<float>(noise.job);
+  EXPECT_LT(longest, std::chrono::milliseconds(1000));
+}
+
+TEST(CooccurrenceJob, AbortsInLargeCorrelations)
+{
+  // One matrix takes half a minute.
+  constexpr std::int64_t     side = 64;
+  std::vector<std::uint16_t> levels(side * side);
+  RandomNumbers              random(11);
+  for (std::uint16_t & level : levels)
+  {
+    level = static_cast<std::uint16_t>(random.Between(1, 4096));
+  }
+  double output = 0.0;
+  Job    job;
+  job.levels = levels.data();
+  job.levelsSize = { { side, side, 1 } };
+  job.outputIndex = { { side / 2, side / 2, 0 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.output = &output;
+  job.outputIsDouble = true;
+  job.numberOfGrayLevels = 4096;
+  job.windowSize = { { side, side, 1 } };
+  job.windowAnchor = { { side / 2, side / 2, 0 } };
+  job.offsets = { { { 1, 0, 0 } } };
+  job.features = { Job::Feature::MaximalCorrelationCoefficient };
+  const auto start = std::chrono::steady_clock::now();
+  job.execution.reportProgress = [&start](std::uint64_t) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(200))
+    {
+      throw std::runtime_error("enough");
+    }
+  };
+  EXPECT_THROW(GetEngines(job).front().compute(job), std::runtime_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(CooccurrenceJob, WorkersDoNotChangeBits)
+{
+  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
+}
+
+TEST(CooccurrenceJob, RegionsDoNotChangeBits)
+{
+  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
+}
+
+TEST(CooccurrenceJob, AFeatureHasTheSameBitsInAnySelection)
+{
+  for (const std::uint32_t levels : { 5u, 300u, 65535u })
+  {
+    for (const bool symmetric : { false, true })
+    {
+      NoiseJob noise(Triple{ { 20, 9, 3 } }, levels);
+      noise.job.symmetric = symmetric;
+      CheckFeaturesAlone(noise.job);
+    }
+  }
+}
+
+TEST(CooccurrenceJob, ASelectionIsComputedAlone)
+{
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
+}
+
+TEST(CooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
+{
+  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
+}
+
+TEST(CooccurrenceJob, RefusesWhatBreaksARule)
+{
+  const NoiseJob noise(Triple{ { 4, 3, 1 } });
+  Job            job = noise.job;
+  job.offsets.clear();
+  ExpectRefusal(job, { "0", "offsets", "4096" });
+  job.offsets.assign(4097, Triple{ { 1, 0, 0 } });
+  ExpectRefusal(job, { "4097", "offsets", "4096" });
+  job.offsets = { { { 1, 0, 0 } }, { { 0, 0, 0 } } };
+  ExpectRefusal(job, { "offset", "0, 0, 0" });
+  job.offsets = { { { 1, 255, 0 } } };
+  ExpectRefusal(job, { "offset", "255", "254" });
+  job.offsets = { { { 1, 0, -255 } } };
+  ExpectRefusal(job, { "offset", "255", "254" });
+
+  job = noise.job;
+  job.features.clear();
+  ExpectRefusal(job, { "0", "features", "24" });
+  job.features = { Job::Feature::Contrast, static_cast<Job::Feature>(24) };
+  ExpectRefusal(job, { "features", "24" });
+  job.features = { Job::Feature::Contrast, Job::Feature::Contrast };
+  ExpectRefusal(job, { "twice", "4" });
+
+  job = noise.job;
+  job.windowSize = { { 64, 64, 1 } };
+  job.windowAnchor = { { 32, 32, 0 } };
+  job.numberOfGrayLevels = 65535;
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+  job.windowSize = { { 65, 64, 1 } };
+  ExpectRefusal(job, { "4160", "65535", "MaximalCorrelationCoefficient", "4096" });
+  job.numberOfGrayLevels = 4096;
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+  job.numberOfGrayLevels = 4097;
+  ExpectRefusal(job, { "4160", "4097", "MaximalCorrelationCoefficient", "4096" });
+  job.features = { Job::Feature::Contrast };
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+
+  job = noise.job;
+  job.aggregation = static_cast<Job::Aggregation>(3);
+  ExpectRefusal(job, { "aggregation", "3" });
+
+  // 64 offsets of up to 65535 pairs each are possible, 70 are too many if they are merged.
+  job = noise.job;
+  job.windowSize = { { 255, 255, 1 } };
+  job.offsets.clear();
+  for (std::int64_t x = 1; x <= 70; ++x)
+  {
+    job.offsets.push_back({ { 1, x, 0 } });
+  }
+  job.aggregation = Job::Aggregation::Average;
+  job.features = { Job::Feature::Contrast };
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+  job.offsets.resize(60);
+  job.aggregation = Job::Aggregation::Merge;
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+  for (std::int64_t x = 1; x <= 60; ++x)
+  {
+    job.offsets.push_back({ { 2, x, 0 } });
+  }
+  ExpectRefusal(job, { "merged", "4194304" });
+}

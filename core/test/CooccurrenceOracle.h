@@ -1,0 +1,95 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrenceOracle_h
+#define CooccurrenceOracle_h
+
+#include "RunLengthOracle.h"
+
+#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+/** Co-occurrence features by brute force, from their definitions: the matrix is a map, moments are sums of powers of
+ * deviations from the mean in exact fractions, logarithms are those of long double.
+ *
+ * Only names of features and aggregations are shared with the module; no formula and no algorithm is. */
+namespace CooccurrenceOracle
+{
+using Triple = RunLengthOracle::Triple;
+using Levels = RunLengthOracle::Levels;
+using Window = RunLengthOracle::Window;
+using Feature = voxelmaps::CooccurrenceFeatureMapEnums::Feature;
+using Aggregation = voxelmaps::CooccurrenceFeatureMapEnums::Aggregation;
+
+/** Number of pairs of each (level, level); a symmetric matrix has both orders. */
+using Matrix = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+/** What one component must be. */
+struct Value
+{
+  /** The value in double, if it has to be met exactly. */
+  bool   isExact{ false };
+  double exact{ 0.0 };
+  /** The value up to the rounding of long double, and what that rounding may be. */
+  long double reference{ 0.0L };
+  long double uncertainty{ 0.0L };
+  /** Whether it stands for a matrix without pairs. */
+  bool isEmpty{ false };
+};
+
+struct Parameters
+{
+  std::vector<Triple>  offsets;
+  std::vector<Feature> features;
+  Aggregation          aggregation{ Aggregation::Average };
+  bool                 symmetric{ true };
+  std::uint32_t        numberOfGrayLevels{ 2 };
+};
+
+/** Add the pairs of the window at a position with one offset; the window ends at the image's border. */
+void
+AddPairs(const Levels & levels, const Window & window, const Triple & position, const Triple & offset, bool symmetric,
+         Matrix & matrix);
+
+/** A feature of one matrix that has pairs. The uncertainty of mutual information is that of terms n log2 n in fixed
+ * point, whose bits follow from the greatest possible sum of a matrix. */
+Value
+ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint32_t numberOfGrayLevels,
+               std::int64_t greatestTotal);
+
+/** All components at a voxel that has a level. */
+std::vector<Value>
+ComputeFeatures(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters);
+
+/** Whether a result is what it must be: equal to the rounded exact value, within two units in the last place of a float
+ * of the reference, or the value of matrices without pairs. */
+bool
+Agrees(const Value & expected, float actual, double emptyValue);
+bool
+Agrees(const Value & expected, double actual, double emptyValue);
+
+/** All digits of an expectation, for messages. */
+std::string
+ToString(const Value & value);
+} // namespace CooccurrenceOracle
+
+#endif // CooccurrenceOracle_h

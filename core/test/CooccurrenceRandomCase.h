@@ -1,0 +1,78 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrenceRandomCase_h
+#define CooccurrenceRandomCase_h
+
+#include "CooccurrenceOracle.h"
+#include "RunLengthRandomCase.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "voxelmaps/CooccurrenceJob.h"
+
+#include <limits>
+#include <ostream>
+#include <vector>
+
+/** What a co-occurrence test is drawn from, without ITK types. */
+struct CooccurrenceRandomCase
+{
+  /** Levels, window and region; its features and aggregation do not matter. */
+  RunLengthRandomCase            common;
+  CooccurrenceOracle::Parameters parameters;
+  double                         emptyValue{ std::numeric_limits<double>::quiet_NaN() };
+
+  std::size_t
+  GetNumberOfComponents() const
+  {
+    return parameters.features.size() *
+           (parameters.aggregation == CooccurrenceOracle::Aggregation::PerDirection ? parameters.offsets.size() : 1);
+  }
+};
+
+std::ostream &
+operator<<(std::ostream & out, const CooccurrenceRandomCase & randomCase);
+
+/** Offsets of distance 1, or up to 3 voxels in any direction, some of which windows do not hold. */
+std::vector<CooccurrenceOracle::Triple>
+DrawPairOffsets(unsigned int dimension, bool symmetric, VoxelMapsTest::RandomNumbers & random);
+
+/** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
+CooccurrenceRandomCase
+DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
+                           VoxelMapsTest::RandomNumbers & random);
+
+/** Leave out the maximal correlation coefficient where windows can have hundreds of levels, which takes the oracle too
+ * long. */
+void
+LeaveOutLargeCorrelations(CooccurrenceRandomCase & randomCase);
+
+/** The job of a case, without output buffer. */
+voxelmaps::CooccurrenceJob
+MakeCooccurrenceJob(const CooccurrenceRandomCase & randomCase);
+
+/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
+ *
+ * The budget bounds the oracle's work, in voxels visited. */
+bool
+AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
+                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+bool
+AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
+                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+
+#endif // CooccurrenceRandomCase_h

@@ -1,0 +1,368 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceRandomCase.h"
+#include "CudaTestUtilities.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "voxelmaps/CudaCooccurrenceJob.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+// What only the CUDA engine has; everything else is tested by itkCooccurrenceJobGTest.cxx, compiled for CUDA.
+namespace
+{
+using Job = voxelmaps::CooccurrenceJob;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
+using Method = Enums::CudaMethod;
+using Options = voxelmaps::CudaCooccurrenceOptions;
+using Report = voxelmaps::CudaCooccurrenceReport;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
+
+class CudaCooccurrenceJob : public VoxelMapsTest::CudaTest
+{};
+
+std::size_t
+CountNumbers(const Job & job)
+{
+  return job.GetNumberOfComponents() *
+         static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
+}
+
+template <typename TReal>
+std::vector<TReal>
+ComputeOnCpu(Job job)
+{
+  std::vector<TReal> output(CountNumbers(job));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
+  job.execution.parallelFor = RunThreads;
+  voxelmaps::ComputeCooccurrenceFeatureMaps(job);
+  return output;
+}
+
+/** Compute into a buffer that was filled with what cannot be a result. */
+template <typename TReal>
+std::vector<TReal>
+ComputeOnDevice(Job job, Method method, Report & report, std::uint64_t memoryBudget = 0)
+{
+  std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  Options options;
+  options.method = method;
+  options.memoryBudget = memoryBudget;
+  report = voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  return output;
+}
+
+template <typename TReal>
+std::vector<TReal>
+ComputeOnDevice(const Job & job, Method method)
+{
+  Report report;
+  return ComputeOnDevice<TReal>(job, method, report);
+}
+
+/** Expect that Automatic chooses a method, and that all methods give the bits of the CPU. */
+void
+ExpectBitsOfTheCpu(const Job & job, Method expectedMethod)
+{
+  const auto expected = ComputeOnCpu<double>(job);
+  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    Report report;
+    ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
+    EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+  }
+}
+
+/** Levels with holes, and a job over them with all features and the offsets of all neighbors. */
+struct SceneJob
+{
+  SceneJob(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels, double chanceOfNewLevel,
+           double chanceOfHoles = 0.0)
+  {
+    RandomNumbers random(5);
+    levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::uint16_t level = static_cast<std::uint16_t>(numberOfGrayLevels);
+    for (std::uint16_t & voxel : levels)
+    {
+      if (random.Chance(chanceOfNewLevel))
+      {
+        level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
+      }
+      voxel = random.Chance(chanceOfHoles) ? std::uint16_t{ 0 } : level;
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    job.outputSize = size;
+    job.windowSize = windowSize;
+    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
+    for (std::int64_t i = 14; i < 27; ++i)
+    {
+      if (size[2] > 1 || i < 18)
+      {
+        job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+      }
+    }
+    job.features = Enums::GetAllFeatures();
+    job.backgroundValue = -1.0;
+  }
+
+  std::vector<std::uint16_t> levels;
+  Job                        job;
+};
+} // namespace
+
+TEST_F(CudaCooccurrenceJob, RandomCasesHaveTheBitsOfTheCpu)
+{
+  std::set<Method> methods;
+  for (std::uint64_t seed = 710000; seed < 710600; ++seed)
+  {
+    RandomNumbers          random(seed);
+    CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2 + seed % 2, 65535, random);
+    const std::string      holes = DrawHoles(randomCase.common.levels, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+    const Job  job = MakeCooccurrenceJob(randomCase);
+    const auto expected = ComputeOnCpu<float>(job);
+    for (const Method method : { Method::Automatic, Method::WindowWalk })
+    {
+      Report report;
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
+      methods.insert(report.method);
+    }
+  }
+  EXPECT_EQ(2u, methods.size());
+}
+
+TEST_F(CudaCooccurrenceJob, SmallCases)
+{
+  // For compute-sanitizer: few voxels, all methods and features.
+  for (const std::uint32_t numberOfGrayLevels : { 5u, 256u, 1000u })
+  {
+    for (const auto aggregation :
+         { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+    {
+      SceneJob                  scene({ { 7, 5, 3 } }, { { 5, 5, 5 } }, numberOfGrayLevels, 0.6, 0.1);
+      std::vector<std::uint8_t> selection(scene.levels.size(), 1);
+      selection[10] = 0;
+      scene.job.selection = selection.data();
+      scene.job.aggregation = aggregation;
+      const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
+      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)
+{
+  // One level in all windows, whose counts are greatest; a few; as many as there are voxels. Beyond 256 levels keys
+  // would not fit 16 bits, and between 64 and 74 formulas change from doubles to 128 bits.
+  for (const std::uint32_t numberOfGrayLevels : { 1u, 2u, 32u, 64u, 70u, 74u, 128u, 255u, 256u, 257u, 65535u })
+  {
+    for (const double chanceOfNewLevel : { 0.0, 0.05, 1.0 })
+    {
+      for (const double chanceOfHoles : { 0.0, 0.2, 0.9 })
+      {
+        SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << " levels, new with " << chanceOfNewLevel
+                                          << ", holes with " << chanceOfHoles);
+        const SceneJob scene({ { 40, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
+        ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels <= 256 ? Method::SortedPairs : Method::WindowWalk);
+      }
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, WindowsWithUpTo127Pairs)
+{
+  // Sums of rows of 127 pairs are up to 254, those of 128 do not fit bytes.
+  struct WindowCase
+  {
+    Triple windowSize;
+    bool   isSorted;
+  };
+  for (const WindowCase & window : { WindowCase{ { { 128, 1, 1 } }, true },
+                                     WindowCase{ { { 129, 1, 1 } }, false },
+                                     WindowCase{ { { 4, 4, 4 } }, true },
+                                     WindowCase{ { { 6, 5, 4 } }, true },
+                                     WindowCase{ { { 7, 6, 3 } }, true },
+                                     WindowCase{ { { 3, 2, 2 } }, true },
+                                     WindowCase{ { { 9, 8, 1 } }, true },
+                                     WindowCase{ { { 17, 8, 1 } }, false },
+                                     WindowCase{ { { 7, 7, 7 } }, false } })
+  {
+    for (const double chanceOfNewLevel : { 0.0, 0.5 })
+    {
+      SCOPED_TRACE(::testing::Message() << window.windowSize[0] << " x " << window.windowSize[1] << " x "
+                                        << window.windowSize[2] << ", " << chanceOfNewLevel);
+      SceneJob scene({ { 150, 9, window.windowSize[2] > 1 ? 5 : 1 } }, window.windowSize, 32, chanceOfNewLevel);
+      scene.job.aggregation = Job::Aggregation::PerDirection;
+      ExpectBitsOfTheCpu(scene.job, window.isSorted ? Method::SortedPairs : Method::WindowWalk);
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, EveryNumberOfLevels)
+{
+  // All sizes of shared memory, for which blocks of different sizes are launched.
+  for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 5, 4, 3 } }, Triple{ { 2, 3, 4 } } })
+  {
+    for (std::uint32_t numberOfGrayLevels = 1; numberOfGrayLevels <= 256; ++numberOfGrayLevels)
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2] << ", "
+                                        << numberOfGrayLevels << " levels");
+      SceneJob scene({ { 9, 5, 3 } }, windowSize, numberOfGrayLevels, 0.6, 0.05);
+      for (const std::size_t features :
+           { std::size_t{ Enums::NumberOfFeatures }, std::size_t{ Enums::NumberOfFeatures } - 1 })
+      {
+        scene.job.features.resize(features);
+        ASSERT_TRUE(
+          HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortedPairs)));
+      }
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, EveryFeatureAlone)
+{
+  for (const std::uint32_t numberOfGrayLevels : { 32u, 200u })
+  {
+    SceneJob scene({ { 40, 11, 6 } }, { { 5, 4, 3 } }, numberOfGrayLevels, 0.7, 0.1);
+    for (const Enums::Feature feature : Enums::GetAllFeatures())
+    {
+      SCOPED_TRACE(::testing::Message() << feature);
+      scene.job.features = { feature };
+      ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
+{
+  SceneJob scene({ { 40, 21, 6 } }, { { 5, 5, 5 } }, 32, 0.7, 0.1);
+  // Also one that no window has a pair of, and both of two opposite ones.
+  scene.job.offsets = { { { 2, 0, 0 } },  { { -2, 1, 0 } },  { { 0, -1, -2 } }, { { 5, 0, 0 } },
+                        { { 4, -4, 4 } }, { { -4, 4, -4 } }, { { 0, 0, 1 } } };
+  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+  {
+    for (const bool symmetric : { true, false })
+    {
+      scene.job.aggregation = aggregation;
+      scene.job.symmetric = symmetric;
+      const bool isSorted = symmetric && aggregation != Job::Aggregation::Merge;
+      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+    }
+  }
+  scene.job.offsets.resize(1);
+  scene.job.symmetric = true;
+  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+}
+
+TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
+{
+  // So much shared memory for the levels of a tile that only small blocks fit: 75 pairs at most.
+  SceneJob scene({ { 300, 262, 1 } }, { { 255, 255, 1 } }, 256, 0.5, 0.1);
+  scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
+  scene.job.outputIndex = { { 120, 124, 0 } };
+  scene.job.outputSize = { { 40, 5, 1 } };
+  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+  scene.job.features.pop_back();
+  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+}
+
+TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)
+{
+  SceneJob scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);
+  // A part of the image, so that slabs reach beyond the output.
+  scene.job.outputIndex = { { 1, 2, 0 } };
+  scene.job.outputSize = { { 40, 24, 7 } };
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Method method : { Method::SortedPairs, Method::WindowWalk })
+  {
+    std::set<std::uint64_t> numbers;
+    bool                    hasEnoughMemory = true;
+    for (std::uint64_t budget = std::uint64_t{ 16 } << 20; hasEnoughMemory && budget > 0; budget = budget * 3 / 4)
+    {
+      try
+      {
+        Report report;
+        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, budget))) << method;
+        numbers.insert(report.numberOfSlabs);
+      }
+      catch (const std::runtime_error &)
+      {
+        hasEnoughMemory = false;
+      }
+    }
+    EXPECT_EQ(1u, *numbers.begin());
+    EXPECT_GE(*numbers.rbegin(), 7u);
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, AMethodThatCannotTakeAJobSaysSo)
+{
+  const SceneJob scene({ { 9, 8, 7 } }, { { 3, 3, 3 } }, 300, 0.5);
+  try
+  {
+    ComputeOnDevice<float>(scene.job, Method::SortedPairs);
+    FAIL() << "no error";
+  }
+  catch (const std::runtime_error & error)
+  {
+    const std::string message = error.what();
+    EXPECT_NE(std::string::npos, message.find("SortedPairs cannot take")) << message;
+    EXPECT_NE(std::string::npos, message.find("300")) << message;
+    EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
+{
+  SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Method method : { Method::SortedPairs, Method::WindowWalk })
+  {
+    Job aborted = scene.job;
+    aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("enough"); };
+    try
+    {
+      ComputeOnDevice<float>(aborted, method);
+      FAIL() << "no error";
+    }
+    catch (const std::runtime_error & error)
+    {
+      EXPECT_STREQ("enough", error.what());
+    }
+    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method)));
+  }
+}

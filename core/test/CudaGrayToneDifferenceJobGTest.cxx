@@ -1,0 +1,301 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTestUtilities.h"
+#include "GrayToneDifferenceRandomCase.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "voxelmaps/CudaGrayToneDifferenceJob.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+// What only the CUDA engine has; everything else is tested by itkGrayToneDifferenceJobGTest.cxx, compiled for CUDA.
+namespace
+{
+using Job = voxelmaps::GrayToneDifferenceJob;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
+using Method = Enums::CudaMethod;
+using Options = voxelmaps::CudaGrayToneDifferenceOptions;
+using Report = voxelmaps::CudaGrayToneDifferenceReport;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RunThreads;
+
+class CudaGrayToneDifferenceJob : public VoxelMapsTest::CudaTest
+{};
+
+std::size_t
+CountNumbers(const Job & job)
+{
+  return job.features.size() * static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
+}
+
+template <typename TReal>
+std::vector<TReal>
+ComputeOnCpu(Job job)
+{
+  std::vector<TReal> output(CountNumbers(job));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
+  job.execution.parallelFor = RunThreads;
+  voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job);
+  return output;
+}
+
+/** Compute into a buffer that was filled with what cannot be a result. */
+template <typename TReal>
+std::vector<TReal>
+ComputeOnDevice(Job job, Method method, Report & report, std::uint64_t memoryBudget = 0)
+{
+  std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  Options options;
+  options.method = method;
+  options.memoryBudget = memoryBudget;
+  report = voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options);
+  return output;
+}
+
+/** Expect that Automatic chooses a method, and that all methods give the bits of the CPU. */
+void
+ExpectBitsOfTheCpu(const Job & job, Method expectedMethod)
+{
+  const auto expected = ComputeOnCpu<double>(job);
+  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    Report report;
+    ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
+    EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+  }
+}
+
+/** Levels with holes, and a job over them with all features and the offsets of all neighbors. */
+struct SceneJob
+{
+  SceneJob(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels, double chanceOfNewLevel,
+           double chanceOfHoles = 0.0)
+  {
+    RandomNumbers random(5);
+    levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::uint16_t level = static_cast<std::uint16_t>(numberOfGrayLevels);
+    for (std::uint16_t & voxel : levels)
+    {
+      if (random.Chance(chanceOfNewLevel))
+      {
+        level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
+      }
+      voxel = random.Chance(chanceOfHoles) ? std::uint16_t{ 0 } : level;
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    job.outputSize = size;
+    job.windowSize = windowSize;
+    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
+    for (std::int64_t i = 14; i < 27; ++i)
+    {
+      job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+    }
+    job.features = Enums::GetAllFeatures();
+    job.backgroundValue = -1.0;
+  }
+
+  std::vector<std::uint16_t> levels;
+  Job                        job;
+};
+} // namespace
+
+TEST_F(CudaGrayToneDifferenceJob, RandomCasesHaveTheBitsOfTheCpu)
+{
+  std::set<Method> methods;
+  for (std::uint64_t seed = 910000; seed < 910600; ++seed)
+  {
+    RandomNumbers                random(seed);
+    GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, 2 + seed % 2, 65535, random);
+    const std::string            holes = DrawHoles(randomCase.common.levels, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+    const Job  job = MakeGrayToneDifferenceJob(randomCase);
+    const auto expected = ComputeOnCpu<float>(job);
+    for (const Method method : { Method::Automatic, Method::WindowWalk })
+    {
+      Report report;
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
+      methods.insert(report.method);
+    }
+  }
+  EXPECT_EQ(2u, methods.size());
+}
+
+TEST_F(CudaGrayToneDifferenceJob, SmallCases)
+{
+  // For compute-sanitizer: few voxels, all methods and features.
+  for (const std::uint32_t numberOfGrayLevels : { 5u, 64u, 5000u })
+  {
+    SceneJob                  scene({ { 7, 5, 3 } }, { { 5, 5, 5 } }, numberOfGrayLevels, 0.6, 0.1);
+    std::vector<std::uint8_t> selection(scene.levels.size(), 1);
+    selection[10] = 0;
+    scene.job.selection = selection.data();
+    ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels < 5000 ? Method::LevelTables : Method::WindowWalk);
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
+{
+  // One level in all windows, a few, as many as there are voxels; blocks of all sizes.
+  for (const std::uint32_t numberOfGrayLevels : { 1u, 2u, 32u, 64u, 128u, 200u, 256u, 400u, 1000u, 65535u })
+  {
+    for (const double chanceOfNewLevel : { 0.0, 0.05, 1.0 })
+    {
+      for (const double chanceOfHoles : { 0.0, 0.2, 0.9 })
+      {
+        SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << " levels, new with " << chanceOfNewLevel
+                                          << ", holes with " << chanceOfHoles);
+        SceneJob   scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
+        const auto expected = ComputeOnCpu<double>(scene.job);
+        for (const Method method : { Method::Automatic, Method::LevelTables, Method::WindowWalk })
+        {
+          try
+          {
+            Report report;
+            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, method, report))) << method;
+          }
+          catch (const std::runtime_error & error)
+          {
+            // Tables of many levels do not fit the shared memory of all devices.
+            EXPECT_TRUE(method == Method::LevelTables && numberOfGrayLevels >= 256) << error.what();
+            EXPECT_NE(std::string::npos, std::string(error.what()).find("cannot take")) << error.what();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, WindowsOfAllShapes)
+{
+  for (const Triple & windowSize : { Triple{ { 1, 1, 1 } },
+                                     Triple{ { 5, 1, 1 } },
+                                     Triple{ { 1, 6, 1 } },
+                                     Triple{ { 1, 1, 4 } },
+                                     Triple{ { 2, 2, 2 } },
+                                     Triple{ { 2, 3, 4 } },
+                                     Triple{ { 5, 5, 1 } },
+                                     Triple{ { 7, 7, 7 } },
+                                     Triple{ { 9, 9, 9 } },
+                                     Triple{ { 33, 2, 3 } } })
+  {
+    for (const bool countVoxelsWithoutNeighbors : { true, false })
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
+      SceneJob scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
+      scene.job.countVoxelsWithoutNeighbors = countVoxelsWithoutNeighbors;
+      ExpectBitsOfTheCpu(scene.job, Method::LevelTables);
+      // Neighbors in the plane alone.
+      scene.job.offsets.resize(4);
+      ExpectBitsOfTheCpu(scene.job, Method::LevelTables);
+    }
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, SlabsDoNotChangeBits)
+{
+  SceneJob scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);
+  // A part of the image, so that slabs reach beyond the output.
+  scene.job.outputIndex = { { 1, 2, 0 } };
+  scene.job.outputSize = { { 40, 24, 7 } };
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Method method : { Method::LevelTables, Method::WindowWalk })
+  {
+    std::set<std::uint64_t> numbers;
+    bool                    hasEnoughMemory = true;
+    for (std::uint64_t budget = std::uint64_t{ 16 } << 20; hasEnoughMemory && budget > 0; budget = budget * 3 / 4)
+    {
+      try
+      {
+        Report report;
+        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, budget))) << method;
+        numbers.insert(report.numberOfSlabs);
+      }
+      catch (const std::runtime_error &)
+      {
+        hasEnoughMemory = false;
+      }
+    }
+    EXPECT_EQ(1u, *numbers.begin());
+    EXPECT_GE(*numbers.rbegin(), 7u);
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, AMethodThatCannotTakeAJobSaysSo)
+{
+  for (const bool hasManyLevels : { true, false })
+  {
+    SceneJob scene({ { 9, 8, 7 } }, { { 3, 3, 3 } }, hasManyLevels ? 65535 : 8, 0.5);
+    if (!hasManyLevels)
+    {
+      scene.job.offsets.pop_back(); // not all neighbors of a box
+    }
+    Report report;
+    try
+    {
+      ComputeOnDevice<float>(scene.job, Method::LevelTables, report);
+      FAIL() << "no error";
+    }
+    catch (const std::runtime_error & error)
+    {
+      const std::string message = error.what();
+      EXPECT_NE(std::string::npos, message.find("LevelTables cannot take")) << message;
+      EXPECT_NE(std::string::npos, message.find(hasManyLevels ? "65535" : "24 neighbors")) << message;
+      EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
+    }
+    ExpectBitsOfTheCpu(scene.job, Method::WindowWalk);
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, AnExceptionOfReportProgressEndsTheJob)
+{
+  SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Method method : { Method::LevelTables, Method::WindowWalk })
+  {
+    Report report;
+    Job    aborted = scene.job;
+    aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("enough"); };
+    try
+    {
+      ComputeOnDevice<float>(aborted, method, report);
+      FAIL() << "no error";
+    }
+    catch (const std::runtime_error & error)
+    {
+      EXPECT_STREQ("enough", error.what());
+    }
+    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report)));
+  }
+}

@@ -1,0 +1,67 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaTestUtilities_h
+#define CudaTestUtilities_h
+
+#include "voxelmaps/CudaDevices.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace VoxelMapsTest
+{
+/** Options of a CUDA engine. */
+template <typename TOptions>
+TOptions
+MakeCudaOptions(typename TOptions::Method method, std::uint64_t memoryBudget = 0)
+{
+  TOptions options;
+  options.method = method;
+  options.memoryBudget = memoryBudget;
+  return options;
+}
+
+/** A Cuda filter that computes small images on the device, too. */
+template <typename TFilter>
+typename TFilter::Pointer
+NewOnDevice()
+{
+  const auto filter = TFilter::New();
+  filter->UseCPUIfFasterOff();
+  return filter;
+}
+
+/** A test that needs a device, and is skipped where there is none. */
+class CudaTest : public ::testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    const std::string reason = voxelmaps::CudaDevices::GetReasonForNoDevice();
+    if (!reason.empty())
+    {
+      GTEST_SKIP() << reason;
+    }
+  }
+};
+} // namespace VoxelMapsTest
+
+#endif // CudaTestUtilities_h

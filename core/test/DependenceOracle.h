@@ -1,0 +1,62 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef DependenceOracle_h
+#define DependenceOracle_h
+
+#include "FirstOrderOracle.h"
+#include "RunLengthOracle.h"
+
+#include "voxelmaps/DependenceFeatureMapEnums.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+/** Features of gray level dependences by brute force, from their definitions: a window is a map from position to level,
+ * the matrix a map from level and size to a count, logarithms are those of long double.
+ *
+ * Only names of features are shared with the module; no formula and no algorithm is. */
+namespace DependenceOracle
+{
+using Triple = RunLengthOracle::Triple;
+using Levels = RunLengthOracle::Levels;
+using Window = RunLengthOracle::Window;
+using Feature = voxelmaps::DependenceFeatureMapEnums::Feature;
+using Value = FirstOrderOracle::Value;
+
+/** Number of voxels of each (level, size). */
+using Matrix = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
+
+struct Parameters
+{
+  std::vector<Triple>  offsets;
+  std::uint32_t        alpha{ 0 };
+  std::vector<Feature> features;
+};
+
+/** The matrix of the window at a position; the window ends at the image's border. */
+Matrix
+MakeMatrix(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters);
+
+/** A feature of a matrix with at least one voxel. */
+Value
+ComputeFeature(Feature feature, const Matrix & matrix);
+} // namespace DependenceOracle
+
+#endif // DependenceOracle_h

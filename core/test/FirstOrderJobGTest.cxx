@@ -1,0 +1,443 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FirstOrderRandomCase.h"
+#include "TextureJobChecks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = voxelmaps::FirstOrderJob;
+using Feature = Job::Feature;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::FirstOrderFeatureMapEnums;
+using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::CheckAllEngines;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::DrawFirstOrderFeatures;
+using VoxelMapsTest::DrawIntensities;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::FirstOrderRandomCase;
+using VoxelMapsTest::GetEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::RandomNumbers;
+
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+
+/** A case as a job with its intensities; the job points into this object. */
+struct JobOfCase
+{
+  JobOfCase(const FirstOrderRandomCase & randomCase, bool areDouble)
+    : floats(randomCase.intensities.begin(), randomCase.intensities.end())
+  {
+    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.levels);
+    job.intensities =
+      areDouble ? static_cast<const void *>(randomCase.intensities.data()) : static_cast<const void *>(floats.data());
+    job.intensitiesAreDouble = areDouble;
+    job.features = randomCase.features;
+    job.voxelArrayShift = randomCase.voxelArrayShift;
+    job.voxelVolume = randomCase.voxelVolume;
+  }
+  JobOfCase(const JobOfCase &) = delete;
+  JobOfCase &
+  operator=(const JobOfCase &) = delete;
+
+  std::vector<float> floats;
+  Job                job;
+};
+
+/** Compare a case, computed by all engines, with the oracle. */
+template <typename TReal>
+void
+CheckCase(const FirstOrderRandomCase & randomCase, bool areDouble, RandomNumbers & random, std::int64_t budget = 30000)
+{
+  const JobOfCase ofCase(randomCase, areDouble);
+  CheckAllEngines<TReal>(ofCase.job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
+    return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+  });
+}
+
+void
+CheckRandomCase(FirstOrderRandomCase & randomCase, RandomNumbers & random, std::int64_t budget = 30000)
+{
+  const std::string holes = DrawHoles(randomCase.levels.levels, random);
+  const bool        areDouble = random.Chance(0.4);
+  DrawIntensities(areDouble, randomCase, random);
+  randomCase.features = DrawFirstOrderFeatures(random);
+  randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0, -37.5 });
+  randomCase.voxelVolume = random.OneOf<double>({ 1.0, 0.3 });
+  SCOPED_TRACE(::testing::Message() << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern
+                                    << (areDouble ? " in double" : ""));
+  if (random.Chance(0.5))
+  {
+    CheckCase<float>(randomCase, areDouble, random, budget);
+  }
+  else
+  {
+    CheckCase<double>(randomCase, areDouble, random, budget);
+  }
+}
+
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
+  {
+    RandomNumbers        random(seed);
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawRunLengthRandomCase(seed, dimension, 65535, random);
+    CheckRandomCase(randomCase, random);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+/** Cases with a window of this size, of a few voxels of a larger image. */
+void
+CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowSize, const Triple & regionSize,
+            unsigned int count, std::int64_t budget)
+{
+  for (unsigned int i = 0; i < count; ++i)
+  {
+    RandomNumbers         random(seed + i);
+    FirstOrderRandomCase  randomCase;
+    RunLengthRandomCase & levels = randomCase.levels;
+    levels = DrawRunLengthRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
+    levels.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
+    levels.levels.size = imageSize;
+    levels.levels.values.resize(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
+    for (auto & level : levels.levels.values)
+    {
+      level = static_cast<std::uint16_t>(random.Between(1, levels.numberOfGrayLevels));
+    }
+    levels.window.size = windowSize;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      levels.window.anchor[axis] = random.Below(windowSize[axis]);
+      levels.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
+      levels.regionIndex[axis] = random.Between(0, imageSize[axis] - levels.regionSize[axis]);
+    }
+    CheckRandomCase(randomCase, random, budget);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+/** A job of one window that is an image of these intensities along x; the level of a voxel is its number. */
+template <typename TReal>
+std::vector<double>
+ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> & features, bool hasLevels = true)
+{
+  std::vector<std::uint16_t> levels;
+  for (std::size_t i = 0; i < intensities.size(); ++i)
+  {
+    levels.push_back(hasLevels ? static_cast<std::uint16_t>(i + 1) : std::uint16_t{ 1 });
+  }
+  Job job;
+  job.levels = levels.data();
+  job.intensities = intensities.data();
+  job.intensitiesAreDouble = std::is_same<TReal, double>::value;
+  job.levelsSize = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
+  job.numberOfGrayLevels = static_cast<std::uint32_t>(intensities.size());
+  job.outputSize = { { 1, 1, 1 } };
+  job.windowSize = job.levelsSize;
+  job.features = features;
+  std::vector<double> first;
+  for (const auto & engine : GetEngines(job))
+  {
+    SCOPED_TRACE(engine.name);
+    const std::vector<double> result = ComputeJob<double>(job, engine);
+    if (first.empty())
+    {
+      first = result;
+    }
+    EXPECT_TRUE(result.empty() || HasSameBits(first, result));
+  }
+  return first;
+}
+} // namespace
+
+// Few enough for compute-sanitizer.
+TEST(FirstOrderJob, SmallCases)
+{
+  CheckRandomCases(9000, 2, 4);
+  CheckRandomCases(9100, 3, 4);
+}
+
+TEST(FirstOrderJob, RandomCasesIn2D)
+{
+  CheckRandomCases(20261201, 2, 1000);
+}
+
+TEST(FirstOrderJob, RandomCasesIn3D)
+{
+  CheckRandomCases(20263301, 3, 1000);
+}
+
+TEST(FirstOrderJob, SmallRandomCasesIn3D)
+{
+  for (std::uint64_t seed = 20261401; seed < 20261401 + 200; ++seed)
+  {
+    RandomNumbers random(seed);
+    const auto    edge = [&random] { return random.Between(1, 9); };
+    const Triple  image{ { random.Between(1, 40), edge(), edge() } };
+    const Triple  window{ { random.Between(1, 6), random.Between(1, 6), random.Between(1, 6) } };
+    CheckWindow(seed, image, window, { { random.Between(1, 40), edge(), edge() } }, 1, 20000);
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+TEST(FirstOrderJob, Window5x5x5)
+{
+  CheckWindow(1, { { 45, 9, 8 } }, { { 5, 5, 5 } }, { { 45, 9, 8 } }, 10, 100000);
+}
+
+TEST(FirstOrderJob, WindowsAroundPowersOfTwo)
+{
+  for (const std::int64_t size : { 2, 3, 4, 15, 16, 17, 127, 128, 129, 255 })
+  {
+    CheckWindow(static_cast<std::uint64_t>(size), { { 300, 2, 1 } }, { { size, 1, 1 } }, { { 40, 2, 1 } }, 3, 20000);
+  }
+}
+
+TEST(FirstOrderJob, Window9x9x9)
+{
+  CheckWindow(2, { { 40, 12, 12 } }, { { 9, 9, 9 } }, { { 40, 4, 3 } }, 4, 100000);
+}
+
+TEST(FirstOrderJob, Window13x13x13)
+{
+  CheckWindow(3, { { 40, 15, 15 } }, { { 13, 13, 13 } }, { { 20, 3, 2 } }, 4, 100000);
+}
+
+TEST(FirstOrderJob, Window255x255)
+{
+  CheckWindow(4, { { 260, 256, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 3, 200000);
+}
+
+TEST(FirstOrderJob, Window40x40x40)
+{
+  CheckWindow(5, { { 41, 41, 41 } }, { { 40, 40, 40 } }, { { 3, 2, 1 } }, 3, 200000);
+}
+
+TEST(FirstOrderJob, PercentilesAreThoseOfNumPy)
+{
+  // numpy.percentile([1, 2, 4, 8, 16, 32], [10, 25, 50, 75, 90])
+  const std::vector<Feature> features{
+    Feature::Percentile10, Feature::InterquartileRange, Feature::Median, Feature::Percentile90
+  };
+  EXPECT_EQ((std::vector<double>{ 1.5, 11.5, 6.0, 24.0 }),
+            ComputeLine(std::vector<float>{ 32, 1, 16, 2, 8, 4 }, features));
+  EXPECT_EQ((std::vector<double>{ 1.5, 11.5, 6.0, 24.0 }),
+            ComputeLine(std::vector<double>{ 32, 1, 16, 2, 8, 4 }, features));
+}
+
+TEST(FirstOrderJob, FlatWindowsAreExactlyZero)
+{
+  const std::vector<Feature> zeros{ Feature::InterquartileRange,
+                                    Feature::Kurtosis,
+                                    Feature::MeanAbsoluteDeviation,
+                                    Feature::Range,
+                                    Feature::Skewness,
+                                    Feature::RobustMeanAbsoluteDeviation,
+                                    Feature::StandardDeviation,
+                                    Feature::Variance,
+                                    Feature::Entropy };
+  for (const std::size_t size : { 1, 3, 7, 10, 125 })
+  {
+    EXPECT_EQ(std::vector<double>(zeros.size(), 0.0), ComputeLine(std::vector<double>(size, 0.1), zeros, false));
+    const std::vector<Feature> same{ Feature::Mean,    Feature::Median,       Feature::Minimum,
+                                     Feature::Maximum, Feature::Percentile10, Feature::Percentile90 };
+    EXPECT_EQ(std::vector<double>(same.size(), 0.1), ComputeLine(std::vector<double>(size, 0.1), same, false));
+  }
+}
+
+TEST(FirstOrderJob, TwoVoxelsHaveNoneBetweenTheirPercentiles)
+{
+  const auto values =
+    ComputeLine(std::vector<double>{ 1.0, 2.0 }, { Feature::RobustMeanAbsoluteDeviation, Feature::Entropy });
+  EXPECT_TRUE(std::isnan(values[0]));
+  EXPECT_EQ(1.0, values[1]);
+}
+
+TEST(FirstOrderJob, InfiniteIntensitiesHaveTheSameBitsEverywhere)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto       all = Enums::GetAllFeatures();
+  for (const std::vector<double> & line : { std::vector<double>{ 1, 2, infinity },
+                                            std::vector<double>{ infinity, 1, 2 },
+                                            std::vector<double>{ -infinity, 3, infinity, 5 },
+                                            std::vector<double>{ 1e200, -1e200, 3.0 },
+                                            std::vector<double>{ 5e-324, 1e-320, 0.0 } })
+  {
+    const auto values = ComputeLine(line, all);
+    EXPECT_EQ(*std::max_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Maximum)]);
+    EXPECT_EQ(*std::min_element(line.begin(), line.end()), values[static_cast<std::size_t>(Feature::Minimum)]);
+  }
+  // The own voxel is the first one; it does not matter whether it is the infinite one.
+  for (const std::vector<double> & line :
+       { std::vector<double>{ 1, 2, infinity, 4 }, std::vector<double>{ infinity, 1, 2, 4 } })
+  {
+    const auto values =
+      ComputeLine(line, { Feature::Mean, Feature::Energy, Feature::Range, Feature::Median, Feature::Variance });
+    EXPECT_EQ((std::vector<double>{ infinity, infinity, infinity, 3.0 }),
+              std::vector<double>(values.begin(), values.begin() + 4));
+    EXPECT_TRUE(std::isnan(values[4]));
+  }
+}
+
+TEST(FirstOrderJob, AnOutlierDoesNotReachRobustMeanAbsoluteDeviation)
+{
+  constexpr double           infinity = std::numeric_limits<double>::infinity();
+  const std::vector<Feature> features{ Feature::RobustMeanAbsoluteDeviation };
+  for (const double outlier : { 1e12, 1e30, -1e30, 3.4e38, infinity, -infinity })
+  {
+    // The own voxel is the first one.
+    std::vector<double>                  line{ outlier };
+    std::vector<double>                  constant{ outlier };
+    std::vector<FirstOrderOracle::Voxel> voxels{ { outlier, 1 } };
+    for (int i = 1; i < 125; ++i)
+    {
+      line.push_back(i % 10 + 0.5);
+      constant.push_back(0.1);
+      voxels.push_back({ line.back(), 1 });
+    }
+    const auto expected = FirstOrderOracle::Compute(features[0], voxels, 0.0, 1.0);
+    const auto values = ComputeLine(line, features);
+    EXPECT_TRUE(Agrees(expected, values[0])) << values[0] << " with " << outlier;
+    EXPECT_EQ(std::vector<double>{ 0.0 }, ComputeLine(constant, features)) << outlier;
+  }
+}
+
+TEST(FirstOrderJob, WorkersDoNotChangeBits)
+{
+  RandomNumbers        random(77);
+  FirstOrderRandomCase randomCase;
+  randomCase.levels = DrawRunLengthRandomCase(77, 3, 64, random);
+  DrawIntensities(false, randomCase, random);
+  randomCase.features = Enums::GetAllFeatures();
+  const JobOfCase ofCase(randomCase, false);
+  CheckWorkers(ofCase.job);
+}
+
+TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
+{
+  for (std::uint64_t seed = 500; seed < 540; ++seed)
+  {
+    RandomNumbers        random(seed);
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawRunLengthRandomCase(seed, 3, 64, random);
+    DrawHoles(randomCase.levels.levels, random);
+    DrawIntensities(false, randomCase, random);
+    randomCase.features = DrawFirstOrderFeatures(random);
+    JobOfCase                 ofCase(randomCase, false);
+    Job &                     job = ofCase.job;
+    std::vector<std::uint8_t> selection(
+      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
+    for (auto & selected : selection)
+    {
+      selected = random.Chance(0.6) ? 1 : 0;
+    }
+    job.backgroundValue = -quietNaN;
+    std::vector<float> expected = ComputeJob<float>(job);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+      expected[i] = selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
+    }
+    job.selection = selection.data();
+    for (const auto & engine : GetEngines(job))
+    {
+      ASSERT_TRUE(HasSameBits(expected, ComputeJob<float>(job, engine))) << engine.name;
+    }
+  }
+}
+
+TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
+{
+  RandomNumbers        random(78);
+  FirstOrderRandomCase randomCase;
+  randomCase.levels = DrawRunLengthRandomCase(78, 3, 64, random);
+  DrawIntensities(false, randomCase, random);
+  randomCase.features = Enums::GetAllFeatures();
+  JobOfCase ofCase(randomCase, false);
+  ofCase.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
+  for (const auto & engine : GetEngines(ofCase.job))
+  {
+    std::vector<float> buffer(
+      ofCase.job.features.size() *
+      static_cast<std::size_t>(ofCase.job.outputSize[0] * ofCase.job.outputSize[1] * ofCase.job.outputSize[2]));
+    ofCase.job.output = buffer.data();
+    EXPECT_THROW(engine.compute(ofCase.job), std::logic_error) << engine.name;
+  }
+}
+
+TEST(FirstOrderJob, RefusesWhatBreaksARule)
+{
+  const std::vector<float>         intensities(8, 1.0f);
+  const std::vector<std::uint16_t> levels(8, 1);
+  std::vector<float>               output(8 * Enums::NumberOfFeatures);
+  Job                              valid;
+  valid.levels = levels.data();
+  valid.intensities = intensities.data();
+  valid.levelsSize = valid.outputSize = { { 2, 2, 2 } };
+  valid.numberOfGrayLevels = 1;
+  valid.features = { Feature::Mean };
+  valid.output = output.data();
+  const auto expect = [&valid](const auto & mistake, const std::vector<std::string> & words) {
+    Job job = valid;
+    mistake(job);
+    ExpectRefusal(job, words);
+  };
+  for (const auto & engine : GetEngines(valid))
+  {
+    EXPECT_NO_THROW(engine.compute(valid));
+  }
+  expect([](Job & job) { job.intensities = nullptr; }, { "intensities" });
+  expect([](Job & job) { job.features.clear(); }, { "0", "features" });
+  expect([](Job & job) { job.features = { Feature::Mean, Feature::Mean }; }, { "twice" });
+  expect([](Job & job) { job.features = { static_cast<Feature>(19) }; }, { "1", "19" });
+  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "voxelArrayShift", "nan" });
+  expect([](Job & job) { job.voxelVolume = 0.0; }, { "voxelVolume", "0.000000" });
+  expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, { "65600", "voxels" });
+}
+
+TEST(FirstOrderJob, WithoutVoxelsThereIsNoWork)
+{
+  Job job;
+  job.numberOfGrayLevels = 1;
+  job.features = Enums::GetAllFeatures();
+  for (const auto & engine : GetEngines(job))
+  {
+    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
+  }
+}

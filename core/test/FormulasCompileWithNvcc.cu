@@ -1,0 +1,117 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "connectedness/ConnectednessKeys.h"
+#include "cooccurrence/CooccurrenceTask.h"
+#include "dependence/DependenceTask.h"
+#include "firstorder/FirstOrderFormulas.h"
+#include "firstorder/SortingNetwork.h"
+#include "graytone/GrayToneDifferenceFormulas.h"
+#include "runlength/RunLengthFormulas.h"
+#include "sizezone/SizeZoneFormulas.h"
+#include "texture/SizeMatrix.h"
+
+// Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
+using namespace itk::voxelmaps;
+
+template struct voxelmaps::RunLengthSums<double>;
+template struct voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;
+template struct voxelmaps::CooccurrenceDivisors<PlainDivision<double>>;
+template struct voxelmaps::CooccurrenceDivisors<FusedDivision<double, DoubleArithmetic>>;
+
+template class voxelmaps::GrayToneDifferenceTotals<NarrowDifference::Number>;
+template class voxelmaps::GrayToneDifferenceTotals<WideDifference::Number>;
+
+namespace
+{
+struct Root
+{
+  static __host__ __device__ double
+  Of(double value)
+  {
+    return sqrt(value);
+  }
+};
+
+struct Numbers
+{
+  __host__ __device__ double
+  operator()(int k) const
+  {
+    return k;
+  }
+  __host__ __device__ void
+  operator()(int, int) const
+  {}
+};
+
+__host__ __device__ bool
+HasAllFunctions()
+{
+  const auto add = &AddRunsOfLength<double>;
+  const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
+  const auto averageTerm = &RunLengthTermOfAverage<double>;
+  const auto average = &RunLengthAverage<double, PlainDivision<double>>;
+  const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
+  const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
+  const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
+  const auto keyOfTerms = &KeyOfTerms;
+  const auto strengthOfKey = &StrengthOfKey;
+  const auto meanTerm = &MeanTerm;
+  const auto differenceTerm = &DifferenceTerm;
+  const auto startFirstOrder = &StartFirstOrderSums<double>;
+  const auto addIntensity = &AddIntensity<double>;
+  const auto addDeviation = &AddDeviation<double>;
+  const auto addRobustIntensity = &AddRobustIntensity<double>;
+  const auto addRobustDeviation = &AddRobustDeviation<double>;
+  const auto firstOrder = &FirstOrderFeatureValue<double, Root>;
+  const auto percentile = &Percentile<Numbers>;
+  const auto median = &MedianOf<Numbers>;
+  const auto sort = &SortByMergeExchange<Numbers>;
+  const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
+  const auto pairTerm = &GrayToneDifferencePairTerm<double>;
+  const auto dependent = &AreDependent;
+  const auto storeDependences = &StoreDependenceFeatures;
+  const auto addLevel = &AddGroup<levelAxis>;
+  const auto addSize = &AddGroup<sizeAxis>;
+  const auto sizeMatrix = &SizeMatrixFeatureValue;
+  const auto sizeMatrixOfZones = &SizeMatrixFeatureOf;
+  if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
+      addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
+      percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
+      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
+      storeDependences == nullptr || sizeMatrixOfZones == nullptr)
+  {
+    return false;
+  }
+  return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
+         cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
+         keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
+}
+} // namespace
+
+__global__ void
+HasAllFunctionsKernel(bool * result)
+{
+  *result = HasAllFunctions();
+}
+
+bool
+HasAllFunctionsOnHost()
+{
+  return HasAllFunctions();
+}

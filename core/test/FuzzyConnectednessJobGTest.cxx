@@ -1,0 +1,832 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessJobChecks.h"
+
+#include "connectedness/ConnectednessKeyEngines.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = voxelmaps::FuzzyConnectednessJob;
+using AffinityFunction = Job::AffinityFunction;
+using Adjacency = Job::Adjacency;
+using Method = Job::Method;
+using PixelType = Job::PixelType;
+using Keys = std::vector<std::uint32_t>;
+using FuzzyConnectednessOracle::Scene;
+using FuzzyConnectednessOracle::Triple;
+using VoxelMapsTest::ExpectKeysOfAllMethods;
+using VoxelMapsTest::RandomNumbers;
+namespace Oracle = FuzzyConnectednessOracle;
+
+const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
+                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
+const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
+                                                          AffinityFunction::WeightedSum,
+                                                          AffinityFunction::Minimum,
+                                                          AffinityFunction::Homogeneity,
+                                                          AffinityFunction::AbsoluteDifference };
+const std::vector<Method>           allMethods = VoxelMapsTest::GetAllFuzzyConnectednessMethods();
+
+class FuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
+{
+public:
+  static void
+  CheckCases(unsigned int dimension, std::uint64_t firstSeed)
+  {
+    CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, [](const auto & randomCase, auto & random) {
+      VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
+    });
+  }
+};
+
+/** The documented estimate, with a flag for every voxel of the image. */
+voxelmaps::AffinityEstimate
+EstimateWithFlags(const Scene & scene, std::int64_t radius, AffinityFunction affinityFunction)
+{
+  const auto offset = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    return static_cast<std::size_t>((z * scene.size[1] + y) * scene.size[0] + x);
+  };
+  const auto forEachVoxel = [&](const auto & f) {
+    for (std::int64_t z = 0; z < scene.size[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < scene.size[1]; ++y)
+      {
+        for (std::int64_t x = 0; x < scene.size[0]; ++x)
+        {
+          f(x, y, z);
+        }
+      }
+    }
+  };
+  std::vector<char> isUsed(scene.intensities.size(), 0);
+  for (const std::int64_t seed : scene.seeds)
+  {
+    const std::int64_t row = seed / scene.size[0];
+    const Triple       at{ { seed % scene.size[0], row % scene.size[1], row / scene.size[1] } };
+    forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
+      const std::size_t voxel = offset(x, y, z);
+      if (std::abs(x - at[0]) <= radius && std::abs(y - at[1]) <= radius && std::abs(z - at[2]) <= radius &&
+          (scene.mask.empty() || scene.mask[voxel] != 0) && std::isfinite(scene.intensities[voxel]))
+      {
+        isUsed[voxel] = 1;
+      }
+    });
+  }
+  std::vector<double> intensities;
+  std::vector<double> differences;
+  forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    const std::size_t voxel = offset(x, y, z);
+    const auto        compare = [&](bool isInside, std::size_t neighbor) {
+      if (isInside && isUsed[neighbor] != 0)
+      {
+        differences.push_back(std::abs(scene.intensities[voxel] - scene.intensities[neighbor]));
+      }
+    };
+    if (isUsed[voxel] != 0)
+    {
+      intensities.push_back(scene.intensities[voxel]);
+      compare(x + 1 < scene.size[0], offset(x + 1, y, z));
+      compare(y + 1 < scene.size[1], offset(x, y + 1, z));
+      compare(z + 1 < scene.size[2], offset(x, y, z + 1));
+    }
+  });
+  std::sort(differences.begin(), differences.end());
+  differences.resize(differences.size() - differences.size() / 10);
+  const auto meanOf = [](const std::vector<double> & values) {
+    double sum = 0.0;
+    for (const double value : values)
+    {
+      sum += value;
+    }
+    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+  };
+  const auto varianceOf = [&](std::vector<double> values) {
+    const double mean = meanOf(values);
+    for (double & value : values)
+    {
+      value = (value - mean) * (value - mean);
+    }
+    return meanOf(values);
+  };
+  voxelmaps::AffinityEstimate estimate;
+  estimate.mean = meanOf(intensities);
+  estimate.variance = varianceOf(intensities);
+  const double mean = meanOf(differences);
+  const bool   isSum = affinityFunction == AffinityFunction::WeightedSum;
+  estimate.differenceMean = isSum ? mean : 0.0;
+  estimate.differenceVariance = isSum ? varianceOf(differences) : 0.25 * (varianceOf(differences) + mean * mean);
+  estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
+  return estimate;
+}
+} // namespace
+
+TEST(FuzzyConnectednessAffinityEstimate, EqualsThatWithAFlagForEveryVoxel)
+{
+  RandomNumbers random(1811);
+  std::int64_t  most = 0;
+  for (int trial = 0; trial < 400; ++trial)
+  {
+    SCOPED_TRACE(trial);
+    Scene      scene;
+    const bool is2D = random.Chance(0.4);
+    scene.size = { { random.Between(1, 14), random.Between(1, 11), is2D ? 1 : random.Between(1, 9) } };
+    const std::int64_t voxels = scene.GetNumberOfVoxels();
+    const bool         hasMask = random.Chance(0.4);
+    const double       shareOfNaN = random.Chance(0.3) ? 0.2 : 0.0;
+    for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
+    {
+      scene.intensities.push_back(
+        random.Chance(shareOfNaN)
+          ? random.OneOf<double>({ std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
+          : static_cast<double>(random.Between(-100, 100)) / 7.0);
+      if (hasMask)
+      {
+        scene.mask.push_back(random.Chance(0.7) ? 1 : 0);
+      }
+    }
+    // Seeds alone, in clusters whose boxes overlap, at both ends of the image, and repeated.
+    scene.seeds.push_back(random.Below(voxels));
+    for (std::int64_t more = random.Below(6); more > 0; --more)
+    {
+      scene.seeds.push_back(random.OneOf<std::int64_t>(
+        { 0, voxels - 1, random.Below(voxels), std::min(scene.seeds.back() + random.Below(3), voxels - 1) }));
+    }
+    const auto affinityFunction = random.OneOf(allAffinityFunctions);
+    const auto radius = static_cast<unsigned int>(random.Chance(0.05) ? 4294967295 : random.Below(5));
+
+    voxelmaps::FuzzyConnectednessInput input;
+    input.image = scene.intensities.data();
+    input.pixelType = PixelType::Double;
+    input.size = scene.size;
+    input.mask = hasMask ? scene.mask.data() : nullptr;
+    input.seeds = scene.seeds;
+    const auto estimate = voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
+    const auto expected = EstimateWithFlags(scene, radius, affinityFunction);
+    ASSERT_EQ(expected.numberOfVoxels, estimate.numberOfVoxels);
+    ASSERT_EQ(expected.mean, estimate.mean);
+    ASSERT_EQ(expected.variance, estimate.variance);
+    ASSERT_EQ(expected.differenceMean, estimate.differenceMean);
+    ASSERT_EQ(expected.differenceVariance, estimate.differenceVariance);
+    most = std::max(most, estimate.numberOfVoxels);
+  }
+  EXPECT_GT(most, 300);
+}
+
+TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
+{
+  CheckCases(2, 1000000);
+}
+
+TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn3D)
+{
+  CheckCases(3, 2000004);
+}
+
+TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
+{
+  for (std::uint64_t seed = 3000000; seed < 3000024 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, GetParam(), random);
+    randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
+    randomCase.scene.distanceWeighting = false;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random, { 1, 3 });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), NameOfPixelType);
+
+TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
+{
+  RandomNumbers random(11);
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    Scene scene = MakeNoiseScene({ { 41, 19, 18 } }, 128, random);
+    scene.seeds = { 5000, 17 };
+    scene.affinityFunction = affinityFunction;
+    scene.objectMean = 60.3;
+    scene.objectVariance = 300.0;
+    scene.differenceMean = 3.5;
+    scene.differenceVariance = 90.0;
+    const Keys expected = Oracle::ComputeKeys(scene);
+    for (const PixelType type : allPixelTypes)
+    {
+      const auto each = MakeFuzzyConnectednessCase(scene, type);
+      for (const Method method : allMethods)
+      {
+        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(each), method, 4)))
+          << each << ", method " << method;
+      }
+    }
+    // An outlier in the first voxel makes the range too large for tables, but does not change keys far from it.
+    scene.intensities[0] = 1e9;
+    const Keys withOutlier = Oracle::ComputeKeys(scene);
+    for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
+    {
+      EXPECT_TRUE(
+        AreSameKeys(withOutlier,
+                    RunFuzzyConnectednessJob(
+                      MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)), Method::Buckets, 1)));
+    }
+    std::size_t different = 0;
+    for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
+    {
+      different += expected[voxel] != withOutlier[voxel] ? 1 : 0;
+    }
+    EXPECT_LT(different, 100u);
+  }
+}
+
+TEST(FuzzyConnectednessJob, AllEqual)
+{
+  for (const Triple & size : { Triple{ { 150, 70, 1 } }, Triple{ { 40, 20, 20 } } })
+  {
+    Scene scene;
+    scene.size = size;
+    scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 7.0);
+    scene.seeds = { scene.GetNumberOfVoxels() / 2, 3 };
+    scene.objectMean = 5.0;
+    scene.objectVariance = 2.0;
+    // sqrt(exp(-(7 - 5)^2 / (2 2)) 1) = exp(-1 / 2)
+    Keys expected(scene.intensities.size(), Oracle::fullAffinity - (1u << 23));
+    expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::keyOfSeeds;
+    expected[3] = Oracle::keyOfSeeds;
+    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
+    {
+      scene.adjacency = adjacency;
+      for (const PixelType type : { PixelType::UInt8, PixelType::Float })
+      {
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
+{
+  for (const Triple & size : { Triple{ { 131, 67, 1 } }, Triple{ { 35, 19, 17 } } })
+  {
+    Scene scene;
+    scene.size = size;
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
+    {
+      // Sizes are odd, so the parity of a voxel number is the color.
+      scene.intensities.push_back(voxel % 2 == 0 ? 0.0 : 30000.0);
+    }
+    scene.seeds = { 2, 40 };
+    scene.affinityFunction = AffinityFunction::Homogeneity;
+    Keys expected(scene.intensities.size(), Oracle::notReached);
+    expected[2] = Oracle::keyOfSeeds;
+    expected[40] = Oracle::keyOfSeeds;
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+
+    // Across edges, a voxel has neighbors of its own color.
+    scene.adjacency = Adjacency::FaceEdge;
+    for (std::size_t voxel = 0; voxel < expected.size(); voxel += 2)
+    {
+      expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
+    }
+    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+  }
+}
+
+TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
+{
+  const std::int64_t n = 1000;
+  for (const Triple & size : { Triple{ { n, 1, 1 } },
+                               Triple{ { 1, n, 1 } },
+                               Triple{ { 1, 1, n } },
+                               Triple{ { 1, 1, 1 } },
+                               Triple{ { 2, 1, 1 } } })
+  {
+    RandomNumbers     random(5);
+    Scene             scene = MakeNoiseScene(size, 40, random);
+    const std::size_t seed = scene.intensities.size() / 3;
+    scene.seeds = { static_cast<std::int64_t>(seed) };
+    scene.objectMean = 20.0;
+    scene.objectVariance = 50.0;
+    scene.differenceVariance = 50.0;
+
+    // The key of a voxel is that of the weakest link on the way from the seed.
+    Keys         expected(scene.intensities.size(), Oracle::keyOfSeeds);
+    const Triple step{ { 1, 0, 0 } };
+    for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
+    {
+      expected[voxel] = std::min(
+        expected[voxel - 1], Oracle::KeyOfLink(scene, scene.intensities[voxel - 1], scene.intensities[voxel], step));
+    }
+    for (std::size_t voxel = seed; voxel-- > 0;)
+    {
+      expected[voxel] = std::min(
+        expected[voxel + 1], Oracle::KeyOfLink(scene, scene.intensities[voxel + 1], scene.intensities[voxel], step));
+    }
+    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
+    {
+      scene.adjacency = adjacency;
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Double)));
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
+{
+  for (const Triple & size : { Triple{ { 401, 501, 1 } }, Triple{ { 61, 61, 105 } } })
+  {
+    const auto path = MakeSerpentine(size);
+    const auto length = static_cast<std::int64_t>(path.size());
+    ASSERT_GE(length, 100000);
+    for (const bool wallsAreMasked : { false, true })
+    {
+      Scene scene = MakePathScene(size, path);
+      if (wallsAreMasked)
+      {
+        const Scene original = scene;
+        scene.intensities.assign(scene.intensities.size(), 0.0);
+        scene.mask.assign(scene.intensities.size(), 0);
+        for (const std::int64_t voxel : path)
+        {
+          scene.intensities[static_cast<std::size_t>(voxel)] = original.intensities[static_cast<std::size_t>(voxel)];
+          scene.mask[static_cast<std::size_t>(voxel)] = 1;
+        }
+      }
+
+      Keys          expected(scene.intensities.size(), Oracle::notReached);
+      std::uint32_t key = Oracle::keyOfSeeds;
+      for (std::int64_t i = 0; i < length; ++i)
+      {
+        const auto intensity = [&](std::int64_t at) { return scene.intensities[path[at]]; };
+        if (i > 0)
+        {
+          key = std::min(key, Oracle::KeyOfLink(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
+        }
+        expected[static_cast<std::size_t>(path[i])] = key;
+      }
+      ASSERT_NE(Oracle::notReached, key);
+      ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
+      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double special : { std::numeric_limits<double>::quiet_NaN(), infinity, -infinity })
+  {
+    for (const AffinityFunction affinityFunction : allAffinityFunctions)
+    {
+      // A wall at x = 2 with a seed in it, and a seed to the left of the wall.
+      Scene scene;
+      scene.size = { { 5, 3, 1 } };
+      scene.affinityFunction = affinityFunction;
+      scene.intensities = { 0, 0, special, 0, 0, 0, 0, special, 0, 0, 0, 0, special, 0, 0 };
+      scene.seeds = { 0, 7 };
+      scene.adjacency = Adjacency::Full;
+      const std::uint32_t full = affinityFunction == AffinityFunction::WeightedSum ? (1u << 30) : Oracle::fullAffinity;
+      const Keys          expected{
+        Oracle::keyOfSeeds, full, 0, 0, 0, full, full, Oracle::keyOfSeeds, 0, 0, full, full, 0, 0, 0
+      };
+      for (const PixelType type : { PixelType::Float, PixelType::Double })
+      {
+        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
+{
+  RandomNumbers random(21);
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    Scene scene = MakeNoiseScene({ { 70, 40, 20 } }, 60, random);
+    scene.affinityFunction = affinityFunction;
+    scene.objectMean = 30.0;
+    scene.objectVariance = 400.0;
+    scene.differenceVariance = 100.0;
+    scene.seeds = { 20000 };
+    const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+    Job        job = MakeFuzzyConnectednessJob(randomCase);
+    const Keys full = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
+    const auto strengths = ConvertToStrengths<double>(job, full);
+    auto       sorted = strengths;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double minimum : { 0.0,
+                                  1e-30,
+                                  0.1,
+                                  0.5,
+                                  sorted[sorted.size() / 2],
+                                  sorted[sorted.size() - 2],
+                                  std::nextafter(sorted[sorted.size() / 2], 1.0),
+                                  0.999999,
+                                  1.0 })
+    {
+      job.minimumStrength = minimum;
+      const Keys expected = ClearWeakKeys(job, full, minimum);
+      EXPECT_EQ(Oracle::keyOfSeeds, expected[20000]);
+      for (const Method method : allMethods)
+      {
+        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 4)))
+          << "minimum strength " << minimum << ", method " << method;
+      }
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, StrengthsOfKeys)
+{
+  RandomNumbers random(31);
+  Keys          keys{ Oracle::notReached, 1, 2, Oracle::fullAffinity - 1, Oracle::fullAffinity, Oracle::keyOfSeeds };
+  for (int i = 0; i < 200000; ++i)
+  {
+    keys.push_back(static_cast<std::uint32_t>(random.Below(Oracle::keyOfSeeds)));
+    // Most strengths in practice are greater than exp(-8).
+    keys.push_back(Oracle::fullAffinity - static_cast<std::uint32_t>(random.Below(1 << 27)));
+  }
+  std::sort(keys.begin(), keys.end());
+  Job job;
+  for (const AffinityFunction affinityFunction : allAffinityFunctions)
+  {
+    job.affinityFunction = affinityFunction;
+    Scene scene;
+    scene.affinityFunction = affinityFunction;
+    const bool isSum = affinityFunction == AffinityFunction::WeightedSum;
+    const bool isDifference = affinityFunction == AffinityFunction::AbsoluteDifference;
+    if (isSum)
+    {
+      // Except for seeds, keys of sums are at most 2^30.
+      keys.erase(std::remove_if(keys.begin(),
+                                keys.end(),
+                                [](std::uint32_t key) { return key > (1u << 30) && key != Oracle::keyOfSeeds; }),
+                 keys.end());
+    }
+    const auto  doubles = ConvertToStrengths<double>(job, keys);
+    const auto  floats = ConvertToStrengths<float>(job, keys);
+    std::size_t notNearestDoubles = 0;
+    std::size_t notNearestFloats = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+    {
+      const long double expected = Oracle::StrengthOfKey(scene, keys[i]);
+      const auto        nearestDouble = static_cast<double>(expected);
+      const auto        nearestFloat = static_cast<float>(expected);
+      notNearestDoubles += doubles[i] != nearestDouble ? 1 : 0;
+      notNearestFloats += floats[i] != nearestFloat ? 1 : 0;
+      // Within two units in the last place of double and one of float.
+      ASSERT_LE(std::abs(doubles[i] - nearestDouble), nearestDouble * 0x1p-51) << "key " << keys[i];
+      ASSERT_TRUE(floats[i] == nearestFloat || floats[i] == std::nextafter(nearestFloat, 0.0f) ||
+                  floats[i] == std::nextafter(nearestFloat, 2.0f))
+        << "key " << keys[i];
+      ASSERT_EQ(static_cast<float>(doubles[i]), floats[i]);
+      if (!isSum && !isDifference && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
+      {
+        // Bit-identical to the documented series.
+        ASSERT_EQ(Oracle::ExponentialOfNegative((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
+      }
+      if (i > 0)
+      {
+        // Small differences give the same strength.
+        ASSERT_TRUE(keys[i] == keys[i - 1] || doubles[i] > doubles[i - 1] ||
+                    (isDifference && doubles[i] == doubles[i - 1]) ||
+                    (doubles[i] == 1.0 && keys[i] == Oracle::keyOfSeeds))
+          << "keys " << keys[i - 1] << " and " << keys[i];
+      }
+    }
+    EXPECT_LE(notNearestFloats, isSum ? 0 : keys.size() / 100000);
+    EXPECT_LE(notNearestDoubles, isSum ? 0 : keys.size() / 2);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  }
+}
+
+namespace
+{
+/** Expect that keys in the output become the same strengths as keys elsewhere, without writes around the output. */
+template <typename TReal>
+void
+ExpectStrengthsOfKeysInTheOutput(std::size_t count)
+{
+  constexpr std::size_t guard = 64;
+  Keys                  keys(count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 5432 % 400000000);
+  }
+  Job job;
+  job.size = { { static_cast<std::int64_t>(count), 1, 1 } };
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  std::vector<TReal> expected(count + 2 * guard, TReal{ -7 });
+  const auto         strengths = ConvertToStrengths<TReal>(job, keys);
+  std::copy(strengths.begin(), strengths.end(), expected.begin() + guard);
+  for (const unsigned int workers : { 1u, 2u, 8u })
+  {
+    job.execution.numberOfWorkers = workers;
+    job.execution.parallelFor = VoxelMapsTest::RunThreads;
+    std::vector<TReal> output(count + 2 * guard, TReal{ -7 });
+    job.output = output.data() + guard;
+    std::uint32_t * const keysInOutput = voxelmaps::GetKeysInOutput(job);
+    std::memcpy(keysInOutput, keys.data(), count * sizeof(std::uint32_t));
+    voxelmaps::ConvertKeysToStrengths(job, keysInOutput);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(expected, output)) << count << " voxels, " << workers << " workers";
+  }
+}
+} // namespace
+
+TEST(FuzzyConnectednessJob, KeysInTheOutputBecomeStrengths)
+{
+  // Large ones are converted by several workers, doubles in several rounds.
+  for (const std::size_t count : { 1, 2, 3, 4, 1000, 131071, 131072, 131073, 1000003, 3000000 })
+  {
+    ExpectStrengthsOfKeysInTheOutput<float>(count);
+    ExpectStrengthsOfKeysInTheOutput<double>(count);
+  }
+}
+
+TEST(FuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+{
+  RandomNumbers random(71);
+  Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
+  scene.objectMean = 30.0;
+  scene.objectVariance = 400.0;
+  scene.differenceVariance = 100.0;
+  scene.seeds = { 20000, 7 };
+  const auto          each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  Job                 job = MakeFuzzyConnectednessJob(each);
+  const Keys          keys = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
+  std::vector<float>  floats(keys.size());
+  std::vector<double> doubles(keys.size());
+  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 3u })
+    {
+      job.method = method;
+      job.execution.numberOfWorkers = workers;
+      job.output = floats.data();
+      job.outputIsDouble = false;
+      voxelmaps::ComputeFuzzyConnectedness(job);
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << method;
+      job.output = doubles.data();
+      job.outputIsDouble = true;
+      voxelmaps::ComputeFuzzyConnectedness(job);
+      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << method;
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
+{
+  // Only the size and the number of neighbors count here, so no image is needed.
+  Job job;
+  job.size = { { 100, 100, 100 } };
+  const auto choose = [&job](Method method) {
+    job.method = method;
+    return voxelmaps::ChooseMethod(job);
+  };
+  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  {
+    EXPECT_EQ(method, choose(method));
+  }
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  job.minimumStrength = 0.5;
+  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  job.execution.numberOfWorkers = 4;
+  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
+  job.minimumStrength = 0.0;
+  job.adjacency = Adjacency::Full;
+  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+
+  // Hierarchy numbers links with 32 bits: 13 per voxel with 26 neighbors, 3 with 6, and 2 with 4.
+  job.size = { { 1000, 1000, 330 } };
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  job.size = { { 1000, 1000, 331 } };
+  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
+  job.adjacency = Adjacency::Face;
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  job.size = { { 1000, 1000, 1432 } };
+  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
+  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  job.size = { { 40000, 40000, 1 } };
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+}
+
+TEST(FuzzyConnectednessJob, TheOraclesExponentialIsOne)
+{
+  RandomNumbers random(41);
+  for (int i = 0; i < 200000; ++i)
+  {
+    const double      x = static_cast<double>(random.Below(std::int64_t{ 1 } << 40)) * 0x1p-31;
+    const long double expected = std::exp(-static_cast<long double>(x));
+    ASSERT_LE(std::abs(Oracle::ExponentialOfNegative(x) - expected), expected * 0x1p-51L) << x;
+  }
+  EXPECT_EQ(1.0, Oracle::ExponentialOfNegative(0.0));
+  EXPECT_EQ(0.0, Oracle::ExponentialOfNegative(700.0));
+}
+
+TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
+{
+  RandomNumbers random(51);
+  for (int i = 0; i < 20000; ++i)
+  {
+    Scene scene;
+    scene.affinityFunction = random.OneOf(allAffinityFunctions);
+    scene.objectMean = static_cast<double>(random.Below(100));
+    scene.objectVariance = 1.0 + static_cast<double>(random.Below(1000));
+    scene.differenceMean = static_cast<double>(random.Below(20));
+    scene.differenceVariance = 1.0 + static_cast<double>(random.Below(300));
+    scene.weight = static_cast<double>(random.Below(101)) / 100.0;
+    scene.distanceWeighting = random.Chance(0.5);
+    scene.spacing = { { 0.7, 1.3, 1.0 } };
+    const double        a = static_cast<double>(random.Below(1000)) / 10.0;
+    const double        b = static_cast<double>(random.Below(1000)) / 10.0;
+    const Triple        step{ { 1, random.Between(-1, 1), 0 } };
+    const long double   expected = Oracle::Affinity(scene, a, b, step);
+    const std::uint32_t key = Oracle::KeyOfLink(scene, a, b, step);
+    // Bounds of the rounding of keys: three times 2^-25 of the logarithm, or 2^-31 twice and 2^-30 once of the sum; and
+    // of the computation.
+    const long double bound =
+      scene.affinityFunction == AffinityFunction::WeightedSum ? 0x1.2p-29L : expected * 0x1p-23L + 1e-55L;
+    ASSERT_LE(std::abs(Oracle::StrengthOfKey(scene, key) - expected), bound) << a << ' ' << b;
+  }
+}
+
+TEST(FuzzyConnectednessJob, CountsWhatItReaches)
+{
+  RandomNumbers random(61);
+  Scene         scene = MakeNoiseScene({ { 100, 50, 40 } }, 20, random);
+  for (double & intensity : scene.intensities)
+  {
+    intensity = random.Chance(0.2) ? 10000.0 : intensity;
+  }
+  scene.seeds = { 0, 100000, 199999 };
+  scene.objectVariance = 100.0;
+  scene.differenceVariance = 100.0;
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  Job        job = MakeFuzzyConnectednessJob(randomCase);
+  const Keys expected = Oracle::ComputeKeys(randomCase.scene);
+  const auto reached = expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u));
+  ASSERT_LT(reached, expected.size());
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 8u })
+    {
+      std::atomic<std::uint64_t> count{ 0 };
+      std::atomic<unsigned int>  calls{ 0 };
+      job.execution.reportProgress = [&](std::uint64_t voxels) {
+        count += voxels;
+        ++calls;
+      };
+      EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, workers)));
+      // Seeds may or may not be counted. Hierarchy, which Automatic chooses here, works on all voxels.
+      const bool onAll = method == Method::Hierarchy || method == Method::Automatic;
+      EXPECT_LE(count, onAll ? expected.size() : reached);
+      EXPECT_GE(count, reached - 3);
+      EXPECT_GE(calls, 2u);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, EndsEarlyWhenToldSo)
+{
+  Scene scene;
+  scene.size = { { 200, 100, 40 } };
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
+  scene.seeds = { 0 };
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
+  Job        job = MakeFuzzyConnectednessJob(randomCase);
+  for (const Method method : allMethods)
+  {
+    for (const unsigned int workers : { 1u, 8u })
+    {
+      std::atomic<std::uint64_t> count{ 0 };
+      job.execution.reportProgress = [&count](std::uint64_t voxels) {
+        count += voxels;
+        if (count >= 100000)
+        {
+          throw std::runtime_error("enough");
+        }
+      };
+      EXPECT_THROW(RunFuzzyConnectednessJob(job, method, workers), std::runtime_error);
+      EXPECT_LT(count, 400000u);
+    }
+  }
+}
+
+TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
+{
+  Scene scene;
+  scene.size = { { 40, 40, 40 } };
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
+  scene.seeds = { 12345 };
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
+  for (const Method method : allMethods)
+  {
+    Job                job = MakeFuzzyConnectednessJob(randomCase);
+    std::vector<float> strengths(scene.intensities.size(), 99.0f);
+    job.output = strengths.data();
+    job.method = method;
+    job.execution.numberOfWorkers = 5;
+    voxelmaps::ComputeFuzzyConnectedness(job);
+    EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
+  }
+}
+
+TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
+{
+  Scene scene;
+  scene.size = { { 4, 3, 1 } };
+  scene.intensities.assign(12, 7.0);
+  scene.mask.assign(12, 1);
+  scene.mask[5] = 0;
+  scene.seeds = { 2 };
+  const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Double);
+  std::vector<float> strengths(12);
+  // Change the job, and expect an error that has all of these words.
+  const auto expectError = [&](const auto & change, const std::vector<std::string> & words) {
+    Job job = MakeFuzzyConnectednessJob(randomCase);
+    job.output = strengths.data();
+    change(job);
+    try
+    {
+      voxelmaps::ComputeFuzzyConnectedness(job);
+      ADD_FAILURE() << "no error with " << words[0];
+    }
+    catch (const voxelmaps::EngineError & error)
+    {
+      for (const std::string & word : words)
+      {
+        EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << ": " << error.what();
+      }
+    }
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t seed : { INT64_C(-1), INT64_C(12), INT64_MAX, INT64_MIN })
+  {
+    expectError([seed](Job & job) { job.seeds.push_back(seed); }, { std::to_string(seed), "not in the image" });
+  }
+  expectError([](Job & job) { job.seeds = { 2, 5 }; }, { "voxel 5", "outside the mask" });
+  expectError([](Job & job) { job.size[1] = -3; }, { "-3", "negative" });
+  expectError([](Job & job) { job.size = { { INT64_MAX, INT64_MAX, 0 } }; }, { "2", "voxels" });
+  expectError([](Job & job) { job.pixelType = static_cast<PixelType>(8); }, { "8", "pixel type" });
+  expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(5); }, { "5", "affinity function" });
+  expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
+  expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
+  for (const double value : { nan, infinity, -infinity })
+  {
+    expectError([value](Job & job) { job.objectMean = value; }, { "object mean", "finite" });
+    expectError([value](Job & job) { job.differenceMean = value; }, { "difference mean", "finite" });
+  }
+  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300 })
+  {
+    expectError([value](Job & job) { job.objectVariance = value; }, { "object variance", "finite" });
+    expectError([value](Job & job) { job.differenceVariance = value; }, { "difference variance", "finite" });
+  }
+  for (const double value : { nan, infinity, -0.01, 1.01 })
+  {
+    expectError([value](Job & job) { job.weight = value; }, { "weight", "0 to 1" });
+    expectError([value](Job & job) { job.minimumStrength = value; }, { "minimum strength", "0 to 1" });
+  }
+}
+
+TEST(FuzzyConnectednessAffinityEstimate, RefusesSeedsOutside)
+{
+  const std::vector<float>           intensities(12, 7.0f);
+  voxelmaps::FuzzyConnectednessInput input;
+  input.image = intensities.data();
+  input.size = { { 4, 3, 1 } };
+  for (const std::int64_t seed : { INT64_C(-1), INT64_C(12), INT64_MAX, INT64_MIN })
+  {
+    input.seeds = { 3, seed };
+    EXPECT_THROW(voxelmaps::EstimateAffinity(input, {}, {}), voxelmaps::EngineError) << seed;
+  }
+}

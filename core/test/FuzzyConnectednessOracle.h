@@ -1,0 +1,117 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FuzzyConnectednessOracle_h
+#define FuzzyConnectednessOracle_h
+
+#include "voxelmaps/FuzzyConnectednessEnums.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+/** Fuzzy connectedness by Kruskal's algorithm: join components in the order of their strongest links; the link that
+ * joins a component to one with a seed gives the strength of its voxels.
+ *
+ * Shares the names of affinity functions and adjacencies with the module, but no formula and no algorithm. Costs and
+ * keys follow their documentation. */
+namespace FuzzyConnectednessOracle
+{
+using Triple = std::array<std::int64_t, 3>;
+using AffinityFunction = voxelmaps::FuzzyConnectednessEnums::AffinityFunction;
+using Adjacency = voxelmaps::FuzzyConnectednessEnums::Adjacency;
+
+constexpr std::uint32_t notReached = 0;
+constexpr std::uint32_t fullAffinity = 0x7ffffffe;
+constexpr std::uint32_t keyOfSeeds = 0x7fffffff;
+
+/** An image of any pixel type, whose intensities double represents exactly, and all parameters. */
+struct Scene
+{
+  Triple                size{ { 1, 1, 1 } };
+  std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
+  /** Number of components of a voxel; 0 for scalars. */
+  unsigned int              components{ 0 };
+  std::vector<double>       intensities; // all components of a voxel, one after the other
+  std::vector<std::uint8_t> mask;        // no mask if empty
+  std::vector<std::int64_t> seeds;
+
+  AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
+  double           objectMean{ 0.0 };
+  double           objectVariance{ 1.0 };
+  double           differenceMean{ 0.0 };
+  double           differenceVariance{ 1.0 };
+  /** In place of these four values, if voxels have components; matrices in the order of rows. */
+  std::vector<double> objectMeanVector;
+  std::vector<double> objectCovariance;
+  std::vector<double> differenceMeanVector;
+  std::vector<double> differenceCovariance;
+  double              weight{ 0.5 };
+  Adjacency           adjacency{ Adjacency::Face };
+  bool                distanceWeighting{ false };
+
+  std::int64_t
+  GetNumberOfVoxels() const
+  {
+    return size[0] * size[1] * size[2];
+  }
+};
+
+/** exp(-x) for 0 <= x < 700, by the documented series; 0 for larger x. */
+double
+ExponentialOfNegative(double x);
+
+/** Key of the link of two voxels of intensities a and b, step voxels apart. */
+std::uint32_t
+KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
+
+/** Key of the link of two voxels whose components begin at a and b. The covariance matrix is factored as L D L^T, row
+ * by row; z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ..., and the squared distance in units of the cost is the sum of
+ * z[i]^2 times (unit / 2 / D[i]), all in this order, in double. */
+std::uint32_t
+KeyOfVectorLink(const Scene & scene, const double * a, const double * b, const Triple & step);
+
+/** A link of two voxels, and its key, which is not 0. */
+struct Edge
+{
+  std::uint32_t key;
+  std::uint32_t a;
+  std::uint32_t b;
+};
+
+/** All links of a scene, each once. */
+std::vector<Edge>
+MakeEdges(const Scene & scene);
+
+/** Keys of all voxels. */
+std::vector<std::uint32_t>
+ComputeKeys(const Scene & scene);
+
+/** The affinity of two voxels by its closed formula, not rounded to a key. */
+long double
+Affinity(const Scene & scene, double a, double b, const Triple & step);
+
+/** The same for voxels whose components begin at a and b, by Gaussian elimination. */
+long double
+AffinityOfVectors(const Scene & scene, const double * a, const double * b, const Triple & step);
+
+/** The strength of a key in long double. */
+long double
+StrengthOfKey(const Scene & scene, std::uint32_t key);
+} // namespace FuzzyConnectednessOracle
+
+#endif // FuzzyConnectednessOracle_h

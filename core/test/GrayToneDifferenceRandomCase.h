@@ -1,0 +1,60 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef GrayToneDifferenceRandomCase_h
+#define GrayToneDifferenceRandomCase_h
+
+#include "GrayToneDifferenceOracle.h"
+#include "RunLengthRandomCase.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include "voxelmaps/GrayToneDifferenceJob.h"
+
+#include <ostream>
+#include <vector>
+
+/** What a test of gray tone differences is drawn from, without ITK types. */
+struct GrayToneDifferenceRandomCase
+{
+  /** Levels, window and region; its features and aggregation do not matter. */
+  RunLengthRandomCase                  common;
+  GrayToneDifferenceOracle::Parameters parameters;
+};
+
+std::ostream &
+operator<<(std::ostream & out, const GrayToneDifferenceRandomCase & randomCase);
+
+/** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
+GrayToneDifferenceRandomCase
+DrawGrayToneDifferenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
+                                 VoxelMapsTest::RandomNumbers & random);
+
+/** The job of a case, without output buffer. */
+voxelmaps::GrayToneDifferenceJob
+MakeGrayToneDifferenceJob(const GrayToneDifferenceRandomCase & randomCase);
+
+/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
+ *
+ * The budget bounds the oracle's work, in voxels visited. */
+bool
+AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vector<float> & result,
+                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+bool
+AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vector<double> & result,
+                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+
+#endif // GrayToneDifferenceRandomCase_h

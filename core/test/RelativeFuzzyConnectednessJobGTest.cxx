@@ -1,0 +1,525 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RelativeFuzzyConnectednessRandomCase.h"
+#include "TestedClasses.h"
+
+#include "connectedness/cpu/RelativeHierarchy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+using namespace VoxelMapsTest;
+using FuzzyConnectednessOracle::Scene;
+using FuzzyConnectednessOracle::Triple;
+using Competition = RelativeJob::Competition;
+using TieRule = RelativeJob::TieRule;
+using PixelType = RelativeJob::PixelType;
+using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
+using Labels = std::vector<std::uint16_t>;
+namespace Oracle = RelativeFuzzyConnectednessOracle;
+
+const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
+
+/** Compute with a hierarchy of small tiles, so that small images have many. */
+template <typename TPixel>
+std::function<void(const RelativeJob &)>
+WithTiles(bool isKept, const Triple & tileSize)
+{
+  return [isKept, tileSize](const RelativeJob & job) {
+    voxelmaps::RelativeHierarchyOf<TPixel>(job, isKept, tileSize).Compute(job);
+  };
+}
+
+std::vector<std::function<void(const RelativeJob &)>>
+GetAllWays(PixelType type, RandomNumbers & random)
+{
+  std::vector<std::function<void(const RelativeJob &)>> ways{
+    computeOnce,
+    [](const RelativeJob & job) {
+      Hierarchy hierarchy;
+      VoxelMapsTest::ComputeLabels(job, hierarchy);
+      EXPECT_GT(hierarchy.GetMemory(), 0u);
+    },
+  };
+  // The tiles of the CPU.
+  for (const bool isKept : isCudaTest ? std::vector<bool>{} : std::vector<bool>{ false, true })
+  {
+    const Triple tileSize{ { random.Between(1, 9), random.Between(1, 6), random.Between(1, 4) } };
+    if (type == PixelType::Int16)
+    {
+      ways.push_back(WithTiles<std::int16_t>(isKept, tileSize));
+    }
+    if (type == PixelType::Float)
+    {
+      ways.push_back(WithTiles<float>(isKept, tileSize));
+    }
+  }
+  return ways;
+}
+
+/** Compare a case with the oracle. Returns false if it is too large for the iteration. */
+bool
+CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
+{
+  const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.7), random.Chance(0.7) };
+  const Labels          labels = DrawLabels(randomCase.scene.seeds, request.labelsAre16Bit ? 65535 : 255, random);
+  const bool            isSmall = randomCase.scene.GetNumberOfVoxels() <= 1500;
+  RelativeJob           job = MakeRelativeJob(randomCase, labels);
+  const auto            strengths = Oracle::ComputeStrengths(randomCase.scene, labels);
+  if (random.Chance(0.4))
+  {
+    const auto reached = ConvertToStrengths<double>(MakeFuzzyConnectednessJob(randomCase), strengths.first);
+    job.minimumStrength =
+      random.OneOf<double>({ static_cast<double>(random.Below(1000)) / 1000.0, random.OneOf(reached), 1.0 });
+  }
+  for (const Competition competition : { Competition::Relative, Competition::Iterative })
+  {
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      if (competition == Competition::Iterative && tieRule == TieRule::Background && !isSmall)
+      {
+        continue;
+      }
+      job.competition = competition;
+      job.tieRule = tieRule;
+      const auto expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
+      for (const auto & compute : GetAllWays(randomCase.pixelType, random))
+      {
+        job.execution.numberOfWorkers = static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 8 }));
+        EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, compute)))
+          << competition << ", " << tieRule << ", minimum " << job.minimumStrength << ", " << strengths.labels.size()
+          << " labels, " << job.execution.numberOfWorkers << " workers";
+      }
+    }
+  }
+  return isSmall;
+}
+
+const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
+                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
+
+/** A line of voxels whose links have the keys of these differences of intensity. */
+Scene
+MakeLine(const std::vector<double> & intensities)
+{
+  Scene scene;
+  scene.size = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
+  scene.intensities = intensities;
+  scene.affinityFunction = RelativeJob::AffinityFunction::Homogeneity;
+  scene.differenceVariance = 100.0;
+  return scene;
+}
+
+Labels
+ComputeLabelsOf(const Scene & scene, const Labels & labels, Competition competition, TieRule tieRule)
+{
+  const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, labels);
+  job.competition = competition;
+  job.tieRule = tieRule;
+  return RunRelativeJob(job, {}, computeOnce).labels;
+}
+} // namespace
+
+class RelativeFuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
+{};
+
+TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
+{
+  // A longer run: VOXELMAPS_TEST_CASES=2000.
+  const char * const  text = std::getenv("VOXELMAPS_TEST_CASES");
+  const std::uint64_t cases = text != nullptr ? std::strtoull(text, nullptr, 10) : 36;
+  std::uint64_t       small = 0;
+  for (std::uint64_t i = 0; i < cases; ++i)
+  {
+    const std::uint64_t seed = 16000000 + 100000 * static_cast<std::uint64_t>(GetParam()) + i;
+    RandomNumbers       random(seed);
+    const auto randomCase = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, GetParam(), random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    small += CheckRelativeCase(randomCase, random) ? 1 : 0;
+    if (HasFailure())
+    {
+      return;
+    }
+  }
+  EXPECT_GT(small, cases / 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(PixelTypes, RelativeFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
+                         NameOfPixelType);
+
+TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
+{
+  // Links, from the weakest: 30-0 (a gap of 30), 20, 10. Label 5 on the left, label 2 on the right.
+  //  seed 5, gap 10, voxel 1, gap 30, voxel 2, gap 20, seed 2
+  const Scene line = [] {
+    Scene scene = MakeLine({ 0, 10, 40, 60 });
+    scene.seeds = { 0, 3 };
+    return scene;
+  }();
+  for (const Competition competition : { Competition::Relative, Competition::Iterative })
+  {
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      EXPECT_EQ((Labels{ 5, 5, 2, 2 }), ComputeLabelsOf(line, { 5, 2 }, competition, tieRule));
+    }
+  }
+
+  // Beyond a gap of 30, both labels have the same strength: seed 5, gap 10, voxel 1, gap 5, seed 2, gap 30, voxels
+  // 3, 4.
+  const Scene beyond = [] {
+    Scene scene = MakeLine({ 0, 10, 15, 45, 46 });
+    scene.seeds = { 0, 2 };
+    return scene;
+  }();
+  EXPECT_EQ((Labels{ 5, 2, 2, 0, 0 }), ComputeLabelsOf(beyond, { 5, 2 }, Competition::Relative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 2, 2 }), ComputeLabelsOf(beyond, { 2, 5 }, Competition::Relative, TieRule::LowestLabel));
+  // But all paths to voxels 3 and 4 pass the seed of label 2 (5).
+  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }), ComputeLabelsOf(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }), ComputeLabelsOf(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
+}
+
+TEST(RelativeFuzzyConnectednessJob, TiesOfEqualImages)
+{
+  // Everything but the seeds is a tie.
+  Scene scene;
+  scene.size = { { 70, 40, 9 } };
+  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 3.0);
+  scene.seeds = { 12, 5000, 20000, 20001 };
+  const Labels labels{ 300, 7, 9, 65535 };
+  for (const Competition competition : { Competition::Relative, Competition::Iterative })
+  {
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      Labels expected(scene.intensities.size(), tieRule == TieRule::Background ? 0 : 7);
+      for (std::size_t i = 0; i < labels.size(); ++i)
+      {
+        expected[static_cast<std::size_t>(scene.seeds[i])] = labels[i];
+      }
+      EXPECT_EQ(expected, ComputeLabelsOf(scene, labels, competition, tieRule));
+    }
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, AffinitiesOfLabels)
+{
+  for (std::uint64_t seed = 500; seed < 620 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase =
+      DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, random.OneOf(allPixelTypes), random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    const Labels labels = DrawLabels(randomCase.scene.seeds, 255, random);
+    RelativeJob  job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 3)));
+    for (const std::uint16_t label : labels)
+    {
+      const auto isKnown = [label](const auto & affinity) { return affinity.label == label; };
+      if (random.Chance(0.8) && std::none_of(job.affinities.begin(), job.affinities.end(), isKnown))
+      {
+        const double factor = static_cast<double>(random.Between(1, 30)) / 10.0;
+        job.affinities.push_back({ label,
+                                   job.objectMean * factor,
+                                   job.objectVariance * factor,
+                                   job.differenceMean / factor,
+                                   job.differenceVariance / factor });
+      }
+    }
+    const auto strengths =
+      Oracle::ComputeStrengths(randomCase.scene, labels, [&job](std::uint16_t label, Scene & scene) {
+        for (const auto & affinity : job.affinities)
+        {
+          if (affinity.label == label)
+          {
+            scene.objectMean = affinity.objectMean;
+            scene.objectVariance = affinity.objectVariance;
+            scene.differenceMean = affinity.differenceMean;
+            scene.differenceVariance = affinity.differenceVariance;
+          }
+        }
+      });
+    job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      job.tieRule = tieRule;
+      const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.7), random.Chance(0.7) };
+      const auto            expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, computeOnce))) << tieRule;
+    }
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, AbsoluteDifferenceIsAWatershedOnEdges)
+{
+  // The best paths have the smallest steps; weak edges do not hold, whatever is on their way.
+  Scene line = MakeLine({ 0, 3, 5, 25, 21, 40 });
+  line.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+  line.seeds = { 0, 5 };
+  const auto  randomCase = MakeFuzzyConnectednessCase(line, PixelType::Float);
+  RelativeJob job = MakeRelativeJob(randomCase, { 4, 6 });
+  job.competition = Competition::Iterative;
+  const auto outputs = RunRelativeJob(job, {}, computeOnce);
+  EXPECT_EQ((Labels{ 4, 4, 4, 6, 6, 6 }), outputs.labels);
+  EXPECT_EQ((std::vector<double>{ 1.0, 1.0 / 4.0, 1.0 / 4.0, 1.0 / 20.0, 1.0 / 20.0, 1.0 }), outputs.strengths);
+
+  // Differences of large integers are rounded to floats, so that all pixel types agree; cases of all sizes.
+  for (std::uint64_t seed = 900; seed < 1020 && !HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto each = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, random.OneOf(allPixelTypes), random);
+    each.scene.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+    each.scene.distanceWeighting = false;
+    SCOPED_TRACE(::testing::Message() << each);
+    CheckRelativeCase(each, random);
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
+{
+  RandomNumbers random(3);
+  const auto  randomCase = MakeFuzzyConnectednessCase(MakeNoiseScene({ { 40, 40, 3 } }, 50, random), PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, {});
+  for (const auto & compute : GetAllWays(PixelType::Int16, random))
+  {
+    for (const Competition competition : { Competition::Relative, Competition::Iterative })
+    {
+      job.competition = competition;
+      const auto outputs = RunRelativeJob(job, {}, compute);
+      EXPECT_EQ(Labels(4800, 0), outputs.labels);
+      EXPECT_EQ(std::vector<double>(4800, 0.0), outputs.strengths);
+      EXPECT_EQ(std::vector<double>(4800, 0.0), outputs.margins);
+    }
+  }
+  job.size = { { 0, 4, 4 } };
+  RunRelativeJob(job, {}, computeOnce);
+  Hierarchy hierarchy;
+  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  EXPECT_TRUE(hierarchy.IsEmpty());
+  EXPECT_EQ(0u, hierarchy.GetMemory());
+}
+
+TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
+{
+  RandomNumbers random(4);
+  Scene         scene = MakeNoiseScene({ { 70, 70, 40 } }, 500, random);
+  scene.seeds = { 1000, 150000 };
+  scene.objectMean = 250.0;
+  scene.objectVariance = 9000.0;
+  scene.differenceVariance = 9000.0;
+  const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
+  job.competition = Competition::Iterative;
+  const auto    expected = RunRelativeJob(job, {}, computeOnce);
+  std::uint64_t reported = 0;
+  std::uint64_t calls = 0;
+  job.execution.reportProgress = [&](std::uint64_t voxels) {
+    reported += voxels;
+    ++calls;
+  };
+  RunRelativeJob(job, {}, computeOnce);
+  EXPECT_GT(calls, isCudaTest ? 5u : 20u);
+  EXPECT_LE(reported, 70u * 70u * 40u);
+  EXPECT_GT(reported, 70u * 70u * 40u * 9 / 10);
+
+  // An abort at any time leaves a hierarchy that is empty, or as it was.
+  Hierarchy kept;
+  for (std::uint64_t last = 0; last < calls + 20; last += 1 + calls / 15)
+  {
+    std::uint64_t left = last;
+    job.execution.reportProgress = [&left](std::uint64_t) {
+      if (left-- == 0)
+      {
+        throw std::runtime_error("aborted");
+      }
+    };
+    const bool wasEmpty = kept.IsEmpty();
+    const auto computeKept = [&kept](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, kept); };
+    bool       isAborted = false;
+    try
+    {
+      RunRelativeJob(job, {}, computeKept);
+    }
+    catch (const std::runtime_error &)
+    {
+      isAborted = true;
+      EXPECT_EQ(wasEmpty, kept.IsEmpty());
+    }
+    EXPECT_TRUE(isAborted || !kept.IsEmpty());
+    if (!kept.IsEmpty())
+    {
+      job.execution.reportProgress = nullptr;
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeKept)));
+    }
+    if (last % 2 == 1)
+    {
+      kept.Release();
+    }
+  }
+}
+
+TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
+{
+  const auto randomCase = [] {
+    Scene scene = MakeLine({ 0, 1, 2, 3 });
+    scene.seeds = { 0, 3 };
+    return MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
+  }();
+  const auto expectError = [&](const std::function<void(RelativeJob &)> & change, const std::string & words) {
+    RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
+    change(job);
+    try
+    {
+      RunRelativeJob(job, {}, computeOnce);
+      ADD_FAILURE() << "no error: " << words;
+    }
+    catch (const voxelmaps::EngineError & error)
+    {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(words)) << error.what();
+    }
+  };
+  expectError([](RelativeJob & job) { job.labels = { 1 }; }, "a number of labels of 1");
+  expectError([](RelativeJob & job) { job.labels = { 1, 0 }; }, "a seed of label 0");
+  expectError([](RelativeJob & job) { job.seeds = { 3, 3 }; }, "several labels at voxel 3");
+  expectError([](RelativeJob & job) { job.seeds = { 0, 4 }; }, "a seed at voxel 4");
+  expectError([](RelativeJob & job) { job.competition = static_cast<Competition>(2); }, "the competition 2");
+  expectError([](RelativeJob & job) { job.tieRule = static_cast<TieRule>(7); }, "the tie rule 7");
+  expectError([](RelativeJob & job) { job.affinities = { { 1, 0.0, 0.0, 0.0, 1.0 } }; }, "the object variance 0");
+  expectError(
+    [](RelativeJob & job) {
+      job.affinities = { { 1, 0.0, 1.0, 0.0, 1.0 } };
+      job.competition = Competition::Iterative;
+    },
+    "a number of affinities of labels of 1");
+  expectError(
+    [](RelativeJob & job) {
+      job.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
+      job.distanceWeighting = true;
+    },
+    "AbsoluteDifference");
+}
+
+TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
+{
+  if (isCudaTest)
+  {
+    GTEST_SKIP() << "The CUDA engine keeps a copy of the pixels.";
+  }
+  std::vector<std::int16_t> pixels{ 0, 10, 40, 60 };
+  std::vector<std::uint8_t> labels(4);
+  RelativeJob               job;
+  job.image = pixels.data();
+  job.pixelType = PixelType::Int16;
+  job.size = { { 4, 1, 1 } };
+  job.seeds = { 0, 3 };
+  job.labels = { 1, 2 };
+  job.objectMean = 30.0;
+  job.objectVariance = 900.0;
+  job.differenceVariance = 100.0;
+  job.labelOutput = labels.data();
+  Hierarchy hierarchy;
+  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  for (const int changed : { -1, 61, 32767, -32768 })
+  {
+    pixels[1] = static_cast<std::int16_t>(changed);
+    EXPECT_THROW(VoxelMapsTest::ComputeLabels(job, hierarchy), voxelmaps::EngineError) << changed;
+  }
+  pixels[1] = 60;
+  VoxelMapsTest::ComputeLabels(job, hierarchy);
+}
+
+TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
+{
+  const char * const text = std::getenv("VOXELMAPS_TEST_SEQUENCES");
+  const int          sequences = text != nullptr ? std::atoi(text) : 40;
+  std::size_t        different = 0;
+  for (int sequence = 0; sequence < sequences && !HasFailure(); ++sequence)
+  {
+    RandomNumbers random(777000 + static_cast<std::uint64_t>(sequence));
+    auto          randomCase = DrawFuzzyConnectednessRandomCase(static_cast<std::uint64_t>(random.Below(1000000)),
+                                                       random.Chance(0.4) ? 2 : 3,
+                                                       random.OneOf(allPixelTypes),
+                                                       random);
+    SCOPED_TRACE(::testing::Message() << "sequence " << sequence << ", " << randomCase);
+    Labels    labels = DrawLabels(randomCase.scene.seeds, 255, random);
+    Hierarchy hierarchy;
+    Labels    previous;
+    for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
+    {
+      // Edit the seeds: add some of a new or a known label, remove some, or move one.
+      std::vector<std::int64_t> & seeds = randomCase.scene.seeds;
+      const auto                  isFree = [&](std::int64_t voxel) {
+        return std::find(seeds.begin(), seeds.end(), voxel) == seeds.end() &&
+               (randomCase.scene.mask.empty() || randomCase.scene.mask[static_cast<std::size_t>(voxel)] != 0);
+      };
+      const std::int64_t kind = random.Below(3);
+      if (kind == 0 || seeds.size() < 2)
+      {
+        const auto label =
+          static_cast<std::uint16_t>(random.Chance(0.5) ? random.OneOf(labels) : random.Between(1, 255));
+        const std::int64_t start = random.Below(randomCase.scene.GetNumberOfVoxels());
+        for (std::int64_t i = 0; i < random.Between(1, 30); ++i)
+        {
+          const std::int64_t voxel = std::min(start + i, randomCase.scene.GetNumberOfVoxels() - 1);
+          if (isFree(voxel))
+          {
+            seeds.push_back(voxel);
+            labels.push_back(label);
+          }
+        }
+      }
+      else if (kind == 1)
+      {
+        const std::size_t first = static_cast<std::size_t>(random.Below(static_cast<std::int64_t>(seeds.size())));
+        const std::size_t count =
+          std::min<std::size_t>(seeds.size() - first, static_cast<std::size_t>(random.Between(1, 30)));
+        if (count < seeds.size())
+        {
+          seeds.erase(seeds.begin() + static_cast<std::ptrdiff_t>(first),
+                      seeds.begin() + static_cast<std::ptrdiff_t>(first + count));
+          labels.erase(labels.begin() + static_cast<std::ptrdiff_t>(first),
+                       labels.begin() + static_cast<std::ptrdiff_t>(first + count));
+        }
+      }
+      else
+      {
+        const std::uint16_t from = random.OneOf(labels);
+        std::replace(labels.begin(), labels.end(), from, static_cast<std::uint16_t>(random.Between(1, 255)));
+      }
+      RelativeJob job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 4)));
+      job.competition = random.OneOf<Competition>({ Competition::Relative, Competition::Iterative });
+      job.tieRule = random.OneOf<TieRule>({ TieRule::Background, TieRule::LowestLabel });
+      job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
+      const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.5), random.Chance(0.5) };
+      const auto            fresh = RunRelativeJob(
+        job, request, [](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
+      const auto edited =
+        RunRelativeJob(job, request, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); });
+      EXPECT_TRUE(AreSameOutputs(fresh, edited)) << "edit " << edit;
+      different += fresh.labels != previous ? 1 : 0;
+      previous = fresh.labels;
+    }
+  }
+  EXPECT_GT(different, 10u * static_cast<std::size_t>(sequences));
+}

@@ -1,0 +1,67 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef RelativeFuzzyConnectednessOracle_h
+#define RelativeFuzzyConnectednessOracle_h
+
+#include "FuzzyConnectednessOracle.h"
+#include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+/** Relative and iterative relative fuzzy connectedness by their definitions: one scene for every label. The seeds of a
+ * scene have labels, which are not 0. */
+namespace RelativeFuzzyConnectednessOracle
+{
+using FuzzyConnectednessOracle::Scene;
+using TieRule = voxelmaps::RelativeFuzzyConnectednessEnums::TieRule;
+using Keys = std::vector<std::uint32_t>;
+using Labels = std::vector<std::uint16_t>;
+
+struct Strengths
+{
+  /** Sorted; a label may have several seeds. */
+  Labels labels;
+  /** For every label, keys of all voxels. */
+  std::vector<Keys> scenes;
+  /** Greatest key of any label, and greatest key of all labels but one that has the greatest. */
+  Keys first;
+  Keys second;
+};
+
+/** The scenes of all labels; prepare(label, scene) may change the affinity of a label's scene. */
+Strengths
+ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
+                 const std::function<void(std::uint16_t, Scene &)> & prepare = {});
+
+/** The label of the greatest key; of several such labels, none or the lowest. */
+Labels
+ComputeRelative(const Strengths & strengths, TieRule tieRule);
+
+/** The iteration of Ciesielski et al. (2007), for every label against all others: voxels that are stronger connected to
+ * the label than to all others join its object, and links to the object no longer serve the others. */
+Labels
+ComputeIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths);
+
+/** The lowest label from whose seeds a path leads to the voxel that is a strongest path to each of its voxels. */
+Labels
+ComputeLowestIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths);
+} // namespace RelativeFuzzyConnectednessOracle
+
+#endif // RelativeFuzzyConnectednessOracle_h

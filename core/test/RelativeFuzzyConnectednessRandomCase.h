@@ -1,0 +1,192 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef RelativeFuzzyConnectednessRandomCase_h
+#define RelativeFuzzyConnectednessRandomCase_h
+
+#include "FuzzyConnectednessRandomCase.h"
+#include "RelativeFuzzyConnectednessOracle.h"
+#include "voxelmaps/RelativeFuzzyConnectednessJob.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+using RelativeJob = voxelmaps::RelativeFuzzyConnectednessJob;
+
+/** The outputs of a job; those that were not asked for are empty. Labels have 16 bits, whatever the job has. */
+struct RelativeOutputs
+{
+  std::vector<std::uint16_t> labels;
+  std::vector<double>        strengths;
+  std::vector<double>        margins;
+};
+
+/** Which outputs to ask for, and of which types. */
+struct RelativeRequest
+{
+  bool labelsAre16Bit{ true };
+  bool realsAreDouble{ true };
+  bool wantsStrengths{ true };
+  bool wantsMargins{ true };
+};
+
+template <typename TTo, typename TFrom>
+std::vector<TTo>
+ConvertAll(const std::vector<TFrom> & values)
+{
+  return std::vector<TTo>(values.begin(), values.end());
+}
+
+/** The outputs that compute(job) writes for a job; expect that it writes nothing else. */
+template <typename TLabel, typename TReal>
+RelativeOutputs
+RunRelativeJobOfTypes(RelativeJob job, const RelativeRequest & request,
+                      const std::function<void(const RelativeJob &)> & compute)
+{
+  constexpr std::size_t guard = 64;
+  const auto            count = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  std::vector<TLabel>   labels(count + 2 * guard, TLabel{ 201 });
+  std::vector<TReal>    strengths(request.wantsStrengths ? count + 2 * guard : 0, TReal{ -7 });
+  std::vector<TReal>    margins(request.wantsMargins ? count + 2 * guard : 0, TReal{ -7 });
+  job.labelOutput = labels.data() + guard;
+  job.labelsAre16Bit = sizeof(TLabel) == 2;
+  job.strengthOutput = request.wantsStrengths ? strengths.data() + guard : nullptr;
+  job.marginOutput = request.wantsMargins ? margins.data() + guard : nullptr;
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  compute(job);
+  const auto strip = [](auto & values, auto untouched) {
+    if (!values.empty())
+    {
+      for (std::size_t i = 0; i < guard; ++i)
+      {
+        EXPECT_EQ(untouched, values[i]) << "wrote before the output";
+        EXPECT_EQ(untouched, values[values.size() - 1 - i]) << "wrote after the output";
+      }
+      values.erase(values.end() - guard, values.end());
+      values.erase(values.begin(), values.begin() + guard);
+    }
+  };
+  strip(labels, TLabel{ 201 });
+  strip(strengths, TReal{ -7 });
+  strip(margins, TReal{ -7 });
+  return { ConvertAll<std::uint16_t>(labels), ConvertAll<double>(strengths), ConvertAll<double>(margins) };
+}
+
+inline RelativeOutputs
+RunRelativeJob(const RelativeJob & job, const RelativeRequest & request,
+               const std::function<void(const RelativeJob &)> & compute)
+{
+  return request.labelsAre16Bit
+           ? (request.realsAreDouble ? RunRelativeJobOfTypes<std::uint16_t, double>(job, request, compute)
+                                     : RunRelativeJobOfTypes<std::uint16_t, float>(job, request, compute))
+           : (request.realsAreDouble ? RunRelativeJobOfTypes<std::uint8_t, double>(job, request, compute)
+                                     : RunRelativeJobOfTypes<std::uint8_t, float>(job, request, compute));
+}
+
+/** The job of a case and the labels of its seeds, computed by so many workers. */
+inline RelativeJob
+MakeRelativeJob(const FuzzyConnectednessRandomCase & randomCase, const std::vector<std::uint16_t> & labels,
+                unsigned int numberOfWorkers = 1)
+{
+  RelativeJob job;
+  static_cast<voxelmaps::FuzzyConnectednessProblem &>(job) = MakeFuzzyConnectednessJob(randomCase);
+  job.labels = labels;
+  job.execution.numberOfWorkers = numberOfWorkers;
+  job.execution.parallelFor = RunThreads;
+  return job;
+}
+
+/** A label for every seed, the same for seeds of the same voxel: any numbers up to a maximum, of up to 40 labels. */
+inline std::vector<std::uint16_t>
+DrawLabels(const std::vector<std::int64_t> & seeds, std::int64_t maxLabel, RandomNumbers & random)
+{
+  std::vector<std::uint16_t> choices;
+  const std::int64_t         count = random.OneOf<std::int64_t>({ 1, 2, 2, 3, 5, random.Between(1, 40) });
+  for (std::int64_t i = 0; i < count; ++i)
+  {
+    choices.push_back(static_cast<std::uint16_t>(random.Chance(0.5) ? i + 1 : random.Between(1, maxLabel)));
+  }
+  std::map<std::int64_t, std::uint16_t> labelOf;
+  std::vector<std::uint16_t>            labels;
+  for (const std::int64_t seed : seeds)
+  {
+    labels.push_back(labelOf.emplace(seed, random.OneOf(choices)).first->second);
+  }
+  return labels;
+}
+
+/** What a job must give by the oracle. The iteration takes long, so its labels are only known if asked for. */
+inline RelativeOutputs
+ExpectedOutputs(const FuzzyConnectednessRandomCase & randomCase, const RelativeJob & job,
+                const RelativeFuzzyConnectednessOracle::Strengths & strengths, bool realsAreDouble)
+{
+  namespace Oracle = RelativeFuzzyConnectednessOracle;
+  using Competition = RelativeJob::Competition;
+  using TieRule = RelativeJob::TieRule;
+  RelativeOutputs expected;
+  expected.labels = job.competition == Competition::Relative ? Oracle::ComputeRelative(strengths, job.tieRule)
+                    : job.tieRule == TieRule::Background
+                      ? Oracle::ComputeIterative(randomCase.scene, job.labels, strengths)
+                      : Oracle::ComputeLowestIterative(randomCase.scene, job.labels, strengths);
+  const auto oneObject = MakeFuzzyConnectednessJob(randomCase);
+  expected.strengths = ConvertToStrengths<double>(oneObject, strengths.first);
+  const auto others = ConvertToStrengths<double>(oneObject, strengths.second);
+  for (std::size_t voxel = 0; voxel < others.size(); ++voxel)
+  {
+    if (expected.strengths[voxel] < job.minimumStrength)
+    {
+      expected.labels[voxel] = 0;
+      expected.strengths[voxel] = 0.0;
+    }
+    expected.margins.push_back(expected.strengths[voxel] == 0.0 ? 0.0 : expected.strengths[voxel] - others[voxel]);
+    if (!realsAreDouble)
+    {
+      expected.strengths[voxel] = static_cast<float>(expected.strengths[voxel]);
+      expected.margins[voxel] = static_cast<float>(expected.margins[voxel]);
+    }
+  }
+  return expected;
+}
+
+/** Whether the outputs that were asked for are equal; the message names the first that is not. */
+inline ::testing::AssertionResult
+AreSameOutputs(const RelativeOutputs & expected, const RelativeOutputs & actual)
+{
+  const auto compare = [](const char * name, const auto & a, const auto & b) -> ::testing::AssertionResult {
+    for (std::size_t voxel = 0; voxel < b.size(); ++voxel)
+    {
+      if (!(a[voxel] == b[voxel]))
+      {
+        return ::testing::AssertionFailure()
+               << "voxel " << voxel << " has the " << name << ' ' << b[voxel] << " instead of " << a[voxel];
+      }
+    }
+    return ::testing::AssertionSuccess();
+  };
+  const auto labels = compare("label", expected.labels, actual.labels);
+  const auto strengths = compare("strength", expected.strengths, actual.strengths);
+  const auto margins = compare("margin", expected.margins, actual.margins);
+  return !labels ? labels : !strengths ? strengths : margins;
+}
+} // namespace VoxelMapsTest
+
+#endif // RelativeFuzzyConnectednessRandomCase_h

@@ -1,0 +1,290 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "SizeZoneRandomCase.h"
+#include "TextureJobChecks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace
+{
+using Job = voxelmaps::SizeZoneJob;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::SizeZoneFeatureMapEnums;
+using Feature = Enums::Feature;
+using Connectivity = Enums::Connectivity;
+using VoxelMapsTest::AgreesWithOracle;
+using VoxelMapsTest::CheckAllEngines;
+using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckFeaturesAlone;
+using VoxelMapsTest::CheckRegions;
+using VoxelMapsTest::CheckSelection;
+using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::DrawSizeZoneRandomCase;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::GetEngines;
+using VoxelMapsTest::MakeSizeZoneJob;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::SizeZoneRandomCase;
+
+/** Compare a case, computed by all engines, with the oracle. */
+template <typename TReal>
+void
+CheckCase(const SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+{
+  CheckAllEngines<TReal>(
+    MakeSizeZoneJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
+      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+    });
+}
+
+void
+CheckRandomCase(SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+{
+  const std::string holes = DrawHoles(randomCase.common.levels, random);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+  if (random.Chance(0.5))
+  {
+    CheckCase<float>(randomCase, random, budget);
+  }
+  else
+  {
+    CheckCase<double>(randomCase, random, budget);
+  }
+}
+
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers      random(seed);
+    SizeZoneRandomCase randomCase = DrawSizeZoneRandomCase(seed, dimension, 65535, random);
+    CheckRandomCase(randomCase, random, 50000);
+  }
+}
+
+/** Cases with a window of this size, of a few voxels of a larger image with few or many levels. */
+void
+CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & regionSize, unsigned int count,
+            std::int64_t budget)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers         random(seed);
+    SizeZoneRandomCase    randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
+    RunLengthRandomCase & common = randomCase.common;
+    common.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
+    std::int64_t voxels = 1;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      common.levels.size[axis] = std::max<std::int64_t>(windowSize[axis] + random.Between(-2, 3), regionSize[axis]);
+      common.window.anchor[axis] = random.Below(windowSize[axis]);
+      common.regionSize[axis] = regionSize[axis];
+      common.regionIndex[axis] = random.Between(0, common.levels.size[axis] - regionSize[axis]);
+      voxels *= common.levels.size[axis];
+    }
+    common.window.size = windowSize;
+    common.levels.values.resize(static_cast<std::size_t>(voxels));
+    // Long runs make large and winding zones.
+    const double change = random.OneOf<double>({ 0.02, 0.3, 1.0 });
+    for (std::size_t i = 0; i < common.levels.values.size(); ++i)
+    {
+      common.levels.values[i] = i > 0 && !random.Chance(change)
+                                  ? common.levels.values[i - 1]
+                                  : static_cast<std::uint16_t>(random.Between(1, common.numberOfGrayLevels));
+    }
+    CheckRandomCase(randomCase, random, budget);
+  }
+}
+
+/** Noise with holes, and all features. */
+struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+{
+  explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
+    : NoiseJobOf(size, numberOfGrayLevels)
+  {
+    job.windowSize[0] = job.windowSize[1] = 5;
+    job.windowAnchor[0] = job.windowAnchor[1] = 2;
+    job.features = Enums::GetAllFeatures();
+  }
+};
+} // namespace
+
+// Few enough for compute-sanitizer.
+TEST(SizeZoneJob, SmallCases)
+{
+  CheckRandomCases(9000, 2, 4);
+  CheckRandomCases(9100, 3, 4);
+}
+
+TEST(SizeZoneJob, RandomCasesIn2D)
+{
+  CheckRandomCases(710000, 2, 200);
+}
+
+TEST(SizeZoneJob, RandomCasesIn3D)
+{
+  CheckRandomCases(720000, 3, 300);
+}
+
+TEST(SizeZoneJob, WindowsOfBits)
+{
+  // All words and numbers of slices, and rows and columns.
+  const std::vector<Triple> windows{ { { 5, 5, 5 } },  { { 5, 5, 1 } },  { { 5, 5, 3 } },  { { 5, 5, 7 } },
+                                     { { 7, 7, 7 } },  { { 7, 7, 1 } },  { { 7, 7, 2 } },  { { 7, 7, 4 } },
+                                     { { 7, 8, 6 } },  { { 3, 3, 3 } },  { { 62, 1, 1 } }, { { 30, 1, 7 } },
+                                     { { 31, 1, 2 } }, { { 1, 32, 5 } }, { { 1, 16, 3 } }, { { 10, 3, 2 } } };
+  std::uint64_t             seed = 730000;
+  for (const Triple & window : windows)
+  {
+    CheckWindow(seed, window, { { 40, 2, 2 } }, 6, 300000);
+    seed += 100;
+  }
+}
+
+TEST(SizeZoneJob, LargerWindows)
+{
+  const std::vector<Triple> windows{ { { 9, 9, 9 } },    { { 8, 8, 1 } },    { { 63, 1, 1 } },  { { 3, 3, 8 } },
+                                     { { 1, 33, 2 } },   { { 13, 12, 11 } }, { { 255, 3, 3 } }, { { 3, 250, 2 } },
+                                     { { 40, 40, 40 } }, { { 255, 255, 1 } } };
+  std::uint64_t             seed = 740000;
+  for (const Triple & window : windows)
+  {
+    const std::int64_t voxels = window[0] * window[1] * window[2];
+    CheckWindow(seed, window, { { 3, 1, 1 } }, voxels > 10000 ? 2 : 4, 1);
+    seed += 100;
+  }
+}
+
+TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)
+{
+  // The two corners above belong together only through voxels below the smaller window.
+  const std::vector<std::uint16_t> levels{ 2, 1, 2, //
+                                           2, 1, 2, //
+                                           2, 2, 2 };
+  Job                              job;
+  job.levels = levels.data();
+  job.levelsSize = { { 3, 3, 1 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.outputIndex = { { 1, 0, 0 } };
+  job.numberOfGrayLevels = 2;
+  job.windowSize = { { 3, 3, 1 } };
+  job.windowAnchor = { { 1, 0, 0 } };
+  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
+  for (const auto & engine : GetEngines(job))
+  {
+    // Zones of 7 and 2 voxels.
+    EXPECT_EQ((std::vector<float>{ 2.0f / 9.0f, 53.0f / 2.0f }), ComputeJob<float>(job, engine)) << engine.name;
+  }
+  job.windowSize = { { 3, 1, 1 } };
+  for (const auto & engine : GetEngines(job))
+  {
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
+  }
+}
+
+TEST(SizeZoneJob, CornersConnect)
+{
+  // A diagonal through the cube, and one voxel of another level at each end of the other one.
+  std::vector<std::uint16_t> levels(27, 0);
+  levels[0] = levels[13] = levels[26] = 3;
+  levels[2] = levels[24] = 1;
+  Job job;
+  job.levels = levels.data();
+  job.levelsSize = { { 3, 3, 3 } };
+  job.outputSize = { { 1, 1, 1 } };
+  job.outputIndex = { { 1, 1, 1 } };
+  job.numberOfGrayLevels = 3;
+  job.windowSize = { { 3, 3, 3 } };
+  job.windowAnchor = { { 1, 1, 1 } };
+  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
+  for (const auto & engine : GetEngines(job))
+  {
+    job.connectivity = Connectivity::Full;
+    EXPECT_EQ((std::vector<float>{ 3.0f / 5.0f, 11.0f / 3.0f }), ComputeJob<float>(job, engine)) << engine.name;
+    job.connectivity = Connectivity::InPlane;
+    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
+  }
+}
+
+TEST(SizeZoneJob, WorkersDoNotChangeBits)
+{
+  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
+}
+
+TEST(SizeZoneJob, RegionsDoNotChangeBits)
+{
+  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
+}
+
+TEST(SizeZoneJob, AFeatureHasTheSameBitsInAnySelection)
+{
+  for (const std::uint32_t levels : { 5u, 300u, 65535u })
+  {
+    CheckFeaturesAlone(NoiseJob(Triple{ { 20, 9, 3 } }, levels).job);
+  }
+}
+
+TEST(SizeZoneJob, ASelectionIsComputedAlone)
+{
+  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
+}
+
+TEST(SizeZoneJob, AnExceptionOfReportProgressEndsTheJob)
+{
+  for (const std::int64_t window : { 5, 8 })
+  {
+    NoiseJob noise(Triple{ { 200, 200, 10 } });
+    noise.job.windowSize[0] = noise.job.windowSize[1] = window;
+    CheckExceptionOfProgress(noise.job);
+  }
+}
+
+TEST(SizeZoneJob, RefusesWhatBreaksARule)
+{
+  const NoiseJob noise(Triple{ { 4, 3, 1 } });
+  Job            job = noise.job;
+  job.features.clear();
+  ExpectRefusal(job, { "0", "features", "16" });
+  job.features = { Feature::ZoneEntropy, static_cast<Feature>(16) };
+  ExpectRefusal(job, { "features", "16" });
+  job.features = { Feature::ZoneEntropy, Feature::ZoneEntropy };
+  ExpectRefusal(job, { "twice", "13" });
+  job = noise.job;
+  job.connectivity = static_cast<Connectivity>(2);
+  ExpectRefusal(job, { "connectivity", "2" });
+  job = noise.job;
+  job.windowSize = { { 41, 40, 40 } };
+  ExpectRefusal(job, { "65600", "voxels" });
+}
+
+TEST(SizeZoneJob, WithoutVoxelsThereIsNoWork)
+{
+  Job job;
+  job.numberOfGrayLevels = 1;
+  job.features = Enums::GetAllFeatures();
+  for (const auto & engine : GetEngines(job))
+  {
+    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
+  }
+}

@@ -1,0 +1,323 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TextureJobChecks_h
+#define TextureJobChecks_h
+
+// Checks that are the same for the jobs of all texture classes.
+
+#include "GuardedOutput.h"
+#include "TestedClasses.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+template <typename TJob>
+auto
+GetNumberOfComponents(const TJob & job, int) -> decltype(job.GetNumberOfComponents())
+{
+  return job.GetNumberOfComponents();
+}
+
+template <typename TJob>
+std::size_t
+GetNumberOfComponents(const TJob & job, long)
+{
+  return job.features.size();
+}
+
+/** Number of components of a voxel of the output. */
+template <typename TJob>
+std::size_t
+GetNumberOfComponents(const TJob & job)
+{
+  // The int prefers the job's own number, if it has one.
+  return GetNumberOfComponents(job, 0);
+}
+
+/** The output of a job by an engine; nothing if the engine cannot take the job. */
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeJob(const TJob & job, const Engine<TJob> & engine)
+{
+  return ComputeIntoGuardedOutput<TReal>(job, GetNumberOfComponents(job), engine);
+}
+
+/** The output of a job by the first engine. */
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeJob(const TJob & job)
+{
+  return ComputeJob<TReal>(job, GetEngines(job).front());
+}
+
+/** Compute a job in an index frame of its own, which must not matter, by all engines and with different numbers of
+ * threads. The first result must satisfy agreesWithOracle(result, backgroundValue), and the others must have its bits.
+ * Returns it. */
+template <typename TReal, typename TJob, typename TAgreesWithOracle>
+std::vector<TReal>
+CheckAllEngines(TJob job, RandomNumbers & random, const TAgreesWithOracle & agreesWithOracle)
+{
+  job.backgroundValue = 3.0;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    const std::int64_t shift = random.Between(-1000, 1000);
+    job.levelsIndex[axis] += shift;
+    job.outputIndex[axis] += shift;
+  }
+
+  std::vector<TReal> first;
+  for (const Engine<TJob> & engine : GetEngines(job))
+  {
+    SCOPED_TRACE(engine.name);
+    const bool hasThreads = random.Chance(0.5);
+    job.execution.numberOfWorkers = hasThreads ? static_cast<unsigned int>(random.Between(1, 5)) : 1;
+    job.execution.parallelFor = hasThreads ? RunThreads : voxelmaps::ParallelFor{};
+    std::atomic<std::uint64_t> completed{ 0 };
+    job.execution.reportProgress = [&completed](std::uint64_t numberOfVoxels) { completed += numberOfVoxels; };
+    const std::vector<TReal> result = ComputeJob<TReal>(job, engine);
+    if (first.empty())
+    {
+      first = result;
+      EXPECT_TRUE(agreesWithOracle(result, job.backgroundValue));
+    }
+    else if (result.empty())
+    {
+      continue; // cannot take the job
+    }
+    EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
+    EXPECT_TRUE(HasSameBits(first, result));
+    if (::testing::Test::HasFailure())
+    {
+      break;
+    }
+  }
+  return first;
+}
+
+/** The same, and the engine that walks every window must give the same bits, unless it takes more steps than this. */
+template <typename TReal, typename TJob, typename TAgreesWithOracle>
+void
+CheckAllEnginesAndWindowWalk(TJob job, RandomNumbers & random, const TAgreesWithOracle & agreesWithOracle,
+                             double maximumNumberOfSteps = 2e6)
+{
+  const std::vector<TReal> expected = CheckAllEngines<TReal>(job, random, agreesWithOracle);
+  auto                     steps = static_cast<double>(job.offsets.size());
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
+  }
+  if (steps < maximumNumberOfSteps && !isCudaTest && !::testing::Test::HasFailure())
+  {
+    SCOPED_TRACE("windows walked one by one");
+    job.backgroundValue = 3.0;
+    job.walkWindows = true;
+    EXPECT_TRUE(HasSameBits(expected, ComputeJob<TReal>(job)));
+  }
+}
+
+/** A job of noise with holes, and windows of up to 3x3x3 voxels. Offsets and features are to be set. */
+template <typename TJob>
+struct NoiseJobOf
+{
+  explicit NoiseJobOf(const voxelmaps::Triple & size, std::uint32_t numberOfGrayLevels)
+    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+  {
+    RandomNumbers random(7);
+    for (std::uint16_t & level : levels)
+    {
+      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.outputSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
+    job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
+  }
+  NoiseJobOf(const NoiseJobOf &) = delete;
+  NoiseJobOf &
+  operator=(const NoiseJobOf &) = delete;
+
+  std::vector<std::uint16_t> levels;
+  TJob                       job;
+};
+
+/** The number of workers must not change bits. */
+template <typename TJob>
+void
+CheckWorkers(TJob job)
+{
+  const auto one = ComputeJob<float>(job);
+  job.execution.parallelFor = RunThreads;
+  for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u, 500u })
+  {
+    job.execution.numberOfWorkers = workers;
+    EXPECT_TRUE(HasSameBits(one, ComputeJob<float>(job))) << workers;
+  }
+}
+
+/** Parts of the output must have the bits that they have in the whole one. */
+template <typename TJob>
+void
+CheckRegions(const TJob & job)
+{
+  const voxelmaps::Triple size = job.outputSize;
+  const auto              whole = ComputeJob<double>(job);
+  const auto              components = static_cast<std::int64_t>(GetNumberOfComponents(job));
+  RandomNumbers           random(3);
+  for (int i = 0; i < 30; ++i)
+  {
+    TJob part = job;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      part.outputIndex[axis] = random.Below(size[axis]);
+      part.outputSize[axis] = random.Between(1, size[axis] - part.outputIndex[axis]);
+    }
+    std::vector<double> expected;
+    for (std::int64_t z = 0; z < part.outputSize[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < part.outputSize[1]; ++y)
+      {
+        const std::int64_t first =
+          ((part.outputIndex[2] + z) * size[1] + part.outputIndex[1] + y) * size[0] + part.outputIndex[0];
+        const auto begin = whole.begin() + first * components;
+        expected.insert(expected.end(), begin, begin + part.outputSize[0] * components);
+      }
+    }
+    EXPECT_TRUE(HasSameBits(expected, ComputeJob<double>(part))) << i;
+  }
+}
+
+/** Every feature alone must have the bits that it has beside the others. For jobs with one component per feature. */
+template <typename TJob>
+void
+CheckFeaturesAlone(const TJob & job)
+{
+  const auto        all = ComputeJob<double>(job);
+  const std::size_t components = job.features.size();
+  for (std::size_t f = 0; f < components; ++f)
+  {
+    TJob alone = job;
+    alone.features = { job.features[f] };
+    std::vector<double> expected;
+    for (std::size_t i = f; i < all.size(); i += components)
+    {
+      expected.push_back(all[i]);
+    }
+    EXPECT_TRUE(HasSameBits(expected, ComputeJob<double>(alone))) << job.features[f];
+  }
+}
+
+/** Voxels that are not selected, or have level 0, must get the background value, and the others what they get without a
+ * selection. */
+template <typename TJob>
+void
+CheckSelection(TJob job)
+{
+  const std::size_t         components = GetNumberOfComponents(job);
+  const auto                all = ComputeJob<float>(job);
+  const auto                rowLength = static_cast<std::size_t>(job.outputSize[0]);
+  std::vector<std::uint8_t> selection(all.size() / components);
+  RandomNumbers             random(5);
+  for (std::size_t i = 0; i < selection.size(); ++i)
+  {
+    // Gaps longer and shorter than the window.
+    selection[i] = i % rowLength > rowLength * 3 / 5 ? random.Chance(0.02) : random.Chance(0.4);
+  }
+  job.selection = selection.data();
+  for (const double background : { -7.0, -std::numeric_limits<double>::quiet_NaN() })
+  {
+    job.backgroundValue = background;
+    // Any NaN becomes the same one.
+    const float written =
+      std::isnan(background) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(background);
+    std::vector<float> expected = all;
+    for (std::size_t i = 0; i < selection.size(); ++i)
+    {
+      if (selection[i] == 0 || job.levels[i] == 0)
+      {
+        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, written);
+      }
+    }
+    EXPECT_TRUE(HasSameBits(expected, ComputeJob<float>(job)));
+  }
+}
+
+/** An exception of reportProgress must end the job, and reach the caller. */
+template <typename TJob>
+void
+CheckExceptionOfProgress(TJob job)
+{
+  const auto         voxels = static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
+  std::vector<float> output(GetNumberOfComponents(job) * voxels);
+  job.output = output.data();
+  for (const bool threads : { false, true })
+  {
+    job.execution.parallelFor = threads ? RunThreads : voxelmaps::ParallelFor{};
+    job.execution.numberOfWorkers = threads ? 3 : 1;
+    std::atomic<std::uint64_t> done{ 0 };
+    job.execution.reportProgress = [&done](std::uint64_t numberOfVoxels) {
+      done += numberOfVoxels;
+      if (done > 0)
+      {
+        throw std::runtime_error("enough");
+      }
+    };
+    EXPECT_THROW(GetEngines(job).front().compute(job), std::runtime_error);
+    EXPECT_LT(done.load(), voxels);
+  }
+}
+
+/** All engines must refuse a job of at most 64 voxels, the first one with a message that has these words. */
+template <typename TJob>
+void
+ExpectRefusal(TJob job, const std::vector<std::string> & words)
+{
+  std::vector<float> output(64 * (GetNumberOfComponents(job) + 1));
+  job.output = output.data();
+  for (const Engine<TJob> & engine : GetEngines(job))
+  {
+    try
+    {
+      // An engine may also say that it cannot take this job.
+      EXPECT_FALSE(engine.compute(job)) << engine.name << " takes it";
+    }
+    catch (const voxelmaps::EngineError & error)
+    {
+      for (const std::string & word : words)
+      {
+        EXPECT_TRUE(ContainsWord(error.what(), word)) << word << " is missing in: " << error.what();
+      }
+    }
+  }
+}
+} // namespace VoxelMapsTest
+
+#endif // TextureJobChecks_h

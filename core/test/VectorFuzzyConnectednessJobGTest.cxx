@@ -1,0 +1,518 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessJobChecks.h"
+#include "RelativeFuzzyConnectednessRandomCase.h"
+#include "connectedness/cpu/RelativeHierarchy.h"
+#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace
+{
+using Job = voxelmaps::FuzzyConnectednessJob;
+using PixelType = Job::PixelType;
+using AffinityFunction = Job::AffinityFunction;
+using FuzzyConnectednessOracle::Scene;
+using voxelmaps::EngineError;
+using voxelmaps::VectorAffinity;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RelativeJob;
+using VoxelMapsTest::RelativeOutputs;
+using VoxelMapsTest::RelativeRequest;
+
+/** A case of so many components, of any affinity function. */
+FuzzyConnectednessRandomCase
+DrawVectorCase(std::uint64_t seed, unsigned int dimension, PixelType type, unsigned int components,
+               RandomNumbers & random)
+{
+  auto randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
+  MakeVectors(randomCase, components, random);
+  if (random.Chance(0.15))
+  {
+    randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
+    randomCase.scene.distanceWeighting = false;
+  }
+  return randomCase;
+}
+
+unsigned int
+DrawComponents(RandomNumbers & random)
+{
+  return static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 3, 4, random.Between(5, 16), 16 }));
+}
+
+/** What a call says when it throws. */
+template <typename TCall>
+std::string
+ErrorOf(const TCall & call)
+{
+  try
+  {
+    call();
+  }
+  catch (const EngineError & error)
+  {
+    return error.what();
+  }
+  return "no error";
+}
+
+class VectorFuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
+{};
+} // namespace
+
+TEST_P(VectorFuzzyConnectednessRandom, EqualsTheOracle)
+{
+  for (std::uint64_t i = 0; i < 28; ++i)
+  {
+    const std::uint64_t seed = 910000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
+    RandomNumbers       random(seed);
+    const auto          randomCase = DrawVectorCase(
+      seed, i % 2 == 0 ? 2 : 3, GetParam(), i < 16 ? static_cast<unsigned int>(i + 1) : DrawComponents(random), random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random, { 1, 8 });
+    if (HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+TEST_P(VectorFuzzyConnectednessRandom, OneComponentHasTheBitsOfScalars)
+{
+  for (std::uint64_t i = 0; i < 20; ++i)
+  {
+    const std::uint64_t seed = 930000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
+    RandomNumbers       random(seed);
+    const auto          scalars = DrawFuzzyConnectednessRandomCase(seed, 3, GetParam(), random);
+    SCOPED_TRACE(::testing::Message() << scalars);
+    auto vectors = scalars;
+    vectors.scene.components = 1;
+    vectors.scene.objectMeanVector = { scalars.scene.objectMean };
+    vectors.scene.objectCovariance = { scalars.scene.objectVariance };
+    vectors.scene.differenceMeanVector = { scalars.scene.differenceMean };
+    vectors.scene.differenceCovariance = { scalars.scene.differenceVariance };
+    for (int function = 0; function <= static_cast<int>(AffinityFunction::AbsoluteDifference); ++function)
+    {
+      const auto run = [&](const FuzzyConnectednessRandomCase & randomCase) {
+        auto job = MakeFuzzyConnectednessJob(randomCase);
+        job.affinityFunction = static_cast<AffinityFunction>(function);
+        job.distanceWeighting = job.distanceWeighting && job.affinityFunction != AffinityFunction::AbsoluteDifference;
+        return RunFuzzyConnectednessJob(job, Job::Method::Hierarchy, 2);
+      };
+      EXPECT_TRUE(AreSameKeys(run(scalars), run(vectors))) << static_cast<AffinityFunction>(function);
+    }
+  }
+}
+
+TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
+{
+  for (std::uint64_t i = 0; i < 8; ++i)
+  {
+    const std::uint64_t seed = 950000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
+    RandomNumbers       random(seed);
+    const auto randomCase = DrawVectorCase(seed, i % 2 == 0 ? 2 : 3, GetParam(), DrawComponents(random), random);
+    const auto labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 65535, random);
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    RelativeJob job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 3);
+    const auto  strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(randomCase.scene, labels);
+    voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
+    for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
+    {
+      for (const auto tieRule : { RelativeJob::TieRule::Background, RelativeJob::TieRule::LowestLabel })
+      {
+        job.competition = competition;
+        job.tieRule = tieRule;
+        const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
+        EXPECT_TRUE(
+          AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, RelativeRequest(), [](const RelativeJob & each) {
+                           voxelmaps::ComputeRelativeFuzzyConnectedness(each);
+                         })));
+        EXPECT_TRUE(AreSameOutputs(expected,
+                                   VoxelMapsTest::RunRelativeJob(job,
+                                                                 RelativeRequest(),
+                                                                 [&](const RelativeJob & each) {
+                                                                   voxelmaps::ComputeRelativeFuzzyConnectedness(
+                                                                     each, hierarchy);
+                                                                 })))
+          << "with a hierarchy that is kept";
+      }
+    }
+    if (HasFailure())
+    {
+      return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom,
+                         ::testing::Values(PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16,
+                                           PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double),
+                         NameOfPixelType);
+
+TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
+{
+  // (1, 0) and (2, 2): h - m = (0.5, 0), d / 2 = (-0.5, -1). Object covariance [2 1; 1 2], whose inverse is [2 -1; -1
+  // 2] / 3: (2 * 0.25) / 3 = 1/6. Difference covariance diag(1, 4): 0.25 + 0.25 = 1/2. The sum is 2/3, so the geometric
+  // mean of exp(-1/12) and exp(-1/4) is exp(-1/6).
+  Scene scene;
+  scene.size = { { 2, 1, 1 } };
+  scene.components = 2;
+  scene.intensities = { 1.0, 0.0, 2.0, 2.0 };
+  scene.objectMeanVector = { 1.0, 1.0 };
+  scene.objectCovariance = { 2.0, 1.0, 1.0, 2.0 };
+  scene.differenceMeanVector = { 0.5, 1.0 };
+  scene.differenceCovariance = { 1.0, 0.0, 0.0, 4.0 };
+  scene.seeds = { 0 };
+  const auto strengthOf = [&](AffinityFunction function) {
+    const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
+    Job        job = MakeFuzzyConnectednessJob(randomCase);
+    job.affinityFunction = function;
+    return ConvertToStrengths<double>(job, RunFuzzyConnectednessJob(job, Job::Method::Queue, 1))[1];
+  };
+  constexpr double unit = 6e-8; // of costs
+  EXPECT_NEAR(std::exp(-1.0 / 6.0), strengthOf(AffinityFunction::GeometricMean), unit);
+  EXPECT_NEAR(std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::Minimum), unit);
+  EXPECT_NEAR(std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::Homogeneity), unit);
+  // |d| - (0.5, 1) = (0.5, 1): 0.25 + 0.25.
+  EXPECT_NEAR(
+    0.5 * std::exp(-1.0 / 12.0) + 0.5 * std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::WeightedSum), unit);
+  EXPECT_EQ(1.0 / (1.0 + static_cast<float>(std::sqrt(5.0))), strengthOf(AffinityFunction::AbsoluteDifference));
+}
+
+TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
+{
+  for (std::uint64_t seed = 0; seed < 400; ++seed)
+  {
+    RandomNumbers random(970000 + seed);
+    auto          randomCase = DrawVectorCase(seed, 2, PixelType::UInt8, DrawComponents(random), random);
+    Scene &       scene = randomCase.scene;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    const FuzzyConnectednessOracle::Triple step{ { 1, 1, 0 } };
+    for (int pair = 0; pair < 20; ++pair)
+    {
+      const double * const a = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
+      const double * const b = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
+      const std::uint32_t  key = FuzzyConnectednessOracle::KeyOfVectorLink(scene, a, b, step);
+      const long double    expected = FuzzyConnectednessOracle::AffinityOfVectors(scene, a, b, step);
+      // Up to two terms and the length are rounded to 2^-25, relative to the strength or to 1; sums of squares have
+      // errors relative to costs of up to 89.
+      EXPECT_NEAR(
+        static_cast<double>(expected), static_cast<double>(FuzzyConnectednessOracle::StrengthOfKey(scene, key)), 2e-7);
+    }
+  }
+}
+
+TEST(VectorFuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
+{
+  Scene scene;
+  scene.size = { { 4, 1, 1 } };
+  scene.components = 2;
+  scene.intensities = { 1.0, 1.0, 1.0, 1.0, 1.0, std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0 };
+  scene.objectMeanVector = { 1.0, 1.0 };
+  scene.objectCovariance = { 1.0, 0.0, 0.0, 1.0 };
+  scene.differenceCovariance = scene.objectCovariance;
+  scene.seeds = { 0 };
+  for (const PixelType type : { PixelType::Float, PixelType::Double })
+  {
+    const auto randomCase = MakeFuzzyConnectednessCase(scene, type);
+    VoxelMapsTest::ExpectKeysOfAllMethods({ 0x7fffffff, 0x7ffffffe, 0, 0 }, MakeFuzzyConnectednessJob(randomCase));
+  }
+}
+
+TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
+{
+  for (std::uint64_t seed = 980000; seed < 980010; ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase = DrawVectorCase(seed, 2, PixelType::Int16, 3, random);
+    const auto    labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 9, random);
+    RelativeJob   job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 2);
+    Scene         other = randomCase.scene;
+    for (double & each : other.objectMeanVector)
+    {
+      each += 5.0;
+    }
+    for (double & each : other.objectCovariance)
+    {
+      each *= 2.0;
+    }
+    other.differenceCovariance = randomCase.scene.objectCovariance;
+    job.affinities = {
+      { labels.front(),
+        0.0,
+        1.0,
+        0.0,
+        1.0,
+        { other.objectMeanVector, other.objectCovariance, other.differenceMeanVector, other.differenceCovariance } }
+    };
+    const auto strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(
+      randomCase.scene, labels, [&](std::uint16_t label, Scene & scene) {
+        if (label == labels.front())
+        {
+          const auto seeds = scene.seeds;
+          scene = other;
+          scene.seeds = seeds;
+        }
+      });
+    const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
+    EXPECT_TRUE(AreSameOutputs(
+      expected,
+      VoxelMapsTest::RunRelativeJob(
+        job, RelativeRequest(), [](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each); })))
+      << "case " << seed;
+  }
+}
+
+namespace
+{
+/** Moments of vectors in their order: sums of all components, then of all products. */
+struct Moments
+{
+  std::vector<double> mean;
+  std::vector<double> covariance;
+
+  Moments(const std::vector<std::vector<double>> & vectors, std::size_t n, bool hasMean)
+    : mean(n, 0.0)
+    , covariance(n * n, 0.0)
+  {
+    const auto count = static_cast<double>(vectors.size());
+    for (std::size_t i = 0; i < n && hasMean; ++i)
+    {
+      for (const auto & vector : vectors)
+      {
+        mean[i] += vector[i];
+      }
+      mean[i] /= count;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      for (std::size_t j = 0; j < n; ++j)
+      {
+        for (const auto & vector : vectors)
+        {
+          covariance[i * n + j] += (vector[i] - mean[i]) * (vector[j] - mean[j]);
+        }
+        covariance[i * n + j] /= count;
+      }
+    }
+  }
+};
+} // namespace
+
+TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
+{
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+  {
+    RandomNumbers random(990000 + seed);
+    const auto    type =
+      random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int16, PixelType::Float, PixelType::Double });
+    const auto    randomCase = DrawVectorCase(seed, seed % 2 == 0 ? 2 : 3, type, DrawComponents(random), random);
+    const Scene & scene = randomCase.scene;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    const std::int64_t radius = random.Between(0, 3);
+    const std::size_t  n = scene.components;
+
+    const auto placeOf = [&](std::int64_t voxel) {
+      return FuzzyConnectednessOracle::Triple{
+        { voxel % scene.size[0], voxel / scene.size[0] % scene.size[1], voxel / scene.size[0] / scene.size[1] }
+      };
+    };
+    const auto vectorOf = [&](std::int64_t voxel) {
+      const double * const first = scene.intensities.data() + voxel * static_cast<std::int64_t>(n);
+      return std::vector<double>(first, first + n);
+    };
+    std::vector<bool>                isUsed(static_cast<std::size_t>(scene.GetNumberOfVoxels()), false);
+    std::vector<std::vector<double>> vectors;
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
+    {
+      const auto place = placeOf(voxel);
+      const auto vector = vectorOf(voxel);
+      for (const std::int64_t seedVoxel : scene.seeds)
+      {
+        const auto center = placeOf(seedVoxel);
+        bool       isNear = true;
+        for (int d = 0; d < 3; ++d)
+        {
+          isNear = isNear && std::abs(place[d] - center[d]) <= radius;
+        }
+        isUsed[voxel] = isUsed[voxel] || isNear;
+      }
+      isUsed[voxel] = isUsed[voxel] && (scene.mask.empty() || scene.mask[voxel] != 0) &&
+                      std::all_of(vector.begin(), vector.end(), [](double each) { return std::isfinite(each); });
+      if (isUsed[voxel])
+      {
+        vectors.push_back(vector);
+      }
+    }
+    const auto job = MakeFuzzyConnectednessJob(randomCase);
+    const auto estimate = voxelmaps::EstimateVectorAffinity(
+      job, { scene.affinityFunction, static_cast<unsigned int>(radius) }, job.execution);
+    ASSERT_EQ(static_cast<std::int64_t>(vectors.size()), estimate.numberOfVoxels);
+    if (vectors.empty())
+    {
+      continue;
+    }
+    const Moments ofVectors(vectors, n, true);
+    EXPECT_EQ(ofVectors.mean, estimate.vectors.objectMean);
+    EXPECT_EQ(ofVectors.covariance, estimate.vectors.objectCovariance);
+
+    std::vector<std::pair<double, std::size_t>> lengths;
+    std::vector<std::vector<double>>            differences;
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
+    {
+      std::int64_t stride = 1;
+      for (int d = 0; d < 3; ++d)
+      {
+        const std::int64_t neighbor = voxel + stride;
+        stride *= scene.size[d];
+        if (!isUsed[voxel] || placeOf(voxel)[d] + 1 == scene.size[d] || !isUsed[neighbor])
+        {
+          continue;
+        }
+        const auto          a = vectorOf(voxel);
+        const auto          b = vectorOf(neighbor);
+        std::vector<double> difference;
+        double              length = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          const double each = a[i] - b[i];
+          const double variance = ofVectors.covariance[i * n + i];
+          length += variance > 0.0 ? each * each / variance : 0.0;
+          difference.push_back(scene.affinityFunction == AffinityFunction::WeightedSum ? std::abs(each) : 0.5 * each);
+        }
+        lengths.emplace_back(std::isnan(length) ? std::numeric_limits<double>::infinity() : length, differences.size());
+        differences.push_back(difference);
+      }
+    }
+    std::sort(lengths.begin(), lengths.end());
+    lengths.resize(lengths.size() - lengths.size() / 10);
+    std::vector<std::size_t> used;
+    for (const auto & each : lengths)
+    {
+      used.push_back(each.second);
+    }
+    std::sort(used.begin(), used.end());
+    std::vector<std::vector<double>> usedDifferences;
+    for (const std::size_t each : used)
+    {
+      usedDifferences.push_back(differences[each]);
+    }
+    if (!usedDifferences.empty())
+    {
+      const Moments ofDifferences(usedDifferences, n, scene.affinityFunction == AffinityFunction::WeightedSum);
+      const auto    areSame = [](const std::vector<double> & a, const std::vector<double> & b) {
+        return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
+                 return x == y || (std::isnan(x) && std::isnan(y));
+               });
+      };
+      EXPECT_TRUE(areSame(ofDifferences.mean, estimate.vectors.differenceMean));
+      EXPECT_TRUE(areSame(ofDifferences.covariance, estimate.vectors.differenceCovariance));
+    }
+  }
+}
+
+TEST(VectorFuzzyConnectednessAffinityEstimate, OfOneComponentIsThatOfScalars)
+{
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+  {
+    RandomNumbers random(995000 + seed);
+    const auto    scalars = DrawFuzzyConnectednessRandomCase(seed, 2, PixelType::UInt8, random);
+    auto          job = MakeFuzzyConnectednessJob(scalars);
+    const auto    expected = voxelmaps::EstimateAffinity(job, { job.affinityFunction, 2 }, job.execution);
+    job.numberOfComponents = 1;
+    const auto estimate = voxelmaps::EstimateVectorAffinity(job, { job.affinityFunction, 2 }, job.execution);
+    EXPECT_EQ(expected.numberOfVoxels, estimate.numberOfVoxels);
+    EXPECT_EQ(expected.mean, estimate.vectors.objectMean[0]);
+    EXPECT_EQ(expected.variance, estimate.vectors.objectCovariance[0]);
+    EXPECT_NEAR(expected.differenceMean, estimate.vectors.differenceMean[0], 1e-12 * expected.differenceMean);
+    // The order of the sums is another one.
+    EXPECT_NEAR(
+      expected.differenceVariance, estimate.vectors.differenceCovariance[0], 1e-12 * expected.differenceVariance);
+  }
+}
+
+TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
+{
+  Scene scene;
+  scene.size = { { 2, 1, 1 } };
+  scene.components = 3;
+  scene.intensities = { 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 };
+  scene.objectMeanVector = { 1.0, 1.0, 1.0 };
+  scene.objectCovariance = { 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0 };
+  scene.differenceMeanVector = { 0.0, 0.0, 0.0 };
+  scene.differenceCovariance = scene.objectCovariance;
+  scene.seeds = { 0 };
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);
+  const auto errorOf = [&](const auto & change) {
+    Job job = MakeFuzzyConnectednessJob(randomCase);
+    job.affinityFunction = AffinityFunction::WeightedSum;
+    change(job);
+    std::vector<float> output(2);
+    job.output = output.data();
+    return ErrorOf([&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ("no error", errorOf([](Job &) {}));
+  EXPECT_EQ("A job has a number of components of 17, but it must be at most 16.",
+            errorOf([](Job & job) { job.numberOfComponents = 17; }));
+  EXPECT_EQ("ObjectMeanVector of a job has 2 elements, but pixels of 3 components need 3.",
+            errorOf([](Job & job) { job.vectors.objectMean.resize(2); }));
+  EXPECT_EQ("DifferenceMeanVector of a job has 0 elements, but pixels of 3 components need 3.",
+            errorOf([](Job & job) { job.vectors.differenceMean.clear(); }));
+  EXPECT_EQ("ObjectMeanVector of a job has the element nan, but all must be finite, from -8.9e+307 to 8.9e+307.",
+            errorOf([](Job & job) { job.vectors.objectMean[1] = nan; }));
+  EXPECT_EQ("DifferenceCovariance of a job has 4 elements, but pixels of 3 components need 9.",
+            errorOf([](Job & job) { job.vectors.differenceCovariance.resize(4); }));
+  EXPECT_EQ(
+    "ObjectCovariance of a job has the variance 0 of component 1, but variances must be positive and finite, from "
+    "1e-299 to 1e+307.",
+    errorOf([](Job & job) { job.vectors.objectCovariance[4] = 0.0; }));
+  EXPECT_EQ(
+    "ObjectCovariance of a job has the elements 0 in row 1, column 0, and 1 in row 0, column 1, but a covariance "
+    "matrix must be symmetric and finite.",
+    errorOf([](Job & job) { job.vectors.objectCovariance[1] = 1.0; }));
+  EXPECT_EQ(
+    "DifferenceCovariance of a job has the elements nan in row 1, column 0, and nan in row 0, column 1, but a "
+    "covariance matrix must be symmetric and finite.",
+    errorOf([](Job & job) { job.vectors.differenceCovariance[1] = job.vectors.differenceCovariance[3] = nan; }));
+  // Component 2 is the sum of the others.
+  EXPECT_EQ(
+    "ObjectCovariance of a job is not positive definite: of the variance 5 of component 2, 0 is left if the "
+    "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
+    "depend linearly on others.",
+    errorOf([](Job & job) { job.vectors.objectCovariance = { 2.0, 0.0, 2.0, 0.0, 3.0, 3.0, 2.0, 3.0, 5.0 }; }));
+  EXPECT_EQ(
+    "DifferenceCovariance of a job is not positive definite: of the variance 1 of component 1, -3 is left if the "
+    "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
+    "depend linearly on others.",
+    errorOf([](Job & job) { job.vectors.differenceCovariance = { 1.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0 }; }));
+  // What the function does not use may be empty.
+  EXPECT_EQ("no error", errorOf([](Job & job) {
+              job.affinityFunction = AffinityFunction::Homogeneity;
+              job.vectors.objectMean.clear();
+              job.vectors.objectCovariance.clear();
+              job.vectors.differenceMean.clear();
+            }));
+  EXPECT_EQ("no error", errorOf([](Job & job) {
+              job.affinityFunction = AffinityFunction::AbsoluteDifference;
+              job.vectors = VectorAffinity();
+            }));
+}

@@ -1,0 +1,620 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "UnsignedInteger128.h"
+#include "common/Division.h"
+#include "common/FixedPoint.h"
+#include "common/HostMemory.h"
+#include "common/ParallelFor.h"
+#include "common/ProcessorChoice.h"
+#include "common/WideProduct.h"
+#include "cuda/CudaArchitectures.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "runlength/RunLengthPlan.h"
+#include "runlength/cpu/BoxSumsTile.h"
+#if defined(VOXELMAPS_TEST_CUDA)
+#  include "cooccurrence/CooccurrencePlan.h"
+#  include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
+#  include "texture/cuda/CudaSortingNetwork.cuh"
+#  include "cuda/CudaMemory.h"
+#  include "cuda/CudaSlabs.h"
+#  include "cuda/CudaStream.h"
+#  include "voxelmaps/CudaDevices.h"
+#  include "runlength/cuda/CudaRunLengthMethods.h"
+#endif
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Parts that the library does not export.
+namespace
+{
+using namespace itk::voxelmaps;
+using Feature = RunLengthJob::Feature;
+using Aggregation = RunLengthJob::Aggregation;
+
+/** A job with a window, all features that the fast methods take, and no buffers. */
+RunLengthJob
+MakeJob(const Triple & windowSize, const std::vector<Triple> & offsets, std::uint32_t numberOfGrayLevels,
+        Aggregation aggregation, bool outputIsDouble)
+{
+  RunLengthJob job;
+  job.levelsSize = { { 64, 64, 8 } };
+  job.outputSize = job.levelsSize;
+  job.windowSize = windowSize;
+  job.offsets = offsets;
+  job.numberOfGrayLevels = numberOfGrayLevels;
+  job.aggregation = aggregation;
+  job.outputIsDouble = outputIsDouble;
+  job.features = voxelmaps::RunLengthFeatureMapEnums::GetAllFeatures();
+  job.features.pop_back();
+  return job;
+}
+
+const std::vector<Triple> fourDirections{ { { 1, 0, 0 } }, { { 1, -1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+
+std::string
+ErrorOf(const RunLengthJob & job)
+{
+  try
+  {
+    RunLengthPlan plan(job);
+  }
+  catch (const EngineError & error)
+  {
+    return error.what();
+  }
+  return "";
+}
+} // namespace
+
+TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
+{
+  const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
+  EXPECT_EQ("", ErrorOf(valid));
+
+  RunLengthJob job = valid;
+  job.offsets.assign(14, { { 1, 0, 0 } });
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("14 offsets"));
+  job.offsets.clear();
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("0 offsets"));
+  job.offsets = { { { 1, 2, 0 } } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("(1, 2, 0)"));
+  job.offsets = { { { 0, 0, 0 } } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("not a valid direction"));
+
+  job = valid;
+  job.features.assign(17, Feature::RunPercentage);
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("17 features"));
+  job.features = { static_cast<Feature>(16) };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("features"));
+
+  job = valid;
+  job.windowSize = { { 256, 1, 1 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("256 voxels"));
+  job.windowSize = { { 4, 4, 1 } };
+  job.windowAnchor = { { 4, 0, 0 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("anchor 4"));
+  job.windowAnchor = { { 0, 0, 0 } };
+  job.windowSize = { { 255, 255, 2 } };
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("130050"));
+  job.windowSize = { { 4, 4, 1 } };
+  job.numberOfGrayLevels = 65536;
+  EXPECT_NE(std::string::npos, ErrorOf(job).find("65536"));
+}
+
+TEST(CudaArchitectures, MachineCodeAndPTXRunWhereCUDASaysSo)
+{
+  const std::string all = "75-real,80-real,90-real,100-real,120";
+  for (const int capability : { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121, 130 })
+  {
+    EXPECT_TRUE(ArchitecturesRunOn(all, capability)) << capability;
+  }
+  for (const int capability : { 50, 61, 70, 72, 110 })
+  {
+    EXPECT_FALSE(ArchitecturesRunOn(all, capability)) << capability;
+  }
+  EXPECT_FALSE(ArchitecturesRunOn("90-real", 89));
+  EXPECT_FALSE(ArchitecturesRunOn("90-real", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("90", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("80-virtual", 90));
+  EXPECT_FALSE(ArchitecturesRunOn("90a-real", 100));
+  EXPECT_FALSE(ArchitecturesRunOn("90a", 100));
+  EXPECT_TRUE(ArchitecturesRunOn("90a", 90));
+  EXPECT_TRUE(ArchitecturesRunOn("100f", 103));
+  EXPECT_FALSE(ArchitecturesRunOn("100f", 120));
+  EXPECT_TRUE(ArchitecturesRunOn("native", 61));
+  EXPECT_FALSE(ArchitecturesRunOn("", 90));
+}
+
+TEST(ProcessorChoice, TimesFollowWorkersSpeedAndCopies)
+{
+  JobExecution execution;
+  DeviceSpeed  speed;
+  const auto   one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
+  EXPECT_EQ(8.0, one.cpu);
+  EXPECT_GT(one.device, 1.0);
+  EXPECT_LT(one.device, 1.2);
+  // More work units than threads are of no use.
+  const double threads = std::max(1u, std::thread::hardware_concurrency());
+  execution.numberOfWorkers = 1000000;
+  const auto all = ExpectTimes(8.0, 1.0, 0, 1000000, execution, speed);
+  EXPECT_GE(all.cpu, 8.0 / threads);
+  EXPECT_LT(all.cpu, 8.0 / threads + 0.2);
+  EXPECT_EQ(8.0, ExpectTimes(8.0, 1.0, 0, 1, execution, speed).cpu);
+  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, all.device + 2.0);
+  speed.arithmetic = 0.1;
+  EXPECT_GT(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed).device, 10.0);
+}
+
+TEST(ParallelFor, RangesCoverEverythingOnce)
+{
+  JobExecution execution;
+  for (const unsigned int workers : { 1u, 3u, 16u })
+  {
+    execution.numberOfWorkers = workers;
+    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
+      for (unsigned int worker = number; worker-- > 0;)
+      {
+        body(worker);
+      }
+    };
+    for (const std::int64_t size : { 0, 1, 7, 100, 1000 })
+    {
+      std::vector<int> counts(static_cast<std::size_t>(size), 0);
+      std::int64_t     ranges = 0;
+      ForEachRange(size, 10, execution, [&](std::int64_t begin, std::int64_t end) {
+        ++ranges;
+        for (std::int64_t i = begin; i < end; ++i)
+        {
+          ++counts[static_cast<std::size_t>(i)];
+        }
+      });
+      EXPECT_EQ(std::vector<int>(counts.size(), 1), counts);
+      EXPECT_LE(ranges, std::max<std::int64_t>(1, std::min<std::int64_t>(workers, size / 10)));
+    }
+  }
+}
+
+TEST(ParallelFor, TasksComputeInTheDefaultFloatingPointEnvironment)
+{
+  JobExecution execution;
+  execution.numberOfWorkers = 2;
+  execution.parallelFor = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
+    std::vector<std::thread> threads;
+    for (unsigned int i = 1; i < workers; ++i)
+    {
+      threads.emplace_back(body, i);
+    }
+    body(0);
+    for (auto & thread : threads)
+    {
+      thread.join();
+    }
+  };
+  std::fesetround(FE_UPWARD);
+#if defined(__GLIBC__)
+  feenableexcept(FE_INVALID);
+#endif
+  std::atomic<int> defaults{ 0 };
+  ForEachTask(8, execution, [&](unsigned int) {
+    return [&](std::int64_t) {
+      bool isDefault = std::fegetround() == FE_TONEAREST;
+#if defined(__GLIBC__)
+      isDefault = isDefault && fegetexcept() == 0;
+#endif
+      defaults += isDefault ? 1 : 0;
+    };
+  });
+  const int roundingAfter = std::fegetround();
+#if defined(__GLIBC__)
+  EXPECT_EQ(FE_INVALID, fedisableexcept(FE_INVALID));
+#endif
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(8, defaults);
+  EXPECT_EQ(FE_UPWARD, roundingAfter);
+}
+
+TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)
+{
+  constexpr std::size_t mebibyte = std::size_t{ 1 } << 20;
+  const char            before = 0x5a;
+  std::vector<char>     memory(23 * mebibyte, before);
+  const auto            address = reinterpret_cast<std::uintptr_t>(memory.data());
+  constexpr std::size_t pageBytes = 4096;
+  JobExecution          execution;
+  for (const unsigned int workers : { 1u, 3u, 16u })
+  {
+    execution.numberOfWorkers = workers;
+    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
+      for (unsigned int worker = number; worker-- > 0;)
+      {
+        body(worker);
+      }
+    };
+    for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 1 }, std::size_t{ 4095 }, mebibyte + 16 })
+    {
+      for (const std::size_t bytes : { std::size_t{ 0 },
+                                       std::size_t{ 1 },
+                                       std::size_t{ 4095 },
+                                       std::size_t{ 4097 },
+                                       3 * mebibyte + 7,
+                                       4 * mebibyte,
+                                       21 * mebibyte + 1 })
+      {
+        SCOPED_TRACE(::testing::Message() << workers << " workers, " << bytes << " bytes from byte " << offset);
+        UseHugePages(memory.data() + offset, bytes);
+        EXPECT_EQ(memory.size(), static_cast<std::size_t>(std::count(memory.begin(), memory.end(), before)));
+
+        TouchMemory(memory.data() + offset, bytes, execution);
+        const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(offset);
+        const auto end = begin + static_cast<std::ptrdiff_t>(bytes);
+        const auto count = [before](auto first, auto last) { return std::count(first, last, before); };
+        EXPECT_EQ(begin - memory.begin(), count(memory.begin(), begin));
+        EXPECT_EQ(memory.end() - end, count(end, memory.end()));
+        std::size_t pages = 0;
+        for (auto first = begin; first != end; ++pages)
+        {
+          const auto        inPage = (address + static_cast<std::size_t>(first - memory.begin())) % pageBytes;
+          const auto        last = first + std::min<std::ptrdiff_t>(end - first, pageBytes - inPage);
+          const std::size_t touched = static_cast<std::size_t>(last - first - count(first, last));
+          ASSERT_EQ(1u, touched) << "in page " << pages;
+          first = last;
+        }
+        std::fill(begin, end, before);
+      }
+    }
+  }
+  // Memory that is populated keeps its content.
+  for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 5000 }, mebibyte + 16 })
+  {
+    const std::size_t bytes = memory.size() - offset - 3;
+    for (std::size_t begin = 0; begin < bytes + 8 * mebibyte; begin += mebibyte + 77)
+    {
+      PopulateHugePages(memory.data() + offset, bytes, begin, begin + mebibyte + 77);
+    }
+    EXPECT_EQ(memory.size(), static_cast<std::size_t>(std::count(memory.begin(), memory.end(), before)));
+  }
+  UseHugePages(nullptr, 100 * mebibyte);
+  UseHugePages(nullptr, 0);
+  TouchMemory(nullptr, 0, execution);
+}
+
+TEST(HostMemory, CopiesPastCachesAreCopies)
+{
+  std::vector<char> from(5000);
+  for (std::size_t i = 0; i < from.size(); ++i)
+  {
+    from[i] = static_cast<char>(i * 7 + i / 256);
+  }
+  for (const std::size_t source : { 0, 1, 16, 37 })
+  {
+    for (std::size_t target = 0; target < 20; ++target)
+    {
+      for (const std::size_t bytes : { 0, 1, 3, 15, 16, 17, 63, 64, 65, 127, 128, 129, 4096, 4801 })
+      {
+        std::vector<char> to(6000, 'x');
+        std::vector<char> expected = to;
+        std::copy(from.begin() + source, from.begin() + source + bytes, expected.begin() + target);
+        CopyPastCaches(to.data() + target, from.data() + source, bytes);
+        ASSERT_EQ(expected, to) << bytes << " bytes from " << source << " to " << target;
+      }
+    }
+  }
+}
+
+TEST(WideProduct, AgreesWithLongMultiplication)
+{
+  using Wide = VoxelMapsTest::UnsignedInteger128;
+  const std::uint64_t factors[] = {
+    0, 1, 2, 0x7fffffff, 0xffffffff, 0x100000000, 0x123456789abcdef, 0x8000000000000000, 0xfedcba9876543210, ~0ull
+  };
+  for (const std::uint64_t a : factors)
+  {
+    for (const std::uint64_t b : factors)
+    {
+      const Wide product = Wide(a) * b;
+      EXPECT_EQ(product, Wide(MultiplyHigh(a, b), a * b)) << a << " * " << b;
+      if (b != 0)
+      {
+        EXPECT_EQ(product / b, Wide(a)) << a << " * " << b;
+        EXPECT_EQ((product + Wide(b - 1)) / b, Wide(a)) << a << " * " << b;
+      }
+    }
+  }
+  EXPECT_EQ(Wide(~0ull) * ~0ull, Wide(~1ull, 1));
+  EXPECT_EQ(Wide(~0ull) + 1, Wide(1, 0));
+  EXPECT_EQ(Wide(1, 0) - 1, Wide(~0ull));
+  EXPECT_EQ(static_cast<long double>(Wide(3, 0)), 55340232221128654848.0L);
+  EXPECT_EQ(VarianceNumerator(3, 14, 6), 6.0);
+  EXPECT_EQ(VarianceNumerator(1ull << 40, 1ull << 50, 1ull << 44),
+            1125899906842624.0 * 1099511627776.0 - 17592186044416.0 * 17592186044416.0);
+}
+
+struct FloatArithmetic
+{
+  static float
+  Reciprocal(float value)
+  {
+    return 1.0f / value;
+  }
+  static float
+  MultiplyAdd(float a, float b, float c)
+  {
+    return std::fma(a, b, c);
+  }
+};
+
+TEST(FusedDivision, QuotientsOfFloatsAreThoseOfDoubles)
+{
+  using Divide = FusedDivision<float, FloatArithmetic>;
+  std::uint64_t state = 1;
+  const auto    random = [&state](std::uint64_t end) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % end;
+  };
+  const auto check = [](std::uint64_t numerator, const Divide::Divisor & by) {
+    const auto expected = static_cast<float>(static_cast<double>(numerator) / static_cast<double>(by.value));
+    ASSERT_EQ(expected, Divide::Quotient(static_cast<float>(numerator), by)) << numerator << " / " << by.value;
+  };
+  const auto checkDivisor = [&](const Divide::Divisor & by) {
+    const auto divisor = static_cast<std::uint64_t>(by.value);
+    for (int i = 0; i < 40; ++i)
+    {
+      check(random(1u << 24), by);
+      check(random(4 * divisor) % (1u << 24), by);
+      // Next to the middle of two floats, M / 2^k.
+      const std::uint64_t middle = (1u << 24) + 2 * random(1u << 23) + 1;
+      std::uint64_t       numerator = middle * divisor >> random(25);
+      while (numerator >= (1u << 24) - 1)
+      {
+        numerator /= 2;
+      }
+      check(numerator, by);
+      check(numerator + 1, by);
+    }
+    for (std::uint64_t a = 0; a < 16; ++a)
+    {
+      check(a, by);
+      check((1u << 24) - 1 - a, by);
+      check(divisor * a % (1u << 24), by);
+    }
+  };
+  for (std::uint32_t runs = 1; runs <= 255; ++runs)
+  {
+    for (const std::uint32_t scale : { 1u, 4u, 36u, 144u, 3600u, 176400u })
+    {
+      if (runs * scale < maxSingleDivisor)
+      {
+        checkDivisor(Divide::ByProduct(Divide::By(static_cast<float>(runs)), Divide::By(static_cast<float>(scale))));
+      }
+    }
+  }
+  for (int i = 0; i < 5000; ++i)
+  {
+    checkDivisor(Divide::By(static_cast<float>(1 + random(static_cast<std::uint64_t>(maxSingleDivisor) - 1))));
+  }
+}
+
+TEST(BoxSums, SinglePrecisionWhereNumeratorsAndDivisorsFit)
+{
+  const auto takes = [](const Triple &               window,
+                        std::uint32_t                levels,
+                        const std::vector<Feature> & features,
+                        Aggregation                  aggregation = Aggregation::PerDirection,
+                        bool                         outputIsDouble = false) {
+    RunLengthJob job = MakeJob(window, { { { 1, 0, 0 } }, { { 0, 1, 0 } } }, levels, aggregation, outputIsDouble);
+    job.features = features;
+    const RunLengthPlan plan(job);
+    BoxSumsTask         task{};
+    static_cast<RunLengthTask &>(task) = plan.task;
+    return SingleQuotientsTake(task);
+  };
+  const std::vector<Feature> counts{ Feature::ShortRunEmphasis, Feature::GrayLevelNonUniformity };
+  const std::vector<Feature> squares{ Feature::LongRunHighGrayLevelEmphasis };
+  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 256, squares));
+  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 65535, { Feature::LowGrayLevelRunEmphasis }));
+  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::Merge));
+  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::Average));
+  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::PerDirection, true));
+
+  // 16 voxels in lines of 4: 64 levels^2 < 2^24.
+  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 511, squares));
+  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 512, squares));
+  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 512, counts));
+
+  // Divisors are voxels times lcm(1 ... longest line)^2 below 2^19; non-uniformities have words up to 255 voxels.
+  EXPECT_TRUE(takes({ { 5, 5, 5 } }, 32, counts));
+  EXPECT_TRUE(takes({ { 5, 5, 5 } }, 32, { Feature::RunPercentage }));
+  EXPECT_FALSE(takes({ { 6, 6, 6 } }, 32, counts));
+  EXPECT_FALSE(takes({ { 7, 7, 1 } }, 32, counts));
+  EXPECT_TRUE(takes({ { 4, 4, 15 } }, 32, counts));
+  EXPECT_FALSE(takes({ { 4, 4, 16 } }, 32, counts));
+  EXPECT_FALSE(takes({ { 13, 1, 1 } }, 32, counts));
+
+  // Divisors with the square of the number of runs, and entropy, stay in double precision.
+  for (const Feature feature : { Feature::GrayLevelNonUniformityNormalized,
+                                 Feature::RunLengthNonUniformityNormalized,
+                                 Feature::GrayLevelVariance,
+                                 Feature::RunVariance,
+                                 Feature::RunEntropy })
+  {
+    EXPECT_FALSE(takes({ { 4, 4, 1 } }, 32, { Feature::RunPercentage, feature }));
+  }
+}
+
+TEST(FixedPoint, EntropyTermsOfPowersOfTwo)
+{
+  EXPECT_EQ(0, EntropyTerm(0, 36));
+  EXPECT_EQ(0, EntropyTerm(1, 36));
+  EXPECT_EQ(std::int64_t{ 2 } << 36, EntropyTerm(2, 36));
+  EXPECT_EQ(std::int64_t{ 1024 * 10 } << 20, EntropyTerm(1024, 20));
+  EXPECT_EQ(0.125, PowerOfTwo(-3));
+  EXPECT_EQ(5, CeilLog2(17));
+}
+
+#if defined(VOXELMAPS_TEST_CUDA)
+
+TEST(CudaSlabs, HalvesUntilItFits)
+{
+  std::vector<std::int64_t> sizes;
+  const auto                fits = [&sizes](std::int64_t limit) {
+    return [&sizes, limit](std::int64_t size) {
+      sizes.push_back(size);
+      return size <= limit ? std::optional<std::int64_t>(size) : std::nullopt;
+    };
+  };
+  EXPECT_EQ(25, HalveUntilItFits(100, 1, fits(30)).value());
+  EXPECT_EQ((std::vector<std::int64_t>{ 100, 50, 25 }), sizes);
+  EXPECT_EQ(3, HalveUntilItFits(100, 3, fits(3)).value());
+  EXPECT_FALSE(HalveUntilItFits(100, 3, fits(2)).has_value());
+}
+
+TEST(CudaContext, GivesThePoolBackBeforeItRunsOutOfMemory)
+{
+  if (voxelmaps::CudaDevices::GetNumberOfDevices() == 0)
+  {
+    GTEST_SKIP() << voxelmaps::CudaDevices::GetReasonForNoDevice();
+  }
+  constexpr std::size_t kept = std::size_t{ 200 } << 20;
+  const CudaStream      stream;
+  {
+    const DeviceBuffer<char> buffer(kept, stream);
+  }
+  stream.Synchronize();
+  const auto unused = static_cast<std::size_t>(CudaContext::Current().GetUnusedBytes());
+  EXPECT_GE(unused, kept);
+  const auto         free = static_cast<std::size_t>(voxelmaps::CudaDevices::GetFreeMemory(0));
+  DeviceBuffer<char> large;
+  EXPECT_TRUE(large.TryAllocate(free + unused / 2, stream));
+  EXPECT_FALSE(DeviceBuffer<char>().TryAllocate(free, stream));
+  EXPECT_THROW(DeviceBuffer<char>().Allocate(free, stream), CudaOutOfMemory);
+}
+
+/** Shared memory that a block can have, by compute capability (CUDA C++ Programming Guide, technical specifications).
+ */
+struct KnownDevice
+{
+  const char * capability;
+  std::size_t  sharedMemory;
+};
+constexpr KnownDevice knownDevices[] = { { "7.5", 65536 },  { "8.0", 166912 }, { "8.6", 101376 },
+                                         { "8.9", 101376 }, { "9.0", 232448 }, { "10.0", 232448 } };
+
+TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
+{
+  // 66,072 bytes: output and voxels of a tile.
+  const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
+  // 69,648 bytes: averages of 512 voxels on their way to the output, and 1,024 levels.
+  const RunLengthPlan boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
+  // 160,016 bytes: counts of 20,001 levels in 4 windows.
+  const RunLengthPlan sliding(MakeJob({ { 4, 4, 1 } }, fourDirections, 20000, Aggregation::Merge, true));
+  for (const KnownDevice & device : knownDevices)
+  {
+    SCOPED_TRACE(device.capability);
+    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
+    EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 160016, CudaSlidingWindowTakes(sliding.task, limits));
+  }
+}
+
+TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
+{
+  const CudaDeviceLimits smallest{ 65536, 1 };
+  const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
+  const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
+  EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
+  EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
+  const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
+  EXPECT_TRUE(CudaSlidingWindowTakes(sliding.task, smallest));
+}
+
+namespace
+{
+template <int VNumber>
+void
+CheckSortHalves()
+{
+  SCOPED_TRACE(VNumber);
+  std::uint32_t state = VNumber;
+  for (int repetition = 0; repetition < 500; ++repetition)
+  {
+    std::uint32_t                      words[VNumber];
+    std::array<std::uint32_t, VNumber> low;
+    std::array<std::uint32_t, VNumber> high;
+    for (int i = 0; i < VNumber; ++i)
+    {
+      state = state * 1664525u + 1013904223u;
+      // Few different keys, or many.
+      words[i] = repetition % 2 == 0 ? state : state & 0x80018001u;
+      low[i] = words[i] & 0xffffu;
+      high[i] = words[i] >> 16;
+    }
+    voxelmaps::SortHalves(words);
+    std::sort(low.begin(), low.end());
+    std::sort(high.begin(), high.end());
+    for (int i = 0; i < VNumber; ++i)
+    {
+      ASSERT_EQ(low[i] | high[i] << 16, words[i]) << i;
+    }
+  }
+}
+} // namespace
+
+TEST(CudaSortingNetwork, SortsBothHalves)
+{
+  CheckSortHalves<16>();
+  CheckSortHalves<32>();
+  CheckSortHalves<48>();
+  CheckSortHalves<64>();
+  CheckSortHalves<80>();
+  CheckSortHalves<100>();
+  CheckSortHalves<128>();
+}
+
+TEST(CudaSortedPairs, TakesWhatTheSharedMemoryOfADeviceHolds)
+{
+  voxelmaps::CooccurrenceJob job;
+  job.windowSize = { { 5, 5, 5 } };
+  job.windowAnchor = { { 2, 2, 2 } };
+  job.offsets = { { { 1, 0, 0 } } };
+  job.features = voxelmaps::CooccurrenceFeatureMapEnums::GetAllFeatures();
+  for (const KnownDevice & device : knownDevices)
+  {
+    SCOPED_TRACE(device.capability);
+    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
+    job.numberOfGrayLevels = 32;
+    EXPECT_TRUE(CudaSortedPairsTakes(voxelmaps::CooccurrencePlan(job).task, limits));
+    // 68,192 bytes in blocks of two warps.
+    job.numberOfGrayLevels = 256;
+    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsTakes(voxelmaps::CooccurrencePlan(job).task, limits));
+  }
+}
+
+#endif
