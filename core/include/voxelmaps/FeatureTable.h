@@ -21,6 +21,7 @@
 #include "voxelmaps/CoreExport.h"
 #include "voxelmaps/EnumeratorNames.h"
 
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -61,7 +62,7 @@ public:
   };
 
   /** A row without a name in PyRadiomics has its full name there. */
-  explicit FeatureTable(std::vector<FeatureNames> features, std::vector<Alias> aliases = {});
+  FeatureTable(std::initializer_list<FeatureNames> features, std::initializer_list<Alias> aliases = {});
 
   unsigned int
   GetNumberOfFeatures() const;

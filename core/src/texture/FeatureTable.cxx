@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <utility>
 
 namespace voxelmaps
 {
@@ -35,9 +34,9 @@ EqualIgnoringCase(const std::string & a, const char * b)
 }
 } // namespace
 
-FeatureTable::FeatureTable(std::vector<FeatureNames> features, std::vector<Alias> aliases)
-  : m_Features(std::move(features))
-  , m_Aliases(std::move(aliases))
+FeatureTable::FeatureTable(std::initializer_list<FeatureNames> features, std::initializer_list<Alias> aliases)
+  : m_Features(features)
+  , m_Aliases(aliases)
 {
   for (FeatureNames & feature : m_Features)
   {
