@@ -18,7 +18,7 @@
 #ifndef itkCudaCooccurrenceFeatureMapImageFilter_h
 #define itkCudaCooccurrenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaCooccurrenceJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 

@@ -18,7 +18,7 @@
 #ifndef itkCudaDependenceFeatureMapImageFilter_h
 #define itkCudaDependenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaDependenceJob.h"
+#include "voxelmaps/DependenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkDependenceFeatureMapImageFilter.h"
 

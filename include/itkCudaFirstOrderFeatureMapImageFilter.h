@@ -18,7 +18,7 @@
 #ifndef itkCudaFirstOrderFeatureMapImageFilter_h
 #define itkCudaFirstOrderFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaFirstOrderJob.h"
+#include "voxelmaps/FirstOrderJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 

@@ -18,7 +18,7 @@
 #ifndef itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 #define itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 

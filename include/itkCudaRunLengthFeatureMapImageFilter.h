@@ -18,7 +18,7 @@
 #ifndef itkCudaRunLengthFeatureMapImageFilter_h
 #define itkCudaRunLengthFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 

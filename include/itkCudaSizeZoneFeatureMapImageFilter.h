@@ -18,7 +18,7 @@
 #ifndef itkCudaSizeZoneFeatureMapImageFilter_h
 #define itkCudaSizeZoneFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaSizeZoneJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 

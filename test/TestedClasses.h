@@ -39,19 +39,13 @@
 
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "itkCudaCooccurrenceFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaCooccurrenceJob.h"
 #  include "itkCudaDependenceFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaDependenceJob.h"
 #  include "itkCudaFirstOrderFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaFirstOrderJob.h"
 #  include "itkCudaFuzzyConnectednessImageFilter.h"
 #  include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaGrayToneDifferenceJob.h"
 #  include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #  include "itkCudaRunLengthFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaRunLengthJob.h"
 #  include "itkCudaSizeZoneFeatureMapImageFilter.h"
-#  include "voxelmaps/CudaSizeZoneJob.h"
 #endif
 
 #include <cstdlib>

@@ -29,7 +29,7 @@
 #if defined(VOXELMAPS_TEST_CUDA)
 #  include "cooccurrence/CooccurrencePlan.h"
 #  include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
-#  include "texture/cuda/CudaSortingNetwork.cuh"
+#  include "texture/cuda/CudaRegisterSort.cuh"
 #  include "cuda/CudaMemory.h"
 #  include "cuda/CudaSlabs.h"
 #  include "cuda/CudaStream.h"

@@ -19,10 +19,6 @@
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/RunLengthJob.h"
-#if defined(VOXELMAPS_TEST_CUDA)
-#  include "voxelmaps/CudaRunLengthJob.h"
-#endif
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
