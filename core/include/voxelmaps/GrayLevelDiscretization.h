@@ -122,6 +122,10 @@ public:
   }
 
 private:
+  template <typename TPixel, typename TIsInside>
+  void
+  Add(const TPixel * pixels, std::int64_t count, const TIsInside & isInside);
+
   double       m_Minimum{ std::numeric_limits<double>::infinity() };
   double       m_Maximum{ -std::numeric_limits<double>::infinity() };
   std::int64_t m_NumberOfUnmaskedPixels{ 0 };
@@ -210,10 +214,9 @@ private:
   // Factor of intensities and widths with which products with the range are finite; a power of two changes no level.
   double m_Scale{ 1.0 };
 
-  // Levels of consecutive intensities; those below and above have the first and the last level. Empty for wide types,
-  // and where computing the table would take longer than it saves.
+  // Levels of all intensities of the type. Empty for wide types, and where computing it would take longer than it
+  // saves.
   std::vector<std::uint16_t> m_Table;
-  int                        m_TableFirst{ 0 };
 
   std::mutex            m_Mutex;
   std::optional<double> m_SmallestInvalid;

@@ -20,7 +20,9 @@
 #include "common/ParallelFor.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <ostream>
 #include <sstream>
 
@@ -138,43 +140,68 @@ operator<<(std::ostream & out, PixelType value)
   return out << "invalid pixel type";
 }
 
+template <typename TPixel, typename TIsInside>
+void
+IntensityRange::Add(const TPixel * pixels, std::int64_t count, const TIsInside & isInside)
+{
+  const auto isUsed = [&](std::int64_t i) {
+    bool result = isInside(i);
+    if constexpr (std::is_floating_point<TPixel>::value)
+    {
+      // Finite; without branches, so that compilers vectorize the loop below.
+      result = result & (pixels[i] >= std::numeric_limits<TPixel>::lowest()) &
+               (pixels[i] <= std::numeric_limits<TPixel>::max());
+    }
+    return result;
+  };
+  std::int64_t i = 0;
+  while (i < count && !isUsed(i))
+  {
+    ++i;
+  }
+  if (i == count)
+  {
+    return;
+  }
+  const TPixel first = pixels[i];
+  TPixel       lowest = first;
+  TPixel       highest = first;
+  // In one loop, compilers make branches of the condition, which are slow for irregular masks.
+  constexpr std::int64_t        blockSize = 1024;
+  std::array<TPixel, blockSize> block;
+  for (std::int64_t size = 0; i < count; i += size)
+  {
+    size = std::min(blockSize, count - i);
+    for (std::int64_t j = 0; j < size; ++j)
+    {
+      const TPixel value = pixels[i + j];
+      block[static_cast<std::size_t>(j)] = isUsed(i + j) ? value : first;
+    }
+    for (std::int64_t j = 0; j < size; ++j)
+    {
+      const TPixel value = block[static_cast<std::size_t>(j)];
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    }
+  }
+  // Adding zero makes a negative zero positive, so that the sign does not depend on the order.
+  m_Minimum = std::min(m_Minimum, static_cast<double>(lowest) + 0.0);
+  m_Maximum = std::max(m_Maximum, static_cast<double>(highest) + 0.0);
+}
+
 void
 IntensityRange::AddRow(PixelType pixelType, const void * pixels, const std::uint8_t * mask, std::int64_t count)
 {
   VisitPixelType(pixelType, [&](auto pixel) {
-    using Pixel = decltype(pixel);
-    const auto * const values = static_cast<const Pixel *>(pixels);
-    Pixel              lowest = std::numeric_limits<Pixel>::max();
-    Pixel              highest = std::numeric_limits<Pixel>::lowest();
-    const auto         add = [&](Pixel value, bool use) {
-      if constexpr (std::is_floating_point<Pixel>::value)
-      {
-        use = use && std::isfinite(value);
-      }
-      lowest = use && value < lowest ? value : lowest;
-      highest = use && value > highest ? value : highest;
-    };
-    if (mask == nullptr)
+    const auto * const values = static_cast<const decltype(pixel) *>(pixels);
+    if (mask != nullptr)
     {
-      m_NumberOfUnmaskedPixels += count;
-      for (std::int64_t i = 0; i < count; ++i)
-      {
-        add(values[i], true);
-      }
+      this->Add(values, count, [mask](std::int64_t i) { return mask[i] != 0; });
     }
     else
     {
-      for (std::int64_t i = 0; i < count; ++i)
-      {
-        add(values[i], mask[i] != 0);
-      }
-    }
-    // Otherwise, no pixel has been added: lowest and highest are still the ends of the type.
-    if (lowest <= highest)
-    {
-      // Adding zero makes a negative zero positive, so that the sign does not depend on the order.
-      m_Minimum = std::min(m_Minimum, static_cast<double>(lowest) + 0.0);
-      m_Maximum = std::max(m_Maximum, static_cast<double>(highest) + 0.0);
+      m_NumberOfUnmaskedPixels += count;
+      this->Add(values, count, [](std::int64_t) { return true; });
     }
   });
 }
@@ -285,30 +312,37 @@ template <typename TPixel>
 void
 GrayLevelDiscretization::MakeTable(std::int64_t numberOfVoxels)
 {
-  // With fewer voxels, a table takes longer to compute than it saves.
+  // With fewer voxels, a table takes longer to compute than it saves. Copying an entry is faster than computing it.
   constexpr std::int64_t minVoxelsPerTableEntry = 8;
+  constexpr std::int64_t copiesPerComputedEntry = 16;
 
-  int first = std::numeric_limits<TPixel>::lowest();
-  int last = std::numeric_limits<TPixel>::max();
+  constexpr int lowest = std::numeric_limits<TPixel>::lowest();
+  constexpr int highest = std::numeric_limits<TPixel>::max();
+  constexpr int size = highest - lowest + 1;
+  int           first = lowest;
+  int           last = highest;
   if (m_Parameters.UsesRange())
   {
     // Intensities outside the range have the levels of its ends.
-    const auto clamp = [lowest = static_cast<double>(first), highest = static_cast<double>(last)](double value) {
-      return static_cast<int>(std::min(std::max(value, lowest), highest));
+    const auto clamp = [](double value) {
+      return static_cast<int>(std::min(std::max(value, static_cast<double>(lowest)), static_cast<double>(highest)));
     };
     first = clamp(std::floor(m_Minimum));
     last = clamp(std::ceil(m_Maximum));
   }
-  const int entries = last - first + 1;
-  if (sizeof(TPixel) == 1 || entries * minVoxelsPerTableEntry <= numberOfVoxels)
+  const std::int64_t entries = last - first + 1 + size / copiesPerComputedEntry;
+  if (sizeof(TPixel) > 1 && entries * minVoxelsPerTableEntry > numberOfVoxels)
   {
-    m_TableFirst = first;
-    m_Table.reserve(static_cast<std::size_t>(entries));
-    for (int value = first; value <= last; ++value)
-    {
-      m_Table.push_back(this->Discretize(static_cast<TPixel>(value)));
-    }
+    return;
   }
+  m_Table.resize(static_cast<std::size_t>(size));
+  const auto at = [this](int value) { return m_Table.begin() + (value - lowest); };
+  for (int value = first; value <= last; ++value)
+  {
+    *at(value) = this->Discretize(static_cast<TPixel>(value));
+  }
+  std::fill(m_Table.begin(), at(first), *at(first));
+  std::fill(at(last) + 1, m_Table.end(), *at(last));
 }
 
 /** Level of an intensity; 0 for NaN, and for intensities that are not valid levels (Identity, Levels). */
@@ -369,19 +403,10 @@ GrayLevelDiscretization::Discretize(const TPixel * pixels, std::int64_t count, s
     {
       // The same function, evaluated once per value instead of once per voxel.
       const std::uint16_t * const table = m_Table.data();
-      const int                   first = m_TableFirst;
-      const int                   last = first + static_cast<int>(m_Table.size()) - 1;
-      if (first == std::numeric_limits<TPixel>::lowest() && last == std::numeric_limits<TPixel>::max())
-      {
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          levels[i] = table[static_cast<int>(pixels[i]) - first];
-        }
-        return;
-      }
+      constexpr int               first = std::numeric_limits<TPixel>::lowest();
       for (std::int64_t i = 0; i < count; ++i)
       {
-        levels[i] = table[std::min(std::max(static_cast<int>(pixels[i]), first), last) - first];
+        levels[i] = table[static_cast<int>(pixels[i]) - first];
       }
       return;
     }
