@@ -18,9 +18,13 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkGrayLevelDiscretizationImageFilter.h"
-#include "voxelmaps/TextureFeatureMapJob.h"
+#include "itkImage.h"
+#include "itkImageToImageFilter.h"
 #include "itkVectorImage.h"
+#include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsDiscretization.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
 
 #include <optional>
 #include <string>
@@ -192,9 +196,6 @@ protected:
 
 private:
   using LevelImageType = Image<unsigned short, ImageDimension>;
-  using DiscretizationType =
-    GrayLevelDiscretizationImageFilter<VoxelMapsDetail::BufferedImage<InputImageType>, LevelImageType,
-                                       VoxelMapsDetail::BufferedImage<MaskImageType>>;
 
   /** The requested region padded by the window, cropped to the image. */
   InputRegionType

@@ -27,32 +27,6 @@
 
 namespace itk
 {
-namespace VoxelMapsDetail
-{
-/** Discretizes grafts. The texture filter has compared its inputs; the regions of their grafts are those of the
- * buffers, which may differ. */
-template <typename TDiscretization>
-class UncheckedDiscretizationImageFilter : public TDiscretization
-{
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(UncheckedDiscretizationImageFilter);
-
-  using Self = UncheckedDiscretizationImageFilter;
-  using Superclass = TDiscretization;
-  using Pointer = SmartPointer<Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  UncheckedDiscretizationImageFilter() = default;
-  ~UncheckedDiscretizationImageFilter() override = default;
-
-  void
-  VerifyInputInformation() const override
-  {}
-};
-} // namespace VoxelMapsDetail
-
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))
@@ -231,7 +205,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInput
 {
   Superclass::VerifyInputInformation();
   const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
-  if (!std::is_arithmetic<InputPixelType>::value || components != 1)
+  if (!voxelmaps::hasPixelType<InputPixelType> || components != 1)
   {
     itkExceptionMacro("The input image has " << components
                                              << " components per voxel as a vector image, but must be scalar.");
@@ -286,28 +260,28 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
 {
-  // The discretization runs on grafts, so that its requests do not travel up the pipeline of this filter.
   VoxelMapsDetail::JobProgress  progress(this, 0);
   const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const auto                    input = VoxelMapsDetail::MakeBufferedImage(this->GetInput(), execution);
-  const auto discretization = VoxelMapsDetail::UncheckedDiscretizationImageFilter<DiscretizationType>::New();
-  discretization->SetParameters(m_Discretization);
-  discretization->SetInsidePixelValue(m_InsidePixelValue);
-  discretization->SetInput(input);
-  if (this->GetMaskImage() != nullptr)
-  {
-    discretization->SetMaskImage(VoxelMapsDetail::MakeBufferedImage(this->GetMaskImage(), execution));
-  }
-  // Fewer pixels take less time than it takes to start a thread.
-  constexpr SizeValueType minPixelsPerWorkUnit = 65536;
-  discretization->SetNumberOfWorkUnits(static_cast<ThreadIdType>(std::min<SizeValueType>(
-    this->GetNumberOfWorkUnits(), 1 + input->GetRequestedRegion().GetNumberOfPixels() / minPixelsPerWorkUnit)));
-  discretization->GetOutput()->SetRequestedRegion(this->GetPaddedRegion());
-  discretization->Update();
-  m_UsedNumberOfGrayLevels = discretization->GetUsedNumberOfGrayLevels();
-  m_UsedRangeMinimum = discretization->GetUsedRangeMinimum();
-  m_UsedRangeMaximum = discretization->GetUsedRangeMaximum();
-  return discretization->GetOutput();
+  const InputRegionType         region = this->GetPaddedRegion();
+  const auto                    voxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  const VoxelMapsDetail::RowDiscretizer<InputImageType, MaskImageType> rows(
+    this->GetInput(), this->GetMaskImage(), m_InsidePixelValue);
+  const auto levels = LevelImageType::New();
+  levels->SetRegions(region);
+  VoxelMapsDetail::CallEngine(*this, [&] {
+    voxelmaps::GrayLevelDiscretization discretization(
+      m_Discretization, rows.pixelType, rows.FindRange(m_Discretization, execution), voxels);
+    m_UsedNumberOfGrayLevels = discretization.GetNumberOfGrayLevels();
+    m_UsedRangeMinimum = discretization.GetRangeMinimum();
+    m_UsedRangeMaximum = discretization.GetRangeMaximum();
+    levels->Allocate();
+    voxelmaps::UseHugePages(levels->GetBufferPointer(), static_cast<std::size_t>(voxels) * sizeof(std::uint16_t));
+    voxelmaps::ForEachRangeOfVoxels(voxels, execution, [&](std::int64_t begin, std::int64_t end) {
+      rows.Discretize(discretization, region, begin, end, levels.GetPointer());
+    });
+    discretization.VerifyIntensities();
+  });
+  return levels;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -342,7 +316,7 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
 {
-  if constexpr (std::is_arithmetic<InputPixelType>::value)
+  if constexpr (voxelmaps::hasPixelType<InputPixelType>)
   {
     this->UpdateProgress(0.0f);
     const OutputRegionType region = this->GetOutput()->GetRequestedRegion();
