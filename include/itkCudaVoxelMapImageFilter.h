@@ -111,11 +111,11 @@ protected:
 
   /** Store for the Get functions that the CPU computed. */
   void
-  KeepReportOfCPU();
+  SetCPUReport();
 
   /** Store the report of an engine for the Get functions. */
   void
-  KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
+  SetReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
 
 private:
   int            m_DeviceID{ 0 };

@@ -23,7 +23,8 @@
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsEnums.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
 #include "voxelmaps/GrayLevelDiscretizationParameters.h"
 
 #include <cstdint>
