@@ -204,7 +204,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   job.method = m_Method;
   this->SetAffinity(job);
 
-  VoxelMapsDetail::RegionOfOutput<OutputImageType> strengths(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
   this->ComputeStrengths(job);

@@ -466,15 +466,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 auto
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
-  StrengthImageType * image, bool isGenerated) const
-  -> std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>
+  StrengthImageType * image, bool isGenerated) const -> std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
 {
   if (!isGenerated)
   {
     image->Initialize();
     return std::nullopt;
   }
-  return std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>(
+  return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
     std::in_place, image, this->GetUsedCropRegion());
 }
 
@@ -528,7 +527,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     this->SetAffinitiesOfLabels(job);
   }
 
-  VoxelMapsDetail::RegionOfOutput<LabelImageType> labels(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<LabelImageType> labels(this->GetOutput(), region);
   job.labelOutput = labels.GetBufferPointer();
   job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
   auto strengths = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);

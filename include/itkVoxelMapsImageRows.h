@@ -160,7 +160,7 @@ template <typename TImage>
 using BufferedImage =
   std::conditional_t<hasPixelsInBuffer<TImage>, TImage, Image<typename TImage::PixelType, TImage::ImageDimension>>;
 
-/** A copy of a region of an image, apart from its pipeline. */
+/** A copy of a region of an image, without its pipeline. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 CopyRegion(const TImage * image, const typename TImage::RegionType & region, const voxelmaps::JobExecution & execution)
@@ -183,7 +183,7 @@ CopyRegion(const TImage * image, const typename TImage::RegionType & region, con
   return copy;
 }
 
-/** The requested region of an image, apart from its pipeline: a graft, or a copy if the image computes its pixels. */
+/** The requested region of an image, without its pipeline: a graft, or a copy if the image computes its pixels. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & execution)
@@ -203,7 +203,7 @@ MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & executio
   }
 }
 
-/** A region of an image, whose pixels follow each other in memory: a graft if that is the whole buffer, or a copy. */
+/** A region of an image, whose pixels follow each other in memory: a graft if that is the entire buffer, or a copy. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
@@ -217,20 +217,20 @@ MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & reg
   return CopyRegion(image, region, execution);
 }
 
-/** \class RegionOfOutput
+/** \class OutputRegion
  * \brief The pixels of a region of an output, for engines that need them one after the other in memory.
  *
  * \ingroup VoxelMaps
  */
 template <typename TImage>
-class RegionOfOutput
+class OutputRegion
 {
 public:
   using PixelType = typename TImage::PixelType;
   using RegionType = typename TImage::RegionType;
 
   /** Allocates the output, and memory for the region if that is only a part of it. */
-  RegionOfOutput(TImage * output, const RegionType & region)
+  OutputRegion(TImage * output, const RegionType & region)
     : m_Output(output)
     , m_Region(region)
   {

@@ -29,14 +29,13 @@ namespace VoxelMapsDetail
 /** Throw an itk::ExceptionObject unless the other image, such as a mask, has the region of the image. */
 template <typename TImage, typename TOtherImage>
 void
-VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const TOtherImage * other,
-                 const TImage * image)
+VerifySameRegion(const ProcessObject & filter, const char * otherName, const TOtherImage * other, const TImage * image)
 {
   if (other != nullptr && other->GetLargestPossibleRegion() != image->GetLargestPossibleRegion())
   {
     const auto & region = other->GetLargestPossibleRegion();
     const auto & expected = image->GetLargestPossibleRegion();
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfOther << " has index " << region.GetIndex()
+    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << otherName << " has index " << region.GetIndex()
                              << " and size " << region.GetSize() << ", but the image has index " << expected.GetIndex()
                              << " and size " << expected.GetSize() << ": both must be the same.");
   }
@@ -57,9 +56,9 @@ VerifyInsidePixelValue(const Object & filter, const TValue & value)
 /** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
 template <typename TEnum>
 void
-VerifyEnumerator(const ProcessObject & filter, const char * nameOfParameter, TEnum value, TEnum last)
+VerifyEnumerator(const ProcessObject & filter, const char * parameterName, TEnum value, TEnum last)
 {
-  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(nameOfParameter, value, last); });
+  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(parameterName, value, last); });
 }
 } // namespace VoxelMapsDetail
 } // namespace itk
