@@ -26,7 +26,7 @@ namespace itk
 {
 namespace VoxelMapsDetail
 {
-/** TEngine of CudaTextureFeatureMapImageFilter. */
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
 struct CudaDependenceEngine
 {
   using JobType = voxelmaps::DependenceJob;

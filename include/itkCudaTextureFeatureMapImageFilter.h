@@ -28,8 +28,8 @@ namespace itk
  * \brief Base of the Cuda classes of the texture filters, which computes their jobs on the device or the CPU.
  *
  * \tparam TFilter the CPU filter.
- * \tparam TEngine the engine for CUDA: JobType, OptionsType, Compute(job, options), which returns a report, and the
- * last enumerator of the methods, lastMethod.
+ * \tparam TEngine the CUDA engine: the types JobType and OptionsType, a static function Compute(job, options) that
+ * returns a report, and lastMethod, the last enumerator of the methods.
  *
  * \ingroup VoxelMaps
  */
