@@ -23,6 +23,8 @@
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsDiscretization.h"
 #include "itkVoxelMapsEnums.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
 
 #include <optional>
 #include <vector>

@@ -92,7 +92,7 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

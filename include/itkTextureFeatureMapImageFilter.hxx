@@ -20,10 +20,10 @@
 
 #include "itkTextureFeatureMapImageFilter.h"
 #include "voxelmaps/HostMemory.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace itk
 {
@@ -134,6 +134,12 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(s
   os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
   os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
   os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
+  os << indent << "Features:";
+  for (const SelectedFeature & feature : m_SelectedFeatures)
+  {
+    os << ' ' << feature.abbreviation;
+  }
+  os << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -173,30 +179,61 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
                                             << ", but the output's pixel type holds finite values up to "
                                             << NumericTraits<OutputValueType>::max() << '.');
   }
+  this->VerifyFeatures();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-template <typename TFeature>
 void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures(
-  const std::vector<TFeature> & features, unsigned int numberOfFeatures) const
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures() const
 {
-  if (features.empty())
+  if (m_SelectedFeatures.empty())
   {
     itkExceptionMacro("There are 0 features selected, but at least one is needed.");
   }
-  for (auto it = features.begin(); it != features.end(); ++it)
+  std::set<unsigned int> numbers;
+  for (const SelectedFeature & feature : m_SelectedFeatures)
   {
-    if (static_cast<unsigned int>(*it) >= numberOfFeatures)
+    if (feature.number >= m_NumberOfExistingFeatures)
     {
-      itkExceptionMacro("Feature number " << static_cast<unsigned int>(*it) << " does not exist; there are "
-                                          << numberOfFeatures << '.');
+      itkExceptionMacro("Feature number " << feature.number << " does not exist; there are "
+                                          << m_NumberOfExistingFeatures << '.');
     }
-    if (std::find(features.begin(), it, *it) != it)
+    if (!numbers.insert(feature.number).second)
     {
-      itkExceptionMacro("The feature " << *it << " is selected twice.");
+      itkExceptionMacro("The feature " << feature.name << " is selected twice.");
     }
   }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+template <typename TEnums>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SelectFeatures(
+  const std::vector<typename TEnums::Feature> & features)
+{
+  if (this->template GetSelectedFeatures<typename TEnums::Feature>() != features)
+  {
+    m_SelectedFeatures.clear();
+    for (const auto feature : features)
+    {
+      m_SelectedFeatures.push_back(
+        { static_cast<unsigned int>(feature), TEnums::GetAbbreviation(feature), TEnums::GetName(feature) });
+    }
+    m_NumberOfExistingFeatures = TEnums::NumberOfFeatures;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::string>
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
+{
+  std::vector<std::string> names;
+  for (const SelectedFeature & feature : m_SelectedFeatures)
+  {
+    names.emplace_back(feature.abbreviation);
+  }
+  return names;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -309,12 +346,12 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFeatureMaps()
 {
   if constexpr (voxelmaps::hasPixelType<InputPixelType>)
   {
@@ -343,7 +380,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutp
     job.backgroundValue = m_BackgroundValue;
 
     job.execution.CheckAbort();
-    this->ComputeTextureFeatureMaps(job);
+    this->CompleteJob(job);
     this->UpdateProgress(1.0f);
   }
 }

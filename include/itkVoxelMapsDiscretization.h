@@ -19,7 +19,8 @@
 #define itkVoxelMapsDiscretization_h
 
 #include "VoxelMapsExport.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelMapsEngineCall.h"
+#include "itkVoxelMapsImageRows.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include <algorithm>

@@ -67,7 +67,8 @@ main()
     return 1;
   }
   // Each window inside the image has three runs of three pixels.
-  std::cout << job.numberOfGrayLevels << " levels, " << voxelmaps::RunLengthFeatureMapEnums::GetName(job.features[0]) << " = "
-            << map[4 * size + 4] << ", " << voxelmaps::CudaDevices::GetNumberOfDevices() << " CUDA devices" << std::endl;
+  std::cout << job.numberOfGrayLevels << " levels, " << voxelmaps::RunLengthFeatureMapEnums::GetName(job.features[0])
+            << " = " << map[4 * size + 4] << ", " << voxelmaps::CudaDevices::GetNumberOfDevices() << " CUDA devices"
+            << std::endl;
   return job.numberOfGrayLevels == 10 && map[4 * size + 4] == 9.0f ? 0 : 1;
 }
