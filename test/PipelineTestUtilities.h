@@ -20,7 +20,7 @@
 
 // What the tests of filters in pipelines share.
 
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCommand.h"
 #include "itkImage.h"

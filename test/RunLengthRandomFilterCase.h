@@ -19,7 +19,8 @@
 #define RunLengthRandomFilterCase_h
 
 #include "RunLengthRandomCase.h"
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
+#include "TestedFilters.h"
 
 #include "itkVoxelMapsEnums.h"
 
@@ -232,7 +233,7 @@ CheckRandomFilterCase(std::uint64_t seed)
     isRadius = isRadius && isDefaultAnchor && randomCase.window.size[axis] % 2 == 1;
   }
 
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<InputImageType>(size, pixels, start));
   const bool hasMask = holes != "no holes" || random.Chance(0.2);
   if (hasMask)

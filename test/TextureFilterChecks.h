@@ -22,7 +22,8 @@
 
 #include "PipelineTestUtilities.h"
 #include "RunLengthRandomFilterCase.h"
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
+#include "TestedFilters.h"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<un
   {
     inside.push_back(level != 0 ? 1 : 0);
   }
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, levels));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, inside));
   filter->SetDiscretizationMethod(itk::GrayLevelDiscretizationEnums::Method::Levels);
@@ -148,7 +149,7 @@ MakeSceneFilter(const typename TFilter::SizeType & size = { { 41, 17, 9 } })
     inside[i] = random.Chance(0.85) ? 1 : 0;
   }
   const typename ImageType::IndexType start{ { -3, 5, 40 } };
-  const auto                          filter = TFilter::New();
+  const auto                          filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<ImageType>(size, pixels, start));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, inside, start));
   filter->SetRangeSource(itk::GrayLevelDiscretizationEnums::RangeSource::Given);
@@ -261,7 +262,7 @@ public:
     return m_Region;
   }
 
-  const typename TFilter::Pointer filter = TFilter::New();
+  const typename TFilter::Pointer filter = VoxelMapsTest::NewFilter<TFilter>();
 
 private:
   RegionType  m_Region;

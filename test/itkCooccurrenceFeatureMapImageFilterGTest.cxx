@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "CooccurrenceRandomCase.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
@@ -33,9 +33,9 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = VoxelMapsTest::CooccurrenceFilter<Image2D>;
-using Filter3D = VoxelMapsTest::CooccurrenceFilter<Image3D>;
-using DoubleFilter2D = VoxelMapsTest::CooccurrenceFilter<Image2D, itk::VectorImage<double, 2>>;
+using Filter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::CooccurrenceFeatureMapImageFilter<Image3D>;
+using DoubleFilter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
@@ -88,9 +88,8 @@ CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
 
 TEST(CooccurrenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "CooccurrenceFeatureMapImageFilter",
-            filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "CooccurrenceFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
   EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
@@ -100,12 +99,12 @@ TEST(CooccurrenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_TRUE(std::isnan(filter->GetEmptyValue()));
   EXPECT_FALSE(filter->GetRegionHasOneLevel());
   EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, Filter2D::New()->GetOffsets().size());
+  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
 }
 
 TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                  filter = Filter2D::New();
+  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::SumSquares, Feature::Contrast };
   const auto                  expectModified = [&filter](const auto & set, bool modified) {
@@ -140,7 +139,7 @@ TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
 
 TEST(CooccurrenceFeatureMapImageFilter, DistancesFillOffsets)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetDistances({ 1 });
   EXPECT_EQ((Filter2D::OffsetsType{ { { 1, 0 } }, { { -1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }), filter->GetOffsets());
   filter->SetDistances({ 2 });
@@ -173,7 +172,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DistancesFillOffsets)
 
 TEST(CooccurrenceFeatureMapImageFilter, NamesOfComponents)
 {
-  const auto filter = Filter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
   EXPECT_EQ((Names{ "AC",  "CP",   "CS",   "CT", "CON", "COR", "DA", "DE", "DV", "ID", "IDM", "IDMN",
                     "IDN", "IMC1", "IMC2", "IV", "JA",  "JEN", "JE", "MP", "SA", "SE", "SS",  "MCC" }),
             filter->GetFeatureNames());
@@ -186,7 +185,7 @@ TEST(CooccurrenceFeatureMapImageFilter, NamesOfComponents)
 
 TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::JointEnergy });
   filter->SetAggregation(Aggregation::Merge);
@@ -583,8 +582,8 @@ TEST(CooccurrenceFeatureMapImageFilterRandom, UInt8In2D)
 
 TEST(CooccurrenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
 {
-  CheckRandomFilterCases<VoxelMapsTest::CooccurrenceFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(650000,
-                                                                                                               300);
+  CheckRandomFilterCases<itk::CooccurrenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(
+    650000, 300);
 }
 
 TEST(CooccurrencePipeline, WorkUnitsDoNotChangeBits)
@@ -617,7 +616,7 @@ TEST(CooccurrencePipeline, AbortsSoon)
   // Also where windows are so large that one row takes long.
   for (const unsigned int radius : { 2u, 9u })
   {
-    const auto filter = VoxelMapsTest::CooccurrenceFilter<itk::Image<short, 3>>::New();
+    const auto filter = VoxelMapsTest::NewFilter<itk::CooccurrenceFeatureMapImageFilter<itk::Image<short, 3>>>();
     filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
     filter->SetNumberOfWorkUnits(2);
     filter->SetNeighborhoodRadius(radius);

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "CooccurrenceOracle.h"
 #include "IbsiPhantom.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ Compute(const typename TFilter::SizeType & size, std::size_t first, const typena
   const std::vector<short>         image(phantomImage.begin() + begin, phantomImage.begin() + end);
   const std::vector<unsigned char> mask(phantomMask.begin() + begin, phantomMask.begin() + end);
 
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, image));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, mask));
   filter->SetDiscretizationMethod(TFilter::MethodEnum::Levels);
@@ -147,8 +147,8 @@ Compute(const typename TFilter::SizeType & size, std::size_t first, const typena
   return values;
 }
 
-using Filter3D = VoxelMapsTest::CooccurrenceFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
-using Filter2D = VoxelMapsTest::CooccurrenceFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
+using Filter3D = itk::CooccurrenceFeatureMapImageFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
+using Filter2D = itk::CooccurrenceFeatureMapImageFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
 
 std::vector<double>
 ComputeIn3D(const Filter3D::OffsetsType & offsets, Aggregation aggregation)

@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "CudaTestUtilities.h"
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkCudaRunLengthFeatureMapImageFilter.h"

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "CudaTestUtilities.h"
 #include "PipelineTestUtilities.h"
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 

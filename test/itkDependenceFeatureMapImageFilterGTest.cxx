@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
@@ -32,9 +32,9 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = VoxelMapsTest::DependenceFilter<Image2D>;
-using Filter3D = VoxelMapsTest::DependenceFilter<Image3D>;
-using DoubleFilter2D = VoxelMapsTest::DependenceFilter<Image2D, itk::VectorImage<double, 2>>;
+using Filter2D = itk::DependenceFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::DependenceFeatureMapImageFilter<Image3D>;
+using DoubleFilter2D = itk::DependenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
@@ -82,15 +82,15 @@ CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
 
 TEST(DependenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "DependenceFeatureMapImageFilter", filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "DependenceFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
   EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
   EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
   EXPECT_EQ(0u, filter->GetAlpha());
   EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, Filter2D::New()->GetOffsets().size());
+  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
   EXPECT_EQ(
     (Names{
       "SDE", "LDE", "GLN", "DN", "DNN", "GLV", "DV", "DE", "LGLE", "HGLE", "SDLGLE", "SDHGLE", "LDLGLE", "LDHGLE" }),
@@ -99,7 +99,7 @@ TEST(DependenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 
 TEST(DependenceFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                  filter = Filter2D::New();
+  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::DependenceEntropy, Feature::SmallDependenceEmphasis };
   const auto                  expectModified = [&filter](const auto & set, bool modified) {
@@ -125,7 +125,7 @@ TEST(DependenceFeatureMapImageFilter, SettersStoreAndModify)
 
 TEST(DependenceFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::DependenceEntropy });
   filter->SetAlpha(17);
@@ -287,7 +287,7 @@ ComputePhantom(const typename TFilter::SizeType & size, std::size_t first,
   }
   const auto begin = static_cast<std::ptrdiff_t>(first);
   const auto end = static_cast<std::ptrdiff_t>(first + number);
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<typename TFilter::InputImageType>(
     size, { IbsiPhantom::phantomImage.begin() + begin, IbsiPhantom::phantomImage.begin() + end }));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(
@@ -315,8 +315,8 @@ ComputePhantom(const typename TFilter::SizeType & size, std::size_t first,
 
 TEST(DependenceFeatureMapImageFilter, PublishedValuesOfThePhantom)
 {
-  using Phantom2D = VoxelMapsTest::DependenceFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
-  using Phantom3D = VoxelMapsTest::DependenceFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
+  using Phantom2D = itk::DependenceFeatureMapImageFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
+  using Phantom3D = itk::DependenceFeatureMapImageFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
   const auto & size = IbsiPhantom::phantomSize;
   const auto   in3D = ComputePhantom<Phantom3D>({ { size[0], size[1], size[2] } }, 0, Phantom3D::GetAllOffsets());
   const auto   in25D = ComputePhantom<Phantom3D>({ { size[0], size[1], size[2] } }, 0, Phantom3D::GetInPlaneOffsets());
@@ -381,8 +381,8 @@ TEST(DependenceFeatureMapImageFilterRandom, UInt8In2D)
 
 TEST(DependenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
 {
-  CheckRandomFilterCases<VoxelMapsTest::DependenceFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(760000,
-                                                                                                             300);
+  CheckRandomFilterCases<itk::DependenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(
+    760000, 300);
 }
 
 TEST(DependencePipeline, WorkUnitsDoNotChangeBits)
@@ -407,10 +407,10 @@ TEST(DependencePipeline, StreamDivisionsDoNotChangeBits)
 TEST(DependencePipeline, AbortsSoon)
 {
   // Also where windows are so large that one row takes long. A device computes all of the image in less than 200 ms.
-  constexpr int milliseconds = VoxelMapsTest::isCudaTest ? 30 : 200;
+  const int milliseconds = VoxelMapsTest::IsCudaTest() ? 30 : 200;
   for (const unsigned int radius : { 2u, 9u })
   {
-    const auto filter = VoxelMapsTest::DependenceFilter<itk::Image<short, 3>>::New();
+    const auto filter = VoxelMapsTest::NewFilter<itk::DependenceFeatureMapImageFilter<itk::Image<short, 3>>>();
     filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
     filter->SetNumberOfWorkUnits(2);
     filter->SetNeighborhoodRadius(radius);

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "FirstOrderRandomCase.h"
 #include "IbsiPhantom.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
 
@@ -37,8 +37,8 @@ namespace
 {
 using Image2D = itk::Image<short, 2>;
 using Image3D = itk::Image<short, 3>;
-using Filter2D = VoxelMapsTest::FirstOrderFilter<Image2D>;
-using Filter3D = VoxelMapsTest::FirstOrderFilter<Image3D>;
+using Filter2D = itk::FirstOrderFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::FirstOrderFeatureMapImageFilter<Image3D>;
 using Enums = itk::FirstOrderFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
@@ -103,7 +103,7 @@ void
 ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
 {
   const auto make = [] {
-    const auto filter = Filter2D::New();
+    const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
     filter->SetInput(MakeRamp());
     return filter;
   };
@@ -194,7 +194,7 @@ CheckRandomFilterCase(std::uint64_t seed)
   randomCase.features = VoxelMapsTest::DrawFirstOrderFeatures(random);
   randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0 });
   const auto background = random.OneOf<double>({ 0.0, -1.0, quietNaN });
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(image);
   filter->SetInsidePixelValue(3);
   filter->SetMaskImage(hasMask ? maskImage : nullptr);
@@ -263,13 +263,13 @@ CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 using RandomFilter =
-  VoxelMapsTest::FirstOrderFilter<itk::Image<TPixel, VDimension>, itk::VectorImage<TReal, VDimension>>;
+  itk::FirstOrderFeatureMapImageFilter<itk::Image<TPixel, VDimension>, itk::VectorImage<TReal, VDimension>>;
 } // namespace
 
 TEST(FirstOrderFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "FirstOrderFeatureMapImageFilter", filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "FirstOrderFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
   EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
@@ -280,7 +280,7 @@ TEST(FirstOrderFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 
 TEST(FirstOrderFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                 filter = Filter2D::New();
+  const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
   const std::vector<Feature> features{ Feature::Variance, Feature::Mean };
   const auto                 expectModified = [&filter](const auto & set, bool modified) {
     const auto before = filter->GetMTime();
@@ -298,7 +298,7 @@ TEST(FirstOrderFeatureMapImageFilter, SettersStoreAndModify)
 
 TEST(FirstOrderFeatureMapImageFilter, NamesOfComponents)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetFeatures({ Feature::RootMeanSquared, Feature::Percentile10 });
   EXPECT_EQ((Names{ "RMS", "P10" }), filter->GetFeatureNames());
   filter->SetInput(MakeRamp());
@@ -308,7 +308,7 @@ TEST(FirstOrderFeatureMapImageFilter, NamesOfComponents)
 
 TEST(FirstOrderFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetFeatures({ Feature::Uniformity, Feature::Skewness });
   filter->SetVoxelArrayShift(-12.5);
   std::ostringstream out;
@@ -322,7 +322,7 @@ TEST(FirstOrderFeatureMapImageFilter, PrintsItsMembers)
 // Checked with PyRadiomics 3.0.1.
 TEST(FirstOrderFeatureMapImageFilter, HandCase)
 {
-  const auto filter = VoxelMapsTest::FirstOrderFilter<Image2D, Doubles<2>>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
   UseLevelsOfHandImage(filter.GetPointer());
   const auto values = FeaturesAt(filter.GetPointer(), { { 2, 2 } });
@@ -349,7 +349,7 @@ TEST(FirstOrderFeatureMapImageFilter, HandCase)
 
 TEST(FirstOrderFeatureMapImageFilter, HandCaseAtTheCorner)
 {
-  const auto filter = VoxelMapsTest::FirstOrderFilter<Image2D, Doubles<2>>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
   UseLevelsOfHandImage(filter.GetPointer());
   // Rows 50 20 50, 30 30 30, 20 10 10.
@@ -363,7 +363,7 @@ TEST(FirstOrderFeatureMapImageFilter, VoxelArrayShiftAndVolumeOfVoxels)
   const auto   image = MakeImage<Image2D>({ { 3, 1 } }, { -3, 0, 3 });
   const double spacing[2] = { 0.5, 3.0 };
   image->SetSpacing(spacing);
-  const auto filter = VoxelMapsTest::FirstOrderFilter<Image2D, Doubles<2>>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(image);
   const auto plain = FeaturesAt(filter.GetPointer(), { { 1, 0 } });
   EXPECT_EQ(18.0, plain.at(Feature::Energy));
@@ -385,8 +385,8 @@ TEST(FirstOrderFeatureMapImageFilter, PhantomOfTheIBSI)
   using IbsiPhantom::phantomMask;
   using IbsiPhantom::phantomSize;
   const Image3D::SizeType size{ { phantomSize[0], phantomSize[1], phantomSize[2] } };
-  const auto              filter = VoxelMapsTest::FirstOrderFilter<Image3D, Doubles<3>>::New();
-  const auto              mask = MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask);
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image3D, Doubles<3>>>();
+  const auto mask = MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask);
   filter->SetInput(MakeImage<Image3D>(size, phantomImage));
   filter->SetMaskImage(mask);
   filter->SetDiscretizationMethod(Method::Levels);
@@ -438,7 +438,7 @@ TEST(FirstOrderFeatureMapImageFilter, NaNAndMaskedPixelsAreAbsent)
 {
   using ImageType = itk::Image<float, 2>;
   const auto nan = std::numeric_limits<float>::quiet_NaN();
-  const auto filter = VoxelMapsTest::FirstOrderFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType>>();
   filter->SetInput(MakeImage<ImageType>({ { 5, 1 } }, { 1.0f, nan, 2.5f, 100.0f, 4.0f }));
   filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 1 } }, { 1, 1, 1, 0, 1 }));
   filter->SetFeatures({ Feature::Mean, Feature::Maximum });
@@ -452,7 +452,7 @@ TEST(FirstOrderFeatureMapImageFilter, NaNAndMaskedPixelsAreAbsent)
 TEST(FirstOrderFeatureMapImageFilter, NegativeZeroIsZero)
 {
   using ImageType = itk::Image<double, 2>;
-  const auto filter = VoxelMapsTest::FirstOrderFilter<ImageType, Doubles<2>>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType, Doubles<2>>>();
   filter->SetInput(MakeImage<ImageType>({ { 4, 1 } }, { 0.0, -0.0, -0.0, 0.0 }));
   filter->SetFeatures({ Feature::Minimum, Feature::Maximum, Feature::Median, Feature::Mean });
   filter->Update();
@@ -463,7 +463,7 @@ TEST(FirstOrderFeatureMapImageFilter, IntegersOf64BitsAreRoundedToDouble)
 {
   using ImageType = itk::Image<std::int64_t, 2>;
   constexpr std::int64_t great = (std::int64_t{ 1 } << 53) + 1;
-  const auto             filter = VoxelMapsTest::FirstOrderFilter<ImageType, Doubles<2>>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType, Doubles<2>>>();
   filter->SetInput(MakeImage<ImageType>({ { 2, 1 } }, { great, great + 2 }));
   filter->SetFeatures({ Feature::Minimum, Feature::Maximum });
   filter->Update();
@@ -498,7 +498,7 @@ TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)
   const auto   image = MakeRamp();
   const double spacing[2] = { 1e200, 1e200 };
   image->SetSpacing(spacing);
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "voxelVolume", "inf" });
 }
@@ -510,14 +510,14 @@ TEST(FirstOrderFeatureMapImageFilterErrors, ImageOfVectors)
   image->SetRegions(VectorImageType::SizeType{ { 4, 3 } });
   image->SetNumberOfComponentsPerPixel(3);
   image->Allocate(true);
-  const auto filter = VoxelMapsTest::FirstOrderFilter<VectorImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<VectorImageType>>();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "3" });
 }
 
 TEST(FirstOrderFeatureMapImageFilterErrors, NoInput)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   ExpectError([&] { filter->Update(); }, { "~Primary" });
 }
 

@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "PipelineTestUtilities.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkAddImageAdaptor.h"
 #include "itkCastImageFilter.h"
@@ -32,7 +32,7 @@ namespace
 {
 using ImageType = itk::Image<short, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
-using FilterType = VoxelMapsTest::FirstOrderFilter<ImageType>;
+using FilterType = itk::FirstOrderFeatureMapImageFilter<ImageType>;
 using OutputType = FilterType::OutputImageType;
 using RegionType = ImageType::RegionType;
 using Enums = itk::FirstOrderFeatureMapEnums;
@@ -68,7 +68,7 @@ struct Scene
   FilterType::Pointer
   MakeFilter(RangeSource source = RangeSource::Given) const
   {
-    auto filter = FilterType::New();
+    auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetRangeSource(source);
@@ -87,7 +87,7 @@ struct Scene
 FilterType::Pointer
 MakeFilterOfTwoThreads()
 {
-  auto filter = FilterType::New();
+  auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetNumberOfWorkUnits(2);
   return filter;
 }
@@ -200,9 +200,9 @@ TEST(FirstOrderPipeline, AdaptorsAreAsCopies)
   {
     copy->GetBufferPointer()[i] = static_cast<short>(scene.image->GetBufferPointer()[i] + 100);
   }
-  const auto adapted = VoxelMapsTest::FirstOrderFilter<AdaptorType, OutputType>::New();
+  const auto adapted = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<AdaptorType, OutputType>>();
   adapted->SetInput(adaptor);
-  const auto copied = FilterType::New();
+  const auto copied = VoxelMapsTest::NewFilter<FilterType>();
   copied->SetInput(copy);
   EXPECT_TRUE(HasSameBits(Compute(copied), Compute(adapted)));
 }
@@ -211,7 +211,7 @@ TEST(FirstOrderPipeline, ImagesWithoutVoxelsHaveOutputsWithoutVoxels)
 {
   for (const ImageType::SizeType & size : { ImageType::SizeType{ { 0, 0, 0 } }, ImageType::SizeType{ { 4, 0, 4 } } })
   {
-    const auto filter = FilterType::New();
+    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(MakeImage<ImageType>(size, {}));
     EXPECT_NO_THROW(filter->Update());
     EXPECT_EQ(size, filter->GetOutput()->GetBufferedRegion().GetSize());
@@ -259,7 +259,7 @@ TEST(FirstOrderPipeline, ProgressIsReportedOnTheWay)
 {
   const auto filter = MakeFilterOfTwoThreads();
   // CUDA reports in larger pieces.
-  const itk::SizeValueType slices = VoxelMapsTest::isCudaTest ? 200 : 40;
+  const itk::SizeValueType slices = VoxelMapsTest::IsCudaTest() ? 200 : 40;
   filter->SetInput(VoxelMapsTest::MakeImageForProgress({ { 120, 110, slices } }));
   VoxelMapsTest::ExpectProgressOnTheWay(filter);
 }
@@ -287,7 +287,7 @@ TEST(FirstOrderPipeline, AbortFromAnotherThread)
     filter->SetNeighborhoodRadius(radius);
     filter->SetNumberOfGrayLevels(256);
     // CUDA may be done after 300 ms.
-    const int milliseconds = VoxelMapsTest::isCudaTest ? 50 : 300;
+    const int milliseconds = VoxelMapsTest::IsCudaTest() ? 50 : 300;
     EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
   }
 }

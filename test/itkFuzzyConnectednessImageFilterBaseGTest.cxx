@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "PipelineTestUtilities.h"
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionIteratorWithIndex.h"

@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "FuzzyConnectednessOracle.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ namespace
 using Image2D = itk::Image<short, 2>;
 using Image3D = itk::Image<short, 3>;
 using Mask2D = itk::Image<unsigned char, 2>;
-using Filter2D = VoxelMapsTest::FuzzyConnectednessFilter<Image2D>;
-using Filter3D = VoxelMapsTest::FuzzyConnectednessFilter<Image3D>;
+using Filter2D = itk::FuzzyConnectednessImageFilter<Image2D>;
+using Filter3D = itk::FuzzyConnectednessImageFilter<Image3D>;
 using Enums = itk::FuzzyConnectednessEnums;
 using AffinityFunction = Enums::AffinityFunction;
 using Adjacency = Enums::Adjacency;
@@ -67,7 +67,7 @@ MakeRamp()
 Filter2D::Pointer
 MakeFilter()
 {
-  auto filter = Filter2D::New();
+  auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(MakeRamp());
   filter->SetSeed({ { 1, 1 } });
   filter->SetObjectMean(5.0);
@@ -143,7 +143,7 @@ auto
 MakeEstimatingFilter(TImage * image, const std::vector<typename TImage::IndexType> & seeds, unsigned int radius,
                      AffinityFunction affinityFunction)
 {
-  auto filter = VoxelMapsTest::FuzzyConnectednessFilter<TImage>::New();
+  auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<TImage>>();
   filter->SetInput(image);
   filter->SetSeeds(seeds);
   filter->EstimateAffinityFromSeedsOn();
@@ -201,8 +201,8 @@ ExpectEstimate(TImage * image, const std::vector<typename TImage::IndexType> & s
 
 TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "FuzzyConnectednessImageFilter", filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "FuzzyConnectednessImageFilter", filter->GetNameOfClass());
   EXPECT_TRUE(filter->GetSeeds().empty());
   EXPECT_EQ(nullptr, filter->GetSeedImage());
   EXPECT_EQ(nullptr, filter->GetMaskImage());
@@ -226,7 +226,7 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 
 TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
   const std::vector<std::function<void(Filter2D *)>> setters{
     [](Filter2D * f) { f->SetSeed({ { 1, 2 } }); },
@@ -281,7 +281,7 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
 TEST(FuzzyConnectednessImageFilter, SeedsAreSetAddedAndCleared)
 {
   using Seeds = Filter2D::SeedsType;
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   auto       time = filter->GetMTime();
   const auto wasModified = [&filter, &time] {
     const auto before = time;
@@ -342,7 +342,7 @@ TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
                                   "UsedObjectVariance: 4",
                                   "UsedDifferenceMean: 0.75",
                                   "UsedDifferenceVariance: 6.5",
-                                  VoxelMapsTest::isCudaTest ? "UsedMethod: Automatic" : "UsedMethod: Buckets" })
+                                  VoxelMapsTest::IsCudaTest() ? "UsedMethod: Automatic" : "UsedMethod: Buckets" })
   {
     EXPECT_NE(std::string::npos, out.str().find(line)) << line << " is missing in\n" << out.str();
   }
@@ -354,7 +354,7 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
   const auto expectUsedMethod = [&filter](Method expected) {
     filter->Update();
     // The Cuda class reports its method by GetUsedCudaMethod().
-    EXPECT_EQ(VoxelMapsTest::isCudaTest ? Method::Automatic : expected, filter->GetUsedMethod());
+    EXPECT_EQ(VoxelMapsTest::IsCudaTest() ? Method::Automatic : expected, filter->GetUsedMethod());
   };
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
@@ -396,7 +396,7 @@ protected:
   Filter2D::Pointer
   MakeFilter() const
   {
-    auto filter = Filter2D::New();
+    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
     filter->SetInput(image);
     filter->SetSeed({ { 0, 0 } });
     filter->SetObjectMean(0.0);
@@ -541,7 +541,7 @@ TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
 TEST(FuzzyConnectednessImageFilter, AllEqual)
 {
   // g(9, 7, 8) = exp(-4 / 16), and the geometric mean with 1 has half of this cost.
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(MakeImage<Image2D>({ { 6, 4 } }, std::vector<short>(24, 9)));
   filter->SetSeed({ { 2, 3 } });
   filter->SetObjectMean(7.0);
@@ -555,12 +555,12 @@ TEST(FuzzyConnectednessImageFilter, OneVoxel)
 {
   for (const Method method : allMethods)
   {
-    const auto filter2D = Filter2D::New();
+    const auto filter2D = VoxelMapsTest::NewFilter<Filter2D>();
     filter2D->SetInput(MakeImage<Image2D>({ { 1, 1 } }, { 1000 }));
     filter2D->SetSeed({ { 0, 0 } });
     filter2D->SetMethod(method);
     EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter2D.GetPointer()));
-    const auto filter3D = Filter3D::New();
+    const auto filter3D = VoxelMapsTest::NewFilter<Filter3D>();
     filter3D->SetInput(MakeImage<Image3D>({ { 1, 1, 1 } }, { -1000 }));
     filter3D->SetSeed({ { 0, 0, 0 } });
     filter3D->SetMethod(method);
@@ -574,7 +574,7 @@ TEST(FuzzyConnectednessImageFilter, NonFiniteIntensitiesAreNotReached)
   for (const double special : { quietNaN, infinity, -infinity })
   {
     const auto v = static_cast<float>(special);
-    const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<FloatImage>::New();
+    const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImage>>();
     filter->SetInput(MakeImage<FloatImage>({ { 4, 2 } }, { 0, 0, v, 0, 0, v, 0, 0 }));
     filter->SetSeed({ { 0, 0 } });
     EXPECT_EQ((std::vector<float>{ 1, 1, 0, 0, 1, 0, 0, 0 }), Compute(filter.GetPointer()));
@@ -587,7 +587,7 @@ TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
 {
   using DoubleImage = itk::Image<double, 2>;
   // a = 130, b = 100: h = 115, d = 30.
-  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<itk::Image<short, 2>, DoubleImage>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<itk::Image<short, 2>, DoubleImage>>();
   filter->SetInput(MakeImage<Image2D>({ { 2, 1 } }, { 130, 100 }));
   filter->SetSeed({ { 0, 0 } });
   filter->SetObjectMean(110.0);
@@ -621,7 +621,7 @@ TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
   // All affinities are 1, so the strength is the smallest spacing divided by the length of the longest step.
   const auto image = MakeImage<Image3D>({ { 2, 2, 2 } }, std::vector<short>(8, 0));
   image->SetSpacing(std::vector<double>{ 0.5, 1.0, 2.0 }.data());
-  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<Image3D, DoubleImage>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<Image3D, DoubleImage>>();
   filter->SetInput(image);
   filter->SetSeed({ { 0, 0, 0 } });
   filter->DistanceWeightingOn();
@@ -745,7 +745,7 @@ TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
 {
   // The box of radius 2 around the middle of 0 1 3 6 10 15 21 is 1 3 6 10 15.
   const auto line = MakeImage<Image2D>({ { 7, 1 } }, { 0, 1, 3, 6, 10, 15, 21 });
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(line);
   filter->SetSeedImage(MakeImage<Mask2D>({ { 7, 1 } }, { 0, 0, 0, 9, 0, 0, 0 }));
   filter->EstimateAffinityFromSeedsOn();
@@ -790,7 +790,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     }
   }
   const auto makeFilter = [&](unsigned int threads) {
-    auto filter = Filter2D::New();
+    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetInsidePixelValue(5);

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "FuzzyConnectednessRandomCase.h"
 #include "PipelineTestUtilities.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkStreamingImageFilter.h"
 
@@ -34,7 +34,7 @@ namespace
 {
 using ImageType = itk::Image<short, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
-using FilterType = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>;
+using FilterType = itk::FuzzyConnectednessImageFilter<ImageType>;
 using OutputType = FilterType::OutputImageType;
 using RegionType = ImageType::RegionType;
 using AffinityFunction = FilterType::AffinityFunctionEnum;
@@ -85,7 +85,7 @@ struct Scene
   FilterType::Pointer
   MakeFilter() const
   {
-    auto filter = FilterType::New();
+    auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetSeeds(seeds);
@@ -110,7 +110,7 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
   using InputType = itk::Image<TPixel, VDimension>;
   using StrengthType = itk::Image<TStrength, VDimension>;
   using InsideType = itk::Image<short, VDimension>;
-  using TestedFilter = VoxelMapsTest::FuzzyConnectednessFilter<InputType, StrengthType, InsideType>;
+  using TestedFilter = itk::FuzzyConnectednessImageFilter<InputType, StrengthType, InsideType>;
   for (std::uint64_t seed = firstSeed; seed < firstSeed + 24; ++seed)
   {
     RandomNumbers random(seed);
@@ -129,7 +129,7 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
     }
     std::vector<TPixel> pixels(scene.intensities.size());
     std::memcpy(pixels.data(), randomCase.pixels.data(), randomCase.pixels.size());
-    const auto filter = TestedFilter::New();
+    const auto filter = VoxelMapsTest::NewFilter<TestedFilter>();
     const auto image = MakeImage<InputType>(size, pixels, start);
     image->SetSpacing(spacing);
     filter->SetInput(image);
@@ -219,7 +219,7 @@ MakeLargeImage()
 FilterType::Pointer
 MakeLargeFilter(ImageType * image, Method method)
 {
-  auto filter = FilterType::New();
+  auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetInput(image);
   filter->SetSeed({ { 128, 128, 128 } });
   filter->SetObjectMean(512.0);
@@ -316,10 +316,10 @@ TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)
 
 TEST(FuzzyConnectednessPipeline, DoubleAndFloatAreTheSameStrengths)
 {
-  using DoubleFilter = VoxelMapsTest::FuzzyConnectednessFilter<ImageType, itk::Image<double, 3>>;
+  using DoubleFilter = itk::FuzzyConnectednessImageFilter<ImageType, itk::Image<double, 3>>;
   const Scene scene;
   const auto  floats = Compute(scene.MakeFilter());
-  const auto  filter = DoubleFilter::New();
+  const auto  filter = VoxelMapsTest::NewFilter<DoubleFilter>();
   filter->SetInput(scene.image);
   filter->SetMaskImage(scene.mask);
   filter->SetSeeds(scene.seeds);
@@ -408,14 +408,14 @@ TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
 
 TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 {
-  if (VoxelMapsTest::isCudaTest)
+  if (VoxelMapsTest::IsCudaTest())
   {
     GTEST_SKIP() << "CUDA finishes this image without intermediate reports";
   }
   const auto image = VoxelMapsTest::MakeImageForProgress({ { 120, 110, 60 } });
   for (const Method method : allMethods)
   {
-    const auto filter = FilterType::New();
+    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     filter->SetSeed({ { 60, 55, 30 } });
     filter->SetObjectVariance(90000.0);
@@ -433,7 +433,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
     // With CUDA, there are few progress events between start and end.
-    for (const float progress : { 0.0f, VoxelMapsTest::isCudaTest ? 0.0f : 0.05f })
+    for (const float progress : { 0.0f, VoxelMapsTest::IsCudaTest() ? 0.0f : 0.05f })
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
       const auto filter = MakeLargeFilter(image, method);
@@ -458,7 +458,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
   {
     // CUDA may have finished after 20 ms.
-    for (const int milliseconds : { VoxelMapsTest::isCudaTest ? 4 : 50, VoxelMapsTest::isCudaTest ? 8 : 400 })
+    for (const int milliseconds : { VoxelMapsTest::IsCudaTest() ? 4 : 50, VoxelMapsTest::IsCudaTest() ? 8 : 400 })
     {
       SCOPED_TRACE(::testing::Message() << method << " after " << milliseconds << " ms");
       const auto filter = MakeLargeFilter(image, method);
@@ -509,7 +509,7 @@ TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
       EXPECT_STREQ("from an observer", error.what());
     }
     // The engine was at work; CUDA may report the first voxels together with the last.
-    EXPECT_LT(filter->GetProgress(), VoxelMapsTest::isCudaTest ? 1.1f : 1.0f);
+    EXPECT_LT(filter->GetProgress(), VoxelMapsTest::IsCudaTest() ? 1.1f : 1.0f);
     filter->RemoveObserver(tag);
     EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
   }

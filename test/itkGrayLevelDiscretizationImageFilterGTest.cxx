@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkStreamingImageFilter.h"

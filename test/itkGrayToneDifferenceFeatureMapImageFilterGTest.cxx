@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "GrayToneDifferenceRandomCase.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
@@ -32,10 +32,10 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = VoxelMapsTest::GrayToneDifferenceFilter<Image2D>;
-using Filter3D = VoxelMapsTest::GrayToneDifferenceFilter<Image3D>;
-using DoubleFilter2D = VoxelMapsTest::GrayToneDifferenceFilter<Image2D, itk::VectorImage<double, 2>>;
-using DoubleFilter3D = VoxelMapsTest::GrayToneDifferenceFilter<Image3D, itk::VectorImage<double, 3>>;
+using Filter2D = itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>;
+using DoubleFilter2D = itk::GrayToneDifferenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
+using DoubleFilter3D = itk::GrayToneDifferenceFeatureMapImageFilter<Image3D, itk::VectorImage<double, 3>>;
 using Enums = itk::GrayToneDifferenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Names = std::vector<std::string>;
@@ -104,21 +104,20 @@ CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
 
 TEST(GrayToneDifferenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "GrayToneDifferenceFeatureMapImageFilter",
-            filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "GrayToneDifferenceFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
   EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
   EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
   EXPECT_TRUE(filter->GetCountVoxelsWithoutNeighbors());
   EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, Filter2D::New()->GetOffsets().size());
+  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
 }
 
 TEST(GrayToneDifferenceFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                  filter = Filter2D::New();
+  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::Strength, Feature::Contrast };
   const auto                  expectModified = [&filter](const auto & set, bool modified) {
@@ -146,7 +145,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, SettersStoreAndModify)
 
 TEST(GrayToneDifferenceFeatureMapImageFilter, NamesOfComponents)
 {
-  const auto filter = Filter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
   EXPECT_EQ((Names{ "BUS", "COA", "COM", "CON", "STR" }), filter->GetFeatureNames());
   filter->SetFeatures({ Feature::Strength, Feature::Coarseness });
   EXPECT_EQ((Names{ "STR", "COA" }), filter->GetFeatureNames());
@@ -154,7 +153,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, NamesOfComponents)
 
 TEST(GrayToneDifferenceFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::Busyness });
   filter->CountVoxelsWithoutNeighborsOff();
@@ -324,8 +323,8 @@ TEST(GrayToneDifferenceFeatureMapImageFilterRandom, UInt8In2D)
 
 TEST(GrayToneDifferenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
 {
-  CheckRandomFilterCases<VoxelMapsTest::GrayToneDifferenceFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(
-    750000, 300);
+  CheckRandomFilterCases<
+    itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(750000, 300);
 }
 
 TEST(GrayToneDifferencePipeline, WorkUnitsDoNotChangeBits)
@@ -357,12 +356,13 @@ TEST(GrayToneDifferencePipeline, AbortsSoon)
 {
   // Also where windows are large, and where the general engines are used. A device computes all of the image in less
   // than 200 ms.
-  constexpr int milliseconds = VoxelMapsTest::isCudaTest ? 30 : 200;
+  const int milliseconds = VoxelMapsTest::IsCudaTest() ? 30 : 200;
   for (const bool isWalk : { false, true })
   {
     for (const unsigned int radius : { 2u, 9u })
     {
-      const auto filter = VoxelMapsTest::GrayToneDifferenceFilter<itk::Image<short, 3>>::New();
+      const auto filter =
+        VoxelMapsTest::NewFilter<itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<short, 3>>>();
       filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
       filter->SetNumberOfWorkUnits(2);
       filter->SetNeighborhoodRadius(radius);

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "GrayToneDifferenceOracle.h"
 #include "IbsiPhantom.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ Compute(const typename TFilter::SizeType & size, std::size_t first, const typena
   const std::vector<short>         image(phantomImage.begin() + begin, phantomImage.begin() + end);
   const std::vector<unsigned char> mask(phantomMask.begin() + begin, phantomMask.begin() + end);
 
-  const auto filter = TFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
   filter->SetInput(MakeImage<typename TFilter::InputImageType>(size, image));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, mask));
   filter->SetDiscretizationMethod(TFilter::MethodEnum::Levels);
@@ -112,8 +112,8 @@ Compute(const typename TFilter::SizeType & size, std::size_t first, const typena
   return values;
 }
 
-using Filter3D = VoxelMapsTest::GrayToneDifferenceFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
-using Filter2D = VoxelMapsTest::GrayToneDifferenceFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
+using Filter3D = itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
+using Filter2D = itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
 
 constexpr Filter3D::SizeType sizeIn3D{ { phantomSize[0], phantomSize[1], phantomSize[2] } };
 } // namespace

@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "PipelineTestUtilities.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkShiftScaleImageFilter.h"
 
@@ -43,7 +43,7 @@ using ImageType = itk::Image<short, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
 using LabelType = itk::Image<unsigned char, 3>;
 using RealType = itk::Image<float, 3>;
-using FilterType = RelativeFuzzyConnectednessFilter<ImageType>;
+using FilterType = itk::RelativeFuzzyConnectednessImageFilter<ImageType>;
 using IndexType = ImageType::IndexType;
 
 /** Two balls, which touch, in a noisy image; indices do not begin at 0. */
@@ -77,7 +77,7 @@ At(itk::IndexValueType x, itk::IndexValueType y, itk::IndexValueType z)
 FilterType::Pointer
 MakeFilter(const ImageType * image)
 {
-  const auto filter = FilterType::New();
+  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed(At(11, 12, 10), 3);
   filter->AddSeed(At(28, 12, 10), 9);
@@ -110,14 +110,6 @@ ExpectSame(const Outputs & expected, const Outputs & actual)
   EXPECT_TRUE(HasSameBits(expected.margins, actual.margins));
 }
 
-template <typename TEnum>
-std::string
-Print(TEnum value)
-{
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
 } // namespace
 
 TEST(RelativeFuzzyConnectednessImageFilter, SeparatesBallsThatTouch)
@@ -214,7 +206,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, StrengthIsThatOfTheFilterForOneObjec
   const auto filter = MakeFilter(image);
   filter->GenerateStrengthImageOn();
   filter->EstimateAffinityFromSeedsOn();
-  const auto oneObject = FuzzyConnectednessFilter<ImageType>::New();
+  const auto oneObject = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   oneObject->SetInput(image);
   oneObject->SetSeeds({ At(11, 12, 10), At(28, 12, 10), At(1, 1, 1) });
   oneObject->EstimateAffinityFromSeedsOn();
@@ -249,7 +241,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 
   // Labels that need 16 bits, in double, in 3D and 2D.
   using ShortLabelType = itk::Image<unsigned short, 3>;
-  const auto wide = RelativeFuzzyConnectednessFilter<ImageType, ShortLabelType, itk::Image<double, 3>>::New();
+  const auto wide = VoxelMapsTest::NewFilter<
+    itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>>();
   wide->SetInput(image);
   wide->AddSeed(At(11, 12, 10), 40000);
   wide->AddSeed(At(28, 12, 10), 65535);
@@ -269,7 +262,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
   }
 
   using FlatType = itk::Image<float, 2>;
-  const auto flat = RelativeFuzzyConnectednessFilter<FlatType>::New();
+  const auto flat = VoxelMapsTest::NewFilter<itk::RelativeFuzzyConnectednessImageFilter<FlatType>>();
   flat->SetInput(MakeImage<FlatType>({ { 4, 1 } }, { 0.0f, 1.0f, 4.0f, 6.0f }));
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 3, 0 } }, 2);
@@ -281,7 +274,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 TEST(RelativeFuzzyConnectednessImageFilter, TiesAndMinimumStrength)
 {
   const auto image = MakeImage<ImageType>({ { 5, 1, 1 } }, { 7, 7, 7, 7, 30 });
-  const auto filter = FilterType::New();
+  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed({ { 0, 0, 0 } }, 8);
   filter->AddSeed({ { 3, 0, 0 } }, 6);
@@ -357,7 +350,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       filter->SetGenerateMarginImage(setting.wantsMargins);
       filter->SetGenerateStrengthImage(true);
     };
-    const auto kept = FilterType::New();
+    const auto kept = VoxelMapsTest::NewFilter<FilterType>();
     kept->KeepHierarchyOn();
     for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
     {
@@ -430,7 +423,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
           }
       }
       apply(kept);
-      const auto fresh = FilterType::New();
+      const auto fresh = VoxelMapsTest::NewFilter<FilterType>();
       apply(fresh);
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
@@ -468,7 +461,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   const auto image = MakeBalls();
   // The strength for a label is that of the filter for one object with the affinity of the label.
   const auto computeOne = [&](const IndexType & seed, double mean, double variance, bool isEstimated) {
-    const auto filter = FuzzyConnectednessFilter<ImageType>::New();
+    const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     filter->SetInput(image);
     filter->SetSeed(seed);
     filter->SetObjectMean(mean);
@@ -482,7 +475,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
     const auto left = computeOne(At(11, 12, 10), 100.0, 400.0, isEstimated);
     const auto right = computeOne(At(28, 12, 10), 150.0, 900.0, isEstimated);
     const auto outside = computeOne(At(2, 2, 2), 20.0, 900.0, isEstimated);
-    const auto filter = FilterType::New();
+    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed(At(11, 12, 10), 3);
     filter->AddSeed(At(28, 12, 10), 9);
@@ -529,7 +522,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   ExpectError([&] { filter->Update(); }, { "DifferenceVariance", "label", "9", "-2" });
   // The surroundings of a seed in a constant image have no variance.
   const auto constant = MakeImage<ImageType>({ { 8, 8, 8 } }, std::vector<short>(512, 5));
-  const auto estimating = FilterType::New();
+  const auto estimating = VoxelMapsTest::NewFilter<FilterType>();
   estimating->SetInput(constant);
   estimating->AddSeed({ { 1, 1, 1 } }, 4);
   estimating->EstimateAffinityOfEveryLabelOn();
@@ -588,7 +581,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
 {
   const auto image = MakeImageForProgress({ { 64, 64, 64 } });
   const auto makeFilter = [&image] {
-    const auto filter = FilterType::New();
+    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed({ { 3, 3, 3 } }, 1);
     filter->AddSeed({ { 60, 60, 60 } }, 2);

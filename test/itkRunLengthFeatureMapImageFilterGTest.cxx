@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = VoxelMapsTest::RunLengthFilter<Image2D>;
-using Filter3D = VoxelMapsTest::RunLengthFilter<Image3D>;
+using Filter2D = itk::RunLengthFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::RunLengthFeatureMapImageFilter<Image3D>;
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
@@ -64,7 +64,7 @@ MakeMask(itk::SizeValueType width, itk::SizeValueType height, unsigned char valu
 Filter2D::Pointer
 MakeFilter()
 {
-  auto filter = Filter2D::New();
+  auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(MakeRamp());
   return filter;
 }
@@ -91,8 +91,8 @@ ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & word
 
 TEST(RunLengthFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "RunLengthFeatureMapImageFilter", filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "RunLengthFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
   EXPECT_EQ(25.0, filter->GetBinWidth());
@@ -110,12 +110,12 @@ TEST(RunLengthFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_EQ(0.0, filter->GetBackgroundValue());
   EXPECT_EQ(255u, Filter3D::MaximumWindowSize + 0u);
   EXPECT_EQ(65535u, Filter3D::MaximumNumberOfVoxelsInWindow + 0u);
-  EXPECT_EQ(Filter2D::GetAllOffsets(), Filter2D::New()->GetOffsets());
+  EXPECT_EQ(Filter2D::GetAllOffsets(), VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets());
 }
 
 TEST(RunLengthFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                  filter = Filter2D::New();
+  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const auto                  mask = MakeMask(6, 5);
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -1 } } };
   const std::vector<Feature>  features{ Feature::RunEntropy, Feature::ShortRunEmphasis };
@@ -171,7 +171,7 @@ TEST(RunLengthFeatureMapImageFilter, WindowsComeFromRadiusOrSizeAndAnchor)
 {
   using SizeType = Filter2D::SizeType;
   using OffsetType = Filter2D::OffsetType;
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
 
   filter->SetNeighborhoodRadius({ { 0, 3 } });
   EXPECT_EQ((SizeType{ { 0, 3 } }), filter->GetNeighborhoodRadius());
@@ -234,7 +234,7 @@ TEST(RunLengthFeatureMapImageFilter, OffsetsAreAllDirectionsOnce)
 
 TEST(RunLengthFeatureMapImageFilter, NamesOfComponents)
 {
-  const auto filter = Filter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
   EXPECT_EQ((Names{ "SRE", "LRE", "GLN", "RLN", "RP", "LGRE", "HGRE", "SRLGE", "SRHGE", "LRLGE", "LRHGE" }),
             filter->GetFeatureNames());
 
@@ -246,7 +246,7 @@ TEST(RunLengthFeatureMapImageFilter, NamesOfComponents)
   filter->SetAggregation(Aggregation::PerDirection);
   EXPECT_EQ((Names{ "RE_1_-1_0", "GLNN_1_-1_0", "RE_0_0_1", "GLNN_0_0_1" }), filter->GetFeatureNames());
 
-  const auto filter2D = Filter2D::New();
+  const auto filter2D = VoxelMapsTest::NewFilter<Filter2D>();
   filter2D->SetAggregation(Aggregation::PerDirection);
   const Names names = filter2D->GetFeatureNames();
   ASSERT_EQ(44u, names.size());
@@ -259,7 +259,7 @@ TEST(RunLengthFeatureMapImageFilter, NamesOfComponents)
 
 TEST(RunLengthFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInsidePixelValue(66);
   filter->SetBackgroundValue(-12.5);
   filter->SetNumberOfGrayLevels(77);
@@ -341,7 +341,7 @@ TEST(RunLengthFeatureMapImageFilter, NumberOfComponentsIsKnownBeforeComputing)
 // A constant window is one run per line; worked by hand for 3 x 3 windows of level 1.
 TEST(RunLengthFeatureMapImageFilter, ConstantImageByHand)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(MakeMask(5, 5, 17));
   filter->SetNeighborhoodRadius(1);
   filter->SetOffsets({ { { 1, 0 } }, { { 1, 1 } } });
@@ -389,10 +389,10 @@ TEST(RunLengthFeatureMapImageFilter, WhereThereIsNoVoxelThereIsBackground)
 TEST(RunLengthFeatureMapImageFilter, NaNPixelsAreAbsent)
 {
   using FloatImage = itk::Image<float, 2>;
-  using FloatFilter = VoxelMapsTest::RunLengthFilter<FloatImage>;
+  using FloatFilter = itk::RunLengthFeatureMapImageFilter<FloatImage>;
   constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
 
-  const auto filter = FloatFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<FloatFilter>();
   filter->SetInput(MakeImage<FloatImage>({ { 5, 1 } }, { 1.0f, 1.0f, nan, 1.0f, 2.0f }));
   filter->SetOffsets({ { { 1, 0 } } });
   filter->SetFeatures({ Feature::LongRunEmphasis, Feature::RunPercentage });
@@ -417,7 +417,7 @@ TEST(RunLengthFeatureMapImageFilter, NaNPixelsAreAbsent)
 
 TEST(RunLengthFeatureMapImageFilter, MaskHolesInterruptRuns)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(MakeMask(5, 1, 40));
   filter->SetMaskImage(MakeImage<Image2D>({ { 5, 1 } }, { 7, 7, 1, 7, 0 }));
   filter->SetInsidePixelValue(7);
@@ -452,7 +452,7 @@ TEST(RunLengthFeatureMapImageFilterErrors, Windows)
     radius2,
     { "4" });
 
-  const auto filter = Filter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
   filter->SetInput(MakeImage<Image3D>({ { 2, 2, 2 } }, { 1, 2, 3, 4, 5, 6, 7, 8 }));
   filter->SetWindowSize({ { 41, 40, 40 } });
   ExpectError([&] { filter->Update(); }, { "65600" });
@@ -571,13 +571,13 @@ TEST(RunLengthFeatureMapImageFilterErrors, ImageOfVectors)
   image->SetRegions(VectorImageType::SizeType{ { 4, 3 } });
   image->SetNumberOfComponentsPerPixel(3);
   image->Allocate(true);
-  const auto filter = VoxelMapsTest::RunLengthFilter<VectorImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<VectorImageType>>();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "3" });
 }
 
 TEST(RunLengthFeatureMapImageFilterErrors, NoInput)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   ExpectError([&] { filter->Update(); }, { "~Primary" });
 }

@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "PipelineTestUtilities.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCastImageFilter.h"
 #include "itkStreamingImageFilter.h"
@@ -33,7 +33,7 @@ namespace
 {
 using ImageType = itk::Image<short, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
-using FilterType = VoxelMapsTest::RunLengthFilter<ImageType>;
+using FilterType = itk::RunLengthFeatureMapImageFilter<ImageType>;
 using OutputType = FilterType::OutputImageType;
 using RegionType = ImageType::RegionType;
 using Enums = itk::RunLengthFeatureMapEnums;
@@ -71,7 +71,7 @@ struct Scene
   FilterType::Pointer
   MakeFilter(RangeSource source = RangeSource::Given, bool useMask = true) const
   {
-    auto filter = FilterType::New();
+    auto filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(image);
     if (useMask)
     {
@@ -118,7 +118,7 @@ MakeLargeImage()
 FilterType::Pointer
 MakeFilterOfTwoThreads()
 {
-  auto filter = FilterType::New();
+  auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetNumberOfWorkUnits(2);
   return filter;
 }
@@ -336,7 +336,7 @@ TEST(RunLengthPipeline, ProgressIsReportedOnTheWay)
 {
   const auto filter = MakeFilterOfTwoThreads();
   // CUDA reports in larger pieces.
-  const itk::SizeValueType slices = VoxelMapsTest::isCudaTest ? 200 : 40;
+  const itk::SizeValueType slices = VoxelMapsTest::IsCudaTest() ? 200 : 40;
   filter->SetInput(VoxelMapsTest::MakeImageForProgress({ { 120, 110, slices } }));
   VoxelMapsTest::ExpectProgressOnTheWay(filter);
 }
@@ -383,7 +383,7 @@ TEST(RunLengthPipeline, AbortFromAnotherThread)
     filter->SetRangeSource(setting.source);
     filter->SetFeatures(setting.features);
     // CUDA may be done after 300 ms.
-    const int milliseconds = VoxelMapsTest::isCudaTest ? 50 : 300;
+    const int milliseconds = VoxelMapsTest::IsCudaTest() ? 50 : 300;
     EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
   }
 }

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "IbsiPhantom.h"
 #include "RunLengthOracle.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ using VoxelMapsTest::MakeImage;
 
 /* Zhang et al. (2019) */
 
-using PaperFilter = VoxelMapsTest::RunLengthFilter<itk::Image<unsigned char, 2>>;
+using PaperFilter = itk::RunLengthFeatureMapImageFilter<itk::Image<unsigned char, 2>>;
 
 // Table 1
 const std::vector<unsigned char> paperImage{ 0,   255, 113, 113, 42, //
@@ -269,14 +269,14 @@ GetTheOnlyValues(const TFilter * filter)
   return values;
 }
 
-using PhantomFilter3D = VoxelMapsTest::RunLengthFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
-using PhantomFilter2D = VoxelMapsTest::RunLengthFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
+using PhantomFilter3D = itk::RunLengthFeatureMapImageFilter<itk::Image<short, 3>, itk::VectorImage<double, 3>>;
+using PhantomFilter2D = itk::RunLengthFeatureMapImageFilter<itk::Image<short, 2>, itk::VectorImage<double, 2>>;
 
 std::vector<double>
 ComputePhantomIn3D(const PhantomFilter3D::OffsetsType & offsets, Aggregation aggregation)
 {
   const PhantomFilter3D::SizeType size{ { phantomSize[0], phantomSize[1], phantomSize[2] } };
-  const auto                      filter = PhantomFilter3D::New();
+  const auto                      filter = VoxelMapsTest::NewFilter<PhantomFilter3D>();
   filter->SetInput(MakeImage<itk::Image<short, 3>>(size, phantomImage));
   filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask));
   UseLevelsOfPhantom(filter.GetPointer());
@@ -298,7 +298,7 @@ ComputePhantomIn2D(Aggregation aggregation)
   {
     const auto first = static_cast<std::ptrdiff_t>(slice * pixelsOfSlice);
     const auto last = static_cast<std::ptrdiff_t>((slice + 1) * pixelsOfSlice);
-    const auto filter = PhantomFilter2D::New();
+    const auto filter = VoxelMapsTest::NewFilter<PhantomFilter2D>();
     filter->SetInput(MakeImage<itk::Image<short, 2>>(
       size, std::vector<short>(phantomImage.begin() + first, phantomImage.begin() + last)));
     filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 2>>(
@@ -366,7 +366,7 @@ TEST(RunLengthPublishedValues, PaperMatricesAreThoseOfTheOracle)
 
 TEST(RunLengthPublishedValues, PaperFeaturesAtEveryPixel)
 {
-  const auto filter = PaperFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);
@@ -400,7 +400,7 @@ TEST(RunLengthPublishedValues, PaperFeaturesAtEveryPixel)
 // 4 x 4 windows whose anchor is their top-left pixel, as in the paper, against matrices counted by hand.
 TEST(RunLengthPublishedValues, PaperWindowByHand)
 {
-  const auto filter = PaperFilter::New();
+  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);

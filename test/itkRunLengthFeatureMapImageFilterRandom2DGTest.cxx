@@ -16,14 +16,14 @@
  *
  *=========================================================================*/
 #include "RunLengthRandomFilterCase.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 
 #include <gtest/gtest.h>
 
 namespace
 {
 template <typename TPixel, typename TOutputValue>
-using Filter2D = VoxelMapsTest::RunLengthFilter<itk::Image<TPixel, 2>, itk::VectorImage<TOutputValue, 2>>;
+using Filter2D = itk::RunLengthFeatureMapImageFilter<itk::Image<TPixel, 2>, itk::VectorImage<TOutputValue, 2>>;
 } // namespace
 
 TEST(RunLengthFeatureMapImageFilterRandom, UInt8In2D)

@@ -16,14 +16,14 @@
  *
  *=========================================================================*/
 #include "RunLengthRandomFilterCase.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 
 #include <gtest/gtest.h>
 
 namespace
 {
 template <typename TPixel, typename TOutputValue>
-using Filter3D = VoxelMapsTest::RunLengthFilter<itk::Image<TPixel, 3>, itk::VectorImage<TOutputValue, 3>>;
+using Filter3D = itk::RunLengthFeatureMapImageFilter<itk::Image<TPixel, 3>, itk::VectorImage<TOutputValue, 3>>;
 } // namespace
 
 TEST(RunLengthFeatureMapImageFilterRandom, UInt8In3D)

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "IbsiPhantom.h"
 #include "SizeZoneRandomCase.h"
-#include "TestedClasses.h"
+#include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
 #include "itkStreamingImageFilter.h"
@@ -34,10 +34,10 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = VoxelMapsTest::SizeZoneFilter<Image2D>;
-using Filter3D = VoxelMapsTest::SizeZoneFilter<Image3D>;
-using DoubleFilter2D = VoxelMapsTest::SizeZoneFilter<Image2D, itk::VectorImage<double, 2>>;
-using DoubleFilter3D = VoxelMapsTest::SizeZoneFilter<Image3D, itk::VectorImage<double, 3>>;
+using Filter2D = itk::SizeZoneFeatureMapImageFilter<Image2D>;
+using Filter3D = itk::SizeZoneFeatureMapImageFilter<Image3D>;
+using DoubleFilter2D = itk::SizeZoneFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
+using DoubleFilter3D = itk::SizeZoneFeatureMapImageFilter<Image3D, itk::VectorImage<double, 3>>;
 using Enums = itk::SizeZoneFeatureMapEnums;
 using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
@@ -195,8 +195,8 @@ ComputePhantom(const typename TFilter::SizeType & size, std::size_t first, Conne
 
 TEST(SizeZoneFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = Filter3D::New();
-  EXPECT_EQ(std::string(VoxelMapsTest::classNamePrefix) + "SizeZoneFeatureMapImageFilter", filter->GetNameOfClass());
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "SizeZoneFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
   EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
   EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
@@ -207,7 +207,7 @@ TEST(SizeZoneFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 
 TEST(SizeZoneFeatureMapImageFilter, SettersStoreAndModify)
 {
-  const auto                 filter = Filter2D::New();
+  const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
   const std::vector<Feature> features{ Feature::ZoneVariance, Feature::ZoneEntropy };
   const auto                 expectModified = [&filter](const auto & set, bool modified) {
     const auto before = filter->GetMTime();
@@ -251,7 +251,7 @@ TEST(SizeZoneFeatureMapImageFilter, NamesOfComponents)
 
 TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
 {
-  const auto filter = Filter2D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetFeatures({ Feature::ZonePercentage, Feature::SmallAreaEmphasis });
   filter->SetConnectivity(Connectivity::InPlane);
   std::ostringstream out;
@@ -409,7 +409,8 @@ TEST(SizeZoneFeatureMapImageFilterRandom, UInt8In2D)
 
 TEST(SizeZoneFeatureMapImageFilterRandom, FloatIn3DToDouble)
 {
-  CheckRandomFilterCases<VoxelMapsTest::SizeZoneFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(760000, 150);
+  CheckRandomFilterCases<itk::SizeZoneFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(760000,
+                                                                                                                150);
 }
 
 TEST(SizeZonePipeline, WorkUnitsDoNotChangeBits)
@@ -442,7 +443,7 @@ TEST(SizeZonePipeline, AbortsSoon)
   // Also where windows are so large that one row takes long.
   for (const unsigned int radius : { 2u, 9u })
   {
-    const auto filter = VoxelMapsTest::SizeZoneFilter<itk::Image<short, 3>>::New();
+    const auto filter = VoxelMapsTest::NewFilter<itk::SizeZoneFeatureMapImageFilter<itk::Image<short, 3>>>();
     filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
     filter->SetNumberOfWorkUnits(2);
     filter->SetNeighborhoodRadius(radius);

@@ -16,8 +16,9 @@
  *
  *=========================================================================*/
 #include "RunLengthRandomCase.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedEngines.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCastImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
@@ -43,9 +44,9 @@ using Image3D = itk::Image<short, 3>;
 using Mask3D = itk::Image<unsigned char, 3>;
 using Levels3D = itk::Image<unsigned short, 3>;
 using DoubleMaps3D = itk::VectorImage<double, 3>;
-using Filter3D = VoxelMapsTest::RunLengthFilter<Image3D>;
-using LevelFilter3D = VoxelMapsTest::RunLengthFilter<Levels3D>;
-using DoubleFilter3D = VoxelMapsTest::RunLengthFilter<Image3D, DoubleMaps3D>;
+using Filter3D = itk::RunLengthFeatureMapImageFilter<Image3D>;
+using LevelFilter3D = itk::RunLengthFeatureMapImageFilter<Levels3D>;
+using DoubleFilter3D = itk::RunLengthFeatureMapImageFilter<Image3D, DoubleMaps3D>;
 using Job = voxelmaps::RunLengthJob;
 using Aggregation = itk::RunLengthFeatureMapEnums::Aggregation;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
@@ -56,7 +57,7 @@ using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunLengthEngine;
+using RunLengthEngine = VoxelMapsTest::Engine<Job>;
 using VoxelMapsTest::RunThreads;
 
 constexpr double             quietNaN = std::numeric_limits<double>::quiet_NaN();
@@ -105,7 +106,7 @@ std::vector<RunLengthEngine>
 GetAllEngines()
 {
   std::vector<RunLengthEngine> engines = GetEngines(Job());
-  if (!VoxelMapsTest::isCudaTest)
+  if (!VoxelMapsTest::IsCudaTest())
   {
     engines.push_back({ "windows walked one by one", [](Job job) {
                          job.walkWindows = true;
@@ -388,8 +389,8 @@ TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
   const auto    image = MakeRandomImage<Image3D>(random, 0, 200);
   const auto    mask = MakeRandomMask(random, 0.7);
   const auto    selection = MakeRandomMask(random, 0.4);
-  const auto    all = Filter3D::New();
-  const auto    selected = Filter3D::New();
+  const auto    all = VoxelMapsTest::NewFilter<Filter3D>();
+  const auto    selected = VoxelMapsTest::NewFilter<Filter3D>();
   for (const auto & filter : { all, selected })
   {
     filter->SetInput(image);
@@ -411,7 +412,7 @@ TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
   EXPECT_EQ(expected, GetBuffer(selected->GetOutput()));
 
   // A region uses its own part of the selection.
-  const auto again = Filter3D::New();
+  const auto again = VoxelMapsTest::NewFilter<Filter3D>();
   again->SetInput(image);
   again->SetMaskImage(mask);
   again->SetSelectionImage(selection);
@@ -426,7 +427,7 @@ TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
     EXPECT_EQ(selected->GetOutput()->GetPixel({ { 3, 4, z } }), again->GetOutput()->GetPixel({ { 3, 4, z } }));
   }
 
-  const auto mistake = Filter3D::New();
+  const auto mistake = VoxelMapsTest::NewFilter<Filter3D>();
   mistake->SetInput(image);
   mistake->SetSelectionImage(MakeImage<Mask3D>({ { 2, 2, 2 } }, std::vector<unsigned char>(8, 1)));
   ExpectError([&] { mistake->Update(); }, { "the selection", "[2, 2, 2]" });
@@ -444,8 +445,8 @@ TEST(TextureFeatureMapImageFilter, SelectionsAreReadBySeveralThreads)
     image->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.Below(256));
     selection->GetBufferPointer()[voxel] = static_cast<unsigned char>(random.Below(3));
   }
-  using FilterType = VoxelMapsTest::RunLengthFilter<Image2D>;
-  const auto filter = FilterType::New();
+  using FilterType = itk::RunLengthFeatureMapImageFilter<Image2D>;
+  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetInput(image);
   filter->SetNeighborhoodRadius(1);
   filter->SetFeatures({ itk::RunLengthFeatureMapEnums::Feature::RunPercentage });
@@ -489,7 +490,7 @@ TEST(TextureFeatureMapImageFilter, StreamsImagesAndMasksFromOtherSources)
   maskSource->SetInput(mask);
 
   const auto makeFilter = [] {
-    const auto filter = Filter3D::New();
+    const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
     filter->SetRangeMinimum(0.0);
     filter->SetRangeMaximum(99.0);
     filter->SetRangeSource(RangeSource::Given);
@@ -519,7 +520,7 @@ TEST(TextureFeatureMapImageFilter, LevelsOfTheDiscretizationFilterCanBeFedToIt)
   RandomNumbers random(78);
   const auto    image = MakeRandomImage<Image3D>(random, -100, 900);
   const auto    mask = MakeRandomMask(random, 0.6);
-  const auto    direct = Filter3D::New();
+  const auto    direct = VoxelMapsTest::NewFilter<Filter3D>();
   direct->SetInput(image);
   direct->SetMaskImage(mask);
   direct->SetNumberOfGrayLevels(9);
@@ -530,7 +531,7 @@ TEST(TextureFeatureMapImageFilter, LevelsOfTheDiscretizationFilterCanBeFedToIt)
   discretization->SetInput(image);
   discretization->SetMaskImage(mask);
   discretization->SetNumberOfGrayLevels(9);
-  const auto ofLevels = LevelFilter3D::New();
+  const auto ofLevels = VoxelMapsTest::NewFilter<LevelFilter3D>();
   ofLevels->SetInput(discretization->GetOutput());
   ofLevels->SetDiscretizationMethod(Method::Levels);
   ofLevels->SetNumberOfGrayLevels(9);
@@ -544,7 +545,7 @@ TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)
 {
   RandomNumbers random(79);
   const auto    image = MakeRandomImage<Image3D>(random, 0, 79);
-  const auto    bins = Filter3D::New();
+  const auto    bins = VoxelMapsTest::NewFilter<Filter3D>();
   bins->SetInput(image);
   bins->SetDiscretizationMethod(Method::FixedBinSize);
   bins->SetRangeSource(RangeSource::Given);
@@ -552,7 +553,7 @@ TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)
   bins->SetRangeMaximum(79.0);
   bins->SetBinWidth(10.0);
   bins->Update();
-  const auto edges = Filter3D::New();
+  const auto edges = VoxelMapsTest::NewFilter<Filter3D>();
   edges->SetInput(image);
   edges->SetDiscretizationMethod(Method::Edges);
   edges->SetBinEdges({ 0, 10, 20, 30, 40, 50, 60, 70 });
@@ -564,7 +565,7 @@ TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)
 
 TEST(TextureFeatureMapImageFilter, SkippingDirectionsIsOffByDefault)
 {
-  const auto filter = DoubleFilter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<DoubleFilter3D>();
   EXPECT_FALSE(filter->GetSkipDirectionsWithoutPairs());
   EXPECT_EQ(nullptr, filter->GetSelectionImage());
   EXPECT_TRUE(filter->GetBinEdges().empty());
@@ -594,7 +595,7 @@ TEST(TextureFeatureMapImageFilter, ImagesWithoutBufferAreErrors)
   unallocated->SetRegions(size);
   const auto mask = Filter3D::MaskImageType::New();
   mask->SetRegions(size);
-  const auto filter = Filter3D::New();
+  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
   filter->SetInput(unallocated);
   ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
   filter->SetInput(image);
@@ -610,7 +611,7 @@ TEST(TextureFeatureMapImageFilter, ImagesWithoutBufferAreErrors)
 TEST(TextureFeatureMapImageFilter, ExceptionsOfObserversPassUnchanged)
 {
   RandomNumbers random(80);
-  const auto    filter = Filter3D::New();
+  const auto    filter = VoxelMapsTest::NewFilter<Filter3D>();
   filter->SetInput(MakeRandomImage<Image3D>(random, 0, 9));
   filter->AddObserver(itk::ProgressEvent(),
                       [](const itk::EventObject &) { throw std::runtime_error("of the observer"); });

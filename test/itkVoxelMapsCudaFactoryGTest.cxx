@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "VoxelMapsTestUtilities.h"
+#include "ItkTestUtilities.h"
 
 #include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkCudaDevices.h"
@@ -192,7 +192,7 @@ TEST_F(VoxelMapsCudaFactoryTest, TheEnvironmentSwitchesTheOverrideOff)
   EXPECT_EXIT(exitWithOverride(), ::testing::ExitedWithCode(10), "");
 }
 
-TEST(CudaDevices, TheirReasonFitsTheirNumber)
+TEST(DevicesOfCuda, TheirReasonFitsTheirNumber)
 {
   using itk::CudaDevices;
   const int number = CudaDevices::GetNumberOfDevices();
@@ -214,7 +214,7 @@ TEST(CudaDevices, TheirReasonFitsTheirNumber)
   }
 }
 
-TEST(CudaFilters, WithoutADeviceTheySaySo)
+TEST(FiltersOfCuda, WithoutADeviceTheySaySo)
 {
   if (itk::CudaDevices::GetNumberOfDevices() > 0)
   {

@@ -17,8 +17,8 @@
  *=========================================================================*/
 // Inputs and parameters that are unusual or not valid, for all filters.
 
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkImageAdaptor.h"
@@ -215,10 +215,10 @@ template <typename TAdaptedFilter, typename TFilter, typename TPrepare>
 void
 ExpectAdaptorsAreAsCopies(const TPrepare & prepare)
 {
-  const auto adapted = TAdaptedFilter::New();
+  const auto adapted = VoxelMapsTest::NewFilter<TAdaptedFilter>();
   prepare(adapted.GetPointer(), [](auto image) { return image; });
   adapted->Update();
-  const auto ordinary = TFilter::New();
+  const auto ordinary = VoxelMapsTest::NewFilter<TFilter>();
   prepare(ordinary.GetPointer(), [](auto adaptor) {
     using AdaptorType = typename decltype(adaptor)::ObjectType;
     return MakeCopy<itk::Image<typename AdaptorType::PixelType, 3>>(adaptor.GetPointer());
@@ -381,8 +381,8 @@ TEST(AdaptorInputs, RunLengthsTakeImagesMasksAndSelections)
   using Maps = itk::VectorImage<float, 3>;
   for (const RangeSource source : { RangeSource::Given, RangeSource::Mask })
   {
-    ExpectAdaptorsAreAsCopies<VoxelMapsTest::RunLengthFilter<LinearAdaptor, Maps, ThresholdAdaptor>,
-                              VoxelMapsTest::RunLengthFilter<FloatImageType, Maps, itk::Image<bool, 3>>>(
+    ExpectAdaptorsAreAsCopies<itk::RunLengthFeatureMapImageFilter<LinearAdaptor, Maps, ThresholdAdaptor>,
+                              itk::RunLengthFeatureMapImageFilter<FloatImageType, Maps, itk::Image<bool, 3>>>(
       [&](auto filter, auto wrap) {
         filter->SetInput(wrap(MakeLinear(image, 2.0f, -7.0f)));
         filter->SetMaskImage(wrap(MakeThreshold(other, -50)));
@@ -403,9 +403,8 @@ TEST(AdaptorInputs, ConnectednessTakesImagesMasksAndSeeds)
   const auto other = MakeNoise(7);
   for (const Method method : allMethods)
   {
-    ExpectAdaptorsAreAsCopies<
-      VoxelMapsTest::FuzzyConnectednessFilter<LinearAdaptor, FloatImageType, ThresholdAdaptor>,
-      VoxelMapsTest::FuzzyConnectednessFilter<FloatImageType, FloatImageType, itk::Image<bool, 3>>>(
+    ExpectAdaptorsAreAsCopies<itk::FuzzyConnectednessImageFilter<LinearAdaptor, FloatImageType, ThresholdAdaptor>,
+                              itk::FuzzyConnectednessImageFilter<FloatImageType, FloatImageType, itk::Image<bool, 3>>>(
       [&](auto filter, auto wrap) {
         filter->SetInput(wrap(MakeLinear(image, 3.0f, 11.0f)));
         filter->SetMaskImage(wrap(MakeThreshold(other, -50)));
@@ -419,7 +418,7 @@ TEST(AdaptorInputs, ConnectednessTakesImagesMasksAndSeeds)
 TEST(AdaptorInputs, PipelinesBehindAdaptorsAreUpdated)
 {
   const auto upstream = NoiseSource::New();
-  const auto adapted = VoxelMapsTest::FuzzyConnectednessFilter<LinearAdaptor>::New();
+  const auto adapted = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<LinearAdaptor>>();
   const auto linear = MakeLinear(upstream->GetOutput(), 0.5f, 1.0f);
   adapted->SetInput(linear);
   adapted->SetSeed({ { 9, 4, 75 } });
@@ -430,7 +429,7 @@ TEST(AdaptorInputs, PipelinesBehindAdaptorsAreUpdated)
   {
     upstream->SetFactor(factor);
     adapted->Update();
-    const auto ordinary = VoxelMapsTest::FuzzyConnectednessFilter<FloatImageType>::New();
+    const auto ordinary = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImageType>>();
     ordinary->SetInput(MakeCopy<FloatImageType>(linear.GetPointer()));
     ordinary->SetSeeds(adapted->GetSeeds());
     ordinary->SetObjectMean(120.0);
@@ -468,7 +467,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
           discretization->SetBinEdges({ 1.0, 2.0 });
           discretization->SetRangeSource(source);
           expectEmpty(discretization.GetPointer());
-          const auto runLengths = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+          const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
           runLengths->SetInput(image);
           runLengths->SetMaskImage(isMasked ? mask : nullptr);
           runLengths->SetSelectionImage(isMasked ? nullptr : mask);
@@ -482,7 +481,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
       {
         for (const bool isEstimated : { false, true })
         {
-          const auto connectedness = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+          const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
           connectedness->SetInput(image);
           connectedness->SetMaskImage(isMasked ? mask : nullptr);
           connectedness->SetSeedImage(mask);
@@ -493,7 +492,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
       }
     }
     // There is no voxel that a seed could have.
-    const auto connectedness = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+    const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
     connectedness->SetSeed(region.GetIndex());
     ExpectError([&] { connectedness->Update(); }, { "seed", "-2", "0" });
@@ -527,7 +526,7 @@ TEST(EnumeratorsThatDoNotExist, OfTheDiscretization)
 
 TEST(EnumeratorsThatDoNotExist, OfRunLengths)
 {
-  const auto filter = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   for (const unsigned int number : { 3u, 9u, 255u })
   {
@@ -556,7 +555,7 @@ TEST(EnumeratorsThatDoNotExist, OfRunLengthJobs)
 
 TEST(EnumeratorsThatDoNotExist, OfConnectedness)
 {
-  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
   filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
@@ -688,7 +687,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   ImageType::SpacingType spacing(1.0);
   spacing[1] = 1e-160;
   image->SetSpacing(spacing);
-  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
   filter->SetSeed(adaptedIndex);
   EXPECT_NO_THROW(filter->Update());
@@ -701,7 +700,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
 
 TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
 {
-  const auto filter = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
   filter->SetObjectMean(-1.7e308);
@@ -722,7 +721,7 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
   using DoubleImage = itk::Image<double, 2>;
   for (const double value : { 1e-160, 1e160 })
   {
-    const auto estimating = VoxelMapsTest::FuzzyConnectednessFilter<DoubleImage>::New();
+    const auto estimating = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<DoubleImage>>();
     estimating->SetInput(MakeImage<DoubleImage>({ { 4, 1 } }, { 0.0, value, 3.0 * value, 2.0 * value }));
     estimating->SetSeed({ { 1, 0 } });
     estimating->EstimateAffinityFromSeedsOn();
@@ -732,11 +731,12 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
 
 TEST(ExtremeParameters, BackgroundsThatTheOutputCannotHoldAreRefused)
 {
-  const auto filter = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetBackgroundValue(-1e300);
   ExpectError([&] { filter->Update(); }, { "BackgroundValue", "~-1e+300", "~3.40282e+38" });
-  const auto toDouble = VoxelMapsTest::RunLengthFilter<ImageType, itk::VectorImage<double, 3>>::New();
+  const auto toDouble =
+    VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType, itk::VectorImage<double, 3>>>();
   toDouble->SetInput(MakeNoise(1));
   toDouble->SetBackgroundValue(-1e300);
   EXPECT_NO_THROW(toDouble->Update());
@@ -744,7 +744,7 @@ TEST(ExtremeParameters, BackgroundsThatTheOutputCannotHoldAreRefused)
 
 TEST(ExtremeParameters, SettingNaNAgainIsNoChange)
 {
-  const auto filter = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   filter->SetBackgroundValue(std::nan(""));
   filter->SetBinWidth(std::nan(""));
   const auto time = filter->GetMTime();
@@ -771,8 +771,9 @@ TEST(ExtremeParameters, NoVoxelEqualsAnInsidePixelValueOfNaN)
   };
   expectNaNIsRefused(DiscretizationFilter<ImageType, LevelImageType, FloatImageType>::New());
   using Maps = itk::VectorImage<float, 3>;
-  expectNaNIsRefused(VoxelMapsTest::RunLengthFilter<ImageType, Maps, FloatImageType>::New());
-  const auto connectedness = VoxelMapsTest::FuzzyConnectednessFilter<ImageType, FloatImageType, FloatImageType>::New();
+  expectNaNIsRefused(VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType, Maps, FloatImageType>>());
+  const auto connectedness =
+    VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType, FloatImageType, FloatImageType>>();
   connectedness->SetSeed(adaptedIndex);
   expectNaNIsRefused(connectedness);
 }
@@ -790,13 +791,13 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   discretization->SetRangeSource(RangeSource::Given);
   ExpectMemoryError(discretization.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "563 TB" });
 
-  const auto runLengths = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+  const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   runLengths->SetInput(source->GetOutput());
   runLengths->SetRangeSource(RangeSource::Given);
   ExpectMemoryError(runLengths.GetPointer(),
                     { "Not enough memory", "[524288, 524288, 1024] voxels", "11 components", "12.4 PB" });
 
-  const auto connectedness = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+  const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "1.13 PB" });
@@ -807,10 +808,10 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   // 2^64 voxels, which is 0 as an integer.
   const auto source = SourceWithoutPixels::New();
   source->size = { { 1 << 22, 1 << 21, 1 << 21 } };
-  const auto runLengths = VoxelMapsTest::RunLengthFilter<ImageType>::New();
+  const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   runLengths->SetInput(source->GetOutput());
   ExpectMemoryError(runLengths.GetPointer(), { "Not enough memory", "812 EB" });
-  const auto connectedness = VoxelMapsTest::FuzzyConnectednessFilter<ImageType>::New();
+  const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "73.8 EB" });

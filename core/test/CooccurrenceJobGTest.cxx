@@ -43,7 +43,7 @@ using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::isCudaTest;
+using VoxelMapsTest::IsCudaTest;
 using VoxelMapsTest::RandomNumbers;
 
 /** Compare a case, computed by all engines and in all ways, with the oracle. */
@@ -242,7 +242,7 @@ TEST(CooccurrenceJob, MaximalCorrelationBesideLargeMatrices)
       {
         job.outputIndex[0] = x;
         EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
-        if (!isCudaTest)
+        if (!IsCudaTest())
         {
           job.walkWindows = true;
           EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;

@@ -15,146 +15,16 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "VoxelMapsTestUtilities.h"
+
 #include "voxelmaps/FuzzyConnectednessEnums.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cctype>
-#include <sstream>
 #include <string>
-#include <vector>
 
-namespace
-{
-using RunLengthEnums = voxelmaps::RunLengthFeatureMapEnums;
-using Feature = RunLengthEnums::Feature;
-
-struct ExpectedFeature
-{
-  Feature     feature;
-  std::string abbreviation;
-  std::string name;
-};
-
-const std::vector<ExpectedFeature> expectedFeatures{
-  { Feature::ShortRunEmphasis, "SRE", "ShortRunEmphasis" },
-  { Feature::LongRunEmphasis, "LRE", "LongRunEmphasis" },
-  { Feature::GrayLevelNonUniformity, "GLN", "GrayLevelNonUniformity" },
-  { Feature::RunLengthNonUniformity, "RLN", "RunLengthNonUniformity" },
-  { Feature::RunPercentage, "RP", "RunPercentage" },
-  { Feature::LowGrayLevelRunEmphasis, "LGRE", "LowGrayLevelRunEmphasis" },
-  { Feature::HighGrayLevelRunEmphasis, "HGRE", "HighGrayLevelRunEmphasis" },
-  { Feature::ShortRunLowGrayLevelEmphasis, "SRLGE", "ShortRunLowGrayLevelEmphasis" },
-  { Feature::ShortRunHighGrayLevelEmphasis, "SRHGE", "ShortRunHighGrayLevelEmphasis" },
-  { Feature::LongRunLowGrayLevelEmphasis, "LRLGE", "LongRunLowGrayLevelEmphasis" },
-  { Feature::LongRunHighGrayLevelEmphasis, "LRHGE", "LongRunHighGrayLevelEmphasis" },
-  { Feature::GrayLevelNonUniformityNormalized, "GLNN", "GrayLevelNonUniformityNormalized" },
-  { Feature::RunLengthNonUniformityNormalized, "RLNN", "RunLengthNonUniformityNormalized" },
-  { Feature::GrayLevelVariance, "GLV", "GrayLevelVariance" },
-  { Feature::RunVariance, "RV", "RunVariance" },
-  { Feature::RunEntropy, "RE", "RunEntropy" }
-};
-
-std::string
-ChangeCase(std::string text, int (*change)(int))
-{
-  std::transform(text.begin(), text.end(), text.begin(), [change](char c) {
-    return static_cast<char>(change(static_cast<unsigned char>(c)));
-  });
-  return text;
-}
-
-template <typename TEnum>
-std::string
-Print(TEnum value)
-{
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
-} // namespace
-
-TEST(RunLengthFeatureMapEnums, FeaturesHaveNames)
-{
-  ASSERT_EQ(expectedFeatures.size(), RunLengthEnums::NumberOfFeatures + 0u);
-  for (const ExpectedFeature & expected : expectedFeatures)
-  {
-    EXPECT_EQ(expected.abbreviation, RunLengthEnums::GetAbbreviation(expected.feature));
-    EXPECT_EQ(expected.name, RunLengthEnums::GetName(expected.feature));
-    EXPECT_EQ(expected.name, Print(expected.feature));
-  }
-}
-
-TEST(RunLengthFeatureMapEnums, FeaturesAreFoundByNameIgnoringCase)
-{
-  for (const ExpectedFeature & expected : expectedFeatures)
-  {
-    for (const std::string & text : { expected.abbreviation, expected.name })
-    {
-      for (const std::string & spelling : { text, ChangeCase(text, std::tolower), ChangeCase(text, std::toupper) })
-      {
-        // Start from a feature that is not the expected one.
-        Feature found = expected.feature == Feature::RunEntropy ? Feature::ShortRunEmphasis : Feature::RunEntropy;
-        EXPECT_TRUE(RunLengthEnums::FindFeature(spelling, found)) << spelling;
-        EXPECT_EQ(expected.feature, found) << spelling;
-      }
-    }
-  }
-}
-
-TEST(RunLengthFeatureMapEnums, UnknownNamesAreNotFound)
-{
-  for (const std::string text : { "", "S", "SR", "SREX", " SRE", "SRE ", "ShortRun", "ShortRunEmphasisX", "LRL" })
-  {
-    Feature found = Feature::RunEntropy;
-    EXPECT_FALSE(RunLengthEnums::FindFeature(text, found)) << text;
-  }
-}
-
-TEST(RunLengthFeatureMapEnums, ListsOfFeatures)
-{
-  std::vector<Feature> all;
-  for (const ExpectedFeature & expected : expectedFeatures)
-  {
-    all.push_back(expected.feature);
-  }
-  EXPECT_EQ(all, RunLengthEnums::GetAllFeatures());
-  // The eleven of Zhang et al. (2019).
-  all.resize(11);
-  EXPECT_EQ(all, RunLengthEnums::GetElevenFeatures());
-  for (std::size_t i = 0; i < all.size(); ++i)
-  {
-    EXPECT_EQ(i, static_cast<std::size_t>(all[i]));
-  }
-}
-
-TEST(RunLengthFeatureMapEnums, AggregationsArePrinted)
-{
-  EXPECT_EQ("PerDirection", Print(RunLengthEnums::Aggregation::PerDirection));
-  EXPECT_EQ("Average", Print(RunLengthEnums::Aggregation::Average));
-  EXPECT_EQ("Merge", Print(RunLengthEnums::Aggregation::Merge));
-}
-
-TEST(RunLengthFeatureMapEnums, CudaMethodsArePrinted)
-{
-  EXPECT_EQ("Automatic", Print(RunLengthEnums::CudaMethod::Automatic));
-  EXPECT_EQ("SortReduce", Print(RunLengthEnums::CudaMethod::SortReduce));
-  EXPECT_EQ("WindowWalk", Print(RunLengthEnums::CudaMethod::WindowWalk));
-  EXPECT_EQ("WindowWord", Print(RunLengthEnums::CudaMethod::WindowWord));
-  EXPECT_EQ("BoxSums", Print(RunLengthEnums::CudaMethod::BoxSums));
-  EXPECT_EQ("SlidingWindow", Print(RunLengthEnums::CudaMethod::SlidingWindow));
-  EXPECT_NE(std::string::npos, Print(static_cast<RunLengthEnums::CudaMethod>(6)).find("invalid"));
-}
-
-TEST(RunLengthFeatureMapEnums, InvalidValuesAreNamedInvalid)
-{
-  EXPECT_NE(std::string::npos, Print(static_cast<Feature>(16)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<RunLengthEnums::Aggregation>(3)).find("invalid"));
-  EXPECT_NE(std::string::npos, std::string(RunLengthEnums::GetAbbreviation(static_cast<Feature>(255))).find("invalid"));
-}
+using VoxelMapsTest::Print;
 
 TEST(GrayLevelDiscretizationEnums, ValuesArePrinted)
 {

@@ -26,7 +26,7 @@
 #include "texture/SizeMatrix.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
-using namespace itk::voxelmaps;
+using namespace voxelmaps;
 
 template struct voxelmaps::RunLengthSums<double>;
 template struct voxelmaps::RunLengthDivisors<double, PlainDivision<double>>;

@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "RelativeFuzzyConnectednessRandomCase.h"
-#include "TestedClasses.h"
+#include "TestedEngines.h"
 
 #include "connectedness/cpu/RelativeHierarchy.h"
 
@@ -65,7 +65,7 @@ GetAllWays(PixelType type, RandomNumbers & random)
     },
   };
   // The tiles of the CPU.
-  for (const bool isKept : isCudaTest ? std::vector<bool>{} : std::vector<bool>{ false, true })
+  for (const bool isKept : IsCudaTest() ? std::vector<bool>{} : std::vector<bool>{ false, true })
   {
     const Triple tileSize{ { random.Between(1, 9), random.Between(1, 6), random.Between(1, 4) } };
     if (type == PixelType::Int16)
@@ -339,7 +339,7 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
     ++calls;
   };
   RunRelativeJob(job, {}, computeOnce);
-  EXPECT_GT(calls, isCudaTest ? 5u : 20u);
+  EXPECT_GT(calls, IsCudaTest() ? 5u : 20u);
   EXPECT_LE(reported, 70u * 70u * 40u);
   EXPECT_GT(reported, 70u * 70u * 40u * 9 / 10);
 
@@ -422,7 +422,7 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
 
 TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
 {
-  if (isCudaTest)
+  if (IsCudaTest())
   {
     GTEST_SKIP() << "The CUDA engine keeps a copy of the pixels.";
   }

@@ -29,7 +29,7 @@
 namespace
 {
 using Job = voxelmaps::RunLengthJob;
-using InstructionSet = Job::InstructionSet;
+using InstructionSet = voxelmaps::InstructionSet;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
 using VoxelMapsTest::CheckExceptionOfProgress;

@@ -31,7 +31,7 @@
 
 namespace
 {
-using namespace itk::voxelmaps;
+using namespace voxelmaps;
 
 constexpr int numberOfFeatures = static_cast<int>(SizeMatrixFeature::LargeHighLevelEmphasis) + 1;
 

@@ -21,7 +21,7 @@
 // Checks that are the same for the jobs of all texture classes.
 
 #include "GuardedOutput.h"
-#include "TestedClasses.h"
+#include "TestedEngines.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ CheckAllEnginesAndWindowWalk(TJob job, RandomNumbers & random, const TAgreesWith
   {
     steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
   }
-  if (steps < maximumNumberOfSteps && !isCudaTest && !::testing::Test::HasFailure())
+  if (steps < maximumNumberOfSteps && !IsCudaTest() && !::testing::Test::HasFailure())
   {
     SCOPED_TRACE("windows walked one by one");
     job.backgroundValue = 3.0;

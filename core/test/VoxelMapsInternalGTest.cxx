@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "InternalRunLengthJob.h"
 #include "UnsignedInteger128.h"
 #include "common/Division.h"
 #include "common/FixedPoint.h"
@@ -26,16 +27,6 @@
 #include "voxelmaps/RunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
 #include "runlength/cpu/BoxSumsTile.h"
-#if defined(VOXELMAPS_TEST_CUDA)
-#  include "cooccurrence/CooccurrencePlan.h"
-#  include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
-#  include "texture/cuda/CudaRegisterSort.cuh"
-#  include "cuda/CudaMemory.h"
-#  include "cuda/CudaSlabs.h"
-#  include "cuda/CudaStream.h"
-#  include "voxelmaps/CudaDevices.h"
-#  include "runlength/cuda/CudaRunLengthMethods.h"
-#endif
 
 #include <gtest/gtest.h>
 
@@ -54,29 +45,11 @@
 // Parts that the library does not export.
 namespace
 {
-using namespace itk::voxelmaps;
+using namespace voxelmaps;
 using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
-
-/** A job with a window, all features that the fast methods take, and no buffers. */
-RunLengthJob
-MakeJob(const Triple & windowSize, const std::vector<Triple> & offsets, std::uint32_t numberOfGrayLevels,
-        Aggregation aggregation, bool outputIsDouble)
-{
-  RunLengthJob job;
-  job.levelsSize = { { 64, 64, 8 } };
-  job.outputSize = job.levelsSize;
-  job.windowSize = windowSize;
-  job.offsets = offsets;
-  job.numberOfGrayLevels = numberOfGrayLevels;
-  job.aggregation = aggregation;
-  job.outputIsDouble = outputIsDouble;
-  job.features = voxelmaps::RunLengthFeatureMapEnums::GetAllFeatures();
-  job.features.pop_back();
-  return job;
-}
-
-const std::vector<Triple> fourDirections{ { { 1, 0, 0 } }, { { 1, -1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+using VoxelMapsTest::fourDirections;
+using VoxelMapsTest::MakeJob;
 
 std::string
 ErrorOf(const RunLengthJob & job)
@@ -128,7 +101,7 @@ TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
   EXPECT_NE(std::string::npos, ErrorOf(job).find("65536"));
 }
 
-TEST(CudaArchitectures, MachineCodeAndPTXRunWhereCUDASaysSo)
+TEST(Architectures, MachineCodeAndPTXRunWhereCUDASaysSo)
 {
   const std::string all = "75-real,80-real,90-real,100-real,120";
   for (const int capability : { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121, 130 })
@@ -477,144 +450,3 @@ TEST(FixedPoint, EntropyTermsOfPowersOfTwo)
   EXPECT_EQ(0.125, PowerOfTwo(-3));
   EXPECT_EQ(5, CeilLog2(17));
 }
-
-#if defined(VOXELMAPS_TEST_CUDA)
-
-TEST(CudaSlabs, HalvesUntilItFits)
-{
-  std::vector<std::int64_t> sizes;
-  const auto                fits = [&sizes](std::int64_t limit) {
-    return [&sizes, limit](std::int64_t size) {
-      sizes.push_back(size);
-      return size <= limit ? std::optional<std::int64_t>(size) : std::nullopt;
-    };
-  };
-  EXPECT_EQ(25, HalveUntilItFits(100, 1, fits(30)).value());
-  EXPECT_EQ((std::vector<std::int64_t>{ 100, 50, 25 }), sizes);
-  EXPECT_EQ(3, HalveUntilItFits(100, 3, fits(3)).value());
-  EXPECT_FALSE(HalveUntilItFits(100, 3, fits(2)).has_value());
-}
-
-TEST(CudaContext, GivesThePoolBackBeforeItRunsOutOfMemory)
-{
-  if (voxelmaps::CudaDevices::GetNumberOfDevices() == 0)
-  {
-    GTEST_SKIP() << voxelmaps::CudaDevices::GetReasonForNoDevice();
-  }
-  constexpr std::size_t kept = std::size_t{ 200 } << 20;
-  const CudaStream      stream;
-  {
-    const DeviceBuffer<char> buffer(kept, stream);
-  }
-  stream.Synchronize();
-  const auto unused = static_cast<std::size_t>(CudaContext::Current().GetUnusedBytes());
-  EXPECT_GE(unused, kept);
-  const auto         free = static_cast<std::size_t>(voxelmaps::CudaDevices::GetFreeMemory(0));
-  DeviceBuffer<char> large;
-  EXPECT_TRUE(large.TryAllocate(free + unused / 2, stream));
-  EXPECT_FALSE(DeviceBuffer<char>().TryAllocate(free, stream));
-  EXPECT_THROW(DeviceBuffer<char>().Allocate(free, stream), CudaOutOfMemory);
-}
-
-/** Shared memory that a block can have, by compute capability (CUDA C++ Programming Guide, technical specifications).
- */
-struct KnownDevice
-{
-  const char * capability;
-  std::size_t  sharedMemory;
-};
-constexpr KnownDevice knownDevices[] = { { "7.5", 65536 },  { "8.0", 166912 }, { "8.6", 101376 },
-                                         { "8.9", 101376 }, { "9.0", 232448 }, { "10.0", 232448 } };
-
-TEST(CudaRunLengthMethods, TakeWhatTheSharedMemoryOfADeviceHolds)
-{
-  // 66,072 bytes: output and voxels of a tile.
-  const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
-  // 69,648 bytes: averages of 512 voxels on their way to the output, and 1,024 levels.
-  const RunLengthPlan boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
-  // 160,016 bytes: counts of 20,001 levels in 4 windows.
-  const RunLengthPlan sliding(MakeJob({ { 4, 4, 1 } }, fourDirections, 20000, Aggregation::Merge, true));
-  for (const KnownDevice & device : knownDevices)
-  {
-    SCOPED_TRACE(device.capability);
-    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
-    EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
-    EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
-    EXPECT_EQ(device.sharedMemory >= 160016, CudaSlidingWindowTakes(sliding.task, limits));
-  }
-}
-
-TEST(CudaRunLengthMethods, SmallJobsFitEveryDevice)
-{
-  const CudaDeviceLimits smallest{ 65536, 1 };
-  const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
-  const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
-  EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
-  EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
-  const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
-  EXPECT_TRUE(CudaSlidingWindowTakes(sliding.task, smallest));
-}
-
-namespace
-{
-template <int VNumber>
-void
-CheckSortHalves()
-{
-  SCOPED_TRACE(VNumber);
-  std::uint32_t state = VNumber;
-  for (int repetition = 0; repetition < 500; ++repetition)
-  {
-    std::uint32_t                      words[VNumber];
-    std::array<std::uint32_t, VNumber> low;
-    std::array<std::uint32_t, VNumber> high;
-    for (int i = 0; i < VNumber; ++i)
-    {
-      state = state * 1664525u + 1013904223u;
-      // Few different keys, or many.
-      words[i] = repetition % 2 == 0 ? state : state & 0x80018001u;
-      low[i] = words[i] & 0xffffu;
-      high[i] = words[i] >> 16;
-    }
-    voxelmaps::SortHalves(words);
-    std::sort(low.begin(), low.end());
-    std::sort(high.begin(), high.end());
-    for (int i = 0; i < VNumber; ++i)
-    {
-      ASSERT_EQ(low[i] | high[i] << 16, words[i]) << i;
-    }
-  }
-}
-} // namespace
-
-TEST(CudaSortingNetwork, SortsBothHalves)
-{
-  CheckSortHalves<16>();
-  CheckSortHalves<32>();
-  CheckSortHalves<48>();
-  CheckSortHalves<64>();
-  CheckSortHalves<80>();
-  CheckSortHalves<100>();
-  CheckSortHalves<128>();
-}
-
-TEST(CudaSortedPairs, TakesWhatTheSharedMemoryOfADeviceHolds)
-{
-  voxelmaps::CooccurrenceJob job;
-  job.windowSize = { { 5, 5, 5 } };
-  job.windowAnchor = { { 2, 2, 2 } };
-  job.offsets = { { { 1, 0, 0 } } };
-  job.features = voxelmaps::CooccurrenceFeatureMapEnums::GetAllFeatures();
-  for (const KnownDevice & device : knownDevices)
-  {
-    SCOPED_TRACE(device.capability);
-    const CudaDeviceLimits limits{ device.sharedMemory, 1 };
-    job.numberOfGrayLevels = 32;
-    EXPECT_TRUE(CudaSortedPairsTakes(voxelmaps::CooccurrencePlan(job).task, limits));
-    // 68,192 bytes in blocks of two warps.
-    job.numberOfGrayLevels = 256;
-    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsTakes(voxelmaps::CooccurrencePlan(job).task, limits));
-  }
-}
-
-#endif

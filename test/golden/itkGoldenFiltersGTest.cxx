@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
-#include "TestedClasses.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TestedFilters.h"
+#include "ItkTestUtilities.h"
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
 
@@ -25,23 +25,16 @@
 
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // The filters around the engines: types of pixels, discretization, masks, regions and estimates.
 namespace
 {
 using namespace VoxelMapsGolden;
-using VoxelMapsTest::CooccurrenceFilter;
-using VoxelMapsTest::DependenceFilter;
-using VoxelMapsTest::FirstOrderFilter;
-using VoxelMapsTest::FuzzyConnectednessFilter;
 using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::GrayToneDifferenceFilter;
-using VoxelMapsTest::RunLengthFilter;
-using VoxelMapsTest::SizeZoneFilter;
 
 template <unsigned int VDimension>
 using MaskImage = itk::Image<unsigned char, VDimension>;
@@ -155,18 +148,20 @@ CheckWorkUnits(GoldenGroup & group, TFilter * filter, const THash & hash)
   }
 }
 
-/** The same with the methods of the device that take the case, where the filter is one of a device. */
+/** The same for the CPU. For CUDA, with all methods that support the case. */
 template <typename TFilter, typename THash>
 void
-CheckEngines(GoldenGroup & group, TFilter * filter, [[maybe_unused]] int numberOfCudaMethods, const THash & hash)
+CheckEngines(GoldenGroup & group, TFilter * filter, const THash & hash)
 {
-#if defined(VOXELMAPS_TEST_CUDA)
-  for (int number = 0; number < numberOfCudaMethods; ++number)
+  if (!VoxelMapsTest::IsCudaTest())
   {
-    const auto         method = static_cast<typename TFilter::CudaMethodEnum>(number);
-    std::ostringstream variant;
-    variant << method;
-    filter->SetCudaMethod(method);
+    CheckWorkUnits(group, filter, hash);
+    return;
+  }
+  auto & onDevice = dynamic_cast<typename VoxelMapsTest::CudaClassOf<TFilter>::Type &>(*filter);
+  for (const auto method : VoxelMapsTest::GetMethods<typename TFilter::CudaMethodEnum>())
+  {
+    onDevice.SetCudaMethod(method);
     try
     {
       filter->Modified();
@@ -174,17 +169,14 @@ CheckEngines(GoldenGroup & group, TFilter * filter, [[maybe_unused]] int numberO
     }
     catch (const itk::ExceptionObject & error)
     {
-      if (std::string(error.GetDescription()).find("cannot take") == std::string::npos)
+      if (!VoxelMapsTest::IsUnsupported(error.GetDescription()))
       {
         throw;
       }
       continue;
     }
-    group.Check(variant.str(), hash());
+    group.Check(VoxelMapsTest::Print(method), hash());
   }
-#else
-  CheckWorkUnits(group, filter, hash);
-#endif
 }
 
 template <typename TPixel, unsigned int VDimension>
@@ -226,268 +218,230 @@ DrawPart(TRegion region, Draws & draws)
   return region;
 }
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
-void
-CheckSizeZoneFilter(GoldenGroup & group)
+/** All features, or some of them in any order. */
+template <typename TFeature>
+std::vector<TFeature>
+DrawFeatures(std::vector<TFeature> features, Draws & draws)
 {
-  using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = SizeZoneFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
-  for (int i = 0; i < 6; ++i)
+  if (draws.Percent(30))
   {
-    Draws           draws(group.NextCase());
-    const auto      method = static_cast<Discretization>(draws.Below(4));
-    const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
-    filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
-    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
-    filter->SetConnectivity(static_cast<typename FilterType::ConnectivityEnum>(draws.Below(2)));
-    auto features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
-    if (draws.Percent(30))
-    {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 16)));
-      filter->SetFeatures(features);
-    }
-    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 4)));
-    filter->UpdateOutputInformation();
-    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 3;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
+    draws.Shuffle(features);
+    features.resize(static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(features.size()))));
+  }
+  return features;
+}
+
+/** Set a window of this radius. */
+template <typename TFilter>
+void
+DrawRadius(TFilter * filter, std::int64_t maxRadius, Draws & draws)
+{
+  filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, maxRadius)));
+}
+
+/** Draw a window with an anchor. */
+template <typename TFilter>
+auto
+DrawWindow(const TFilter *, std::int64_t maxSize, Draws & draws)
+{
+  std::pair<typename TFilter::SizeType, typename TFilter::OffsetType> window;
+  for (unsigned int axis = 0; axis < TFilter::ImageDimension; ++axis)
+  {
+    window.first[axis] = static_cast<itk::SizeValueType>(draws.Between(1, maxSize));
+    window.second[axis] = draws.Below(static_cast<std::int64_t>(window.first[axis]));
+  }
+  return window;
+}
+
+template <typename TFilter>
+void
+DrawOffsets(TFilter * filter, Draws & draws)
+{
+  switch (draws.Below(4))
+  {
+    case 0:
+      filter->SetOffsets(TFilter::GetInPlaneOffsets());
+      break;
+    case 1:
+      filter->SetDistances({ 2, 1 });
+      break;
+    default:
+      break;
   }
 }
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
-void
-CheckRunLengthFilter(GoldenGroup & group)
+// What is drawn for each texture class: its own parameters, features and window.
+
+struct SizeZone
 {
-  using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = RunLengthFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
-  for (int i = 0; i < 6; ++i)
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::SizeZoneFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
   {
-    Draws           draws(group.NextCase());
-    const auto      method = static_cast<Discretization>(draws.Below(4));
-    const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
-    filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
-    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
-    filter->SetAggregation(static_cast<typename FilterType::AggregationEnum>(draws.Below(3)));
+    filter->SetConnectivity(static_cast<typename TFilter::ConnectivityEnum>(draws.Below(2)));
+    filter->SetFeatures(DrawFeatures(itk::SizeZoneFeatureMapEnums::GetAllFeatures(), draws));
+    DrawRadius(filter, 4, draws);
+  }
+};
+
+struct RunLength
+{
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::RunLengthFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
+  {
+    filter->SetAggregation(static_cast<typename TFilter::AggregationEnum>(draws.Below(3)));
     if (draws.Percent(50))
     {
       filter->SetFeatures(itk::RunLengthFeatureMapEnums::GetAllFeatures());
     }
     if (draws.Percent(30))
     {
-      filter->SetOffsets(FilterType::GetInPlaneOffsets());
+      filter->SetOffsets(TFilter::GetInPlaneOffsets());
     }
-    typename FilterType::SizeType   size;
-    typename FilterType::OffsetType anchor;
-    for (unsigned int axis = 0; axis < VDimension; ++axis)
-    {
-      size[axis] = static_cast<itk::SizeValueType>(draws.Between(1, 6));
-      anchor[axis] = draws.Below(static_cast<std::int64_t>(size[axis]));
-    }
+    const auto window = DrawWindow(filter, 6, draws);
     switch (draws.Below(3))
     {
       case 0:
-        filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
+        DrawRadius(filter, 3, draws);
         break;
       case 1:
-        filter->SetWindowSize(size);
+        filter->SetWindowSize(window.first);
         break;
       default:
-        filter->SetWindowSize(size);
-        filter->SetWindowAnchor(anchor);
+        filter->SetWindowSize(window.first);
+        filter->SetWindowAnchor(window.second);
     }
-    filter->UpdateOutputInformation();
-    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 5;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
   }
-}
+};
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
-void
-CheckCooccurrenceFilter(GoldenGroup & group, std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features)
+template <bool VIsMaximalCorrelation>
+struct CooccurrenceOf
 {
-  using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = CooccurrenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
-  for (int i = 0; i < 6; ++i)
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::CooccurrenceFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
   {
-    Draws           draws(group.NextCase());
-    const auto      method = static_cast<Discretization>(draws.Below(4));
-    const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
-    filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
-    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
-    filter->SetAggregation(static_cast<typename FilterType::AggregationEnum>(draws.Below(3)));
+    // The last one has cases of its own.
+    auto       features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
+    const auto last = features.back();
+    features.pop_back();
+    filter->SetAggregation(static_cast<typename TFilter::AggregationEnum>(draws.Below(3)));
     filter->SetSymmetric(draws.Percent(60));
-    auto selected = features;
-    if (draws.Percent(30))
-    {
-      draws.Shuffle(selected);
-      selected.resize(static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(features.size()))));
-    }
-    filter->SetFeatures(selected);
-    switch (draws.Below(4))
-    {
-      case 0:
-        filter->SetOffsets(FilterType::GetInPlaneOffsets());
-        break;
-      case 1:
-        filter->SetDistances({ 2, 1 });
-        break;
-      default:
-        break;
-    }
-    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
-    filter->UpdateOutputInformation();
-    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 2;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
+    filter->SetFeatures(DrawFeatures(VIsMaximalCorrelation ? decltype(features){ last } : features, draws));
+    DrawOffsets(filter, draws);
+    DrawRadius(filter, 3, draws);
   }
-}
+};
+using Cooccurrence = CooccurrenceOf<false>;
+using MaximalCorrelation = CooccurrenceOf<true>;
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
-void
-CheckDependenceFilter(GoldenGroup & group)
+struct Dependence
 {
-  using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = DependenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
-  for (int i = 0; i < 6; ++i)
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::DependenceFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
   {
-    Draws           draws(group.NextCase());
-    const auto      method = static_cast<Discretization>(draws.Below(4));
-    const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
-    filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
-    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
     filter->SetAlpha(draws.OneOf<unsigned int>({ 0, 0, 1, 5 }));
-    auto features = itk::DependenceFeatureMapEnums::GetAllFeatures();
-    if (draws.Percent(30))
-    {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 14)));
-      filter->SetFeatures(features);
-    }
+    filter->SetFeatures(DrawFeatures(itk::DependenceFeatureMapEnums::GetAllFeatures(), draws));
     if (draws.Percent(30))
     {
       filter->SetDistances({ 2, 1 });
     }
-    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
-    filter->UpdateOutputInformation();
-    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 2;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
+    DrawRadius(filter, 3, draws);
   }
-}
+};
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
-void
-CheckFirstOrderFilter(GoldenGroup & group)
+struct FirstOrder
 {
-  using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = FirstOrderFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
-  for (int i = 0; i < 6; ++i)
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::FirstOrderFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
   {
-    Draws           draws(group.NextCase());
-    const auto      method = static_cast<Discretization>(draws.Below(4));
-    const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
-    filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
-    filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
     filter->SetVoxelArrayShift(draws.OneOf<double>({ 0.0, 1000.0 }));
-    auto features = itk::FirstOrderFeatureMapEnums::GetAllFeatures();
-    if (draws.Percent(30))
-    {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 19)));
-    }
-    filter->SetFeatures(features);
-    typename FilterType::SizeType   size;
-    typename FilterType::OffsetType anchor;
-    for (unsigned int axis = 0; axis < VDimension; ++axis)
-    {
-      size[axis] = static_cast<itk::SizeValueType>(draws.Between(1, 7));
-      anchor[axis] = draws.Below(static_cast<std::int64_t>(size[axis]));
-    }
-    filter->SetWindowSize(size);
-    filter->SetWindowAnchor(anchor);
-    filter->UpdateOutputInformation();
-    filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 3;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
+    filter->SetFeatures(DrawFeatures(itk::FirstOrderFeatureMapEnums::GetAllFeatures(), draws));
+    const auto window = DrawWindow(filter, 7, draws);
+    filter->SetWindowSize(window.first);
+    filter->SetWindowAnchor(window.second);
   }
-}
+};
 
-template <typename TPixel, unsigned int VDimension, typename TReal>
+struct GrayToneDifference
+{
+  template <typename TImage, typename TMaps>
+  using FilterType = itk::GrayToneDifferenceFeatureMapImageFilter<TImage, TMaps>;
+
+  template <typename TFilter>
+  static void
+  Draw(TFilter * filter, Draws & draws)
+  {
+    filter->SetCountVoxelsWithoutNeighbors(draws.Percent(60));
+    filter->SetFeatures(DrawFeatures(itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures(), draws));
+    DrawOffsets(filter, draws);
+    DrawRadius(filter, 3, draws);
+  }
+};
+
+template <typename TClass, typename TPixel, unsigned int VDimension, typename TReal>
 void
-CheckGrayToneDifferenceFilter(GoldenGroup & group)
+CheckTextureFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = GrayToneDifferenceFilter<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
+  using FilterType =
+    typename TClass::template FilterType<typename SceneType::ImageType, itk::VectorImage<TReal, VDimension>>;
   for (int i = 0; i < 6; ++i)
   {
     Draws           draws(group.NextCase());
     const auto      method = static_cast<Discretization>(draws.Below(4));
     const SceneType scene(method == Discretization::Identity, draws);
-    const auto      filter = FilterType::New();
+    const auto      pointer = VoxelMapsTest::NewFilter<FilterType>();
+    auto * const    filter = pointer.GetPointer();
     filter->SetInput(scene.image);
     filter->SetDiscretizationMethod(method);
-    DrawRange(filter.GetPointer(), method, draws);
-    SetMask(filter.GetPointer(), scene, draws);
+    DrawRange(filter, method, draws);
+    SetMask(filter, scene, draws);
     filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
-    filter->SetCountVoxelsWithoutNeighbors(draws.Percent(60));
-    auto features = itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
-    if (draws.Percent(30))
-    {
-      draws.Shuffle(features);
-      features.resize(static_cast<std::size_t>(draws.Between(1, 5)));
-      filter->SetFeatures(features);
-    }
-    switch (draws.Below(4))
-    {
-      case 0:
-        filter->SetOffsets(FilterType::GetInPlaneOffsets());
-        break;
-      case 1:
-        filter->SetDistances({ 2, 1 });
-        break;
-      default:
-        break;
-    }
-    filter->SetNeighborhoodRadius(static_cast<itk::SizeValueType>(draws.Between(1, 3)));
+    TClass::Draw(filter, draws);
     filter->UpdateOutputInformation();
     filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    constexpr int numberOfCudaMethods = 3;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
-      return HashUsed(filter.GetPointer(), Hash(GetBuffer(filter->GetOutput())));
-    });
+    CheckEngines(group, filter, [filter] { return HashUsed(filter, Hash(GetBuffer(filter->GetOutput()))); });
   }
+}
+
+/** Pixel type, dimension and type of the maps. */
+template <typename TPixel, unsigned int VDimension, typename TReal>
+struct Types
+{
+  template <typename TClass>
+  static void
+  Check(GoldenGroup & group)
+  {
+    CheckTextureFilter<TClass, TPixel, VDimension, TReal>(group);
+  }
+};
+
+/** All cases of a texture class, in the order of the types. */
+template <typename TClass, typename... TTypes>
+void
+CheckTextureFilters(const char * groupName)
+{
+  GoldenGroup group(groupName);
+  (TTypes::template Check<TClass>(group), ...);
 }
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
@@ -495,12 +449,12 @@ void
 CheckConnectednessFilter(GoldenGroup & group)
 {
   using SceneType = Scene<TPixel, VDimension>;
-  using FilterType = FuzzyConnectednessFilter<typename SceneType::ImageType, itk::Image<TReal, VDimension>>;
+  using FilterType = itk::FuzzyConnectednessImageFilter<typename SceneType::ImageType, itk::Image<TReal, VDimension>>;
   for (int i = 0; i < 4; ++i)
   {
     Draws           draws(group.NextCase());
     const SceneType scene(true, draws);
-    const auto      filter = FilterType::New();
+    const auto      filter = VoxelMapsTest::NewFilter<FilterType>();
     filter->SetInput(scene.image);
     SetMask(filter.GetPointer(), scene, draws);
     filter->SetSeed(scene.seed);
@@ -524,8 +478,7 @@ CheckConnectednessFilter(GoldenGroup & group)
     filter->SetWeight(draws.OneOf<double>({ 0.25, 0.5 }));
     filter->SetMinimumStrength(draws.OneOf<double>({ 0.0, 0.0, 0.125 }));
     filter->SetDistanceWeighting(draws.Percent(30));
-    constexpr int numberOfCudaMethods = 4;
-    CheckEngines(group, filter.GetPointer(), numberOfCudaMethods, [&filter] {
+    CheckEngines(group, filter.GetPointer(), [&filter] {
       const double used[]{ filter->GetUsedObjectMean(),
                            filter->GetUsedObjectVariance(),
                            filter->GetUsedDifferenceMean(),
@@ -549,78 +502,73 @@ TEST(GoldenFilters, GrayLevelDiscretization)
 
 TEST(GoldenFilters, CooccurrenceFeatureMap)
 {
-  GoldenGroup group("CooccurrenceFeatureMapFilter");
-  auto        features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
-  features.pop_back(); // has cases of its own
-  CheckCooccurrenceFilter<unsigned char, 2, float>(group, features);
-  CheckCooccurrenceFilter<unsigned char, 3, double>(group, features);
-  CheckCooccurrenceFilter<short, 3, float>(group, features);
-  CheckCooccurrenceFilter<float, 2, double>(group, features);
-  CheckCooccurrenceFilter<double, 3, float>(group, features);
+  CheckTextureFilters<Cooccurrence,
+                      Types<unsigned char, 2, float>,
+                      Types<unsigned char, 3, double>,
+                      Types<short, 3, float>,
+                      Types<float, 2, double>,
+                      Types<double, 3, float>>("CooccurrenceFeatureMapFilter");
 }
 
 TEST(GoldenFilters, MaximalCorrelationMap)
 {
-  GoldenGroup                                                  group("MaximalCorrelationMapFilter");
-  const std::vector<itk::CooccurrenceFeatureMapEnums::Feature> features{
-    itk::CooccurrenceFeatureMapEnums::Feature::MaximalCorrelationCoefficient
-  };
-  CheckCooccurrenceFilter<unsigned char, 2, double>(group, features);
-  CheckCooccurrenceFilter<short, 3, double>(group, features);
-  CheckCooccurrenceFilter<float, 3, float>(group, features);
+  CheckTextureFilters<MaximalCorrelation,
+                      Types<unsigned char, 2, double>,
+                      Types<short, 3, double>,
+                      Types<float, 3, float>>("MaximalCorrelationMapFilter");
 }
 
 TEST(GoldenFilters, DependenceFeatureMap)
 {
-  GoldenGroup group("DependenceFeatureMapFilter");
-  CheckDependenceFilter<unsigned char, 2, float>(group);
-  CheckDependenceFilter<unsigned char, 3, double>(group);
-  CheckDependenceFilter<short, 3, float>(group);
-  CheckDependenceFilter<float, 2, double>(group);
-  CheckDependenceFilter<double, 3, float>(group);
+  CheckTextureFilters<Dependence,
+                      Types<unsigned char, 2, float>,
+                      Types<unsigned char, 3, double>,
+                      Types<short, 3, float>,
+                      Types<float, 2, double>,
+                      Types<double, 3, float>>("DependenceFeatureMapFilter");
 }
 
 TEST(GoldenFilters, FirstOrderFeatureMap)
 {
-  GoldenGroup group("FirstOrderFeatureMapFilter");
-  CheckFirstOrderFilter<unsigned char, 2, float>(group);
-  CheckFirstOrderFilter<short, 3, float>(group);
-  CheckFirstOrderFilter<short, 2, double>(group);
-  CheckFirstOrderFilter<float, 3, float>(group);
-  CheckFirstOrderFilter<float, 2, double>(group);
-  CheckFirstOrderFilter<double, 3, double>(group);
+  CheckTextureFilters<FirstOrder,
+                      Types<unsigned char, 2, float>,
+                      Types<short, 3, float>,
+                      Types<short, 2, double>,
+                      Types<float, 3, float>,
+                      Types<float, 2, double>,
+                      Types<double, 3, double>>("FirstOrderFeatureMapFilter");
 }
 
 TEST(GoldenFilters, GrayToneDifferenceFeatureMap)
 {
-  GoldenGroup group("GrayToneDifferenceFeatureMapFilter");
-  CheckGrayToneDifferenceFilter<unsigned char, 2, float>(group);
-  CheckGrayToneDifferenceFilter<short, 3, float>(group);
-  CheckGrayToneDifferenceFilter<float, 2, double>(group);
-  CheckGrayToneDifferenceFilter<float, 3, double>(group);
+  CheckTextureFilters<GrayToneDifference,
+                      Types<unsigned char, 2, float>,
+                      Types<short, 3, float>,
+                      Types<float, 2, double>,
+                      Types<float, 3, double>>("GrayToneDifferenceFeatureMapFilter");
 }
 
 TEST(GoldenFilters, RunLengthFeatureMap)
 {
-  GoldenGroup group("RunLengthFeatureMapFilter");
-  CheckRunLengthFilter<unsigned char, 2, float>(group);
-  CheckRunLengthFilter<unsigned char, 3, double>(group);
-  CheckRunLengthFilter<short, 2, double>(group);
-  CheckRunLengthFilter<short, 3, float>(group);
-  CheckRunLengthFilter<unsigned short, 2, float>(group);
-  CheckRunLengthFilter<float, 2, double>(group);
-  CheckRunLengthFilter<float, 3, float>(group);
-  CheckRunLengthFilter<double, 3, double>(group);
+  CheckTextureFilters<RunLength,
+                      Types<unsigned char, 2, float>,
+                      Types<unsigned char, 3, double>,
+                      Types<short, 2, double>,
+                      Types<short, 3, float>,
+                      Types<unsigned short, 2, float>,
+                      Types<float, 2, double>,
+                      Types<float, 3, float>,
+                      Types<double, 3, double>>("RunLengthFeatureMapFilter");
 }
 
 TEST(GoldenFilters, SizeZoneFeatureMap)
 {
-  GoldenGroup group("SizeZoneFeatureMapFilter");
-  CheckSizeZoneFilter<unsigned char, 2, float>(group);
-  CheckSizeZoneFilter<unsigned char, 3, double>(group);
-  CheckSizeZoneFilter<short, 3, float>(group);
-  CheckSizeZoneFilter<float, 2, double>(group);
-  CheckSizeZoneFilter<double, 3, float>(group);
+  CheckTextureFilters<SizeZone,
+                      Types<unsigned char, 2, float>,
+                      Types<unsigned char, 3, double>,
+                      Types<short, 3, float>,
+                      Types<float, 2, double>,
+                      Types<double, 3, float>>("SizeZoneFeatureMapFilter");
 }
 
 TEST(GoldenFilters, FuzzyConnectedness)

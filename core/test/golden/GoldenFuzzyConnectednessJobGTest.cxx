@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "CudaTestUtilities.h"
 #include "GoldenHashes.h"
+#include "TestedProcessor.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
@@ -151,10 +152,8 @@ HashResult(Job job, const TComputeKeys & computeKeys, const TCompute & compute)
   return Hash(strengths, Hash(keys));
 }
 
-#if !defined(VOXELMAPS_TEST_CUDA)
-
 void
-CheckAllVariants(GoldenGroup & group, const Case & golden)
+CheckOnCpu(GoldenGroup & group, const Case & golden)
 {
   using Method = Enums::Method;
   for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy, Method::Automatic })
@@ -171,8 +170,6 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
     }
   }
 }
-
-#else
 
 using Options = voxelmaps::CudaFuzzyConnectednessOptions;
 
@@ -211,10 +208,10 @@ FindMinBudget(const Case & golden, Enums::CudaMethod method)
 }
 
 void
-CheckAllVariants(GoldenGroup & group, const Case & golden)
+CheckOnDevice(GoldenGroup & group, const Case & golden)
 {
   using Method = Enums::CudaMethod;
-  const std::vector<Method> methods{ Method::Automatic, Method::CorrectedKFOE, Method::ActiveTiles, Method::Hierarchy };
+  const auto methods = VoxelMapsTest::GetMethods<Method>();
   for (const Method method : methods)
   {
     CheckOnDevice(group, golden, method, 0);
@@ -226,7 +223,11 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   CheckOnDevice(group, golden, inSlabs, budget);
 }
 
-#endif
+void
+CheckAllVariants(GoldenGroup & group, const Case & golden)
+{
+  VoxelMapsTest::IsCudaTest() ? CheckOnDevice(group, golden) : CheckOnCpu(group, golden);
+}
 
 template <typename TPixel>
 void

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
+#include "TestedProcessor.h"
 
 #include <gtest/gtest.h>
 
@@ -46,13 +47,9 @@ ToText(std::uint64_t hash)
 std::ofstream *
 GetNewList()
 {
-#if defined(VOXELMAPS_TEST_CUDA)
-  return nullptr;
-#else
-  const char * const   path = std::getenv("VOXELMAPS_GOLDEN_UPDATE");
+  const char * const   path = VoxelMapsTest::IsCudaTest() ? nullptr : std::getenv("VOXELMAPS_GOLDEN_UPDATE");
   static std::ofstream list(path != nullptr ? path : "");
   return path != nullptr ? &list : nullptr;
-#endif
 }
 } // namespace
 

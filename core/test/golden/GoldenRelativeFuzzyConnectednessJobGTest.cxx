@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
-#include "TestedClasses.h"
+#include "TestedEngines.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include <gtest/gtest.h>

@@ -16,9 +16,11 @@
  *
  *=========================================================================*/
 #include "GoldenHashes.h"
+#include "TestedProcessor.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/RunLengthJob.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,14 +83,12 @@ MakeJob(const Case & golden, std::vector<unsigned char> & output)
   return job;
 }
 
-#if !defined(VOXELMAPS_TEST_CUDA)
-
 void
-CheckAllVariants(GoldenGroup & group, const Case & golden)
+CheckOnCpu(GoldenGroup & group, const Case & golden)
 {
   for (const unsigned int workers : { 1u, 3u })
   {
-    const auto check = [&](bool walkWindows, Job::InstructionSet instructionSet) {
+    const auto check = [&](bool walkWindows, voxelmaps::InstructionSet instructionSet) {
       std::vector<unsigned char> output;
       Job                        job = MakeJob(golden, output);
       job.execution.numberOfWorkers = workers;
@@ -99,8 +99,8 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
                     ", " + std::to_string(workers) + " workers",
                   Hash(output));
     };
-    check(true, Job::InstructionSet::Baseline);
-    for (const auto set : { Job::InstructionSet::Baseline, Job::InstructionSet::AVX2, Job::InstructionSet::AVX512 })
+    check(true, voxelmaps::InstructionSet::Baseline);
+    for (const auto set : { voxelmaps::InstructionSet::Baseline, voxelmaps::InstructionSet::AVX2, voxelmaps::InstructionSet::AVX512 })
     {
       if (set <= voxelmaps::GetWidestInstructionSet())
       {
@@ -110,9 +110,7 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   }
 }
 
-#else
-
-/** False if the method cannot take the job; all other errors are thrown. */
+/** False if the method cannot support the job; all other errors are thrown. */
 bool
 CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method, std::uint64_t memoryBudget)
 {
@@ -128,7 +126,7 @@ CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method
   }
   catch (const std::runtime_error & error)
   {
-    if (std::string(error.what()).find("cannot take") == std::string::npos)
+    if (!VoxelMapsTest::IsUnsupported(error.what()))
     {
       throw;
     }
@@ -164,16 +162,11 @@ FindLeastBudget(const Case & golden, Enums::CudaMethod method)
 }
 
 void
-CheckAllVariants(GoldenGroup & group, const Case & golden)
+CheckOnDevice(GoldenGroup & group, const Case & golden)
 {
   using Method = Enums::CudaMethod;
   std::vector<Method> methods;
-  for (const Method method : { Method::Automatic,
-                               Method::SortReduce,
-                               Method::WindowWalk,
-                               Method::WindowWord,
-                               Method::BoxSums,
-                               Method::SlidingWindow })
+  for (const Method method : VoxelMapsTest::GetMethods<Method>())
   {
     if (CheckOnDevice(group, golden, method, 0))
     {
@@ -187,7 +180,11 @@ CheckAllVariants(GoldenGroup & group, const Case & golden)
   CheckOnDevice(group, golden, inSlabs, budget);
 }
 
-#endif
+void
+CheckAllVariants(GoldenGroup & group, const Case & golden)
+{
+  VoxelMapsTest::IsCudaTest() ? CheckOnDevice(group, golden) : CheckOnCpu(group, golden);
+}
 
 /** All directions of a dimension, one of each two opposite ones. */
 std::vector<Triple>

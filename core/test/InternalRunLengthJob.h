@@ -1,0 +1,53 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef InternalRunLengthJob_h
+#define InternalRunLengthJob_h
+
+#include "voxelmaps/RunLengthJob.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** A job with a window, all features that the fast methods support, and no buffers. */
+inline voxelmaps::RunLengthJob
+MakeJob(const voxelmaps::Triple & windowSize, const std::vector<voxelmaps::Triple> & offsets,
+        std::uint32_t numberOfGrayLevels, voxelmaps::RunLengthJob::Aggregation aggregation, bool outputIsDouble)
+{
+  voxelmaps::RunLengthJob job;
+  job.levelsSize = { { 64, 64, 8 } };
+  job.outputSize = job.levelsSize;
+  job.windowSize = windowSize;
+  job.offsets = offsets;
+  job.numberOfGrayLevels = numberOfGrayLevels;
+  job.aggregation = aggregation;
+  job.outputIsDouble = outputIsDouble;
+  job.features = voxelmaps::RunLengthFeatureMapEnums::GetAllFeatures();
+  job.features.pop_back();
+  return job;
+}
+
+const std::vector<voxelmaps::Triple> fourDirections{ { { 1, 0, 0 } },
+                                                     { { 1, -1, 0 } },
+                                                     { { 0, 1, 0 } },
+                                                     { { 1, 1, 0 } } };
+
+} // namespace VoxelMapsTest
+
+#endif // InternalRunLengthJob_h

@@ -1,0 +1,138 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TestedEngines_h
+#define TestedEngines_h
+
+// The engines that the tests use, for the processor that IsCudaTest() tells.
+
+#include "TestedProcessor.h"
+
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
+
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** A way to compute the jobs of a texture class; all ways must give the same bits. */
+template <typename TJob>
+struct Engine
+{
+  std::string name;
+  /** False if this way does not support the job. */
+  std::function<bool(TJob job)> compute;
+};
+
+template <typename TJob>
+Engine<TJob>
+MakeCpuEngine(void (*compute)(const TJob &), voxelmaps::InstructionSet instructionSet)
+{
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)), [compute, instructionSet](TJob job) {
+            job.widestInstructionSet = instructionSet;
+            compute(job);
+            return true;
+          } };
+}
+
+template <typename TJob, typename TOptions, typename TReport>
+Engine<TJob>
+MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOptions::Method method)
+{
+  std::ostringstream name;
+  name << method;
+  return { name.str(), [compute, method](const TJob & job) {
+            TOptions options;
+            options.method = method;
+            try
+            {
+              compute(job, options);
+            }
+            catch (const std::runtime_error & error)
+            {
+              if (!IsUnsupported(error.what()))
+              {
+                throw;
+              }
+              return false;
+            }
+            return true;
+          } };
+}
+
+/** For the CPU, its engine with every instruction set. For CUDA, all methods, Automatic first, and the CPU engine: its
+ * bits are those of CUDA. */
+template <typename TJob, typename TOptions, typename TReport>
+std::vector<Engine<TJob>>
+MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const TJob &, const TOptions &))
+{
+  using voxelmaps::InstructionSet;
+  if (!IsCudaTest())
+  {
+    return { MakeCpuEngine(computeOnCpu, InstructionSet::Baseline),
+             MakeCpuEngine(computeOnCpu, InstructionSet::AVX2),
+             MakeCpuEngine(computeOnCpu, InstructionSet::AVX512) };
+  }
+  std::vector<Engine<TJob>> engines;
+  for (const auto method : GetMethods<typename TOptions::Method>())
+  {
+    engines.push_back(MakeCudaEngine(computeOnDevice, method));
+  }
+  engines.push_back(MakeCpuEngine(computeOnCpu, InstructionSet::AVX512));
+  return engines;
+}
+
+// GetEngines(job), the first of which is to be compared with the oracle.
+#define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
+  inline std::vector<Engine<voxelmaps::name##Job>> GetEngines(const voxelmaps::name##Job &)                            \
+  {                                                                                                                    \
+    return MakeEngines(voxelmaps::Compute##name##FeatureMaps, voxelmaps::Compute##name##FeatureMapsCuda);              \
+  }
+VOXELMAPS_TESTED_ENGINES(Cooccurrence)
+VOXELMAPS_TESTED_ENGINES(Dependence)
+VOXELMAPS_TESTED_ENGINES(FirstOrder)
+VOXELMAPS_TESTED_ENGINES(GrayToneDifference)
+VOXELMAPS_TESTED_ENGINES(RunLength)
+VOXELMAPS_TESTED_ENGINES(SizeZone)
+#undef VOXELMAPS_TESTED_ENGINES
+
+/** The engine of labels; hierarchy is that of a job, or nothing. */
+template <typename... THierarchy>
+void
+ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job, THierarchy &... hierarchy)
+{
+  if (IsCudaTest())
+  {
+    voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, {}, hierarchy...);
+  }
+  else
+  {
+    voxelmaps::ComputeRelativeFuzzyConnectedness(job, hierarchy...);
+  }
+}
+} // namespace VoxelMapsTest
+
+#endif // TestedEngines_h

@@ -1,0 +1,87 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TestedProcessor_h
+#define TestedProcessor_h
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** Whether the CUDA engines and the Cuda filters are tested: the environment variable VOXELMAPS_TEST_PROCESSOR is Cuda.
+ * Otherwise, it is unset or CPU, and the same tests use the CPU engines and filters. */
+bool
+IsCudaTest();
+
+/** Prefix of the class name of the tested filters: "Cuda", or none. */
+inline std::string
+GetClassNamePrefix()
+{
+  return IsCudaTest() ? "Cuda" : "";
+}
+
+/** Run all tests that the command line selects. Without a filter, these are all for CUDA, and all but those of suites
+ * Cuda* for the CPU. */
+int
+RunTests(int argc, char * argv[]);
+
+/** The methods 0, 1 ... of an enumeration: all that have a name. */
+template <typename TMethod>
+std::vector<TMethod>
+GetMethods()
+{
+  std::vector<TMethod> methods;
+  for (int i = 0;; ++i)
+  {
+    std::ostringstream text;
+    text << static_cast<TMethod>(i);
+    if (text.str().find("invalid") != std::string::npos)
+    {
+      return methods;
+    }
+    methods.push_back(static_cast<TMethod>(i));
+  }
+}
+
+/** The method whose printed name contains a name, or Automatic. */
+template <typename TMethod>
+TMethod
+FindMethod(const std::string & name)
+{
+  for (const TMethod method : GetMethods<TMethod>())
+  {
+    std::ostringstream text;
+    text << method;
+    if (!name.empty() && text.str().find(name) != std::string::npos)
+    {
+      return method;
+    }
+  }
+  return TMethod::Automatic;
+}
+
+/** Whether an error says that a method does not support the job, which is no failure. */
+inline bool
+IsUnsupported(const std::string & message)
+{
+  return message.find("cannot take") != std::string::npos || message.find("does not support") != std::string::npos;
+}
+} // namespace VoxelMapsTest
+
+#endif // TestedProcessor_h

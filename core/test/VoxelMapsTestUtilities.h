@@ -1,0 +1,159 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef VoxelMapsTestUtilities_h
+#define VoxelMapsTestUtilities_h
+
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** Random numbers that are the same with every standard library. */
+class RandomNumbers
+{
+public:
+  explicit RandomNumbers(std::uint64_t seed)
+    : m_Engine(seed)
+  {}
+
+  /** 0 ... count - 1 */
+  std::int64_t
+  Below(std::int64_t count)
+  {
+    return static_cast<std::int64_t>(m_Engine() % static_cast<std::uint64_t>(count));
+  }
+
+  /** first ... last */
+  std::int64_t
+  Between(std::int64_t first, std::int64_t last)
+  {
+    return first + this->Below(last - first + 1);
+  }
+
+  bool
+  Chance(double probability)
+  {
+    return static_cast<double>(this->Below(1 << 20)) < probability * (1 << 20);
+  }
+
+  template <typename T>
+  const T &
+  OneOf(const std::vector<T> & choices)
+  {
+    return choices[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(choices.size())))];
+  }
+
+  template <typename T>
+  void
+  Shuffle(std::vector<T> & values)
+  {
+    for (std::size_t i = values.size(); i > 1; --i)
+    {
+      std::swap(values[i - 1], values[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(i)))]);
+    }
+  }
+
+private:
+  std::mt19937_64 m_Engine;
+};
+
+/** Whether two vectors have the same bits; unlike ==, this holds for NaN and tells 0 from -0. */
+template <typename T>
+bool
+HasSameBits(const std::vector<T> & a, const std::vector<T> & b)
+{
+  static_assert(std::is_arithmetic<T>::value, "compares numbers");
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+/** Whether a text contains a word that is not a part of a longer word or number: "0" is not in "10" or "0.5". */
+inline bool
+ContainsWord(const std::string & text, const std::string & word)
+{
+  const auto isPartOfWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+  {
+    const std::size_t end = at + word.size();
+    const bool        beginsWord =
+      at == 0 || (!isPartOfWord(text[at - 1]) && !(text[at - 1] == '.' && at > 1 && isPartOfWord(text[at - 2])));
+    const bool endsWord =
+      end == text.size() ||
+      (!isPartOfWord(text[end]) && !(text[end] == '.' && end + 1 < text.size() && isPartOfWord(text[end + 1])));
+    if (beginsWord && endsWord)
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** A value as an output stream prints it. */
+template <typename T>
+std::string
+Print(const T & value)
+{
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+/** Workers as real threads, whatever the number of processors; passes an exception on. */
+inline void
+RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+{
+  std::vector<std::thread>        threads;
+  std::vector<std::exception_ptr> errors(numberOfWorkers);
+  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
+  {
+    threads.emplace_back([&body, &errors, worker] {
+      try
+      {
+        body(worker);
+      }
+      catch (...)
+      {
+        errors[worker] = std::current_exception();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (const std::exception_ptr & error : errors)
+  {
+    if (error)
+    {
+      std::rethrow_exception(error);
+    }
+  }
+}
+
+} // namespace VoxelMapsTest
+
+#endif // VoxelMapsTestUtilities_h
