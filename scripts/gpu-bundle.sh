@@ -12,7 +12,7 @@ max_bytes=$((64 * 1000 * 1000))
 rm -rf "${bundle}"
 mkdir -p "${bundle}/lib" "${bundle}/data"
 programs=()
-for program in test/VoxelMaps{,Internal,Golden,Cuda,CudaGolden}Tests benchmarks/RunLengthBenchmark \
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden}Tests benchmarks/RunLengthBenchmark \
   benchmarks/FuzzyConnectednessBenchmark benchmarks/TextureBenchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
@@ -50,7 +50,7 @@ if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev
     libraries+=("itk/_${module}Python.abi3.so")
   done
   (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support itk/voxelmaps "${libraries[@]}" \
-    itkConfig.py itk_core.libs) | tar -C "${bundle}/python" -x
+    itkConfig.py itk_core.libs itk_voxelmaps.libs) | tar -C "${bundle}/python" -x
   cp "${root}"/wrapping/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
 else
   echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"

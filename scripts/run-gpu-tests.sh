@@ -53,26 +53,29 @@ device="$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,n
 echo "device: ${device}"
 
 if has tests; then
-  for program in VoxelMapsTests VoxelMapsInternalTests VoxelMapsGoldenTests VoxelMapsCudaTests VoxelMapsCudaGoldenTests; do
-    run "${program}" "${here}/${program}" ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+  for processor in CPU Cuda; do
+    for program in VoxelMapsCoreTests VoxelMapsCoreGoldenTests VoxelMapsTests VoxelMapsGoldenTests; do
+      VOXELMAPS_TEST_PROCESSOR="${processor}" run "${program}_${processor}" "${here}/${program}" \
+        ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
+    done
   done
 fi
-# methods FILTER METHOD...: the tests of one class with each method.
+# methods FILTER METHOD...: the tests of one filter with each method. Those of the engines always run all methods.
 methods() {
   local filter="$1" method
   shift
   for method in "$@"; do
-    VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsCudaTests_${filter%%[*:]*}_${method}" \
-      "${here}/VoxelMapsCudaTests" --gtest_filter="${filter}"
+    VOXELMAPS_TEST_PROCESSOR=Cuda VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsTests_${filter%%[*:]*}_${method}" \
+      "${here}/VoxelMapsTests" --gtest_filter="${filter}"
   done
 }
 if has methods; then
-  methods 'FirstOrder*-FirstOrderJob.*' SortingNetwork RadixSelection
-  methods 'Cooccurrence*-CooccurrenceJob.*' SortedPairs WindowWalk
-  methods 'Dependence*-DependenceJob.*' SortedDependences WindowWalk
-  methods 'GrayToneDifference*-GrayToneDifferenceJob.*' LevelTables WindowWalk
-  methods 'RunLength*:Texture*-RunLengthJob.*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
-  methods 'SizeZone*-SizeZoneJob.*' BitPlanes UnionFind
+  methods 'FirstOrder*' SortingNetwork RadixSelection
+  methods 'Cooccurrence*' SortedPairs WindowWalk
+  methods 'Dependence*' SortedDependences WindowWalk
+  methods 'GrayToneDifference*' LevelTables WindowWalk
+  methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
+  methods 'SizeZone*' BitPlanes UnionFind
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
@@ -92,15 +95,15 @@ print(filter.GetNameOfClass(), filter.GetUsedDeviceName())'
   tail -n 1 "${out}/python_device.log"
 fi
 if has large; then
-  VOXELMAPS_LARGE_TESTS=1 run large "${here}/VoxelMapsCudaTests" --gtest_filter='*MoreThan2To31*'
+  VOXELMAPS_TEST_PROCESSOR=Cuda VOXELMAPS_LARGE_TESTS=1 run large "${here}/VoxelMapsCoreTests" --gtest_filter='*MoreThan2To31*'
 fi
 if has sanitizer; then
   sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)"
   if [[ -n "${sanitizer}" ]]; then
     for tool in memcheck racecheck initcheck synccheck; do
       # Small cases of every method: a run under the tool takes tens to hundreds of times longer.
-      run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
-        "${here}/VoxelMapsCudaTests" --gtest_filter='*SmallCases*'
+      VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
+        "${here}/VoxelMapsCoreTests" --gtest_filter='*SmallCases*'
     done
   else
     summary+=("sanitizer: no compute-sanitizer here")
