@@ -21,6 +21,7 @@
 #include "ItkTestUtilities.h"
 
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+#include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkImageAdaptor.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageSource.h"

@@ -419,15 +419,35 @@ GrayLevelDiscretization::Discretize(const TPixel * pixels, std::int64_t count, s
   if ((isNumber || m_Parameters.method == MethodEnum::FixedBinSize) && maximum > minimum &&
       std::isfinite(factor * (maximum - minimum)))
   {
-    // As for a single intensity, in a loop that compilers vectorize: bins are neither negative nor large.
-    const auto numberOfLevels = static_cast<int>(m_NumberOfGrayLevels);
-    for (std::int64_t i = 0; i < count; ++i)
+    // As for a single intensity: bins are neither negative nor large. In one loop, compilers make branches of the
+    // conditions, which are slow for irregular intensities; these loops they vectorize.
+    const auto                    numberOfLevels = static_cast<int>(m_NumberOfGrayLevels);
+    constexpr std::int64_t        blockSize = 512;
+    std::array<double, blockSize> block;
+    double * const                x = block.data();
+    for (std::int64_t begin = 0; begin < count; begin += blockSize)
     {
-      const auto   intensity = static_cast<double>(pixels[i]);
-      const bool   isNaN = intensity != intensity;
-      const double x = std::min(std::max(isNaN ? minimum : intensity, minimum), maximum);
-      const int    level = std::min(static_cast<int>(factor * (x - minimum) / divisor) + 1, numberOfLevels);
-      levels[i] = static_cast<std::uint16_t>(isNaN ? 0 : level);
+      const std::int64_t    size = std::min(blockSize, count - begin);
+      const TPixel * const  from = pixels + begin;
+      std::uint16_t * const to = levels + begin;
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        const auto intensity = static_cast<double>(from[i]);
+        x[i] = intensity > minimum ? intensity : minimum; // the minimum for NaN
+      }
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        x[i] = x[i] < maximum ? x[i] : maximum;
+      }
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        const int level = static_cast<int>(factor * (x[i] - minimum) / divisor) + 1;
+        to[i] = static_cast<std::uint16_t>(std::min(level, numberOfLevels));
+      }
+      for (std::int64_t i = 0; std::is_floating_point<TPixel>::value && i < size; ++i)
+      {
+        to[i] = IsNaN(from[i]) ? std::uint16_t{ 0 } : to[i];
+      }
     }
     return;
   }
