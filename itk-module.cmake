@@ -12,7 +12,7 @@ itk_module(
     ITKImageFilterBase
     ${VoxelMaps_ITK_GOOGLETEST}
   DESCRIPTION
-    "Per-voxel maps of 2D and 3D images: run length features of the window around every voxel, and fuzzy connectedness."
+    "Per-voxel maps of 2D and 3D images: texture features of the window around every voxel, fuzzy connectedness, and labels from seeds."
   EXCLUDE_FROM_DEFAULT
   ENABLE_SHARED
 )

@@ -18,11 +18,11 @@
 #include "Benchmark.h"
 #include "HeadData.h"
 
-#include "voxelmaps/CudaCooccurrenceJob.h"
-#include "voxelmaps/CudaDependenceJob.h"
-#include "voxelmaps/CudaFirstOrderJob.h"
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
-#include "voxelmaps/CudaSizeZoneJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkTextureOffsets.h"
 

@@ -50,8 +50,7 @@
 #       not run yet.
 #
 #       Missing for level 3:
-#       - a stable interface: before version 1.0.0, a new minor version may change it (CHANGELOG.md), and run lengths are
-#         the only class of texture features so far;
+#       - a stable interface: before version 1.0.0, a new minor version may change it (CHANGELOG.md);
 #       - a published figure of coverage (the preset "coverage" of CMakePresets.json measures it).
 #       Missing for level 4, in addition:
 #       - builds and tests with Visual Studio and Apple clang, and continuous integration on a public server;
@@ -59,7 +58,7 @@
 
 itk_fetch_module(
   VoxelMaps
-  "Per-voxel maps of 2D and 3D images: run length features of the window around every voxel, and fuzzy connectedness."
+  "Per-voxel maps of 2D and 3D images: texture features of the window around every voxel, fuzzy connectedness, and labels from seeds."
   MODULE_COMPLIANCE_LEVEL 2
   GIT_REPOSITORY <URL of the public repository>
   GIT_TAG <hash of the commit>

@@ -20,7 +20,6 @@
 
 #include "itkVoxelMapsEnums.h"
 #include "voxelmaps/CooccurrenceJob.h"
-#include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
 #include <limits>
@@ -141,9 +140,7 @@ public:
   using CudaMethodEnum = CooccurrenceFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all. */
-  virtual void
-  SetFeatures(const FeaturesType & features);
-  itkGetConstReferenceMacro(Features, FeaturesType);
+  VoxelMapsFeaturesMacro(CooccurrenceFeatureMapEnums);
 
   /** Names of the output components in order: "CON", or "CON_1_-1_0" for the offset [1, -1, 0] with PerDirection. */
   std::vector<std::string>
@@ -181,14 +178,16 @@ protected:
     return !m_Symmetric;
   }
   void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::CooccurrenceJob & job);
+  ComputeFeatureMaps(const voxelmaps::CooccurrenceJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeCooccurrenceFeatureMaps(job); });
+  }
 
 private:
-  FeaturesType    m_Features;
   AggregationEnum m_Aggregation{ AggregationEnum::Average };
   bool            m_Symmetric{ true };
   double          m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };

@@ -21,7 +21,6 @@
 #include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 #include <cmath>
 
@@ -29,40 +28,20 @@ namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CooccurrenceFeatureMapImageFilter()
-  : m_Features(CooccurrenceFeatureMapEnums::GetAllFeatures())
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaCooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetFeatures(const FeaturesType & features)
-{
-  if (m_Features != features)
-  {
-    m_Features = features;
-    this->Modified();
-  }
+  Self::SetFeatures(CooccurrenceFeatureMapEnums::GetAllFeatures());
+  VoxelMapsCudaOverride<Self,
+                        CudaCooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::string>
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
 {
-  std::vector<std::string> names;
-  const bool               isPerDirection = m_Aggregation == AggregationEnum::PerDirection;
-  const OffsetsType &      offsets = this->GetOffsets();
-  for (std::size_t d = 0; d < (isPerDirection ? offsets.size() : 1); ++d)
-  {
-    for (const FeatureEnum feature : m_Features)
-    {
-      names.push_back(CooccurrenceFeatureMapEnums::GetAbbreviation(feature) +
-                      (isPerDirection ? TextureOffsets<ImageDimension>::GetSuffix(offsets[d]) : ""));
-    }
-  }
-  return names;
+  const std::vector<std::string> names = Superclass::GetFeatureNames();
+  return m_Aggregation == AggregationEnum::PerDirection
+           ? TextureOffsets<ImageDimension>::GetNamesPerOffset(names, this->GetOffsets())
+           : names;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -71,12 +50,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintS
                                                                                     Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << feature;
-  }
-  os << std::endl << indent << "Aggregation: " << m_Aggregation << std::endl;
+  os << indent << "Aggregation: " << m_Aggregation << std::endl;
   os << indent << "Symmetric: " << (m_Symmetric ? "On" : "Off") << std::endl;
   os << indent << "EmptyValue: " << m_EmptyValue << std::endl;
   os << indent << "RegionHasOneLevel: " << (m_RegionHasOneLevel ? "On" : "Off") << std::endl;
@@ -87,7 +61,6 @@ void
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  this->VerifyFeatures(m_Features, CooccurrenceFeatureMapEnums::NumberOfFeatures);
   VoxelMapsDetail::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
   if (std::isfinite(m_EmptyValue) && std::abs(m_EmptyValue) > NumericTraits<OutputValueType>::max())
   {
@@ -98,26 +71,16 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Verify
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
-  voxelmaps::CooccurrenceJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+  auto job = this->template MakeJob<voxelmaps::CooccurrenceJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
-  job.features = m_Features;
   job.aggregation = m_Aggregation;
   job.symmetric = m_Symmetric;
   job.emptyValue = m_EmptyValue;
   job.hasOneLevel = m_RegionHasOneLevel;
   this->ComputeFeatureMaps(job);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::CooccurrenceJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeCooccurrenceFeatureMaps(job); });
 }
 } // namespace itk
 

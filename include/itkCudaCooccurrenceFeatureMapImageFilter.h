@@ -18,12 +18,29 @@
 #ifndef itkCudaCooccurrenceFeatureMapImageFilter_h
 #define itkCudaCooccurrenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaCooccurrenceJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkCooccurrenceFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaCooccurrenceEngine
+{
+  using JobType = voxelmaps::CooccurrenceJob;
+  using OptionsType = voxelmaps::CudaCooccurrenceOptions;
+  static constexpr auto lastMethod = OptionsType::Method::WindowWalk;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaCooccurrenceFeatureMapImageFilter
  * \brief CooccurrenceFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -35,47 +52,10 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaCooccurrenceFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+                                            VoxelMapsDetail::CudaCooccurrenceEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaCooccurrenceFeatureMapImageFilter);
-
-  using Self = CudaCooccurrenceFeatureMapImageFilter;
-  using Superclass = CudaVoxelMapImageFilter<CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaCooccurrenceFeatureMapImageFilter);
-
-protected:
-  CudaCooccurrenceFeatureMapImageFilter() = default;
-  ~CudaCooccurrenceFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), CooccurrenceFeatureMapEnums::CudaMethod::WindowWalk);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::CooccurrenceJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaCooccurrenceOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report =
-      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaCooccurrenceFeatureMapImageFilter);
 };
 } // namespace itk
 

@@ -18,12 +18,29 @@
 #ifndef itkCudaDependenceFeatureMapImageFilter_h
 #define itkCudaDependenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaDependenceJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/DependenceJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkDependenceFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaDependenceEngine
+{
+  using JobType = voxelmaps::DependenceJob;
+  using OptionsType = voxelmaps::CudaDependenceOptions;
+  static constexpr auto lastMethod = OptionsType::Method::WindowWalk;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeDependenceFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaDependenceFeatureMapImageFilter
  * \brief DependenceFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -35,47 +52,10 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaDependenceFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+                                            VoxelMapsDetail::CudaDependenceEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaDependenceFeatureMapImageFilter);
-
-  using Self = CudaDependenceFeatureMapImageFilter;
-  using Superclass = CudaVoxelMapImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaDependenceFeatureMapImageFilter);
-
-protected:
-  CudaDependenceFeatureMapImageFilter() = default;
-  ~CudaDependenceFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), DependenceFeatureMapEnums::CudaMethod::WindowWalk);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::DependenceJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaDependenceOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report =
-      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeDependenceFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaDependenceFeatureMapImageFilter);
 };
 } // namespace itk
 

@@ -18,12 +18,29 @@
 #ifndef itkCudaFirstOrderFeatureMapImageFilter_h
 #define itkCudaFirstOrderFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaFirstOrderJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaFirstOrderEngine
+{
+  using JobType = voxelmaps::FirstOrderJob;
+  using OptionsType = voxelmaps::CudaFirstOrderOptions;
+  static constexpr auto lastMethod = OptionsType::Method::RadixSelection;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaFirstOrderFeatureMapImageFilter
  * \brief FirstOrderFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -35,47 +52,10 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaFirstOrderFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+                                            VoxelMapsDetail::CudaFirstOrderEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaFirstOrderFeatureMapImageFilter);
-
-  using Self = CudaFirstOrderFeatureMapImageFilter;
-  using Superclass = CudaVoxelMapImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaFirstOrderFeatureMapImageFilter);
-
-protected:
-  CudaFirstOrderFeatureMapImageFilter() = default;
-  ~CudaFirstOrderFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), FirstOrderFeatureMapEnums::CudaMethod::RadixSelection);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::FirstOrderJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaFirstOrderOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report =
-      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeFirstOrderFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaFirstOrderFeatureMapImageFilter);
 };
 } // namespace itk
 

@@ -80,7 +80,7 @@ protected:
     if (this->ChoosesCPU(job))
     {
       Superclass::ComputeStrengths(job);
-      this->KeepReportOfCPU();
+      this->SetCPUReport();
       return;
     }
     voxelmaps::CudaFuzzyConnectednessOptions options;
@@ -89,7 +89,7 @@ protected:
     options.correctionPasses = m_CorrectionPasses;
     const auto report =
       VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
-    this->KeepReport(report, report.method);
+    this->SetReport(report, report.method);
   }
 
 private:

@@ -18,12 +18,29 @@
 #ifndef itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 #define itkCudaGrayToneDifferenceFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaGrayToneDifferenceEngine
+{
+  using JobType = voxelmaps::GrayToneDifferenceJob;
+  using OptionsType = voxelmaps::CudaGrayToneDifferenceOptions;
+  static constexpr auto lastMethod = OptionsType::Method::WindowWalk;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaGrayToneDifferenceFeatureMapImageFilter
  * \brief GrayToneDifferenceFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -35,48 +52,11 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaGrayToneDifferenceFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<
+      GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+      VoxelMapsDetail::CudaGrayToneDifferenceEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaGrayToneDifferenceFeatureMapImageFilter);
-
-  using Self = CudaGrayToneDifferenceFeatureMapImageFilter;
-  using Superclass =
-    CudaVoxelMapImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaGrayToneDifferenceFeatureMapImageFilter);
-
-protected:
-  CudaGrayToneDifferenceFeatureMapImageFilter() = default;
-  ~CudaGrayToneDifferenceFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), GrayToneDifferenceFeatureMapEnums::CudaMethod::WindowWalk);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaGrayToneDifferenceOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report = VoxelMapsDetail::CallDevice(
-      *this, [&] { return voxelmaps::ComputeGrayToneDifferenceFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaGrayToneDifferenceFeatureMapImageFilter);
 };
 } // namespace itk
 

@@ -81,7 +81,7 @@ protected:
     if (this->ChoosesCPU(job))
     {
       Superclass::ComputeLabels(job, hierarchy);
-      this->KeepReportOfCPU();
+      this->SetCPUReport();
       return;
     }
     voxelmaps::CudaRelativeFuzzyConnectednessOptions options;
@@ -106,10 +106,10 @@ protected:
     if (!report)
     {
       Superclass::ComputeLabels(job, hierarchy);
-      this->KeepReportOfCPU();
+      this->SetCPUReport();
       return;
     }
-    this->KeepReport(*report, RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
+    this->SetReport(*report, RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
   }
 };
 } // namespace itk

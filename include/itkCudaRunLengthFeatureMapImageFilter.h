@@ -18,12 +18,29 @@
 #ifndef itkCudaRunLengthFeatureMapImageFilter_h
 #define itkCudaRunLengthFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaRunLengthJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaRunLengthEngine
+{
+  using JobType = voxelmaps::RunLengthJob;
+  using OptionsType = voxelmaps::CudaRunLengthOptions;
+  static constexpr auto lastMethod = OptionsType::Method::SlidingWindow;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaRunLengthFeatureMapImageFilter
  * \brief RunLengthFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -38,47 +55,10 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaRunLengthFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+                                            VoxelMapsDetail::CudaRunLengthEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaRunLengthFeatureMapImageFilter);
-
-  using Self = CudaRunLengthFeatureMapImageFilter;
-  using Superclass = CudaVoxelMapImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaRunLengthFeatureMapImageFilter);
-
-protected:
-  CudaRunLengthFeatureMapImageFilter() = default;
-  ~CudaRunLengthFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), RunLengthFeatureMapEnums::CudaMethod::SlidingWindow);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::RunLengthJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaRunLengthOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report =
-      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaRunLengthFeatureMapImageFilter);
 };
 } // namespace itk
 

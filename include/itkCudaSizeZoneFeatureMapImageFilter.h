@@ -18,12 +18,29 @@
 #ifndef itkCudaSizeZoneFeatureMapImageFilter_h
 #define itkCudaSizeZoneFeatureMapImageFilter_h
 
-#include "voxelmaps/CudaSizeZoneJob.h"
-#include "itkCudaVoxelMapImageFilter.h"
+#include "voxelmaps/SizeZoneJob.h"
+#include "itkCudaTextureFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 
 namespace itk
 {
+namespace VoxelMapsDetail
+{
+/** The CUDA engine, as CudaTextureFeatureMapImageFilter uses it. */
+struct CudaSizeZoneEngine
+{
+  using JobType = voxelmaps::SizeZoneJob;
+  using OptionsType = voxelmaps::CudaSizeZoneOptions;
+  static constexpr auto lastMethod = OptionsType::Method::UnionFind;
+
+  static auto
+  Compute(const JobType & job, const OptionsType & options)
+  {
+    return voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options);
+  }
+};
+} // namespace VoxelMapsDetail
+
 /** \class CudaSizeZoneFeatureMapImageFilter
  * \brief SizeZoneFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
@@ -35,47 +52,10 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaSizeZoneFeatureMapImageFilter
-  : public CudaVoxelMapImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>
+  : public CudaTextureFeatureMapImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>,
+                                            VoxelMapsDetail::CudaSizeZoneEngine>
 {
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaSizeZoneFeatureMapImageFilter);
-
-  using Self = CudaSizeZoneFeatureMapImageFilter;
-  using Superclass = CudaVoxelMapImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkOverrideGetNameOfClassMacro(CudaSizeZoneFeatureMapImageFilter);
-
-protected:
-  CudaSizeZoneFeatureMapImageFilter() = default;
-  ~CudaSizeZoneFeatureMapImageFilter() override = default;
-
-  void
-  VerifyPreconditions() const override
-  {
-    // Before the device is looked for.
-    VoxelMapsDetail::VerifyEnumerator(
-      *this, "CudaMethod", this->GetCudaMethod(), SizeZoneFeatureMapEnums::CudaMethod::UnionFind);
-    Superclass::VerifyPreconditions();
-  }
-  void
-  ComputeFeatureMaps(const voxelmaps::SizeZoneJob & job) override
-  {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->KeepReportOfCPU();
-      return;
-    }
-    voxelmaps::CudaSizeZoneOptions options;
-    this->FillOptions(options);
-    options.method = this->GetCudaMethod();
-    const auto report =
-      VoxelMapsDetail::CallDevice(*this, [&] { return voxelmaps::ComputeSizeZoneFeatureMapsCuda(job, options); });
-    this->KeepReport(report, report.method);
-  }
+  VoxelMapsCudaTextureClassMacro(CudaSizeZoneFeatureMapImageFilter);
 };
 } // namespace itk
 

@@ -104,18 +104,18 @@ protected:
   void
   FillOptions(voxelmaps::CudaOptions & options) const;
 
-  /** Whether a job is to be computed on the CPU. */
+  /** Whether to compute a job on the CPU. */
   template <typename TJob>
   bool
   ChoosesCPU(const TJob & job) const;
 
-  /** Store for the Get functions that the CPU computed. */
+  /** Set the values of the Get functions for a job that the CPU computed. */
   void
-  KeepReportOfCPU();
+  SetCPUReport();
 
-  /** Store the report of an engine for the Get functions. */
+  /** Set the values of the Get functions from the report of an engine. */
   void
-  KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
+  SetReport(const voxelmaps::CudaReport & report, CudaMethodEnum method);
 
 private:
   int            m_DeviceID{ 0 };

@@ -20,7 +20,7 @@
 
 #include "itkCudaDevices.h"
 #include "itkCudaVoxelMapImageFilter.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelMapsEngineCall.h"
 
 namespace itk
 {
@@ -70,17 +70,17 @@ CudaVoxelMapImageFilter<TParentFilter>::ChoosesCPU(const TJob & job) const
 
 template <typename TParentFilter>
 void
-CudaVoxelMapImageFilter<TParentFilter>::KeepReportOfCPU()
+CudaVoxelMapImageFilter<TParentFilter>::SetCPUReport()
 {
   voxelmaps::CudaReport report;
   report.deviceName = "CPU";
   report.numberOfSlabs = 1;
-  this->KeepReport(report, CudaMethodEnum::Automatic);
+  this->SetReport(report, CudaMethodEnum::Automatic);
 }
 
 template <typename TParentFilter>
 void
-CudaVoxelMapImageFilter<TParentFilter>::KeepReport(const voxelmaps::CudaReport & report, CudaMethodEnum method)
+CudaVoxelMapImageFilter<TParentFilter>::SetReport(const voxelmaps::CudaReport & report, CudaMethodEnum method)
 {
   m_UsedCudaMethod = method;
   m_UsedDeviceName = report.deviceName;

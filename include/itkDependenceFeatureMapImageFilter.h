@@ -20,7 +20,6 @@
 
 #include "itkVoxelMapsEnums.h"
 #include "voxelmaps/DependenceJob.h"
-#include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
 #include <string>
@@ -109,11 +108,7 @@ public:
   using CudaMethodEnum = DependenceFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all. */
-  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
-
-  /** Abbreviations of the features in order: "SDE". */
-  std::vector<std::string>
-  GetFeatureNames() const override;
+  VoxelMapsFeaturesMacro(DependenceFeatureMapEnums);
 
   /** Greatest difference of the levels of dependent voxels. Default: 0. */
   itkSetMacro(Alpha, unsigned int);
@@ -126,16 +121,16 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
-  VerifyPreconditions() const override;
-  void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::DependenceJob & job);
+  ComputeFeatureMaps(const voxelmaps::DependenceJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeDependenceFeatureMaps(job); });
+  }
 
 private:
-  FeaturesType m_Features{ DependenceFeatureMapEnums::GetAllFeatures() };
   unsigned int m_Alpha{ 0 };
 };
 } // namespace itk

@@ -21,28 +21,15 @@
 #include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkDependenceFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::DependenceFeatureMapImageFilter()
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaDependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-std::vector<std::string>
-DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
-{
-  std::vector<std::string> names;
-  for (const FeatureEnum feature : m_Features)
-  {
-    names.push_back(DependenceFeatureMapEnums::GetAbbreviation(feature));
-  }
-  return names;
+  Self::SetFeatures(DependenceFeatureMapEnums::GetAllFeatures());
+  VoxelMapsCudaOverride<Self,
+                        CudaDependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -51,41 +38,18 @@ DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSel
                                                                                   Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << feature;
-  }
-  os << std::endl << indent << "Alpha: " << m_Alpha << std::endl;
+  os << indent << "Alpha: " << m_Alpha << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-  this->VerifyFeatures(m_Features, DependenceFeatureMapEnums::NumberOfFeatures);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
-  voxelmaps::DependenceJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+  auto job = this->template MakeJob<voxelmaps::DependenceJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.alpha = m_Alpha;
-  job.features = m_Features;
   this->ComputeFeatureMaps(job);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::DependenceJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeDependenceFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -112,14 +112,10 @@ public:
   using CudaMethodEnum = FirstOrderFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all nineteen. */
-  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+  VoxelMapsFeaturesMacro(FirstOrderFeatureMapEnums);
 
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
   VoxelMapsSetGetMacro(VoxelArrayShift, double, m_VoxelArrayShift);
-
-  /** Names of the output components in order: the abbreviations of the features. */
-  std::vector<std::string>
-  GetFeatureNames() const override;
 
 protected:
   FirstOrderFeatureMapImageFilter();
@@ -130,11 +126,14 @@ protected:
   void
   VerifyPreconditions() const override;
   void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::FirstOrderJob & job);
+  ComputeFeatureMaps(const voxelmaps::FirstOrderJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
+  }
 
 private:
   /** Whether a float holds every intensity. */
@@ -146,8 +145,7 @@ private:
   std::unique_ptr<IntensityType[]>
   MakeIntensities(const voxelmaps::TextureFeatureMapJob & job) const;
 
-  FeaturesType m_Features{ FirstOrderFeatureMapEnums::GetAllFeatures() };
-  double       m_VoxelArrayShift{ 0.0 };
+  double m_VoxelArrayShift{ 0.0 };
 };
 } // namespace itk
 

@@ -22,7 +22,6 @@
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
 #include "voxelmaps/HostMemory.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 #include <cmath>
 #include <limits>
@@ -32,21 +31,9 @@ namespace itk
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::FirstOrderFeatureMapImageFilter()
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaFirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-std::vector<std::string>
-FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
-{
-  std::vector<std::string> names;
-  for (const FeatureEnum feature : m_Features)
-  {
-    names.push_back(FirstOrderFeatureMapEnums::GetAbbreviation(feature));
-  }
-  return names;
+  Self::SetFeatures(FirstOrderFeatureMapEnums::GetAllFeatures());
+  VoxelMapsCudaOverride<Self,
+                        CudaFirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -55,12 +42,6 @@ FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSel
                                                                                   Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << FirstOrderFeatureMapEnums::GetAbbreviation(feature);
-  }
-  os << std::endl;
   os << indent << "VoxelArrayShift: " << m_VoxelArrayShift << std::endl;
 }
 
@@ -69,7 +50,6 @@ void
 FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  this->VerifyFeatures(m_Features, FirstOrderFeatureMapEnums::NumberOfFeatures);
   if (!std::isfinite(m_VoxelArrayShift))
   {
     itkExceptionMacro("VoxelArrayShift is " << m_VoxelArrayShift << ", but must be finite.");
@@ -110,17 +90,15 @@ FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeInte
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
   if constexpr (std::is_arithmetic<InputPixelType>::value)
   {
-    voxelmaps::FirstOrderJob job;
-    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+    auto       job = this->template MakeJob<voxelmaps::FirstOrderJob>(textureJob);
     const auto intensities = this->MakeIntensities(textureJob);
     job.intensities = intensities.get();
     job.intensitiesAreDouble = !hasFloatIntensities;
-    job.features = m_Features;
     job.voxelArrayShift = m_VoxelArrayShift;
     job.voxelVolume = 1.0;
     for (unsigned int d = 0; d < ImageDimension; ++d)
@@ -129,14 +107,6 @@ FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeT
     }
     this->ComputeFeatureMaps(job);
   }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FirstOrderFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::FirstOrderJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -31,9 +31,7 @@ namespace itk
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FuzzyConnectednessImageFilter()
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+  VoxelMapsCudaOverride<Self, CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -171,7 +169,7 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
   m_IsOutputComplete = false;
-  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
   m_IsOutputComplete = true;
 }
 
@@ -206,7 +204,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   job.method = m_Method;
   this->SetAffinity(job);
 
-  VoxelMapsDetail::RegionOfOutput<OutputImageType> strengths(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
   this->ComputeStrengths(job);

@@ -27,7 +27,8 @@
 #include "itkImageToImageFilter.h"
 #include "itkVariableLengthVector.h"
 #include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsJobUtilities.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
 
 #include <string>
 #include <type_traits>

@@ -18,29 +18,19 @@
 #ifndef itkGrayLevelDiscretizationImageFilter_h
 #define itkGrayLevelDiscretizationImageFilter_h
 
-#include "VoxelMapsExport.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsDiscretization.h"
 #include "itkVoxelMapsEnums.h"
-#include "itkVoxelMapsJobUtilities.h"
-#include "voxelmaps/GrayLevelDiscretizationParameters.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
 
-#include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace itk
 {
-namespace VoxelMapsDetail
-{
-/** Print the parameters of a discretization; the method has another name in each filter. */
-VoxelMaps_EXPORT void
-PrintParameters(std::ostream & os, Indent indent, const voxelmaps::GrayLevelDiscretizationParameters & parameters,
-                const char * nameOfMethod);
-} // namespace VoxelMapsDetail
-
 /** \class GrayLevelDiscretizationImageFilter
  * \brief Turn intensities into gray levels 1..Ng, with 0 where a voxel is absent.
  *
@@ -103,7 +93,7 @@ public:
   using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
 
   static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters take 2D and 3D images");
-  static_assert(std::is_arithmetic<InputPixelType>::value,
+  static_assert(voxelmaps::hasPixelType<InputPixelType>,
                 "The input must be a scalar image: select a component, for example with "
                 "itk::VectorIndexSelectionCastImageFilter");
   static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
@@ -186,41 +176,16 @@ protected:
   AfterThreadedGenerateData() override;
 
 private:
-  /** Minimum and maximum finite intensity of the buffered input, inside the mask if respectMask is true. */
-  void
-  ComputeRange(bool respectMask);
+  using RowDiscretizerType = VoxelMapsDetail::RowDiscretizer<InputImageType, MaskImageType>;
 
-  void
-  ComputeNumberOfGrayLevels();
-
-
-  /** Level of an intensity; 0 for NaN, and for intensities that are not valid levels (Identity, Levels). */
-  OutputPixelType
-  Discretize(InputPixelType value) const;
-
-  /** Levels of intensities, without mask. */
-  void
-  DiscretizeRow(const InputPixelType * values, std::int64_t count, OutputPixelType * levels) const;
-
-  /** Whether an intensity with level 0 is invalid for Identity or Levels. */
-  bool
-  IsInvalid(InputPixelType value) const;
+  RowDiscretizerType
+  MakeRowDiscretizer() const;
 
   voxelmaps::GrayLevelDiscretizationParameters m_Parameters;
   MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
 
-  // ITK 5.2.1 loses exceptions of threads, so an intensity that is not a valid level is kept until they are done.
-  std::mutex            m_Mutex;
-  std::optional<double> m_InvalidLevel;
-
-  // With fewer pixels, a table takes longer to make than it saves.
-  static constexpr SizeValueType minPixelsPerTableEntry = 8;
-  // Levels of all intensities from the first one on; empty where there are too many for the image.
-  std::vector<OutputPixelType> m_Table;
-  int                          m_FirstOfTable{ 0 };
-
-  // Factor of intensities and widths with which products with the range are finite; a power of two changes no level.
-  double m_Scale{ 1.0 };
+  // Shared by the threads of an update.
+  std::optional<voxelmaps::GrayLevelDiscretization> m_Discretization;
 
   double       m_UsedRangeMinimum{ 0.0 };
   double       m_UsedRangeMaximum{ 0.0 };

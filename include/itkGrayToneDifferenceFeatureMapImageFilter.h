@@ -20,7 +20,6 @@
 
 #include "itkVoxelMapsEnums.h"
 #include "voxelmaps/GrayToneDifferenceJob.h"
-#include "itkVoxelMapsJobUtilities.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
 namespace itk
@@ -97,11 +96,7 @@ public:
   using CudaMethodEnum = GrayToneDifferenceFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all. */
-  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
-
-  /** Names of the output components in order, "COA" for Coarseness. */
-  std::vector<std::string>
-  GetFeatureNames() const override;
+  VoxelMapsFeaturesMacro(GrayToneDifferenceFeatureMapEnums);
 
   /** Whether voxels without neighbors count in n(i), as in PyRadiomics; off leaves them out, as the Image Biomarker
    * Standardisation Initiative does. Their difference is 0. Default: on. */
@@ -116,17 +111,17 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
-  VerifyPreconditions() const override;
-  void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job);
+  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
+  }
 
 private:
-  FeaturesType m_Features{ GrayToneDifferenceFeatureMapEnums::GetAllFeatures() };
-  bool         m_CountVoxelsWithoutNeighbors{ true };
+  bool m_CountVoxelsWithoutNeighbors{ true };
 };
 } // namespace itk
 

@@ -28,21 +28,9 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage,
                                         TMaskImage>::GrayToneDifferenceFeatureMapImageFilter()
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaGrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-std::vector<std::string>
-GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
-{
-  std::vector<std::string> names;
-  for (const FeatureEnum feature : m_Features)
-  {
-    names.push_back(GrayToneDifferenceFeatureMapEnums::GetAbbreviation(feature));
-  }
-  return names;
+  Self::SetFeatures(GrayToneDifferenceFeatureMapEnums::GetAllFeatures());
+  VoxelMapsCudaOverride<Self, CudaGrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::
+    Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -51,42 +39,18 @@ GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::
                                                                                           Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << feature;
-  }
-  os << std::endl;
   os << indent << "CountVoxelsWithoutNeighbors: " << (m_CountVoxelsWithoutNeighbors ? "On" : "Off") << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-  this->VerifyFeatures(m_Features, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
-  voxelmaps::GrayToneDifferenceJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+  auto job = this->template MakeJob<voxelmaps::GrayToneDifferenceJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
-  job.features = m_Features;
   job.countVoxelsWithoutNeighbors = m_CountVoxelsWithoutNeighbors;
   this->ComputeFeatureMaps(job);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::GrayToneDifferenceJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
 }
 } // namespace itk
 

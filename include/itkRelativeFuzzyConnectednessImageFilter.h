@@ -334,7 +334,7 @@ private:
   SetParameterOfLabel(unsigned int label, std::size_t parameter, double value);
 
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
-  std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>
+  std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
   // The order of ParametersOfLabel.

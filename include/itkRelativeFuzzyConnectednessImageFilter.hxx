@@ -37,10 +37,9 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->SetNumberOfRequiredOutputs(1);
   this->SetNthOutput(1, this->MakeOutput(1));
   this->SetNthOutput(2, this->MakeOutput(2));
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType =
-    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+  VoxelMapsCudaOverride<
+    Self,
+    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -467,15 +466,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 auto
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
-  StrengthImageType * image, bool isGenerated) const
-  -> std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>
+  StrengthImageType * image, bool isGenerated) const -> std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
 {
   if (!isGenerated)
   {
     image->Initialize();
     return std::nullopt;
   }
-  return std::optional<VoxelMapsDetail::RegionOfOutput<StrengthImageType>>(
+  return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
     std::in_place, image, this->GetUsedCropRegion());
 }
 
@@ -498,7 +496,7 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateData()
 {
-  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -529,7 +527,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     this->SetAffinitiesOfLabels(job);
   }
 
-  VoxelMapsDetail::RegionOfOutput<LabelImageType> labels(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<LabelImageType> labels(this->GetOutput(), region);
   job.labelOutput = labels.GetBufferPointer();
   job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
   auto strengths = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);

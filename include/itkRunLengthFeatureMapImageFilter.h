@@ -133,9 +133,7 @@ public:
   }
 
   /** Features to compute and their order. Default: the eleven of Zhang et al. (2019). */
-  virtual void
-  SetFeatures(const FeaturesType & features);
-  itkGetConstReferenceMacro(Features, FeaturesType);
+  VoxelMapsFeaturesMacro(RunLengthFeatureMapEnums);
 
   /** Names of the output components in order: "SRE", or "SRE_1_-1_0" for the direction [1, -1, 0] with PerDirection. */
   std::vector<std::string>
@@ -162,15 +160,17 @@ protected:
   void
   VerifyPreconditions() const override;
   void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::RunLengthJob & job);
+  ComputeFeatureMaps(const voxelmaps::RunLengthJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeRunLengthFeatureMaps(job); });
+  }
 
 private:
   OffsetsType     m_Offsets;
-  FeaturesType    m_Features;
   AggregationEnum m_Aggregation{ AggregationEnum::Average };
   bool            m_SkipDirectionsWithoutPairs{ false };
 };

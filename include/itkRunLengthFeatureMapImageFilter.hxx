@@ -21,18 +21,15 @@
 #include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::RunLengthFeatureMapImageFilter()
   : m_Offsets(GetAllOffsets())
-  , m_Features(RunLengthFeatureMapEnums::GetElevenFeatures())
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
+  Self::SetFeatures(RunLengthFeatureMapEnums::GetElevenFeatures());
+  VoxelMapsCudaOverride<Self, CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -47,31 +44,13 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetOffset
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetFeatures(const FeaturesType & features)
-{
-  if (m_Features != features)
-  {
-    m_Features = features;
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::string>
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
 {
-  std::vector<std::string> names;
-  const bool               isPerDirection = m_Aggregation == AggregationEnum::PerDirection;
-  for (std::size_t d = 0; d < (isPerDirection ? m_Offsets.size() : 1); ++d)
-  {
-    for (const FeatureEnum feature : m_Features)
-    {
-      names.push_back(RunLengthFeatureMapEnums::GetAbbreviation(feature) +
-                      (isPerDirection ? TextureOffsets<ImageDimension>::GetSuffix(m_Offsets[d]) : ""));
-    }
-  }
-  return names;
+  const std::vector<std::string> names = Superclass::GetFeatureNames();
+  return m_Aggregation == AggregationEnum::PerDirection
+           ? TextureOffsets<ImageDimension>::GetNamesPerOffset(names, m_Offsets)
+           : names;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -84,11 +63,6 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf
   {
     os << ' ' << offset;
   }
-  os << std::endl << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << feature;
-  }
   os << std::endl << indent << "Aggregation: " << m_Aggregation << std::endl;
   os << indent << "SkipDirectionsWithoutPairs: " << (m_SkipDirectionsWithoutPairs ? "On" : "Off") << std::endl;
 }
@@ -99,30 +73,19 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPre
 {
   Superclass::VerifyPreconditions();
   TextureOffsets<ImageDimension>::Verify(*this, m_Offsets);
-  this->VerifyFeatures(m_Features, RunLengthFeatureMapEnums::NumberOfFeatures);
   VoxelMapsDetail::VerifyEnumerator(*this, "Aggregation", m_Aggregation, AggregationEnum::Merge);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
-  voxelmaps::RunLengthJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+  auto job = this->template MakeJob<voxelmaps::RunLengthJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(m_Offsets);
-  job.features = m_Features;
   job.aggregation = m_Aggregation;
   job.skipDirectionsWithoutPairs = m_SkipDirectionsWithoutPairs;
   this->ComputeFeatureMaps(job);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::RunLengthJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeRunLengthFeatureMaps(job); });
 }
 } // namespace itk
 

@@ -100,14 +100,10 @@ public:
   using CudaMethodEnum = SizeZoneFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all sixteen. */
-  VoxelMapsSetGetMacro(Features, FeaturesType, m_Features);
+  VoxelMapsFeaturesMacro(SizeZoneFeatureMapEnums);
 
   /** Which voxels are neighbors. Default: Full. */
   VoxelMapsSetGetMacro(Connectivity, ConnectivityEnum, m_Connectivity);
-
-  /** Names of the output components in order: the abbreviations of the features. */
-  std::vector<std::string>
-  GetFeatureNames() const override;
 
 protected:
   SizeZoneFeatureMapImageFilter();
@@ -118,14 +114,16 @@ protected:
   void
   VerifyPreconditions() const override;
   void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) override;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
 
   /** Compute all voxels of the job. Overridden by the Cuda class. */
   virtual void
-  ComputeFeatureMaps(const voxelmaps::SizeZoneJob & job);
+  ComputeFeatureMaps(const voxelmaps::SizeZoneJob & job)
+  {
+    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeSizeZoneFeatureMaps(job); });
+  }
 
 private:
-  FeaturesType     m_Features{ SizeZoneFeatureMapEnums::GetAllFeatures() };
   ConnectivityEnum m_Connectivity{ ConnectivityEnum::Full };
 };
 } // namespace itk

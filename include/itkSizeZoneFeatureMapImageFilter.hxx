@@ -21,28 +21,14 @@
 #include "itkCudaSizeZoneFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 #include "itkVoxelMapsCudaOverride.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SizeZoneFeatureMapImageFilter()
 {
-  // Using the static member instantiates it, which registers the override at load time.
-  using CudaFilterType = CudaSizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>;
-  static_cast<void>(VoxelMapsCudaOverride<Self, CudaFilterType>::isRegistered);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-std::vector<std::string>
-SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
-{
-  std::vector<std::string> names;
-  for (const FeatureEnum feature : m_Features)
-  {
-    names.push_back(SizeZoneFeatureMapEnums::GetAbbreviation(feature));
-  }
-  return names;
+  Self::SetFeatures(SizeZoneFeatureMapEnums::GetAllFeatures());
+  VoxelMapsCudaOverride<Self, CudaSizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -50,12 +36,6 @@ void
 SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Features:";
-  for (const FeatureEnum feature : m_Features)
-  {
-    os << ' ' << SizeZoneFeatureMapEnums::GetAbbreviation(feature);
-  }
-  os << std::endl;
   os << indent << "Connectivity: " << m_Connectivity << std::endl;
 }
 
@@ -64,28 +44,17 @@ void
 SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  this->VerifyFeatures(m_Features, SizeZoneFeatureMapEnums::NumberOfFeatures);
   VoxelMapsDetail::VerifyEnumerator(*this, "Connectivity", m_Connectivity, ConnectivityEnum::InPlane);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeTextureFeatureMaps(
+SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
   const voxelmaps::TextureFeatureMapJob & textureJob)
 {
-  voxelmaps::SizeZoneJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
-  job.features = m_Features;
+  auto job = this->template MakeJob<voxelmaps::SizeZoneJob>(textureJob);
   job.connectivity = m_Connectivity;
   this->ComputeFeatureMaps(job);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeFeatureMaps(
-  const voxelmaps::SizeZoneJob & job)
-{
-  VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeSizeZoneFeatureMaps(job); });
 }
 } // namespace itk
 

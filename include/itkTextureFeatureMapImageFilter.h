@@ -18,9 +18,16 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkGrayLevelDiscretizationImageFilter.h"
-#include "voxelmaps/TextureFeatureMapJob.h"
+#include "itkImage.h"
+#include "itkImageToImageFilter.h"
 #include "itkVectorImage.h"
+#include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsDiscretization.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/TextureFeatureMapJob.h"
+#include "itkVoxelMapsEngineCall.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
 
 #include <optional>
 #include <string>
@@ -160,9 +167,10 @@ public:
   OffsetType
   GetWindowAnchor() const;
 
-  /** Names of the output components in order. */
+  /** Names of the output components in order: the abbreviations of the features, unless a class has several components
+   * for a feature. */
   virtual std::vector<std::string>
-  GetFeatureNames() const = 0;
+  GetFeatureNames() const;
 
 protected:
   TextureFeatureMapImageFilter();
@@ -181,33 +189,69 @@ protected:
   void
   GenerateData() override;
 
-  /** Compute the features of all voxels of the job, to which the derived class adds its parameters. */
+  /** Call ComputeFeatureMaps() of the derived class for its own job: MakeJob() and its parameters. */
   virtual void
-  ComputeTextureFeatureMaps(const voxelmaps::TextureFeatureMapJob & job) = 0;
+  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) = 0;
 
-  /** Throw an itk::ExceptionObject if there is no feature, or if a feature does not exist or is repeated. */
-  template <typename TFeature>
+  /** The job of a derived class, with all that texture jobs have in common. */
+  template <typename TJob>
+  TJob
+  MakeJob(const voxelmaps::TextureFeatureMapJob & textureJob) const
+  {
+    TJob job;
+    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
+    job.features = this->template GetSelectedFeatures<typename TJob::Feature>();
+    return job;
+  }
+
+  /** Set the features, which are those of the class TEnums, such as SizeZoneFeatureMapEnums. */
+  template <typename TEnums>
   void
-  VerifyFeatures(const std::vector<TFeature> & features, unsigned int numberOfFeatures) const;
+  SelectFeatures(const std::vector<typename TEnums::Feature> & features);
+
+  /** The features as enumerators. */
+  template <typename TFeature>
+  std::vector<TFeature>
+  GetSelectedFeatures() const
+  {
+    std::vector<TFeature> features;
+    for (const SelectedFeature & feature : m_SelectedFeatures)
+    {
+      features.push_back(static_cast<TFeature>(feature.number));
+    }
+    return features;
+  }
 
 private:
   using LevelImageType = Image<unsigned short, ImageDimension>;
-  using DiscretizationType =
-    GrayLevelDiscretizationImageFilter<VoxelMapsDetail::BufferedImage<InputImageType>, LevelImageType,
-                                       VoxelMapsDetail::BufferedImage<MaskImageType>>;
 
   /** The requested region padded by the window, cropped to the image. */
   InputRegionType
   GetPaddedRegion() const;
 
+  /** Throw an itk::ExceptionObject if there is no feature, or if a feature does not exist or is repeated. */
+  void
+  VerifyFeatures() const;
+
   typename LevelImageType::Pointer
   MakeLevels();
 
+  /** Discretize the input, and compute the requested region of the output. */
   void
-  ComputeOutput();
+  GenerateFeatureMaps();
 
   void
   SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
+
+  struct SelectedFeature
+  {
+    unsigned int number;
+    const char * abbreviation;
+    const char * name;
+  };
+
+  std::vector<SelectedFeature> m_SelectedFeatures;
+  unsigned int                 m_NumberOfExistingFeatures{ 0 };
 
   MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   double                                       m_BackgroundValue{ 0.0 };
@@ -222,6 +266,18 @@ private:
   double       m_UsedRangeMaximum{ 0.0 };
 };
 } // namespace itk
+
+/** Set and get the features of a texture filter, which has the types FeatureEnum and FeaturesType. */
+#define VoxelMapsFeaturesMacro(enums)                                                                                  \
+  virtual void SetFeatures(const FeaturesType & features)                                                              \
+  {                                                                                                                    \
+    this->template SelectFeatures<enums>(features);                                                                    \
+  }                                                                                                                    \
+  virtual FeaturesType GetFeatures() const                                                                             \
+  {                                                                                                                    \
+    return this->template GetSelectedFeatures<FeatureEnum>();                                                          \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
 
 #ifndef ITK_MANUAL_INSTANTIATION
 #  include "itkTextureFeatureMapImageFilter.hxx"

@@ -20,39 +20,13 @@
 
 #include "itkTextureFeatureMapImageFilter.h"
 #include "voxelmaps/HostMemory.h"
-#include "itkVoxelMapsJobUtilities.h"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace itk
 {
-namespace VoxelMapsDetail
-{
-/** Discretizes grafts. The texture filter has compared its inputs; the regions of their grafts are those of the
- * buffers, which may differ. */
-template <typename TDiscretization>
-class UncheckedDiscretizationImageFilter : public TDiscretization
-{
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(UncheckedDiscretizationImageFilter);
-
-  using Self = UncheckedDiscretizationImageFilter;
-  using Superclass = TDiscretization;
-  using Pointer = SmartPointer<Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  UncheckedDiscretizationImageFilter() = default;
-  ~UncheckedDiscretizationImageFilter() override = default;
-
-  void
-  VerifyInputInformation() const override
-  {}
-};
-} // namespace VoxelMapsDetail
-
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))
@@ -160,6 +134,12 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(s
   os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
   os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
   os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
+  os << indent << "Features:";
+  for (const SelectedFeature & feature : m_SelectedFeatures)
+  {
+    os << ' ' << feature.abbreviation;
+  }
+  os << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -199,30 +179,61 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
                                             << ", but the output's pixel type holds finite values up to "
                                             << NumericTraits<OutputValueType>::max() << '.');
   }
+  this->VerifyFeatures();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-template <typename TFeature>
 void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures(
-  const std::vector<TFeature> & features, unsigned int numberOfFeatures) const
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures() const
 {
-  if (features.empty())
+  if (m_SelectedFeatures.empty())
   {
     itkExceptionMacro("There are 0 features selected, but at least one is needed.");
   }
-  for (auto it = features.begin(); it != features.end(); ++it)
+  std::set<unsigned int> numbers;
+  for (const SelectedFeature & feature : m_SelectedFeatures)
   {
-    if (static_cast<unsigned int>(*it) >= numberOfFeatures)
+    if (feature.number >= m_NumberOfExistingFeatures)
     {
-      itkExceptionMacro("Feature number " << static_cast<unsigned int>(*it) << " does not exist; there are "
-                                          << numberOfFeatures << '.');
+      itkExceptionMacro("Feature number " << feature.number << " does not exist; there are "
+                                          << m_NumberOfExistingFeatures << '.');
     }
-    if (std::find(features.begin(), it, *it) != it)
+    if (!numbers.insert(feature.number).second)
     {
-      itkExceptionMacro("The feature " << *it << " is selected twice.");
+      itkExceptionMacro("The feature " << feature.name << " is selected twice.");
     }
   }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+template <typename TEnums>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SelectFeatures(
+  const std::vector<typename TEnums::Feature> & features)
+{
+  if (this->template GetSelectedFeatures<typename TEnums::Feature>() != features)
+  {
+    m_SelectedFeatures.clear();
+    for (const auto feature : features)
+    {
+      m_SelectedFeatures.push_back(
+        { static_cast<unsigned int>(feature), TEnums::GetAbbreviation(feature), TEnums::GetName(feature) });
+    }
+    m_NumberOfExistingFeatures = TEnums::NumberOfFeatures;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+std::vector<std::string>
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
+{
+  std::vector<std::string> names;
+  for (const SelectedFeature & feature : m_SelectedFeatures)
+  {
+    names.emplace_back(feature.abbreviation);
+  }
+  return names;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -231,7 +242,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInput
 {
   Superclass::VerifyInputInformation();
   const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
-  if (!std::is_arithmetic<InputPixelType>::value || components != 1)
+  if (!voxelmaps::hasPixelType<InputPixelType> || components != 1)
   {
     itkExceptionMacro("The input image has " << components
                                              << " components per voxel as a vector image, but must be scalar.");
@@ -286,28 +297,28 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
 {
-  // The discretization runs on grafts, so that its requests do not travel up the pipeline of this filter.
   VoxelMapsDetail::JobProgress  progress(this, 0);
   const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const auto                    input = VoxelMapsDetail::MakeBufferedImage(this->GetInput(), execution);
-  const auto discretization = VoxelMapsDetail::UncheckedDiscretizationImageFilter<DiscretizationType>::New();
-  discretization->SetParameters(m_Discretization);
-  discretization->SetInsidePixelValue(m_InsidePixelValue);
-  discretization->SetInput(input);
-  if (this->GetMaskImage() != nullptr)
-  {
-    discretization->SetMaskImage(VoxelMapsDetail::MakeBufferedImage(this->GetMaskImage(), execution));
-  }
-  // Fewer pixels take less time than it takes to start a thread.
-  constexpr SizeValueType minPixelsPerWorkUnit = 65536;
-  discretization->SetNumberOfWorkUnits(static_cast<ThreadIdType>(std::min<SizeValueType>(
-    this->GetNumberOfWorkUnits(), 1 + input->GetRequestedRegion().GetNumberOfPixels() / minPixelsPerWorkUnit)));
-  discretization->GetOutput()->SetRequestedRegion(this->GetPaddedRegion());
-  discretization->Update();
-  m_UsedNumberOfGrayLevels = discretization->GetUsedNumberOfGrayLevels();
-  m_UsedRangeMinimum = discretization->GetUsedRangeMinimum();
-  m_UsedRangeMaximum = discretization->GetUsedRangeMaximum();
-  return discretization->GetOutput();
+  const InputRegionType         region = this->GetPaddedRegion();
+  const auto                    voxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
+  const VoxelMapsDetail::RowDiscretizer<InputImageType, MaskImageType> rows(
+    this->GetInput(), this->GetMaskImage(), m_InsidePixelValue);
+  const auto levels = LevelImageType::New();
+  levels->SetRegions(region);
+  VoxelMapsDetail::CallEngine(*this, [&] {
+    voxelmaps::GrayLevelDiscretization discretization(
+      m_Discretization, rows.pixelType, rows.FindRange(m_Discretization, execution), voxels);
+    m_UsedNumberOfGrayLevels = discretization.GetNumberOfGrayLevels();
+    m_UsedRangeMinimum = discretization.GetRangeMinimum();
+    m_UsedRangeMaximum = discretization.GetRangeMaximum();
+    levels->Allocate();
+    voxelmaps::UseHugePages(levels->GetBufferPointer(), static_cast<std::size_t>(voxels) * sizeof(std::uint16_t));
+    voxelmaps::ForEachRangeOfVoxels(voxels, execution, [&](std::int64_t begin, std::int64_t end) {
+      rows.Discretize(discretization, region, begin, end, levels.GetPointer());
+    });
+    discretization.VerifyIntensities();
+  });
+  return levels;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -335,14 +346,14 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  VoxelMapsDetail::ComputeOutput(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFeatureMaps()
 {
-  if constexpr (std::is_arithmetic<InputPixelType>::value)
+  if constexpr (voxelmaps::hasPixelType<InputPixelType>)
   {
     this->UpdateProgress(0.0f);
     const OutputRegionType region = this->GetOutput()->GetRequestedRegion();
@@ -369,7 +380,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutp
     job.backgroundValue = m_BackgroundValue;
 
     job.execution.CheckAbort();
-    this->ComputeTextureFeatureMaps(job);
+    this->CompleteJob(job);
     this->UpdateProgress(1.0f);
   }
 }

@@ -224,16 +224,24 @@ public:
     return triples;
   }
 
-  /** "_1_-1_0" for the offset [1, -1, 0]: the suffix that distinguishes the components of the directions. */
-  static std::string
-  GetSuffix(const OffsetType & offset)
+  /** Names of features for every offset, one offset after another: "SRE_1_-1_0" for the offset [1, -1, 0]. */
+  static std::vector<std::string>
+  GetNamesPerOffset(const std::vector<std::string> & names, const OffsetsType & offsets)
   {
-    std::string suffix;
-    for (const OffsetValueType component : offset)
+    std::vector<std::string> namesPerOffset;
+    for (const OffsetType & offset : offsets)
     {
-      suffix += '_' + std::to_string(component);
+      std::string suffix;
+      for (const OffsetValueType component : offset)
+      {
+        suffix += '_' + std::to_string(component);
+      }
+      for (const std::string & name : names)
+      {
+        namesPerOffset.push_back(name + suffix);
+      }
     }
-    return suffix;
+    return namesPerOffset;
   }
 };
 } // namespace itk

@@ -4,7 +4,7 @@
 #   build-wheel.sh [--itk-source FOLDER] [CMAKE-DEFINITION...]
 #
 #   --itk-source FOLDER   source of ITK 5.4, such as a clone; it is not changed. Default: Debian's source package
-#   CMAKE-DEFINITION      for the module, such as VoxelMaps_USE_CUDA=OFF or CMAKE_CUDA_ARCHITECTURES=90
+#   CMAKE-DEFINITION      for the core, such as VoxelMaps_USE_CUDA=OFF or CMAKE_CUDA_ARCHITECTURES=90; see build-core.sh
 #
 # Needs only packages from Debian and PyPI. A second run with the same source of ITK only rebuilds the module. Prints the
 # path of the wheel.
@@ -25,7 +25,7 @@ while [[ $# -gt 0 ]]; do
       shift 2
       ;;
     [!-]*=*)
-      definitions+=("--config-settings=cmake.define.$1")
+      definitions+=("$1")
       shift
       ;;
     *)
@@ -40,7 +40,7 @@ jobs="${JOBS:-$(nproc)}"
 unset PYTHONPATH ITK_DIR
 say() { printf 'build-wheel.sh: %s (%s s)\n' "$*" "${SECONDS}" >&2; }
 
-rm -f itk.log module.log
+rm -f itk.log core.log module.log
 log_on_failure() {
   local log="$1"
   shift
@@ -121,7 +121,7 @@ fi
 # ITK: the static library ITKCommon, and the descriptions of its wrapping. The wrapping itself is PyPI's and not compiled.
 if ! is_made_from itk "${tools}"; then
   say "ITKCommon"
-  rm -rf itk module-*
+  rm -rf itk module
   types=()
   for type in unsigned_char unsigned_short signed_short float double vector_float; do
     types+=("-DITK_WRAP_${type}=ON")
@@ -141,17 +141,19 @@ if ! is_made_from itk "${tools}"; then
   echo "${tools}" >itk/made-from.txt
 fi
 
-# The module. CMake keeps definitions, and whether there is nvcc, so that each case has a build folder of its own.
+say "core"
+log_on_failure core.log "${root}/scripts/build-core.sh" "${definitions[@]}"
+
 say "module"
-module="module-$(printf '%s\n' "${definitions[@]:-}" "$(command -v nvcc || true)" | sha256sum | cut -c1-8)"
 rm -rf linux itk_voxelmaps-*.whl
 CMAKE_BUILD_PARALLEL_LEVEL="${jobs}" log_on_failure module.log tools/bin/pip --disable-pip-version-check wheel "${root}" \
-  --verbose --no-deps --no-build-isolation --wheel-dir linux "--config-settings=build-dir=${work}/${module}" \
+  --verbose --no-deps --no-build-isolation --wheel-dir linux "--config-settings=build-dir=${work}/module" \
   "--config-settings=cmake.define.ITK_DIR=${work}/itk" \
+  "--config-settings=cmake.define.VoxelMapsCore_DIR=${root}/build/core" \
   "--config-settings=cmake.define.Python3_EXECUTABLE=${work}/tools/bin/python" \
   --config-settings=cmake.define.ITK_FORBID_DOWNLOADS=ON --config-settings=cmake.define.ITK_USE_KWSTYLE=OFF \
-  --config-settings=cmake.define.ITK_USE_SYSTEM_CASTXML=ON --config-settings=cmake.define.ITK_USE_SYSTEM_SWIG=ON \
-  "${definitions[@]}"
-log_on_failure module.log auditwheel repair --wheel-dir . linux/itk_voxelmaps-*.whl
+  --config-settings=cmake.define.ITK_USE_SYSTEM_CASTXML=ON --config-settings=cmake.define.ITK_USE_SYSTEM_SWIG=ON
+# The extension modules find the core, which auditwheel puts into the wheel once, next to them.
+LD_LIBRARY_PATH="${root}/build/core" log_on_failure module.log auditwheel repair --wheel-dir . linux/itk_voxelmaps-*.whl
 say "done"
 ls "${work}"/itk_voxelmaps-*.whl

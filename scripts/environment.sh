@@ -1,6 +1,30 @@
-# Sourced by test.sh and demo.sh in the top folder of the checkout: installs what is missing, sets cuda_architecture, and lets
-# the C++ build and the wheel share their object files, since both compile the same engines.
-scripts/install-packages.sh
-cuda_architecture="$(scripts/cuda-architecture.sh)"
-export CCACHE_DIR="${CCACHE_DIR:-${PWD}/build/ccache}"
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+# Sourced by test.sh and demo.sh in the top folder of the checkout.
+mkdir -p build/log
+
+# say TEXT: one line per step, with the seconds since the script started.
+say() { printf '== %s (%s s)\n' "$*" "${SECONDS}"; }
+
+# quietly LOG COMMAND [ARGUMENT...]: keep the output in build/log/LOG.txt; print its end if the command fails.
+quietly() {
+  local log="build/log/$1.txt"
+  shift
+  "$@" >"${log}" 2>&1 || {
+    tail -n 60 "${log}" >&2
+    say "failed: $*; all output is in ${log}" >&2
+    return 1
+  }
+}
+
+# build TARGET...: build targets of the C++ build, all if there are none.
+build() { quietly "build-${1:-all}" cmake --build build --parallel "$(nproc)" ${1:+--target "$@"}; }
+
+# configure [OPTION...]: configure the C++ build for the core that scripts/build-core.sh has built.
+# The same options wherever something is compiled, so that no script makes another one compile again.
+configure() {
+  quietly configure cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DVoxelMapsCore_DIR="${PWD}/build/core" -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \
+    -DVoxelMaps_WARNINGS_AS_ERRORS="$(scripts/warnings-as-errors.sh)" "$@"
+}
+
+say "Packages"
+quietly packages scripts/install-packages.sh

@@ -1,22 +1,36 @@
 #!/usr/bin/env bash
-# Build the wheel, and make build/venv, a Python environment with PyPI's itk, the wheel, and what the tests and examples need.
-# Arguments are those of build-wheel.sh.
+# Make build/venv, a Python environment with PyPI's itk, the wheel, and what the tests and examples need:
+#
+#   python-environment.sh [--packages-only | CMAKE-DEFINITION...]
+#
+#   --packages-only    all but the wheel, which takes the network and not the processors
+#   CMAKE-DEFINITION   see build-wheel.sh, which builds the wheel
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/install-packages.sh scripts/apt-packages-wheel.txt scripts/apt-packages-python.txt
-wheel="$(scripts/build-wheel.sh "$@")"
 
 pip=(build/venv/bin/pip --quiet --disable-pip-version-check install)
+# What pyproject.toml asks for, with the extra `test`; an extra that names another one of this project is resolved here.
+requirements="$(/usr/bin/python3 -c '
+import re, tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+def expand(requirements):
+    for requirement in requirements:
+        own = re.match(project["name"] + r"\[(.*)\]", requirement)
+        for extra in own[1].split(",") if own else ():
+            yield from expand(project["optional-dependencies"][extra])
+        if not own:
+            yield requirement
+print("\n".join(sorted({*project["dependencies"], *expand(project["optional-dependencies"]["test"])})))
+')"
 # An environment outlives the wheel, but not a change of the requirements.
-requirements="$(sed -n '/^dependencies/p; /^\[project.optional-dependencies\]/,/^$/p' pyproject.toml)"
 if [[ "$(cat build/venv/complete.txt 2>/dev/null)" != "${requirements}" ]]; then
   rm -rf build/venv
   /usr/bin/python3 -m venv build/venv
-  "${pip[@]}" "${wheel}[test]"
+  "${pip[@]}" -r /dev/stdin <<<"${requirements}"
   echo "${requirements}" >build/venv/complete.txt
 fi
-"${pip[@]}" --force-reinstall --no-deps "${wheel}"
 
 # PyRadiomics' source package says too little about what it needs. Built for the NumPy of the environment: not from pip's cache,
 # and not with the headers of Debian's NumPy.
@@ -26,3 +40,9 @@ if ! build/venv/bin/python -c "import radiomics" 2>/dev/null &&
       "${pip[@]}" --force-reinstall --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
   echo "PyRadiomics could not be installed (build/pyradiomics.log); the test of the comparison with it is skipped"
 fi
+if [[ "${1:-}" == --packages-only ]]; then
+  exit 0
+fi
+
+wheel="$(scripts/build-wheel.sh "$@")"
+"${pip[@]}" --force-reinstall --no-deps "${wheel}"

@@ -11,4 +11,4 @@ fi
 scripts/python-environment.sh "$@"
 scripts/fetch-data.sh build/data
 VOXELMAPS_DATA="${PWD}/build/data" VOXELMAPS_PROGRAMS="${PWD}/build/examples" PYTHONDONTWRITEBYTECODE=1 \
-  build/venv/bin/python -m pytest
+  build/venv/bin/python -m pytest --numprocesses "$(nproc)"

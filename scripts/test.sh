@@ -1,14 +1,37 @@
 #!/usr/bin/env bash
-# Build everything and run all tests. On a fresh Debian 12 it installs what is missing first. The Python tests run with the
-# wheel and PyPI's itk.
+# Build everything and run all tests; on a fresh Debian 12, install what is missing first. CUDA code is compiled if there is nvcc;
+# its tests are skipped where there is no device.
+#
+#   test.sh [--all] [CTEST-OPTION...]
+#
+#   --all          also build the fuzz targets with Clang and sanitizers, and run each for 20 seconds
+#   CTEST-OPTION   such as -R RunLength; the Python tests run only without any
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+fuzzers=OFF
+if [[ "${1:-}" == --all ]]; then
+  fuzzers=ON
+  shift
+fi
 source scripts/environment.sh
-# The log level hides pages of remarks of Debian's GDCM about programs that nobody needs here.
-cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON \
-  -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON -DVoxelMaps_BUILD_BENCHMARKS=ON \
-  -DVoxelMaps_WARNINGS_AS_ERRORS=ON -DCMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
-cmake --build build --parallel "$(nproc)"
-ctest --test-dir build --output-on-failure "$@"
-scripts/test-python.sh CMAKE_CUDA_ARCHITECTURES="${cuda_architecture}"
+
+say "Core"
+use_cuda=OFF
+if command -v nvcc >/dev/null; then
+  use_cuda=ON
+fi
+quietly core scripts/build-core.sh "VoxelMaps_USE_CUDA=${use_cuda}" "CMAKE_CUDA_ARCHITECTURES=$(scripts/cuda-architecture.sh)"
+
+say "Programs and tests"
+configure -DBUILD_TESTING=ON -DVoxelMaps_BUILD_BENCHMARKS=ON -DVoxelMaps_TEST_FUZZERS="${fuzzers}"
+build
+
+say "C++ tests"
+ctest --test-dir build --parallel "$(nproc)" --output-on-failure "$@"
+
+if [[ $# -eq 0 ]]; then
+  say "Python tests"
+  scripts/test-python.sh
+fi
+say "All tests have passed"

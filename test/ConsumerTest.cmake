@@ -1,5 +1,5 @@
-# Install the build tree BUILD_DIR; then configure, build and run two projects against it: the one in CONSUMER_SOURCE_DIR,
-# and the one that README.md shows, with the program SNIPPET.
+# Install the build trees CORE_BUILD_DIR and BUILD_DIR; then configure, build and run three projects against them: one of the core
+# alone, one of the filters, and the one that README.md shows, with the program SNIPPET.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -30,6 +30,11 @@ endfunction()
 # A prefix from an earlier run could hide a file that is no longer installed.
 file(REMOVE_RECURSE "${WORK_DIR}")
 file(MAKE_DIRECTORY "${WORK_DIR}")
+
+# The core alone, before anything of ITK is in the prefix.
+run("${CMAKE_COMMAND}" --install "${CORE_BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/prefix")
+build_project("${CONSUMER_SOURCE_DIR}/../core-consumer" "${WORK_DIR}/core-build" CoreConsumer core_consumer)
+run("${core_consumer}")
 
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/prefix")
 build_project("${CONSUMER_SOURCE_DIR}" "${WORK_DIR}/build" Consumer consumer)

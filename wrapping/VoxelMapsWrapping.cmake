@@ -1,12 +1,12 @@
 # What the .wrap files of the filters have in common.
 #
-#   voxelmaps_wrap_image_filter(<class> <images> [VECTORS] [SUPERCLASS] [<kind>:<name>...])
+#   voxelmaps_wrap_image_filter(<class> <images> [VECTORS] [SUPERCLASS|2_SUPERCLASSES] [<kind>:<name>...])
 #
 # wraps itk::<class> for input images of every wrapped scalar pixel type in 2D and 3D. <images> lists the other template
 # arguments in ITK's notation, such as IF for Image<float> and VIF for VectorImage<float>. The first one, the output, may have
 # alternatives, such as IUC|IUS. With VIF, input images of double are also wrapped with VID, which computes the same maps in
-# double precision. VECTORS adds input images VectorImage<float>. SUPERCLASS also wraps the direct base class, without a name of its own in Python: for a base class that no
-# other wrapped class has.
+# double precision. VECTORS adds input images VectorImage<float>. SUPERCLASS also wraps the direct base class, without a name
+# of its own in Python: for a base class that no other wrapped class has. 2_SUPERCLASSES also wraps the base class of that one.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
 # instead, from which voxelmaps/_filters.py makes Set<name>() and Get<name>():
@@ -109,10 +109,12 @@ macro(voxelmaps_wrap_image_filter class images)
     set(vector_inputs VIF)
   endif()
   set(wrap_method POINTER)
-  if("SUPERCLASS" IN_LIST options)
-    list(REMOVE_ITEM options SUPERCLASS)
-    set(wrap_method POINTER_WITH_SUPERCLASS)
-  endif()
+  foreach(superclasses SUPERCLASS 2_SUPERCLASSES)
+    if(superclasses IN_LIST options)
+      list(REMOVE_ITEM options ${superclasses})
+      set(wrap_method POINTER_WITH_${superclasses})
+    endif()
+  endforeach()
   itk_wrap_class("itk::${class}" ${wrap_method})
   foreach(dimension ${ITK_WRAP_IMAGE_DIMS})
     if(dimension EQUAL 2 OR dimension EQUAL 3)

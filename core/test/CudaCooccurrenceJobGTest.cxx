@@ -19,7 +19,7 @@
 #include "CudaTestUtilities.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CudaCooccurrenceJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include "GrayToneDifferenceRandomCase.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <gtest/gtest.h>
 

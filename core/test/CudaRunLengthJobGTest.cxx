@@ -19,7 +19,7 @@
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <gtest/gtest.h>
 

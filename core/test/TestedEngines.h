@@ -22,13 +22,13 @@
 
 #include "TestedProcessor.h"
 
-#include "voxelmaps/CudaCooccurrenceJob.h"
-#include "voxelmaps/CudaDependenceJob.h"
-#include "voxelmaps/CudaFirstOrderJob.h"
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
-#include "voxelmaps/CudaRunLengthJob.h"
-#include "voxelmaps/CudaSizeZoneJob.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 #include <functional>
 #include <sstream>

@@ -18,12 +18,9 @@
 #ifndef voxelmaps_CooccurrenceFeatureMapEnums_h
 #define voxelmaps_CooccurrenceFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -106,36 +103,20 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 24;
 
-  /** Abbreviation of a feature, "AC" for Autocorrelation. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Name of a feature in PyRadiomics, "Idm" for InverseDifferenceMoment. */
-  static const char *
-  GetPyRadiomicsName(Feature feature);
-
-  /** Find the feature with this abbreviation, full name, name in PyRadiomics, or name in the manual of the Image
-   * Biomarker Standardisation Initiative with underscores ("joint_maximum"), ignoring case. Returns false if there is
-   * none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
-
-  /** All features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Aggregation value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(CooccurrenceFeatureMapEnums::Aggregation)
+{
+  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
+}
+constexpr auto
+GetEnumeratorNames(CooccurrenceFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortedPairs", "WindowWalk" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_CooccurrenceFeatureMapEnums_h

@@ -68,6 +68,19 @@ struct CooccurrenceJob : TextureFeatureMapJob
  * above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job);
+
+using CudaCooccurrenceOptions = CudaTextureOptions<CooccurrenceFeatureMapEnums::CudaMethod>;
+using CudaCooccurrenceReport = CudaTextureReport<CooccurrenceFeatureMapEnums::CudaMethod>;
+
+/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
+ * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+VoxelMapsCore_EXPORT CudaCooccurrenceReport
+ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options);
+
+/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
+ * number of workers, and the kind of device. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CooccurrenceJob_h

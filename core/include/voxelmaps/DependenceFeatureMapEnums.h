@@ -18,12 +18,9 @@
 #ifndef voxelmaps_DependenceFeatureMapEnums_h
 #define voxelmaps_DependenceFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -78,29 +75,15 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 14;
 
-  /** Abbreviation of a feature, "SDE" for SmallDependenceEmphasis. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration, which is its name in PyRadiomics too. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Find the feature with this abbreviation, full name, or name in the manual of the Image Biomarker Standardisation
-   * Initiative with underscores ("low_dependence_emphasis"), ignoring case. Returns false if there is none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
-
-  /** All features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, DependenceFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, DependenceFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortedDependences", "WindowWalk" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_DependenceFeatureMapEnums_h

@@ -52,6 +52,19 @@ struct DependenceJob : TextureFeatureMapJob
  * except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeDependenceFeatureMaps(const DependenceJob & job);
+
+using CudaDependenceOptions = CudaTextureOptions<DependenceFeatureMapEnums::CudaMethod>;
+using CudaDependenceReport = CudaTextureReport<DependenceFeatureMapEnums::CudaMethod>;
+
+/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
+ * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+VoxelMapsCore_EXPORT CudaDependenceReport
+ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependenceOptions & options);
+
+/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
+ * number of workers, and the kind of device. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const DependenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_DependenceJob_h

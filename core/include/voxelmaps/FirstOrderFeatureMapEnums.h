@@ -18,11 +18,9 @@
 #ifndef voxelmaps_FirstOrderFeatureMapEnums_h
 #define voxelmaps_FirstOrderFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
 #include <vector>
 
 namespace voxelmaps
@@ -82,37 +80,19 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 19;
 
-  /** Abbreviation of a feature, "KUR" for Kurtosis. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Name of a feature in PyRadiomics, "10Percentile" for Percentile10. */
-  static const char *
-  GetPyRadiomicsName(Feature feature);
-
-  /** Find the feature with this abbreviation, full name, name in PyRadiomics, or name in the IBSI's manual with
-   * underscores for spaces and hyphens ("10th_intensity_percentile"), ignoring case. Returns false if there is none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 
   /** The features that PyRadiomics computes unless told otherwise: all but StandardDeviation. */
   static std::vector<Feature>
   GetPyRadiomicsFeatures();
-
-  /** All nineteen features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FirstOrderFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FirstOrderFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(FirstOrderFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortingNetwork", "RadixSelection" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_FirstOrderFeatureMapEnums_h

@@ -19,9 +19,9 @@
 #define voxelmaps_FuzzyConnectednessEnums_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
 
 #include <cstdint>
-#include <iosfwd>
 
 namespace voxelmaps
 {
@@ -110,15 +110,28 @@ public:
   };
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FuzzyConnectednessEnums::AffinityFunction value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FuzzyConnectednessEnums::Adjacency value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FuzzyConnectednessEnums::Method value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, FuzzyConnectednessEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(FuzzyConnectednessEnums::AffinityFunction)
+{
+  return MakeEnumeratorNames({ "GeometricMean", "WeightedSum", "Minimum", "Homogeneity", "AbsoluteDifference" },
+                             "invalid affinity function");
+}
+constexpr auto
+GetEnumeratorNames(FuzzyConnectednessEnums::Adjacency)
+{
+  return MakeEnumeratorNames({ "Face", "FaceEdge", "Full" }, "invalid adjacency");
+}
+constexpr auto
+GetEnumeratorNames(FuzzyConnectednessEnums::Method)
+{
+  return MakeEnumeratorNames({ "Automatic", "Queue", "Buckets", "Tiles", "Hierarchy" }, "invalid method");
+}
+constexpr auto
+GetEnumeratorNames(FuzzyConnectednessEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "ActiveTiles", "Hierarchy" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_FuzzyConnectednessEnums_h

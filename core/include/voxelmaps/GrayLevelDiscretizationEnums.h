@@ -19,9 +19,9 @@
 #define voxelmaps_GrayLevelDiscretizationEnums_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
 
 #include <cstdint>
-#include <iosfwd>
 
 namespace voxelmaps
 {
@@ -72,11 +72,18 @@ public:
   };
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, GrayLevelDiscretizationEnums::Method value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, GrayLevelDiscretizationEnums::RangeSource value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(GrayLevelDiscretizationEnums::Method)
+{
+  return MakeEnumeratorNames(
+    { "FixedBinNumber", "FixedBinSize", "FixedBinSizeAtMultiples", "Identity", "Levels", "Edges" }, "invalid method");
+}
+constexpr auto
+GetEnumeratorNames(GrayLevelDiscretizationEnums::RangeSource)
+{
+  return MakeEnumeratorNames({ "Given", "Image", "Mask" }, "invalid range source");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayLevelDiscretizationEnums_h

@@ -18,12 +18,9 @@
 #ifndef voxelmaps_GrayToneDifferenceFeatureMapEnums_h
 #define voxelmaps_GrayToneDifferenceFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -69,33 +66,15 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 5;
 
-  /** Abbreviation of a feature, "COA" for Coarseness. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Name of a feature in PyRadiomics, which is its full name. */
-  static const char *
-  GetPyRadiomicsName(Feature feature);
-
-  /** Find the feature with this abbreviation or full name, which is also that of PyRadiomics and of the Image Biomarker
-   * Standardisation Initiative, ignoring case. Returns false if there is none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
-
-  /** All features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(GrayToneDifferenceFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "LevelTables", "WindowWalk" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayToneDifferenceFeatureMapEnums_h

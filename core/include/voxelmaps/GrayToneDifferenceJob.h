@@ -51,6 +51,20 @@ struct GrayToneDifferenceJob : TextureFeatureMapJob
  * except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job);
+
+using CudaGrayToneDifferenceOptions = CudaTextureOptions<GrayToneDifferenceFeatureMapEnums::CudaMethod>;
+using CudaGrayToneDifferenceReport = CudaTextureReport<GrayToneDifferenceFeatureMapEnums::CudaMethod>;
+
+/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
+ * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+VoxelMapsCore_EXPORT CudaGrayToneDifferenceReport
+ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         job,
+                                         const CudaGrayToneDifferenceOptions & options);
+
+/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
+ * number of workers, and the kind of device. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const GrayToneDifferenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayToneDifferenceJob_h

@@ -19,9 +19,9 @@
 #define voxelmaps_RelativeFuzzyConnectednessEnums_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
 
 #include <cstdint>
-#include <iosfwd>
 
 namespace voxelmaps
 {
@@ -75,13 +75,22 @@ public:
   };
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::Competition value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::TieRule value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RelativeFuzzyConnectednessEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(RelativeFuzzyConnectednessEnums::Competition)
+{
+  return MakeEnumeratorNames({ "Relative", "Iterative" }, "invalid competition");
+}
+constexpr auto
+GetEnumeratorNames(RelativeFuzzyConnectednessEnums::TieRule)
+{
+  return MakeEnumeratorNames({ "Background", "LowestLabel" }, "invalid tie rule");
+}
+constexpr auto
+GetEnumeratorNames(RelativeFuzzyConnectednessEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "Hierarchy" }, "invalid CUDA method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_RelativeFuzzyConnectednessEnums_h

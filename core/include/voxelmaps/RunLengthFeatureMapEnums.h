@@ -18,11 +18,9 @@
 #ifndef voxelmaps_RunLengthFeatureMapEnums_h
 #define voxelmaps_RunLengthFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
 #include <vector>
 
 namespace voxelmaps
@@ -103,34 +101,25 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 16;
 
-  /** Abbreviation of a feature, "SRE" for ShortRunEmphasis. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Find the feature with this abbreviation or full name, ignoring case. Returns false if there is none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 
   /** The eleven features of Zhang et al. (2019): the default of the filter. */
   static std::vector<Feature>
   GetElevenFeatures();
-
-  /** All sixteen features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::Aggregation value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(RunLengthFeatureMapEnums::Aggregation)
+{
+  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
+}
+constexpr auto
+GetEnumeratorNames(RunLengthFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortReduce", "WindowWalk", "WindowWord", "BoxSums", "SlidingWindow" },
+                             "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_RunLengthFeatureMapEnums_h

@@ -63,6 +63,30 @@ struct RunLengthJob : TextureFeatureMapJob
  * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
+
+using CudaRunLengthOptions = CudaTextureOptions<RunLengthFeatureMapEnums::CudaMethod>;
+
+/** \class CudaRunLengthReport
+ * \brief How the CUDA engine computed a job.
+ *
+ * \ingroup VoxelMaps
+ */
+struct CudaRunLengthReport : CudaTextureReport<RunLengthFeatureMapEnums::CudaMethod>
+{
+  /** Kernel time that SortReduce spent on matrices and on features; 0 with other methods. */
+  double matricesMilliseconds{ 0.0 };
+  double featuresMilliseconds{ 0.0 };
+};
+
+/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
+ * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+VoxelMapsCore_EXPORT CudaRunLengthReport
+ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
+
+/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
+ * number of workers, and the kind of device. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const RunLengthJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RunLengthJob_h

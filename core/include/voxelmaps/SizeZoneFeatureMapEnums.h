@@ -18,12 +18,9 @@
 #ifndef voxelmaps_SizeZoneFeatureMapEnums_h
 #define voxelmaps_SizeZoneFeatureMapEnums_h
 
-#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/FeatureTable.h"
 
 #include <cstdint>
-#include <iosfwd>
-#include <string>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -92,35 +89,20 @@ public:
 
   static constexpr unsigned int NumberOfFeatures = 16;
 
-  /** Abbreviation of a feature, "SAE" for SmallAreaEmphasis. */
-  static const char *
-  GetAbbreviation(Feature feature);
-
-  /** Full name of a feature as spelled in the enumeration. */
-  static const char *
-  GetName(Feature feature);
-
-  /** Name of a feature in PyRadiomics, which is its full name. */
-  static const char *
-  GetPyRadiomicsName(Feature feature);
-
-  /** Find the feature with this abbreviation, full name, or name in the IBSI's manual with underscores for spaces and
-   * hyphens ("small_zone_emphasis"), ignoring case. Returns false if there is none. */
-  static bool
-  FindFeature(const std::string & name, Feature & feature);
-
-  /** All sixteen features, in the order of the enumeration. */
-  static std::vector<Feature>
-  GetAllFeatures();
+  VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::Feature value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::Connectivity value);
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, SizeZoneFeatureMapEnums::CudaMethod value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(SizeZoneFeatureMapEnums::Connectivity)
+{
+  return MakeEnumeratorNames({ "Full", "InPlane" }, "invalid connectivity");
+}
+constexpr auto
+GetEnumeratorNames(SizeZoneFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "UnionFind" }, "invalid method");
+}
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneFeatureMapEnums_h

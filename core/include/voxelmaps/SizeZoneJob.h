@@ -46,6 +46,19 @@ struct SizeZoneJob : TextureFeatureMapJob
  * except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeSizeZoneFeatureMaps(const SizeZoneJob & job);
+
+using CudaSizeZoneOptions = CudaTextureOptions<SizeZoneFeatureMapEnums::CudaMethod>;
+using CudaSizeZoneReport = CudaTextureReport<SizeZoneFeatureMapEnums::CudaMethod>;
+
+/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
+ * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+VoxelMapsCore_EXPORT CudaSizeZoneReport
+ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options);
+
+/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
+ * number of workers, and the kind of device. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneJob_h

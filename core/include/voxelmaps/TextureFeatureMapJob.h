@@ -73,6 +73,31 @@ struct TextureFeatureMapJob
   JobExecution execution;
 };
 
+/** \class CudaTextureOptions
+ * \brief Options of the CUDA engine of a texture class. They do not affect the result.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TMethod>
+struct CudaTextureOptions : CudaOptions
+{
+  using Method = TMethod;
+
+  Method method{ Method::Automatic };
+};
+
+/** \class CudaTextureReport
+ * \brief How the CUDA engine of a texture class computed a job.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TMethod>
+struct CudaTextureReport : CudaReport
+{
+  /** Automatic only if the output region is empty. */
+  TMethod method{ TMethod::Automatic };
+};
+
 /** The widest instruction set that the CPU engines can use on this processor. */
 VoxelMapsCore_EXPORT InstructionSet
 GetWidestInstructionSet();

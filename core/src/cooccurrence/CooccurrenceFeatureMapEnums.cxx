@@ -17,119 +17,40 @@
  *=========================================================================*/
 #include "voxelmaps/CooccurrenceFeatureMapEnums.h"
 
-#include "texture/FeatureNames.h"
-
-#include <ostream>
-
 namespace voxelmaps
 {
-namespace
+const FeatureTable &
+CooccurrenceFeatureMapEnums::GetFeatureTable()
 {
-// In the order of the enumeration.
-constexpr FeatureNames cooccurrenceFeatures[CooccurrenceFeatureMapEnums::NumberOfFeatures] = {
-  { "AC", "Autocorrelation", "Autocorrelation", "autocorrelation" },
-  { "CP", "ClusterProminence", "ClusterProminence", "cluster_prominence" },
-  { "CS", "ClusterShade", "ClusterShade", "cluster_shade" },
-  { "CT", "ClusterTendency", "ClusterTendency", "cluster_tendency" },
-  { "CON", "Contrast", "Contrast", "contrast" },
-  { "COR", "Correlation", "Correlation", "correlation" },
-  { "DA", "DifferenceAverage", "DifferenceAverage", "difference_average" },
-  { "DE", "DifferenceEntropy", "DifferenceEntropy", "difference_entropy" },
-  { "DV", "DifferenceVariance", "DifferenceVariance", "difference_variance" },
-  { "ID", "InverseDifference", "Id", "inverse_difference" },
-  { "IDM", "InverseDifferenceMoment", "Idm", "inverse_difference_moment" },
-  { "IDMN", "InverseDifferenceMomentNormalized", "Idmn", "normalised_inverse_difference_moment" },
-  { "IDN", "InverseDifferenceNormalized", "Idn", "normalised_inverse_difference" },
-  { "IMC1", "InformationalMeasureOfCorrelation1", "Imc1", "first_measure_of_information_correlation" },
-  { "IMC2", "InformationalMeasureOfCorrelation2", "Imc2", "second_measure_of_information_correlation" },
-  { "IV", "InverseVariance", "InverseVariance", "inverse_variance" },
-  { "JA", "JointAverage", "JointAverage", "joint_average" },
-  { "JEN", "JointEnergy", "JointEnergy", "angular_second_moment" },
-  { "JE", "JointEntropy", "JointEntropy", "joint_entropy" },
-  { "MP", "MaximumProbability", "MaximumProbability", "joint_maximum" },
-  { "SA", "SumAverage", "SumAverage", "sum_average" },
-  { "SE", "SumEntropy", "SumEntropy", "sum_entropy" },
-  { "SS", "SumSquares", "SumSquares", "joint_variance" },
-  { "MCC", "MaximalCorrelationCoefficient", "MCC" },
-};
-
-// Second names that the IBSI has for features, and names of these.
-constexpr const char * secondNames[][2] = {
-  { "sum_variance", "ClusterTendency" },
-  { "dissimilarity", "DifferenceAverage" },
-};
-} // namespace
-
-const char *
-CooccurrenceFeatureMapEnums::GetAbbreviation(Feature feature)
-{
-  return GetFeatureNames(cooccurrenceFeatures, feature).abbreviation;
-}
-
-const char *
-CooccurrenceFeatureMapEnums::GetName(Feature feature)
-{
-  return GetFeatureNames(cooccurrenceFeatures, feature).name;
-}
-
-const char *
-CooccurrenceFeatureMapEnums::GetPyRadiomicsName(Feature feature)
-{
-  return GetFeatureNames(cooccurrenceFeatures, feature).pyRadiomicsName;
-}
-
-bool
-CooccurrenceFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
-{
-  for (const auto & second : secondNames)
-  {
-    if (EqualIgnoringCase(name, second[0]))
+  static const FeatureTable table(
     {
-      return FindFeature(second[1], feature);
-    }
-  }
-  return FindFeatureByName(cooccurrenceFeatures, name, feature);
-}
-
-std::vector<CooccurrenceFeatureMapEnums::Feature>
-CooccurrenceFeatureMapEnums::GetAllFeatures()
-{
-  return GetFirstFeatures<Feature>(NumberOfFeatures);
-}
-
-std::ostream &
-operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Feature value)
-{
-  return out << CooccurrenceFeatureMapEnums::GetName(value);
-}
-
-std::ostream &
-operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::Aggregation value)
-{
-  switch (value)
-  {
-    case CooccurrenceFeatureMapEnums::Aggregation::PerDirection:
-      return out << "PerDirection";
-    case CooccurrenceFeatureMapEnums::Aggregation::Average:
-      return out << "Average";
-    case CooccurrenceFeatureMapEnums::Aggregation::Merge:
-      return out << "Merge";
-  }
-  return out << "invalid aggregation";
-}
-
-std::ostream &
-operator<<(std::ostream & out, CooccurrenceFeatureMapEnums::CudaMethod value)
-{
-  switch (value)
-  {
-    case CooccurrenceFeatureMapEnums::CudaMethod::Automatic:
-      return out << "Automatic";
-    case CooccurrenceFeatureMapEnums::CudaMethod::SortedPairs:
-      return out << "SortedPairs";
-    case CooccurrenceFeatureMapEnums::CudaMethod::WindowWalk:
-      return out << "WindowWalk";
-  }
-  return out << "invalid method";
+      { "AC", "Autocorrelation", "", "autocorrelation" },
+      { "CP", "ClusterProminence", "", "cluster_prominence" },
+      { "CS", "ClusterShade", "", "cluster_shade" },
+      { "CT", "ClusterTendency", "", "cluster_tendency" },
+      { "CON", "Contrast", "", "contrast" },
+      { "COR", "Correlation", "", "correlation" },
+      { "DA", "DifferenceAverage", "", "difference_average" },
+      { "DE", "DifferenceEntropy", "", "difference_entropy" },
+      { "DV", "DifferenceVariance", "", "difference_variance" },
+      { "ID", "InverseDifference", "Id", "inverse_difference" },
+      { "IDM", "InverseDifferenceMoment", "Idm", "inverse_difference_moment" },
+      { "IDMN", "InverseDifferenceMomentNormalized", "Idmn", "normalised_inverse_difference_moment" },
+      { "IDN", "InverseDifferenceNormalized", "Idn", "normalised_inverse_difference" },
+      { "IMC1", "InformationalMeasureOfCorrelation1", "Imc1", "first_measure_of_information_correlation" },
+      { "IMC2", "InformationalMeasureOfCorrelation2", "Imc2", "second_measure_of_information_correlation" },
+      { "IV", "InverseVariance", "", "inverse_variance" },
+      { "JA", "JointAverage", "", "joint_average" },
+      { "JEN", "JointEnergy", "", "angular_second_moment" },
+      { "JE", "JointEntropy", "", "joint_entropy" },
+      { "MP", "MaximumProbability", "", "joint_maximum" },
+      { "SA", "SumAverage", "", "sum_average" },
+      { "SE", "SumEntropy", "", "sum_entropy" },
+      { "SS", "SumSquares", "", "joint_variance" },
+      { "MCC", "MaximalCorrelationCoefficient", "MCC" },
+    },
+    // Second names that the IBSI has for features.
+    { { "sum_variance", "ClusterTendency" }, { "dissimilarity", "DifferenceAverage" } });
+  return table;
 }
 } // namespace voxelmaps

@@ -19,7 +19,6 @@
 
 #include "common/FixedPoint.h"
 #include "cooccurrence/MaximalCorrelation.h"
-#include "texture/TaskFeatures.h"
 #include "common/ParallelFor.h"
 
 #include <algorithm>

@@ -19,24 +19,19 @@
 #define CooccurrencePlan_h
 
 #include "cooccurrence/CooccurrenceTask.h"
+#include "texture/TexturePlan.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class CooccurrencePlan
+/** The plan of a CooccurrenceJob. */
+class CooccurrencePlan : public TexturePlan<CooccurrenceTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit CooccurrencePlan(const CooccurrenceJob & job);
-  CooccurrencePlan(const CooccurrencePlan &) = delete;
-  CooccurrencePlan &
-  operator=(const CooccurrencePlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  CooccurrenceTask task{};
 
   // The tables of the task.
   std::vector<PairOffset>   offsets;

@@ -29,17 +29,12 @@ namespace voxelmaps
 {
 /** A CooccurrenceJob, or a slab of one, as all engines and kernels see it. CooccurrencePlan makes it and owns its
  * tables. */
-struct CooccurrenceTask : TextureTask
+struct CooccurrenceTask : FeatureTask<CooccurrenceFeatureMapEnums>
 {
-  using Feature = CooccurrenceJob::Feature;
   using Aggregation = CooccurrenceJob::Aggregation;
-
-  static constexpr int maxFeatures = CooccurrenceFeatureMapEnums::NumberOfFeatures;
 
   int                numberOfOffsets;
   const PairOffset * offsets;
-  int                numberOfFeatures;
-  Feature            features[maxFeatures];
   Aggregation        aggregation;
   /** Value of features of a matrix without pairs; NaN is the quiet one without sign. */
   double emptyValue;

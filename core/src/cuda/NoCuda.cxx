@@ -16,15 +16,15 @@
  *
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
-#include "voxelmaps/CudaCooccurrenceJob.h"
-#include "voxelmaps/CudaDependenceJob.h"
+#include "voxelmaps/CooccurrenceJob.h"
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaFirstOrderJob.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
-#include "voxelmaps/CudaRunLengthJob.h"
-#include "voxelmaps/CudaSizeZoneJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 namespace voxelmaps
 {
@@ -86,107 +86,30 @@ CudaDevices::GetDriverVersion()
   return 0;
 }
 
-CudaCooccurrenceReport
-ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob &, const CudaCooccurrenceOptions &)
-{
-  throw EngineError(reason);
-}
+#define VOXELMAPS_NO_CUDA_ENGINE(name, function)                                                                       \
+  Cuda##name##Report function(const name##Job &, const Cuda##name##Options &)                                          \
+  {                                                                                                                    \
+    throw EngineError(reason);                                                                                         \
+  }                                                                                                                    \
+  bool IsCpuFaster(const name##Job &, const CudaOptions &)                                                             \
+  {                                                                                                                    \
+    return true;                                                                                                       \
+  }                                                                                                                    \
+  static_assert(true, "ends with a semicolon")
 
-bool
-IsCpuFaster(const CooccurrenceJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaDependenceReport
-ComputeDependenceFeatureMapsCuda(const DependenceJob &, const CudaDependenceOptions &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const DependenceJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaFirstOrderReport
-ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob &, const CudaFirstOrderOptions &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const FirstOrderJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaGrayToneDifferenceReport
-ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &, const CudaGrayToneDifferenceOptions &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const GrayToneDifferenceJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
-                                      const CudaRelativeFuzzyConnectednessOptions &)
-{
-  throw EngineError(reason);
-}
+VOXELMAPS_NO_CUDA_ENGINE(Cooccurrence, ComputeCooccurrenceFeatureMapsCuda);
+VOXELMAPS_NO_CUDA_ENGINE(Dependence, ComputeDependenceFeatureMapsCuda);
+VOXELMAPS_NO_CUDA_ENGINE(FirstOrder, ComputeFirstOrderFeatureMapsCuda);
+VOXELMAPS_NO_CUDA_ENGINE(FuzzyConnectedness, ComputeFuzzyConnectednessCuda);
+VOXELMAPS_NO_CUDA_ENGINE(GrayToneDifference, ComputeGrayToneDifferenceFeatureMapsCuda);
+VOXELMAPS_NO_CUDA_ENGINE(RelativeFuzzyConnectedness, ComputeRelativeFuzzyConnectednessCuda);
+VOXELMAPS_NO_CUDA_ENGINE(RunLength, ComputeRunLengthFeatureMapsCuda);
+VOXELMAPS_NO_CUDA_ENGINE(SizeZone, ComputeSizeZoneFeatureMapsCuda);
 
 CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
                                       const CudaRelativeFuzzyConnectednessOptions &,
                                       RelativeFuzzyConnectednessHierarchy &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const RelativeFuzzyConnectednessJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaRunLengthReport
-ComputeRunLengthFeatureMapsCuda(const RunLengthJob &, const CudaRunLengthOptions &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const RunLengthJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaSizeZoneReport
-ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob &, const CudaSizeZoneOptions &)
-{
-  throw EngineError(reason);
-}
-
-bool
-IsCpuFaster(const SizeZoneJob &, const CudaOptions &)
-{
-  return true;
-}
-
-bool
-IsCpuFaster(const FuzzyConnectednessJob &, const CudaOptions &)
-{
-  return true;
-}
-
-CudaFuzzyConnectednessReport
-ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
 {
   throw EngineError(reason);
 }

@@ -17,75 +17,27 @@
  *=========================================================================*/
 #include "voxelmaps/DependenceFeatureMapEnums.h"
 
-#include "texture/FeatureNames.h"
-
-#include <ostream>
-
 namespace voxelmaps
 {
-namespace
+const FeatureTable &
+DependenceFeatureMapEnums::GetFeatureTable()
 {
-// In the order of the enumeration.
-constexpr FeatureNames dependenceFeatures[DependenceFeatureMapEnums::NumberOfFeatures] = {
-  { "SDE", "SmallDependenceEmphasis", "", "low_dependence_emphasis" },
-  { "LDE", "LargeDependenceEmphasis", "", "high_dependence_emphasis" },
-  { "GLN", "GrayLevelNonUniformity", "", "grey_level_non_uniformity" },
-  { "DN", "DependenceNonUniformity", "", "dependence_count_non_uniformity" },
-  { "DNN", "DependenceNonUniformityNormalized", "", "normalised_dependence_count_non_uniformity" },
-  { "GLV", "GrayLevelVariance", "", "grey_level_variance" },
-  { "DV", "DependenceVariance", "", "dependence_count_variance" },
-  { "DE", "DependenceEntropy", "", "dependence_count_entropy" },
-  { "LGLE", "LowGrayLevelEmphasis", "", "low_grey_level_count_emphasis" },
-  { "HGLE", "HighGrayLevelEmphasis", "", "high_grey_level_count_emphasis" },
-  { "SDLGLE", "SmallDependenceLowGrayLevelEmphasis", "", "low_dependence_low_grey_level_emphasis" },
-  { "SDHGLE", "SmallDependenceHighGrayLevelEmphasis", "", "low_dependence_high_grey_level_emphasis" },
-  { "LDLGLE", "LargeDependenceLowGrayLevelEmphasis", "", "high_dependence_low_grey_level_emphasis" },
-  { "LDHGLE", "LargeDependenceHighGrayLevelEmphasis", "", "high_dependence_high_grey_level_emphasis" },
-};
-} // namespace
-
-const char *
-DependenceFeatureMapEnums::GetAbbreviation(Feature feature)
-{
-  return GetFeatureNames(dependenceFeatures, feature).abbreviation;
-}
-
-const char *
-DependenceFeatureMapEnums::GetName(Feature feature)
-{
-  return GetFeatureNames(dependenceFeatures, feature).name;
-}
-
-bool
-DependenceFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
-{
-  return FindFeatureByName(dependenceFeatures, name, feature);
-}
-
-std::vector<DependenceFeatureMapEnums::Feature>
-DependenceFeatureMapEnums::GetAllFeatures()
-{
-  return GetFirstFeatures<Feature>(NumberOfFeatures);
-}
-
-std::ostream &
-operator<<(std::ostream & out, DependenceFeatureMapEnums::Feature value)
-{
-  return out << DependenceFeatureMapEnums::GetName(value);
-}
-
-std::ostream &
-operator<<(std::ostream & out, DependenceFeatureMapEnums::CudaMethod value)
-{
-  switch (value)
-  {
-    case DependenceFeatureMapEnums::CudaMethod::Automatic:
-      return out << "Automatic";
-    case DependenceFeatureMapEnums::CudaMethod::SortedDependences:
-      return out << "SortedDependences";
-    case DependenceFeatureMapEnums::CudaMethod::WindowWalk:
-      return out << "WindowWalk";
-  }
-  return out << "invalid method";
+  static const FeatureTable table({
+    { "SDE", "SmallDependenceEmphasis", "", "low_dependence_emphasis" },
+    { "LDE", "LargeDependenceEmphasis", "", "high_dependence_emphasis" },
+    { "GLN", "GrayLevelNonUniformity", "", "grey_level_non_uniformity" },
+    { "DN", "DependenceNonUniformity", "", "dependence_count_non_uniformity" },
+    { "DNN", "DependenceNonUniformityNormalized", "", "normalised_dependence_count_non_uniformity" },
+    { "GLV", "GrayLevelVariance", "", "grey_level_variance" },
+    { "DV", "DependenceVariance", "", "dependence_count_variance" },
+    { "DE", "DependenceEntropy", "", "dependence_count_entropy" },
+    { "LGLE", "LowGrayLevelEmphasis", "", "low_grey_level_count_emphasis" },
+    { "HGLE", "HighGrayLevelEmphasis", "", "high_grey_level_count_emphasis" },
+    { "SDLGLE", "SmallDependenceLowGrayLevelEmphasis", "", "low_dependence_low_grey_level_emphasis" },
+    { "SDHGLE", "SmallDependenceHighGrayLevelEmphasis", "", "low_dependence_high_grey_level_emphasis" },
+    { "LDLGLE", "LargeDependenceLowGrayLevelEmphasis", "", "high_dependence_low_grey_level_emphasis" },
+    { "LDHGLE", "LargeDependenceHighGrayLevelEmphasis", "", "high_dependence_high_grey_level_emphasis" },
+  });
+  return table;
 }
 } // namespace voxelmaps

@@ -17,7 +17,6 @@
  *=========================================================================*/
 #include "dependence/DependencePlan.h"
 
-#include "texture/TaskFeatures.h"
 #include "common/ParallelFor.h"
 
 #include <algorithm>

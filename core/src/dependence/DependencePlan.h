@@ -20,23 +20,18 @@
 
 #include "dependence/DependenceTask.h"
 #include "texture/SizeMatrixPlan.h"
+#include "texture/TexturePlan.h"
 
 #include <vector>
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class DependencePlan
+/** The plan of a DependenceJob. */
+class DependencePlan : public TexturePlan<DependenceTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit DependencePlan(const DependenceJob & job);
-  DependencePlan(const DependencePlan &) = delete;
-  DependencePlan &
-  operator=(const DependencePlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  DependenceTask task{};
 
   // The tables of the task.
   std::vector<PairOffset> offsets;

@@ -31,19 +31,13 @@ namespace voxelmaps
  *
  * Every voxel of a window that has a level is an entry of the matrix of the window: its size is 1 + the number of its
  * dependent neighbors in the window. */
-struct DependenceTask : TextureTask
+struct DependenceTask : FeatureTask<DependenceFeatureMapEnums>
 {
-  using Feature = DependenceJob::Feature;
-
-  static constexpr int maxFeatures = DependenceFeatureMapEnums::NumberOfFeatures;
-
   /** The offsets that a window can hold. */
   int                numberOfOffsets;
   const PairOffset * offsets;
   /** At most numberOfGrayLevels. */
-  int     alpha;
-  int     numberOfFeatures;
-  Feature features[maxFeatures];
+  int alpha;
   /** The same features of a matrix by level and size. */
   SizeMatrixFeature matrixFeatures[maxFeatures];
   /** Voxels of a window that is not clipped, and the greatest size of an entry. */

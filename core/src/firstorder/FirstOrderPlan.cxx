@@ -18,7 +18,6 @@
 #include "firstorder/FirstOrderPlan.h"
 
 #include "common/FixedPoint.h"
-#include "texture/TaskFeatures.h"
 #include "common/ParallelFor.h"
 
 #include <cmath>

@@ -19,24 +19,19 @@
 #define FirstOrderPlan_h
 
 #include "firstorder/FirstOrderTask.h"
+#include "texture/TexturePlan.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class FirstOrderPlan
+/** The plan of a FirstOrderJob. */
+class FirstOrderPlan : public TexturePlan<FirstOrderTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit FirstOrderPlan(const FirstOrderJob & job);
-  FirstOrderPlan(const FirstOrderPlan &) = delete;
-  FirstOrderPlan &
-  operator=(const FirstOrderPlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  FirstOrderTask task{};
 
   /** The table of the task. */
   std::vector<std::int64_t> entropyTable;

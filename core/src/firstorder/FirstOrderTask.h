@@ -26,16 +26,10 @@
 namespace voxelmaps
 {
 /** A FirstOrderJob, or a slab of one, as all engines and kernels see it. FirstOrderPlan makes it and owns its table. */
-struct FirstOrderTask : TextureTask
+struct FirstOrderTask : FeatureTask<FirstOrderFeatureMapEnums>
 {
-  using Feature = FirstOrderJob::Feature;
-
-  static constexpr int maxFeatures = FirstOrderFeatureMapEnums::NumberOfFeatures;
-
-  int     numberOfFeatures;
-  Feature features[maxFeatures];
-  double  voxelArrayShift;
-  double  voxelVolume;
+  double voxelArrayShift;
+  double voxelVolume;
   /** Number of voxels of a window that is not clipped. */
   int windowVoxels;
 

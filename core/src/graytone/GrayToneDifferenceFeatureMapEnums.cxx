@@ -17,72 +17,18 @@
  *=========================================================================*/
 #include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
 
-#include "texture/FeatureNames.h"
-
-#include <ostream>
-
 namespace voxelmaps
 {
-namespace
+const FeatureTable &
+GrayToneDifferenceFeatureMapEnums::GetFeatureTable()
 {
-// In the order of the enumeration.
-constexpr FeatureNames grayToneDifferenceFeatures[GrayToneDifferenceFeatureMapEnums::NumberOfFeatures] = {
-  { "BUS", "Busyness", "Busyness", "busyness" },       //
-  { "COA", "Coarseness", "Coarseness", "coarseness" }, //
-  { "COM", "Complexity", "Complexity", "complexity" }, //
-  { "CON", "Contrast", "Contrast", "contrast" },       //
-  { "STR", "Strength", "Strength", "strength" },
-};
-} // namespace
-
-const char *
-GrayToneDifferenceFeatureMapEnums::GetAbbreviation(Feature feature)
-{
-  return GetFeatureNames(grayToneDifferenceFeatures, feature).abbreviation;
-}
-
-const char *
-GrayToneDifferenceFeatureMapEnums::GetName(Feature feature)
-{
-  return GetFeatureNames(grayToneDifferenceFeatures, feature).name;
-}
-
-const char *
-GrayToneDifferenceFeatureMapEnums::GetPyRadiomicsName(Feature feature)
-{
-  return GetFeatureNames(grayToneDifferenceFeatures, feature).pyRadiomicsName;
-}
-
-bool
-GrayToneDifferenceFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
-{
-  return FindFeatureByName(grayToneDifferenceFeatures, name, feature);
-}
-
-std::vector<GrayToneDifferenceFeatureMapEnums::Feature>
-GrayToneDifferenceFeatureMapEnums::GetAllFeatures()
-{
-  return GetFirstFeatures<Feature>(NumberOfFeatures);
-}
-
-std::ostream &
-operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::Feature value)
-{
-  return out << GrayToneDifferenceFeatureMapEnums::GetName(value);
-}
-
-std::ostream &
-operator<<(std::ostream & out, GrayToneDifferenceFeatureMapEnums::CudaMethod value)
-{
-  switch (value)
-  {
-    case GrayToneDifferenceFeatureMapEnums::CudaMethod::Automatic:
-      return out << "Automatic";
-    case GrayToneDifferenceFeatureMapEnums::CudaMethod::LevelTables:
-      return out << "LevelTables";
-    case GrayToneDifferenceFeatureMapEnums::CudaMethod::WindowWalk:
-      return out << "WindowWalk";
-  }
-  return out << "invalid method";
+  static const FeatureTable table({
+    { "BUS", "Busyness", "", "busyness" },
+    { "COA", "Coarseness", "", "coarseness" },
+    { "COM", "Complexity", "", "complexity" },
+    { "CON", "Contrast", "", "contrast" },
+    { "STR", "Strength", "", "strength" },
+  });
+  return table;
 }
 } // namespace voxelmaps

@@ -19,24 +19,19 @@
 #define GrayToneDifferencePlan_h
 
 #include "graytone/GrayToneDifferenceTask.h"
+#include "texture/TexturePlan.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class GrayToneDifferencePlan
+/** The plan of a GrayToneDifferenceJob. */
+class GrayToneDifferencePlan : public TexturePlan<GrayToneDifferenceTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit GrayToneDifferencePlan(const GrayToneDifferenceJob & job);
-  GrayToneDifferencePlan(const GrayToneDifferencePlan &) = delete;
-  GrayToneDifferencePlan &
-  operator=(const GrayToneDifferencePlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  GrayToneDifferenceTask task{};
 
   // The tables of the task.
   std::vector<PairOffset>    offsets;

@@ -28,15 +28,9 @@ namespace voxelmaps
 {
 /** A GrayToneDifferenceJob, or a slab of one, as all engines and kernels see it. GrayToneDifferencePlan makes it and
  * owns its tables. */
-struct GrayToneDifferenceTask : TextureTask
+struct GrayToneDifferenceTask : FeatureTask<GrayToneDifferenceFeatureMapEnums>
 {
-  using Feature = GrayToneDifferenceJob::Feature;
-
-  static constexpr int maxFeatures = GrayToneDifferenceFeatureMapEnums::NumberOfFeatures;
-
-  int     numberOfFeatures;
-  Feature features[maxFeatures];
-  bool    countVoxelsWithoutNeighbors;
+  bool countVoxelsWithoutNeighbors;
 
   /** Those that are shorter than the window, one of each opposite pair. */
   int                numberOfOffsets;

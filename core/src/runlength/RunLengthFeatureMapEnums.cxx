@@ -17,104 +17,35 @@
  *=========================================================================*/
 #include "voxelmaps/RunLengthFeatureMapEnums.h"
 
-#include "texture/FeatureNames.h"
-
-#include <ostream>
-
 namespace voxelmaps
 {
-namespace
+const FeatureTable &
+RunLengthFeatureMapEnums::GetFeatureTable()
 {
-// In the order of the enumeration.
-constexpr FeatureNames runLengthFeatures[RunLengthFeatureMapEnums::NumberOfFeatures] = {
-  { "SRE", "ShortRunEmphasis" },
-  { "LRE", "LongRunEmphasis" },
-  { "GLN", "GrayLevelNonUniformity" },
-  { "RLN", "RunLengthNonUniformity" },
-  { "RP", "RunPercentage" },
-  { "LGRE", "LowGrayLevelRunEmphasis" },
-  { "HGRE", "HighGrayLevelRunEmphasis" },
-  { "SRLGE", "ShortRunLowGrayLevelEmphasis" },
-  { "SRHGE", "ShortRunHighGrayLevelEmphasis" },
-  { "LRLGE", "LongRunLowGrayLevelEmphasis" },
-  { "LRHGE", "LongRunHighGrayLevelEmphasis" },
-  { "GLNN", "GrayLevelNonUniformityNormalized" },
-  { "RLNN", "RunLengthNonUniformityNormalized" },
-  { "GLV", "GrayLevelVariance" },
-  { "RV", "RunVariance" },
-  { "RE", "RunEntropy" },
-};
-} // namespace
-
-const char *
-RunLengthFeatureMapEnums::GetAbbreviation(Feature feature)
-{
-  return GetFeatureNames(runLengthFeatures, feature).abbreviation;
-}
-
-const char *
-RunLengthFeatureMapEnums::GetName(Feature feature)
-{
-  return GetFeatureNames(runLengthFeatures, feature).name;
-}
-
-bool
-RunLengthFeatureMapEnums::FindFeature(const std::string & name, Feature & feature)
-{
-  return FindFeatureByName(runLengthFeatures, name, feature);
+  static const FeatureTable table({
+    { "SRE", "ShortRunEmphasis", "", "short_runs_emphasis" },
+    { "LRE", "LongRunEmphasis", "", "long_runs_emphasis" },
+    { "GLN", "GrayLevelNonUniformity", "", "grey_level_non_uniformity" },
+    { "RLN", "RunLengthNonUniformity", "", "run_length_non_uniformity" },
+    { "RP", "RunPercentage", "", "run_percentage" },
+    { "LGRE", "LowGrayLevelRunEmphasis", "", "low_grey_level_run_emphasis" },
+    { "HGRE", "HighGrayLevelRunEmphasis", "", "high_grey_level_run_emphasis" },
+    { "SRLGE", "ShortRunLowGrayLevelEmphasis", "", "short_run_low_grey_level_emphasis" },
+    { "SRHGE", "ShortRunHighGrayLevelEmphasis", "", "short_run_high_grey_level_emphasis" },
+    { "LRLGE", "LongRunLowGrayLevelEmphasis", "", "long_run_low_grey_level_emphasis" },
+    { "LRHGE", "LongRunHighGrayLevelEmphasis", "", "long_run_high_grey_level_emphasis" },
+    { "GLNN", "GrayLevelNonUniformityNormalized", "", "normalised_grey_level_non_uniformity" },
+    { "RLNN", "RunLengthNonUniformityNormalized", "", "normalised_run_length_non_uniformity" },
+    { "GLV", "GrayLevelVariance", "", "grey_level_variance" },
+    { "RV", "RunVariance", "", "run_length_variance" },
+    { "RE", "RunEntropy", "", "run_entropy" },
+  });
+  return table;
 }
 
 std::vector<RunLengthFeatureMapEnums::Feature>
 RunLengthFeatureMapEnums::GetElevenFeatures()
 {
-  return GetFirstFeatures<Feature>(11);
-}
-
-std::vector<RunLengthFeatureMapEnums::Feature>
-RunLengthFeatureMapEnums::GetAllFeatures()
-{
-  return GetFirstFeatures<Feature>(NumberOfFeatures);
-}
-
-std::ostream &
-operator<<(std::ostream & out, RunLengthFeatureMapEnums::Feature value)
-{
-  return out << RunLengthFeatureMapEnums::GetName(value);
-}
-
-std::ostream &
-operator<<(std::ostream & out, RunLengthFeatureMapEnums::Aggregation value)
-{
-  switch (value)
-  {
-    case RunLengthFeatureMapEnums::Aggregation::PerDirection:
-      return out << "PerDirection";
-    case RunLengthFeatureMapEnums::Aggregation::Average:
-      return out << "Average";
-    case RunLengthFeatureMapEnums::Aggregation::Merge:
-      return out << "Merge";
-  }
-  return out << "invalid aggregation";
-}
-
-std::ostream &
-operator<<(std::ostream & out, RunLengthFeatureMapEnums::CudaMethod value)
-{
-  switch (value)
-  {
-    case RunLengthFeatureMapEnums::CudaMethod::Automatic:
-      return out << "Automatic";
-    case RunLengthFeatureMapEnums::CudaMethod::SortReduce:
-      return out << "SortReduce";
-    case RunLengthFeatureMapEnums::CudaMethod::WindowWalk:
-      return out << "WindowWalk";
-    case RunLengthFeatureMapEnums::CudaMethod::WindowWord:
-      return out << "WindowWord";
-    case RunLengthFeatureMapEnums::CudaMethod::BoxSums:
-      return out << "BoxSums";
-    case RunLengthFeatureMapEnums::CudaMethod::SlidingWindow:
-      return out << "SlidingWindow";
-  }
-  return out << "invalid method";
+  return GetFirstEnumerators<Feature>(11);
 }
 } // namespace voxelmaps

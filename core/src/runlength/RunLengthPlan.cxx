@@ -18,7 +18,6 @@
 #include "runlength/RunLengthPlan.h"
 
 #include "common/FixedPoint.h"
-#include "texture/TaskFeatures.h"
 #include "common/ParallelFor.h"
 
 #include <numeric>

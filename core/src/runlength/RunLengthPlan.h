@@ -19,24 +19,19 @@
 #define RunLengthPlan_h
 
 #include "runlength/RunLengthTask.h"
+#include "texture/TexturePlan.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class RunLengthPlan
+/** The plan of a RunLengthJob. */
+class RunLengthPlan : public TexturePlan<RunLengthTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit RunLengthPlan(const RunLengthJob & job);
-  RunLengthPlan(const RunLengthPlan &) = delete;
-  RunLengthPlan &
-  operator=(const RunLengthPlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  RunLengthTask task{};
 
   // The tables of the task.
   std::vector<double>        lengthSquares;

@@ -28,16 +28,11 @@
 namespace voxelmaps
 {
 /** A RunLengthJob, or a slab of one, as all engines and kernels see it. RunLengthPlan makes it and owns its tables. */
-struct RunLengthTask : TextureTask
+struct RunLengthTask : FeatureTask<RunLengthFeatureMapEnums>
 {
-  using Feature = RunLengthJob::Feature;
   using Aggregation = RunLengthJob::Aggregation;
 
-  static constexpr int maxFeatures = RunLengthFeatureMapEnums::NumberOfFeatures;
-
   Directions  directions;
-  int         numberOfFeatures;
-  Feature     features[maxFeatures];
   Aggregation aggregation;
   bool        skipDirectionsWithoutPairs;
   /** Maximum number of voxels that one matrix can count. */

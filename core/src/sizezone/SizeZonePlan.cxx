@@ -17,7 +17,6 @@
  *=========================================================================*/
 #include "sizezone/SizeZonePlan.h"
 
-#include "texture/TaskFeatures.h"
 #include "common/ParallelFor.h"
 
 #include <algorithm>

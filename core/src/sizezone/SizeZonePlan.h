@@ -20,21 +20,16 @@
 
 #include "sizezone/SizeZoneTask.h"
 #include "texture/SizeMatrixPlan.h"
+#include "texture/TexturePlan.h"
 
 namespace voxelmaps
 {
-/** What follows from the parameters of a job and is the same for all its voxels and for all engines. */
-class SizeZonePlan
+/** The plan of a SizeZoneJob. */
+class SizeZonePlan : public TexturePlan<SizeZoneTask>
 {
 public:
   /** Throws EngineError if the job breaks a rule. */
   explicit SizeZonePlan(const SizeZoneJob & job);
-  SizeZonePlan(const SizeZonePlan &) = delete;
-  SizeZonePlan &
-  operator=(const SizeZonePlan &) = delete;
-
-  /** The task of the whole job, with host pointers. */
-  SizeZoneTask task{};
 
   /** The tables of the task. */
   SizeMatrixPlan matrix;

@@ -27,14 +27,8 @@
 namespace voxelmaps
 {
 /** A SizeZoneJob, or a slab of one, as all engines and kernels see it. SizeZonePlan makes it and owns its tables. */
-struct SizeZoneTask : TextureTask
+struct SizeZoneTask : FeatureTask<SizeZoneFeatureMapEnums>
 {
-  using Feature = SizeZoneJob::Feature;
-
-  static constexpr int maxFeatures = SizeZoneFeatureMapEnums::NumberOfFeatures;
-
-  int     numberOfFeatures;
-  Feature features[maxFeatures];
   /** Whether zones connect across slices. */
   bool connectsSlices;
   /** Number of voxels of a window that is not clipped. */

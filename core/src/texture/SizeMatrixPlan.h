@@ -42,6 +42,18 @@ public:
   void
   Make(const Bounds & bounds, bool needsEntropy, const JobExecution & execution, SizeMatrixScales & scales);
 
+  /** Add the tables to those of a device, to which the scales will point. */
+  template <typename TDeviceTables>
+  void
+  AddTables(TDeviceTables & tables, SizeMatrixScales & scales) const
+  {
+    tables.Add(inverseSquares, scales.inverseSquares);
+    if (scales.entropyTable != nullptr)
+    {
+      tables.Add(entropyTable, scales.entropyTable);
+    }
+  }
+
   std::vector<std::uint64_t> inverseSquares;
   std::vector<std::int64_t>  entropyTable;
 };

@@ -62,6 +62,18 @@ struct TextureTask
   }
 };
 
+/** The features of a task, of a class with these enumerations. */
+template <typename TEnums>
+struct FeatureTask : TextureTask
+{
+  using Feature = typename TEnums::Feature;
+
+  static constexpr int maxFeatures = TEnums::NumberOfFeatures;
+
+  int     numberOfFeatures;
+  Feature features[maxFeatures];
+};
+
 /** Number of bytes of a component of the output. */
 inline std::size_t
 ComponentBytes(const TextureTask & task)

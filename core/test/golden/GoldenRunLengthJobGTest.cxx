@@ -19,7 +19,7 @@
 #include "TestedProcessor.h"
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CudaRunLengthJob.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <gtest/gtest.h>
 

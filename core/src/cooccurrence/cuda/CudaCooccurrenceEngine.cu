@@ -17,88 +17,67 @@
  *=========================================================================*/
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/CooccurrencePlan.h"
-#include "cuda/CudaDevice.h"
-#include "voxelmaps/CudaCooccurrenceJob.h"
-#include "voxelmaps/CudaDevices.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/CooccurrenceJob.h"
 
 #include <algorithm>
-#include <sstream>
-#include <vector>
+#include <cstdint>
+#include <string>
 
 namespace voxelmaps
 {
 namespace
 {
-using Method = CudaCooccurrenceOptions::Method;
-
-Method
-ChooseMethod(Method wanted, const CooccurrenceTask & task)
+/** Adds the maximal correlations, which the methods leave out. */
+CudaScratchBytes
+WithCorrelations(CudaScratchBytes method, const CooccurrenceTask & slab)
 {
-  const bool sortedPairsTake = CudaSortedPairsTakes(task, GetCudaDeviceLimits());
-  if (wanted == Method::Automatic)
-  {
-    return sortedPairsTake ? Method::SortedPairs : Method::WindowWalk;
-  }
-  if (wanted == Method::SortedPairs && !sortedPairsTake)
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels << " gray levels, up to "
-            << task.maxPairs << " pairs of a matrix and these parameters on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
+  const CudaScratchBytes correlations = CudaMaximalCorrelationScratchBytes(slab);
+  return { std::max(method.minimum, correlations.minimum), std::max(method.maximum, correlations.maximum) };
 }
 } // namespace
 
 CudaCooccurrenceReport
 ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options)
 {
-  const CurrentDevice    device(options.deviceID);
-  const CooccurrencePlan plan(job);
-  CudaCooccurrenceReport report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-  const bool isSorted = report.method == Method::SortedPairs;
-
-  CooccurrenceTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables           tables;
+  using Method = CudaCooccurrenceOptions::Method;
   const std::int32_t * pairList = nullptr;
-  tables.Add(plan.offsets, whole.offsets);
-  tables.Add(plan.weights, whole.weights);
-  tables.Add(plan.entropyTable, whole.scales.entropyTable);
-  if (isSorted)
-  {
-    tables.Add(MakeCudaPairList(plan.task), pairList);
-  }
-  tables.Upload();
-  CudaSlabEngine slabs(
+  return RunCudaTextureEngine<CooccurrencePlan, CudaCooccurrenceReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) {
-      const CudaScratchBytes ofMethod =
-        isSorted ? CudaScratchBytes{} : CudaCooccurrenceWalkScratchBytes(TaskOfSlab(whole, slab));
-      const CudaScratchBytes ofCorrelations = CudaMaximalCorrelationScratchBytes(TaskOfSlab(whole, slab));
-      return CudaScratchBytes{ std::max(ofMethod.minimum, ofCorrelations.minimum),
-                               std::max(ofMethod.maximum, ofCorrelations.maximum) };
+    options,
+    [&pairList](const CooccurrenceTask & task) {
+      return CudaTextureMethods<CooccurrenceTask, Method>{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels, up to " + std::to_string(task.maxPairs) +
+          " pairs of a matrix and these parameters",
+        { { Method::SortedPairs,
+            CudaSortedPairsTakes(task, GetCudaDeviceLimits()),
+            true,
+            [](const CooccurrenceTask & slab) { return WithCorrelations({}, slab); },
+            [&pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaSortedPairs(slab, pairList, resources);
+              ComputeCudaMaximalCorrelations(slab, resources);
+            } },
+          { Method::WindowWalk,
+            true,
+            true,
+            [](const CooccurrenceTask & slab) {
+              return WithCorrelations(CudaCooccurrenceWalkScratchBytes(slab), slab);
+            },
+            [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaCooccurrenceWalk(slab, resources);
+              ComputeCudaMaximalCorrelations(slab, resources);
+            } } }
+      };
     },
-    tables.GetBytes(),
-    options.memoryBudget);
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      isSorted ? ComputeByCudaSortedPairs(TaskOfSlab(whole, slab), pairList, resources)
-               : ComputeByCudaCooccurrenceWalk(TaskOfSlab(whole, slab), resources);
-      ComputeCudaMaximalCorrelations(TaskOfSlab(whole, slab), resources);
-    },
-    report);
-  return report;
+    [&pairList](const CooccurrencePlan & plan, Method method, CudaTables & tables, CooccurrenceTask & task) {
+      tables.Add(plan.offsets, task.offsets);
+      tables.Add(plan.weights, task.weights);
+      tables.Add(plan.entropyTable, task.scales.entropyTable);
+      if (method == Method::SortedPairs)
+      {
+        tables.Add(MakeCudaPairList(plan.task), pairList);
+      }
+    });
 }
 
 bool

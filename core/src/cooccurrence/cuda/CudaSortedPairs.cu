@@ -21,7 +21,7 @@
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
 #include "texture/cuda/CudaParts.h"
-#include "texture/cuda/CudaSortingNetwork.cuh"
+#include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
 

@@ -16,88 +16,52 @@
  *
  *=========================================================================*/
 #include "CudaDependenceMethods.h"
-#include "cuda/CudaDevice.h"
 #include "dependence/DependencePlan.h"
-#include "voxelmaps/CudaDependenceJob.h"
-#include "voxelmaps/CudaDevices.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/DependenceJob.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <sstream>
+#include <string>
 
 namespace voxelmaps
 {
-namespace
-{
-using Method = CudaDependenceOptions::Method;
-
-Method
-ChooseMethod(Method wanted, const DependenceTask & task)
-{
-  const bool canSort = CudaSortedDependencesTakes(task, GetCudaDeviceLimits());
-  if (wanted == Method::Automatic)
-  {
-    return canSort ? Method::SortedDependences : Method::WindowWalk;
-  }
-  if (wanted == Method::SortedDependences && !canSort)
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels << " gray levels and "
-            << task.numberOfOffsets << " offsets on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
-}
-} // namespace
-
 CudaDependenceReport
 ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependenceOptions & options)
 {
-  const CurrentDevice  device(options.deviceID);
-  const DependencePlan plan(job);
-  CudaDependenceReport report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-  const bool isSorted = report.method == Method::SortedDependences;
-  const bool areBits = CudaDependenceNeighborsAreBits(plan.task);
-
-  DependenceTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables                     tables;
+  using Method = CudaDependenceOptions::Method;
   const CudaDependencePosition * positions = nullptr;
-  tables.Add(plan.offsets, whole.offsets);
-  tables.Add(plan.matrix.inverseSquares, whole.scales.inverseSquares);
-  if (whole.scales.entropyTable != nullptr)
-  {
-    tables.Add(plan.matrix.entropyTable, whole.scales.entropyTable);
-  }
-  if (isSorted)
-  {
-    tables.Add(MakeCudaDependencePositions(plan.task), positions);
-  }
-  tables.Upload();
-  CudaSlabEngine slabs(
+  return RunCudaTextureEngine<DependencePlan, CudaDependenceReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) {
-      return isSorted ? CudaScratchBytes{} : CudaDependenceWalkScratchBytes(TaskOfSlab(whole, slab), areBits);
+    options,
+    [&positions](const DependenceTask & task) {
+      const bool areBits = CudaDependenceNeighborsAreBits(task);
+      return CudaTextureMethods<DependenceTask, Method>{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+          std::to_string(task.numberOfOffsets) + " offsets",
+        { { Method::SortedDependences,
+            CudaSortedDependencesTakes(task, GetCudaDeviceLimits()),
+            true,
+            {},
+            [&positions](const DependenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaSortedDependences(slab, positions, resources);
+            } },
+          { Method::WindowWalk,
+            true,
+            true,
+            [areBits](const DependenceTask & slab) { return CudaDependenceWalkScratchBytes(slab, areBits); },
+            [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaDependenceWalk(slab, areBits, resources);
+            } } }
+      };
     },
-    tables.GetBytes(),
-    options.memoryBudget);
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      isSorted ? ComputeByCudaSortedDependences(TaskOfSlab(whole, slab), positions, resources)
-               : ComputeByCudaDependenceWalk(TaskOfSlab(whole, slab), areBits, resources);
-    },
-    report);
-  return report;
+    [&positions](const DependencePlan & plan, Method method, CudaTables & tables, DependenceTask & task) {
+      tables.Add(plan.offsets, task.offsets);
+      plan.matrix.AddTables(tables, task.scales);
+      if (method == Method::SortedDependences)
+      {
+        tables.Add(MakeCudaDependencePositions(plan.task), positions);
+      }
+    });
 }
 
 bool

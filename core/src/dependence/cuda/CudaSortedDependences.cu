@@ -20,7 +20,7 @@
 // of both windows at once, in registers, whatever the number of levels. All other sums need no order.
 #include "CudaDependenceMethods.h"
 #include "texture/cuda/CudaParts.h"
-#include "texture/cuda/CudaSortingNetwork.cuh"
+#include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
 

@@ -16,78 +16,37 @@
  *
  *=========================================================================*/
 #include "CudaFirstOrderMethods.h"
-#include "cuda/CudaDevice.h"
 #include "firstorder/FirstOrderPlan.h"
-#include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaFirstOrderJob.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/FirstOrderJob.h"
 
 #include <cmath>
-#include <sstream>
 
 namespace voxelmaps
 {
-namespace
-{
-using Method = CudaFirstOrderOptions::Method;
-
-// Larger windows take less time without sorting.
-constexpr int maxVoxelsToSort = 512;
-
-Method
-ChooseMethod(Method wanted, const FirstOrderTask & task)
-{
-  const bool canSort = CudaSortingNetworkTakes(task);
-  if (wanted == Method::Automatic)
-  {
-    return canSort && task.windowVoxels <= maxVoxelsToSort ? Method::SortingNetwork : Method::RadixSelection;
-  }
-  if (wanted == Method::SortingNetwork && !canSort)
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
-}
-} // namespace
-
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options)
 {
-  const CurrentDevice  device(options.deviceID);
-  const FirstOrderPlan plan(job);
-  CudaFirstOrderReport report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-
-  FirstOrderTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables tables;
-  tables.Add(plan.entropyTable, whole.entropyTable);
-  tables.Upload();
-  const bool     sorts = report.method == Method::SortingNetwork;
-  CudaSlabEngine slabs(
+  using Method = CudaFirstOrderOptions::Method;
+  // Larger windows take less time without sorting.
+  constexpr int maxVoxelsToSort = 512;
+  return RunCudaTextureEngine<FirstOrderPlan, CudaFirstOrderReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) {
-      return sorts ? CudaScratchBytes() : CudaRadixSelectionScratchBytes(TaskOfSlab(whole, slab));
+    options,
+    [](const FirstOrderTask & task) {
+      return CudaTextureMethods<FirstOrderTask, Method>{
+        "",
+        { { Method::SortingNetwork,
+            CudaSortingNetworkTakes(task),
+            task.windowVoxels <= maxVoxelsToSort,
+            {},
+            ComputeByCudaSortingNetwork },
+          { Method::RadixSelection, true, true, CudaRadixSelectionScratchBytes, ComputeByCudaRadixSelection } }
+      };
     },
-    tables.GetBytes(),
-    options.memoryBudget);
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      sorts ? ComputeByCudaSortingNetwork(TaskOfSlab(whole, slab), resources)
-            : ComputeByCudaRadixSelection(TaskOfSlab(whole, slab), resources);
-    },
-    report);
-  return report;
+    [](const FirstOrderPlan & plan, Method, CudaTables & tables, FirstOrderTask & task) {
+      tables.Add(plan.entropyTable, task.entropyTable);
+    });
 }
 
 bool

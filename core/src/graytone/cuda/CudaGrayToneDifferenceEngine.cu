@@ -16,79 +16,41 @@
  *
  *=========================================================================*/
 #include "CudaGrayToneDifferenceMethods.h"
-#include "cuda/CudaDevice.h"
 #include "graytone/GrayToneDifferencePlan.h"
-#include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaGrayToneDifferenceJob.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
-#include <sstream>
+#include <string>
 
 namespace voxelmaps
 {
-namespace
-{
-using Method = CudaGrayToneDifferenceOptions::Method;
-
-Method
-ChooseMethod(Method wanted, const GrayToneDifferenceTask & task)
-{
-  // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
-  constexpr int minWarps = 2;
-  const int     warps = WarpsOfCudaLevelTables(task, GetCudaDeviceLimits());
-  if (wanted == Method::Automatic)
-  {
-    return warps >= minWarps ? Method::LevelTables : Method::WindowWalk;
-  }
-  if (wanted == Method::LevelTables && warps == 0)
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels << " gray levels and "
-            << 2 * task.numberOfOffsets << " neighbors of a voxel on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
-}
-} // namespace
-
 CudaGrayToneDifferenceReport
 ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         job,
                                          const CudaGrayToneDifferenceOptions & options)
 {
-  const CurrentDevice          device(options.deviceID);
-  const GrayToneDifferencePlan plan(job);
-  CudaGrayToneDifferenceReport report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-  const bool hasTables = report.method == Method::LevelTables;
-
-  GrayToneDifferenceTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables tables;
-  tables.Add(plan.offsets, whole.offsets);
-  tables.Add(plan.weights, whole.weights);
-  tables.Upload();
-  CudaSlabEngine slabs(
+  using Method = CudaGrayToneDifferenceOptions::Method;
+  // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
+  constexpr int minWarps = 2;
+  return RunCudaTextureEngine<GrayToneDifferencePlan, CudaGrayToneDifferenceReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) {
-      return hasTables ? CudaScratchBytes{} : CudaGrayToneDifferenceWalkScratchBytes(TaskOfSlab(whole, slab));
+    options,
+    [](const GrayToneDifferenceTask & task) {
+      const int warps = WarpsOfCudaLevelTables(task, GetCudaDeviceLimits());
+      return CudaTextureMethods<GrayToneDifferenceTask, Method>{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+          std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
+        { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByCudaLevelTables },
+          { Method::WindowWalk,
+            true,
+            true,
+            CudaGrayToneDifferenceWalkScratchBytes,
+            ComputeByCudaGrayToneDifferenceWalk } }
+      };
     },
-    tables.GetBytes(),
-    options.memoryBudget);
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      hasTables ? ComputeByCudaLevelTables(TaskOfSlab(whole, slab), resources)
-                : ComputeByCudaGrayToneDifferenceWalk(TaskOfSlab(whole, slab), resources);
-    },
-    report);
-  return report;
+    [](const GrayToneDifferencePlan & plan, Method, CudaTables & tables, GrayToneDifferenceTask & task) {
+      tables.Add(plan.offsets, task.offsets);
+      tables.Add(plan.weights, task.weights);
+    });
 }
 
 bool

@@ -16,191 +16,112 @@
  *
  *=========================================================================*/
 #include "CudaRunLengthMethods.h"
-#include "cuda/CudaDevice.h"
-#include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaRunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
-#include <vector>
+#include <cstdint>
+#include <string>
 
 namespace voxelmaps
 {
 namespace
 {
 using Method = CudaRunLengthOptions::Method;
+using RunLengthMethod = CudaTextureMethod<RunLengthTask, Method>;
 
-/** Whether run entropy has a kernel of its own beside the method. */
-bool
-LeavesOutEntropy(Method method)
+/** Lets windows be computed again by WindowWalk if directions without pairs are to be skipped. */
+RunLengthMethod
+WithSkippedDirections(const RunLengthMethod & method)
 {
-  return method == Method::WindowWord || method == Method::BoxSums || method == Method::SlidingWindow;
-}
-
-bool
-MethodTakes(Method method, const RunLengthTask & task)
-{
-  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-  if (LeavesOutEntropy(method) && task.needsEntropy && !CudaRunEntropyTakes(task, limits))
-  {
-    return false;
-  }
-  switch (method)
-  {
-    case Method::WindowWord:
-      return CudaWindowWordTakes(task, limits);
-    case Method::BoxSums:
-      return CudaBoxSumsTakes(task, limits);
-    case Method::SlidingWindow:
-      return CudaSlidingWindowTakes(task, limits);
-    case Method::SortReduce:
-      // It counts merged matrices of all directions alike.
-      return !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-    default:
-      return true;
-  }
-}
-
-Method
-ChooseMethod(Method wanted, const RunLengthTask & task)
-{
-  if (wanted == Method::Automatic)
-  {
-    return MethodTakes(Method::WindowWord, task)      ? Method::WindowWord
-           : MethodTakes(Method::BoxSums, task)       ? Method::BoxSums
-           : MethodTakes(Method::SlidingWindow, task) ? Method::SlidingWindow
-                                                      : Method::WindowWalk;
-  }
-  if (!MethodTakes(wanted, task))
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels
-            << " gray levels and these features on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
-}
-
-CudaScratchBytes
-GetScratchBytes(Method method, const RunLengthTask & slab)
-{
-  CudaScratchBytes bytes;
-  switch (method)
-  {
-    case Method::SortReduce:
-      bytes = CudaSortReduceScratchBytes(slab);
-      break;
-    case Method::BoxSums:
-      bytes = CudaBoxSumsScratchBytes(slab);
-      break;
-    case Method::SlidingWindow:
-      bytes = CudaSlidingWindowScratchBytes(slab);
-      break;
-    case Method::WindowWord:
-      break;
-    default:
-      return CudaWindowWalkScratchBytes(slab);
-  }
-  if (slab.skipDirectionsWithoutPairs)
-  {
-    const CudaScratchBytes ofWalk = CudaWindowWalkScratchBytes(slab);
-    bytes.minimum = std::max(bytes.minimum, ofWalk.minimum);
-    bytes.maximum = std::max(bytes.maximum, ofWalk.maximum);
-  }
-  return bytes;
-}
-
-/** All features but run entropy. */
-void
-ComputeWithoutEntropy(Method method, const RunLengthTask & task, const CudaMethodResources & resources)
-{
-  switch (method)
-  {
-    case Method::WindowWord:
-      return ComputeByCudaWindowWord(task, resources);
-    case Method::BoxSums:
-      return ComputeByCudaBoxSums(task, resources);
-    default:
-      return ComputeByCudaSlidingWindow(task, resources);
-  }
-}
-
-void
-Compute(Method method, const RunLengthTask & task, const std::uint32_t * entropySteps,
-        const CudaMethodResources & resources, CudaSortReduceTimes & times)
-{
-  if (method == Method::WindowWalk)
-  {
-    return ComputeByCudaWindowWalk(task, resources);
-  }
-  if (method == Method::SortReduce)
-  {
-    ComputeByCudaSortReduce(task, resources, times);
-  }
-  else
-  {
-    if (!task.needsEntropy || task.numberOfFeatures > 1)
+  RunLengthMethod result = method;
+  result.scratchBytes = [method](const RunLengthTask & slab) {
+    CudaScratchBytes bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
+    if (slab.skipDirectionsWithoutPairs)
     {
-      ComputeWithoutEntropy(method, task, resources);
+      const CudaScratchBytes walk = CudaWindowWalkScratchBytes(slab);
+      bytes.minimum = std::max(bytes.minimum, walk.minimum);
+      bytes.maximum = std::max(bytes.maximum, walk.maximum);
     }
-    if (task.needsEntropy)
+    return bytes;
+  };
+  result.compute = [method](const RunLengthTask & slab, const CudaMethodResources & resources) {
+    method.compute(slab, resources);
+    if (slab.skipDirectionsWithoutPairs)
+    {
+      SkipDirectionsByCudaWindowWalk(slab, resources);
+    }
+  };
+  return result;
+}
+
+/** Computes run entropy, which the method leaves out, by its own kernel. The steps are set before the first slab. */
+RunLengthMethod
+WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const std::uint32_t *& steps)
+{
+  RunLengthMethod result = method;
+  result.isSupported = method.isSupported && (!task.needsEntropy || CudaRunEntropyTakes(task, GetCudaDeviceLimits()));
+  result.compute = [method, &steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
+    if (!slab.needsEntropy || slab.numberOfFeatures > 1)
+    {
+      method.compute(slab, resources);
+    }
+    if (slab.needsEntropy)
     {
       // Afterwards, since the others write whole voxels.
-      ComputeCudaRunEntropy(task, entropySteps, resources);
+      ComputeCudaRunEntropy(slab, steps, resources);
     }
-  }
-  if (task.skipDirectionsWithoutPairs)
-  {
-    SkipDirectionsByCudaWindowWalk(task, resources);
-  }
+  };
+  return WithSkippedDirections(result);
 }
 } // namespace
 
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options)
 {
-  const CurrentDevice device(options.deviceID);
-  const RunLengthPlan plan(job);
-  CudaRunLengthReport report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-
-  RunLengthTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables                 tables;
-  std::vector<std::uint32_t> steps;
-  const std::uint32_t *      entropySteps = nullptr;
-  tables.Add(plan.lengthSquares, whole.lengthSquares);
-  tables.Add(plan.shortRunWeights, whole.shortRunWeights);
-  tables.Add(plan.inverseSquares, whole.inverseSquares);
-  tables.Add(plan.entropyTable, whole.entropyTable);
-  if (LeavesOutEntropy(report.method) && whole.needsEntropy)
-  {
-    steps = MakeCudaRunEntropySteps(whole);
-    tables.Add(steps, entropySteps);
-  }
-  tables.Upload();
-  CudaSlabEngine slabs(
+  const std::uint32_t * entropySteps = nullptr;
+  CudaSortReduceTimes   times;
+  auto                  report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) { return GetScratchBytes(report.method, TaskOfSlab(whole, slab)); },
-    tables.GetBytes(),
-    options.memoryBudget);
-  CudaSortReduceTimes times;
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      Compute(report.method, TaskOfSlab(whole, slab), entropySteps, resources, times);
+    options,
+    [&](const RunLengthTask & task) {
+      const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+      const auto withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task, entropySteps); };
+      // SortReduce counts merged matrices of all directions alike.
+      const bool sortReduceTakes =
+        !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+      return CudaTextureMethods<RunLengthTask, Method>{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features",
+        { withEntropy({ Method::WindowWord, CudaWindowWordTakes(task, limits), true, {}, ComputeByCudaWindowWord }),
+          withEntropy(
+            { Method::BoxSums, CudaBoxSumsTakes(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums }),
+          withEntropy({ Method::SlidingWindow,
+                        CudaSlidingWindowTakes(task, limits),
+                        true,
+                        CudaSlidingWindowScratchBytes,
+                        ComputeByCudaSlidingWindow }),
+          { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
+          WithSkippedDirections({ Method::SortReduce,
+                                  sortReduceTakes,
+                                  false,
+                                  CudaSortReduceScratchBytes,
+                                  [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
+                                    ComputeByCudaSortReduce(slab, resources, times);
+                                  } }) }
+      };
     },
-    report);
+    [&](const RunLengthPlan & plan, Method method, CudaTables & tables, RunLengthTask & task) {
+      tables.Add(plan.lengthSquares, task.lengthSquares);
+      tables.Add(plan.shortRunWeights, task.shortRunWeights);
+      tables.Add(plan.inverseSquares, task.inverseSquares);
+      tables.Add(plan.entropyTable, task.entropyTable);
+      if (task.needsEntropy && method != Method::WindowWalk && method != Method::SortReduce)
+      {
+        tables.Add(MakeCudaRunEntropySteps(task), entropySteps);
+      }
+    });
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;
   return report;

@@ -16,80 +16,32 @@
  *
  *=========================================================================*/
 #include "CudaSizeZoneMethods.h"
-#include "cuda/CudaDevice.h"
-#include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaSizeZoneJob.h"
 #include "sizezone/SizeZonePlan.h"
 #include "sizezone/SizeZoneWords.h"
-#include "texture/cuda/CudaTables.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "voxelmaps/SizeZoneJob.h"
 
-#include <sstream>
+#include <string>
 
 namespace voxelmaps
 {
-namespace
-{
-using Method = CudaSizeZoneOptions::Method;
-
-Method
-ChooseMethod(Method wanted, const SizeZoneTask & task)
-{
-  const bool bitPlanesTake = CudaBitPlanesTakes(task);
-  if (wanted == Method::Automatic)
-  {
-    return bitPlanesTake ? Method::BitPlanes : Method::UnionFind;
-  }
-  if (wanted == Method::BitPlanes && !bitPlanesTake)
-  {
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels with " << task.numberOfGrayLevels
-            << " gray levels on this device: use Automatic.";
-    throw EngineError(message.str());
-  }
-  return wanted;
-}
-} // namespace
-
 CudaSizeZoneReport
 ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options)
 {
-  const CurrentDevice device(options.deviceID);
-  const SizeZonePlan  plan(job);
-  CudaSizeZoneReport  report;
-  report.deviceName = CudaDevices::GetName(options.deviceID);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return report;
-  }
-  report.method = ChooseMethod(options.method, plan.task);
-  const bool isUnionFind = report.method == Method::UnionFind;
-
-  SizeZoneTask whole = plan.task;
-  // Before the slabs, which wait for the kernels that use them.
-  CudaTables tables;
-  tables.Add(plan.matrix.inverseSquares, whole.scales.inverseSquares);
-  if (plan.task.scales.entropyTable != nullptr)
-  {
-    tables.Add(plan.matrix.entropyTable, whole.scales.entropyTable);
-  }
-  tables.Upload();
-  CudaSlabEngine slabs(
+  using Method = CudaSizeZoneOptions::Method;
+  return RunCudaTextureEngine<SizeZonePlan, CudaSizeZoneReport>(
     job,
-    whole,
-    [&](const TextureTask & slab) {
-      return isUnionFind ? CudaUnionFindScratchBytes(TaskOfSlab(whole, slab)) : CudaScratchBytes{};
+    options,
+    [](const SizeZoneTask & task) {
+      return CudaTextureMethods<SizeZoneTask, Method>{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels",
+        { { Method::BitPlanes, CudaBitPlanesTakes(task), true, {}, ComputeByCudaBitPlanes },
+          { Method::UnionFind, true, true, CudaUnionFindScratchBytes, ComputeByCudaUnionFind } }
+      };
     },
-    tables.GetBytes(),
-    options.memoryBudget);
-  slabs.Compute(
-    [&](const TextureTask & slab, const CudaMethodResources & resources) {
-      isUnionFind ? ComputeByCudaUnionFind(TaskOfSlab(whole, slab), resources)
-                  : ComputeByCudaBitPlanes(TaskOfSlab(whole, slab), resources);
-    },
-    report);
-  return report;
+    [](const SizeZonePlan & plan, Method, CudaTables & tables, SizeZoneTask & task) {
+      plan.matrix.AddTables(tables, task.scales);
+    });
 }
 
 bool

@@ -15,206 +15,25 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef itkVoxelMapsJobUtilities_h
-#define itkVoxelMapsJobUtilities_h
+#ifndef itkVoxelMapsImageRows_h
+#define itkVoxelMapsImageRows_h
 
 #include "itkImage.h"
-#include "itkMultiThreaderBase.h"
-#include "itkNumericTraits.h"
-#include "itkProcessObject.h"
 #include "itkVectorImage.h"
-#include "itkVoxelMapsCompatibility.h"
 #include "voxelmaps/HostMemory.h"
 #include "voxelmaps/Job.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
-#include <new>
-#include <sstream>
-#include <string>
 #include <type_traits>
 
 namespace itk
 {
-/** What the filters of this module share and their users do not need. */
+/** Helpers shared by the filters of this module; not for users. */
 namespace VoxelMapsDetail
 {
-/** Throw an itk::ExceptionObject unless the other image, such as a mask, has the region of the image. */
-template <typename TImage, typename TOtherImage>
-void
-VerifySameRegion(const ProcessObject & filter, const char * nameOfOther, const TOtherImage * other,
-                 const TImage * image)
-{
-  if (other != nullptr && other->GetLargestPossibleRegion() != image->GetLargestPossibleRegion())
-  {
-    const auto & region = other->GetLargestPossibleRegion();
-    const auto & expected = image->GetLargestPossibleRegion();
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": " << nameOfOther << " has index " << region.GetIndex()
-                             << " and size " << region.GetSize() << ", but the image has index " << expected.GetIndex()
-                             << " and size " << expected.GetSize() << ": both must be the same.");
-  }
-}
-
-/** Throw an itk::ExceptionObject if a value is NaN, which no voxel equals. */
-template <typename TValue>
-void
-VerifyInsidePixelValue(const Object & filter, const TValue & value)
-{
-  if (value != value)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << ": InsidePixelValue is " << value
-                             << ", which no voxel equals; it must be a number.");
-  }
-}
-
-/** The threads of a filter, for its engine. */
-inline voxelmaps::ParallelFor
-MakeParallelFor(ProcessObject * filter)
-{
-  return [filter](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
-    filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
-    filter->GetMultiThreader()->ParallelizeArray(
-      0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
-  };
-}
-
-/** Call an engine or a device on behalf of a filter. Its own errors become an itk::ExceptionObject, with the remark
- * after the name of the filter; all other exceptions, such as those of the user's observers, pass unchanged. */
-template <typename TCompute>
-auto
-CallEngine(const ProcessObject & filter, const TCompute & compute, const char * remark = "")
-{
-  try
-  {
-    return compute();
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << remark << ": " << error.what());
-  }
-}
-
-/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
-template <typename TEnum>
-void
-VerifyEnumerator(const ProcessObject & filter, const char * nameOfParameter, TEnum value, TEnum last)
-{
-  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(nameOfParameter, value, last); });
-}
-
-/** CallEngine for engines that need a CUDA device; the message says so. */
-template <typename TCompute>
-auto
-CallDevice(const ProcessObject & filter, const TCompute & compute)
-{
-  return CallEngine(filter, compute, ", which needs a CUDA device");
-}
-
-/** "1.8 GB": a number of bytes in a text. */
-inline std::string
-BytesToText(double bytes)
-{
-  const char * const   units[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
-  const char * const * unit = units;
-  for (; bytes >= 1000.0 && unit + 1 != std::end(units); ++unit)
-  {
-    bytes /= 1000.0;
-  }
-  std::ostringstream text;
-  text.precision(3);
-  text << bytes << ' ' << *unit;
-  return text.str();
-}
-
-/** Compute the output of a filter. If there is not enough memory, the itk::MemoryAllocationError says for what. */
-template <typename TOutputImage, typename TCompute>
-void
-ComputeOutput(const ProcessObject & filter, const TOutputImage & output, const TCompute & compute)
-{
-  const auto & size = output.GetRequestedRegion().GetSize();
-  // Not an integer, which may overflow.
-  double bytes = static_cast<double>(output.GetNumberOfComponentsPerPixel()) *
-                 static_cast<double>(sizeof(typename TOutputImage::InternalPixelType));
-  for (unsigned int d = 0; d < TOutputImage::ImageDimension; ++d)
-  {
-    bytes *= static_cast<double>(size[d]);
-  }
-  try
-  {
-    if (bytes > static_cast<double>(NumericTraits<std::ptrdiff_t>::max()))
-    {
-      throw std::bad_alloc();
-    }
-    compute();
-    return;
-  }
-  catch (const std::bad_alloc &)
-  {}
-  catch (const MemoryAllocationError &)
-  {}
-  std::ostringstream message;
-  message << filter.GetNameOfClass() << ": Not enough memory: the output of " << size << " voxels";
-  if (output.GetNumberOfComponentsPerPixel() > 1)
-  {
-    message << " with " << output.GetNumberOfComponentsPerPixel() << " components";
-  }
-  message << " needs " << BytesToText(bytes) << ", in addition to the input and to what the computation needs.";
-  throw MemoryAllocationError(__FILE__, __LINE__, message.str(), ITK_LOCATION);
-}
-
-/** \class JobProgress
- * \brief Turns the progress that an engine reports, from any thread, into progress events of its filter.
- *
- * \ingroup VoxelMaps
- */
-class JobProgress
-{
-public:
-  JobProgress(ProcessObject * filter, std::uint64_t numberOfVoxels)
-    : m_Filter(filter)
-    , m_NumberOfVoxels(std::max<std::uint64_t>(numberOfVoxels, 1))
-  {}
-
-  /** Count finished voxels. Throws itk::ProcessAborted if the filter is to be aborted. */
-  void
-  Report(std::uint64_t numberOfVoxels)
-  {
-    if (m_Filter->GetAbortGenerateData())
-    {
-      ProcessAborted aborted(__FILE__, __LINE__);
-      aborted.SetDescription(std::string("Object ") + m_Filter->GetNameOfClass() + ": AbortGenerateDataOn");
-      throw aborted;
-    }
-    // At most a hundred events, even if few voxels are reported at a time.
-    const std::uint64_t before = m_Done.fetch_add(numberOfVoxels);
-    const std::uint64_t percents = (before + numberOfVoxels) * 100 / m_NumberOfVoxels - before * 100 / m_NumberOfVoxels;
-    if (percents > 0)
-    {
-      m_Filter->IncrementProgress(static_cast<float>(percents) * 0.01f);
-    }
-  }
-
-private:
-  ProcessObject *            m_Filter;
-  const std::uint64_t        m_NumberOfVoxels;
-  std::atomic<std::uint64_t> m_Done{ 0 };
-};
-
-/** The threads, progress and abort of a filter, for its engine; the progress must outlive the job. */
-inline voxelmaps::JobExecution
-MakeJobExecution(ProcessObject * filter, JobProgress & progress)
-{
-  voxelmaps::JobExecution execution;
-  execution.numberOfWorkers = filter->GetNumberOfWorkUnits();
-  execution.parallelFor = MakeParallelFor(filter);
-  execution.reportProgress = [&progress](std::uint64_t numberOfVoxels) { progress.Report(numberOfVoxels); };
-  return execution;
-}
-
 /** Call f(index, voxel, count) for the rows of a region, or their parts, that hold voxels begin ... end - 1 of the
  * region: each has count voxels from that index on, the first of which is that voxel of the region. */
 template <typename TRegion, typename TFunction>
@@ -341,7 +160,7 @@ template <typename TImage>
 using BufferedImage =
   std::conditional_t<hasPixelsInBuffer<TImage>, TImage, Image<typename TImage::PixelType, TImage::ImageDimension>>;
 
-/** A copy of a region of an image, apart from its pipeline. */
+/** A copy of a region of an image, without its pipeline. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 CopyRegion(const TImage * image, const typename TImage::RegionType & region, const voxelmaps::JobExecution & execution)
@@ -364,7 +183,7 @@ CopyRegion(const TImage * image, const typename TImage::RegionType & region, con
   return copy;
 }
 
-/** The requested region of an image, apart from its pipeline: a graft, or a copy if the image computes its pixels. */
+/** The requested region of an image, without its pipeline: a graft, or a copy if the image computes its pixels. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & execution)
@@ -384,7 +203,7 @@ MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & executio
   }
 }
 
-/** A region of an image, whose pixels follow each other in memory: a graft if that is the whole buffer, or a copy. */
+/** A region of an image, whose pixels follow each other in memory: a graft if that is the entire buffer, or a copy. */
 template <typename TImage>
 typename BufferedImage<TImage>::Pointer
 MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
@@ -398,20 +217,20 @@ MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & reg
   return CopyRegion(image, region, execution);
 }
 
-/** \class RegionOfOutput
+/** \class OutputRegion
  * \brief The pixels of a region of an output, for engines that need them one after the other in memory.
  *
  * \ingroup VoxelMaps
  */
 template <typename TImage>
-class RegionOfOutput
+class OutputRegion
 {
 public:
   using PixelType = typename TImage::PixelType;
   using RegionType = typename TImage::RegionType;
 
   /** Allocates the output, and memory for the region if that is only a part of it. */
-  RegionOfOutput(TImage * output, const RegionType & region)
+  OutputRegion(TImage * output, const RegionType & region)
     : m_Output(output)
     , m_Region(region)
   {
@@ -507,21 +326,4 @@ MakeBytes(const TImage * image, const typename TImage::RegionType & region, type
 } // namespace VoxelMapsDetail
 } // namespace itk
 
-/** Set and get a parameter that is a field of a struct. NaN is the same value as NaN. */
-#define VoxelMapsSetGetMacro(name, type, field)                                                                        \
-  virtual void Set##name(const type & value)                                                                           \
-  {                                                                                                                    \
-    itkDebugMacro("setting " #name);                                                                                   \
-    if (field != value && !(field != field && value != value))                                                         \
-    {                                                                                                                  \
-      field = value;                                                                                                   \
-      this->Modified();                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  virtual type Get##name() const                                                                                       \
-  {                                                                                                                    \
-    return field;                                                                                                      \
-  }                                                                                                                    \
-  ITK_MACROEND_NOOP_STATEMENT
-
-#endif // itkVoxelMapsJobUtilities_h
+#endif // itkVoxelMapsImageRows_h

@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef TaskFeatures_h
-#define TaskFeatures_h
+#ifndef TexturePlan_h
+#define TexturePlan_h
 
 #include "voxelmaps/Job.h"
 
@@ -26,6 +26,24 @@
 
 namespace voxelmaps
 {
+/** Values derived from the parameters of a job, which are the same for all its voxels and for all engines. The plan of
+ * a texture class fills the task, and owns the tables to which the task points. */
+template <typename TTask>
+class TexturePlan
+{
+public:
+  TexturePlan(const TexturePlan &) = delete;
+  TexturePlan &
+  operator=(const TexturePlan &) = delete;
+
+  /** The task of the whole job, with host pointers. */
+  TTask task{};
+
+protected:
+  TexturePlan() = default;
+  ~TexturePlan() = default;
+};
+
 /** Copy the features of a job into its task. Throws EngineError, with the name of the enumeration, unless there is a
  * feature, all exist, and none is given twice: engines may leave components of the second one unwritten. */
 template <typename TFeature, typename TTask>
@@ -52,4 +70,4 @@ SetTaskFeatures(const std::vector<TFeature> & features, const std::string & enum
 }
 } // namespace voxelmaps
 
-#endif // TaskFeatures_h
+#endif // TexturePlan_h

@@ -15,7 +15,9 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkVoxelMapsDiscretization.h"
+
+#include <ostream>
 
 namespace itk
 {
@@ -23,9 +25,9 @@ namespace VoxelMapsDetail
 {
 void
 PrintParameters(std::ostream & os, Indent indent, const voxelmaps::GrayLevelDiscretizationParameters & parameters,
-                const char * nameOfMethod)
+                const char * methodName)
 {
-  os << indent << nameOfMethod << ": " << parameters.method << std::endl;
+  os << indent << methodName << ": " << parameters.method << std::endl;
   os << indent << "NumberOfGrayLevels: " << parameters.numberOfGrayLevels << std::endl;
   os << indent << "BinWidth: " << parameters.binWidth << std::endl;
   os << indent << "BinEdges:";

@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef CudaSortingNetwork_cuh
-#define CudaSortingNetwork_cuh
+#ifndef CudaRegisterSort_cuh
+#define CudaRegisterSort_cuh
 
 #include "common/HostDevice.h"
 
@@ -94,4 +94,4 @@ SortHalves(std::uint32_t (&keys)[VNumber])
 }
 } // namespace voxelmaps
 
-#endif // CudaSortingNetwork_cuh
+#endif // CudaRegisterSort_cuh

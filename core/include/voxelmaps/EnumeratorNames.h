@@ -1,0 +1,95 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_EnumeratorNames_h
+#define voxelmaps_EnumeratorNames_h
+
+#include <ostream>
+#include <type_traits>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class EnumeratorNames
+ * \brief Names of all enumerators of an enumeration that counts from 0, and the text for any other value.
+ *
+ * An enumeration gets its names from an overload of GetEnumeratorNames next to it. It can be printed then, and
+ * GetEnumerators lists its enumerators.
+ *
+ * \ingroup VoxelMaps
+ */
+template <unsigned int VNumber>
+struct EnumeratorNames
+{
+  static constexpr unsigned int number = VNumber;
+
+  const char * names[VNumber];
+  const char * invalid;
+
+  constexpr const char *
+  operator[](unsigned int enumerator) const
+  {
+    return enumerator < VNumber ? names[enumerator] : invalid;
+  }
+};
+
+/** The names of enumerators, and the text for values that are not among them. */
+template <unsigned int VNumber>
+constexpr EnumeratorNames<VNumber>
+MakeEnumeratorNames(const char * const (&names)[VNumber], const char * invalid)
+{
+  EnumeratorNames<VNumber> result{};
+  for (unsigned int i = 0; i < VNumber; ++i)
+  {
+    result.names[i] = names[i];
+  }
+  result.invalid = invalid;
+  return result;
+}
+
+/** The enumerators 0 ... number - 1 of an enumeration. */
+template <typename TEnum>
+std::vector<TEnum>
+GetFirstEnumerators(unsigned int number)
+{
+  std::vector<TEnum> enumerators;
+  for (unsigned int i = 0; i < number; ++i)
+  {
+    enumerators.push_back(static_cast<TEnum>(i));
+  }
+  return enumerators;
+}
+
+/** All enumerators of an enumeration with names, such as the CUDA methods of a class. */
+template <typename TEnum>
+std::vector<TEnum>
+GetEnumerators()
+{
+  return GetFirstEnumerators<TEnum>(decltype(GetEnumeratorNames(TEnum{}))::number);
+}
+
+/** Print the name of an enumerator. */
+template <typename TEnum, typename = std::enable_if_t<std::is_enum<TEnum>::value>,
+          typename = decltype(GetEnumeratorNames(TEnum{}))>
+std::ostream &
+operator<<(std::ostream & out, TEnum value)
+{
+  return out << GetEnumeratorNames(value)[static_cast<unsigned int>(value)];
+}
+} // namespace voxelmaps
+
+#endif // voxelmaps_EnumeratorNames_h

@@ -1,0 +1,126 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_FeatureTable_h
+#define voxelmaps_FeatureTable_h
+
+#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
+
+#include <initializer_list>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** \class FeatureNames
+ * \brief Names of a feature; empty where it has none.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FeatureNames
+{
+  /** Abbreviation, "SRE" for ShortRunEmphasis. */
+  const char * abbreviation;
+  /** Full name as spelled in the enumeration. */
+  const char * name;
+  /** Name in PyRadiomics. */
+  const char * pyRadiomicsName = "";
+  /** Name in the manual of the Image Biomarker Standardisation Initiative, with underscores for spaces and hyphens:
+   * "short_runs_emphasis". */
+  const char * ibsiName = "";
+};
+
+/** \class FeatureTable
+ * \brief Names of all features of a texture class, in the order of its enumeration.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT FeatureTable
+{
+public:
+  /** Another name by which a feature is found. */
+  struct Alias
+  {
+    const char * alias;
+    const char * name;
+  };
+
+  /** A row without a name in PyRadiomics has its full name there. */
+  FeatureTable(std::initializer_list<FeatureNames> features, std::initializer_list<Alias> aliases = {});
+
+  unsigned int
+  GetNumberOfFeatures() const;
+
+  /** Names of a feature; all "invalid feature" if there is none with this number. */
+  const FeatureNames &
+  operator[](unsigned int feature) const;
+
+  /** Finds a feature by any of its names, ignoring case; returns false if there is none. */
+  bool
+  Find(const std::string & name, unsigned int & feature) const;
+
+private:
+  std::vector<FeatureNames> m_Features;
+  std::vector<Alias>        m_Aliases;
+};
+} // namespace voxelmaps
+
+/** Declares the names of the features of a texture class in the class of its enumerations. The class defines Feature
+ * before, and GetFeatureTable in its source file. The functions are members of each class, not of a base class, since
+ * Python wraps these classes one by one. */
+#define VOXELMAPS_FEATURE_NAMES_MACRO                                                                                  \
+  /** Names of all features, in the order of the enumeration. */                                                       \
+  static const FeatureTable & GetFeatureTable();                                                                       \
+  /** Abbreviation of a feature, "SRE" for ShortRunEmphasis. */                                                        \
+  static const char * GetAbbreviation(Feature feature)                                                                 \
+  {                                                                                                                    \
+    return GetFeatureTable()[static_cast<unsigned int>(feature)].abbreviation;                                         \
+  }                                                                                                                    \
+  /** Full name of a feature as spelled in the enumeration. */                                                         \
+  static const char * GetName(Feature feature)                                                                         \
+  {                                                                                                                    \
+    return GetFeatureTable()[static_cast<unsigned int>(feature)].name;                                                 \
+  }                                                                                                                    \
+  /** Name of a feature in PyRadiomics. */                                                                             \
+  static const char * GetPyRadiomicsName(Feature feature)                                                              \
+  {                                                                                                                    \
+    return GetFeatureTable()[static_cast<unsigned int>(feature)].pyRadiomicsName;                                      \
+  }                                                                                                                    \
+  /** Find the feature with this abbreviation, full name, name in PyRadiomics, or name in the IBSI's manual with       \
+   * underscores for spaces and hyphens, ignoring case. Returns false if there is none. */                             \
+  static bool FindFeature(const std::string & name, Feature & feature)                                                 \
+  {                                                                                                                    \
+    unsigned int number = 0;                                                                                           \
+    const bool   isFound = GetFeatureTable().Find(name, number);                                                       \
+    feature = isFound ? static_cast<Feature>(number) : feature;                                                        \
+    return isFound;                                                                                                    \
+  }                                                                                                                    \
+  /** All features, in the order of the enumeration. */                                                                \
+  static std::vector<Feature> GetAllFeatures()                                                                         \
+  {                                                                                                                    \
+    return GetFirstEnumerators<Feature>(GetFeatureTable().GetNumberOfFeatures());                                      \
+  }                                                                                                                    \
+  /** Print the full name of a feature. */                                                                             \
+  friend std::ostream & operator<<(std::ostream & out, Feature feature)                                                \
+  {                                                                                                                    \
+    return out << GetName(feature);                                                                                    \
+  }                                                                                                                    \
+  static_assert(true, "ends with a semicolon")
+
+#endif // voxelmaps_FeatureTable_h

@@ -1,0 +1,265 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_GrayLevelDiscretization_h
+#define voxelmaps_GrayLevelDiscretization_h
+
+#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/GrayLevelDiscretizationParameters.h"
+#include "voxelmaps/Job.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace voxelmaps
+{
+/** Types of pixels in plain memory. */
+enum class PixelType : std::uint8_t
+{
+  Int8 = 0,
+  UInt8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Float,
+  Double
+};
+
+/** Print the name of an enumerator. */
+extern VoxelMapsCore_EXPORT std::ostream &
+                            operator<<(std::ostream & out, PixelType value);
+
+/** Whether there is a PixelType for an arithmetic type: for all integer types, float and double. */
+template <typename TPixel>
+constexpr bool hasPixelType =
+  std::is_integral<TPixel>::value || std::is_same<TPixel, float>::value || std::is_same<TPixel, double>::value;
+
+/** The PixelType of an arithmetic type. Integer types of the same size and sign share one, such as long and long long.
+ */
+template <typename TPixel>
+constexpr PixelType
+GetPixelType()
+{
+  static_assert(hasPixelType<TPixel>, "There is no PixelType for this type");
+  if constexpr (std::is_integral<TPixel>::value)
+  {
+    constexpr PixelType first = sizeof(TPixel) == 1   ? PixelType::Int8
+                                : sizeof(TPixel) == 2 ? PixelType::Int16
+                                : sizeof(TPixel) == 4 ? PixelType::Int32
+                                                      : PixelType::Int64;
+    return static_cast<PixelType>(static_cast<unsigned int>(first) + (std::is_signed<TPixel>::value ? 0 : 1));
+  }
+  else
+  {
+    return sizeof(TPixel) == sizeof(float) ? PixelType::Float : PixelType::Double;
+  }
+}
+
+/** \class IntensityRange
+ * \brief Minimum and maximum finite intensity of the voxels of rows.
+ *
+ * Each thread adds its rows to a range of its own. The result of merging these does not depend on the order.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT IntensityRange
+{
+public:
+  /** Add pixels; if the mask is not null, only those where it is not 0. */
+  void
+  AddRow(PixelType pixelType, const void * pixels, const std::uint8_t * mask, std::int64_t count);
+
+  void
+  Merge(const IntensityRange & other);
+
+  /** Whether no finite intensity has been added. */
+  bool
+  IsEmpty() const
+  {
+    return m_Minimum > m_Maximum;
+  }
+
+  /** Infinity if empty. */
+  double
+  GetMinimum() const
+  {
+    return m_Minimum;
+  }
+  /** Negative infinity if empty. */
+  double
+  GetMaximum() const
+  {
+    return m_Maximum;
+  }
+
+  /** Number of pixels that were added without a mask, whether finite or not. */
+  std::int64_t
+  GetNumberOfUnmaskedPixels() const
+  {
+    return m_NumberOfUnmaskedPixels;
+  }
+
+private:
+  template <typename TPixel, typename TIsInside>
+  void
+  Add(const TPixel * pixels, std::int64_t count, const TIsInside & isInside);
+
+  double       m_Minimum{ std::numeric_limits<double>::infinity() };
+  double       m_Maximum{ -std::numeric_limits<double>::infinity() };
+  std::int64_t m_NumberOfUnmaskedPixels{ 0 };
+};
+
+/** \class GrayLevelDiscretization
+ * \brief Maps the intensities of rows to gray levels.
+ *
+ * GrayLevelDiscretizationEnums::Method defines the levels. NaN and masked voxels get level 0, and intensities outside
+ * the range are clamped to it. Intensities are converted to double precision, so 64-bit integers beyond
+ * \f$2^{53}\f$ are rounded.
+ *
+ * \sa DiscretizeGrayLevels, which does this for an array.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT GrayLevelDiscretization
+{
+public:
+  /** The range of the intensities is used only if parameters.NeedsWholeInput(). The number of voxels to be discretized
+   * only affects performance. Throws EngineError, which names the value and the rule, if a parameter is invalid, if
+   * there is no range, or if there are more levels than possible. */
+  GrayLevelDiscretization(const GrayLevelDiscretizationParameters & parameters, PixelType pixelType,
+                          const IntensityRange & range, std::int64_t numberOfVoxels);
+  GrayLevelDiscretization(const GrayLevelDiscretization &) = delete;
+  GrayLevelDiscretization &
+  operator=(const GrayLevelDiscretization &) = delete;
+
+  /** The range of intensities that is divided into levels. */
+  double
+  GetRangeMinimum() const
+  {
+    return m_Minimum;
+  }
+  double
+  GetRangeMaximum() const
+  {
+    return m_Maximum;
+  }
+
+  /** The largest level that an intensity can get. */
+  unsigned int
+  GetNumberOfGrayLevels() const
+  {
+    return m_NumberOfGrayLevels;
+  }
+
+  /** Compute the levels of pixels of the type given to the constructor; 0 where there is a mask and it is 0. Threads
+   * may call this concurrently. */
+  void
+  DiscretizeRow(const void * pixels, const std::uint8_t * mask, std::int64_t count, std::uint16_t * levels);
+
+  /** Throws EngineError if a row had intensities that are not valid levels (Identity, Levels). It names the smallest.
+   * To be called after all rows. */
+  void
+  VerifyIntensities() const;
+
+private:
+  using MethodEnum = GrayLevelDiscretizationEnums::Method;
+
+  void
+  SetRange(const IntensityRange & range);
+  void
+  SetNumberOfGrayLevels();
+
+  template <typename TPixel>
+  void
+  MakeTable(std::int64_t numberOfVoxels);
+  template <typename TPixel>
+  std::uint16_t
+  Discretize(TPixel value) const;
+  template <typename TPixel>
+  void
+  Discretize(const TPixel * pixels, std::int64_t count, std::uint16_t * levels) const;
+  template <typename TPixel>
+  void
+  FindInvalid(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count, const std::uint16_t * levels);
+
+  const GrayLevelDiscretizationParameters m_Parameters;
+  const PixelType                         m_PixelType;
+
+  double       m_Minimum{ 0.0 };
+  double       m_Maximum{ 0.0 };
+  unsigned int m_NumberOfGrayLevels{ 0 };
+
+  // Factor of intensities and widths with which products with the range are finite; a power of two changes no level.
+  double m_Scale{ 1.0 };
+
+  // Levels of all intensities of the type. Empty for wide types, and where computing it would take longer than it
+  // saves.
+  std::vector<std::uint16_t> m_Table;
+
+  std::mutex            m_Mutex;
+  std::optional<double> m_SmallestInvalid;
+};
+
+/** \class GrayLevelDiscretizationJob
+ * \brief The complete input, parameters and output of the discretization of an array.
+ *
+ * \ingroup VoxelMaps
+ */
+struct GrayLevelDiscretizationJob
+{
+  /** One pixel of the pixel type per voxel. */
+  const void * pixels{ nullptr };
+  PixelType    pixelType{ PixelType::Float };
+  Triple       size{ { 0, 0, 0 } };
+  /** One byte per voxel, 0 where a voxel is absent; null if there is no mask. */
+  const std::uint8_t *              mask{ nullptr };
+  GrayLevelDiscretizationParameters parameters;
+  /** One level per voxel: 1..numberOfGrayLevels, 0 where a voxel is absent. */
+  std::uint16_t * levels{ nullptr };
+
+  JobExecution execution;
+};
+
+/** \class GrayLevelDiscretizationResult
+ * \brief The range of intensities that a discretization used, and the largest level that it could produce.
+ *
+ * \ingroup VoxelMaps
+ */
+struct GrayLevelDiscretizationResult
+{
+  double       rangeMinimum{ 0.0 };
+  double       rangeMaximum{ 0.0 };
+  unsigned int numberOfGrayLevels{ 0 };
+};
+
+/** Compute the levels of all voxels on the CPU. The result depends on intensities, mask and parameters alone; it is
+ * identical for all numbers of workers. Throws EngineError if the job is invalid, if no intensity is finite but the
+ * range has to be found (an empty mask gives level 0 everywhere instead), if the bin width leads to too many levels, or
+ * if an intensity is not a valid level (Identity, Levels). The levels are undefined after an exception. */
+VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
+DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job);
+} // namespace voxelmaps
+
+#endif // voxelmaps_GrayLevelDiscretization_h

@@ -1,0 +1,700 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "voxelmaps/GrayLevelDiscretization.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace
+{
+using voxelmaps::DiscretizeGrayLevels;
+using voxelmaps::GetPixelType;
+using voxelmaps::PixelType;
+using Job = voxelmaps::GrayLevelDiscretizationJob;
+using Result = voxelmaps::GrayLevelDiscretizationResult;
+using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
+using Method = Parameters::MethodEnum;
+using RangeSource = Parameters::RangeSourceEnum;
+using Mask = std::vector<std::uint8_t>;
+using Levels = std::vector<std::uint16_t>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+
+const std::vector<Method> allMethods{ Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples,
+                                      Method::Identity,       Method::Levels,       Method::Edges };
+const std::vector<Method> rangeMethods(allMethods.begin(), allMethods.begin() + 3);
+const std::vector<RangeSource> allSources{ RangeSource::Given, RangeSource::Image, RangeSource::Mask };
+
+/** Levels from low to high are right: real numbers are rounded on either side of the edge of a bin. */
+struct Bounds
+{
+  long double low;
+  long double high;
+};
+
+/** floor of a quotient of doubles, of which up to four operations may have been rounded. */
+Bounds
+FloorOfQuotient(long double numerator, long double denominator)
+{
+  const long double quotient = numerator / denominator;
+  const long double error = std::abs(quotient) * 4.01L * 0x1p-53L + 0x1p-1073L;
+  return { std::floor(quotient - error), std::floor(quotient + error) };
+}
+
+bool
+IsSmallInteger(double value)
+{
+  return std::abs(value) <= 0x1p32 && value == std::floor(value);
+}
+
+std::int64_t
+FloorOfIntegers(std::int64_t numerator, std::int64_t denominator)
+{
+  return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
+}
+
+/** The definitions of the methods: in integers if all numbers are, otherwise in long double. */
+class Oracle
+{
+public:
+  Oracle(const Parameters & parameters, const std::vector<double> & pixels, const Mask & mask)
+    : m_Parameters(parameters)
+    , m_Minimum(parameters.rangeMinimum)
+    , m_Maximum(parameters.rangeMaximum)
+  {
+    if (parameters.rangeSource == RangeSource::Given)
+    {
+      return;
+    }
+    std::vector<double> used;
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+    {
+      if (std::isfinite(pixels[i]) && (parameters.rangeSource == RangeSource::Image || mask.empty() || mask[i] != 0))
+      {
+        used.push_back(pixels[i]);
+      }
+    }
+    m_Minimum = used.empty() ? 0.0 : *std::min_element(used.begin(), used.end());
+    m_Maximum = used.empty() ? 0.0 : *std::max_element(used.begin(), used.end());
+  }
+
+  Bounds
+  GetLevel(double x) const
+  {
+    const auto exactly = [](long double level) { return Bounds{ level, level }; };
+    if (std::isnan(x))
+    {
+      return exactly(0);
+    }
+    switch (m_Parameters.method)
+    {
+      case Method::Identity:
+        return exactly(x + 1.0L);
+      case Method::Levels:
+        return exactly(x);
+      case Method::Edges:
+        return exactly(static_cast<long double>(std::count_if(
+          m_Parameters.binEdges.begin(), m_Parameters.binEdges.end(), [x](double edge) { return edge <= x; })));
+      default:
+        return this->GetBin(x < m_Minimum ? m_Minimum : x > m_Maximum ? m_Maximum : x);
+    }
+  }
+
+  Bounds
+  GetNumberOfLevels() const
+  {
+    const long double number = m_Parameters.numberOfGrayLevels;
+    const auto        edges = static_cast<long double>(m_Parameters.binEdges.size());
+    switch (m_Parameters.method)
+    {
+      case Method::FixedBinSize:
+      case Method::FixedBinSizeAtMultiples:
+        return this->GetBin(m_Maximum);
+      case Method::Edges:
+        return { edges, edges };
+      default:
+        return { number, number };
+    }
+  }
+
+  double
+  GetMinimum() const
+  {
+    return m_Parameters.method == Method::Identity ? 0.0
+           : m_Parameters.method == Method::Levels ? 1.0
+           : m_Parameters.method == Method::Edges  ? m_Parameters.binEdges.front()
+                                                   : m_Minimum;
+  }
+  double
+  GetMaximum() const
+  {
+    return m_Parameters.method == Method::Identity ? m_Parameters.numberOfGrayLevels - 1.0
+           : m_Parameters.method == Method::Levels ? m_Parameters.numberOfGrayLevels
+           : m_Parameters.method == Method::Edges  ? m_Parameters.binEdges.back()
+                                                   : m_Maximum;
+  }
+
+private:
+  Bounds
+  GetBin(double x) const
+  {
+    const bool        isNumber = m_Parameters.method == Method::FixedBinNumber;
+    const long double number = m_Parameters.numberOfGrayLevels;
+    const double      width = m_Parameters.binWidth;
+    if (m_Minimum == m_Maximum)
+    {
+      return { 1, 1 };
+    }
+    if (IsSmallInteger(x) && IsSmallInteger(m_Minimum) && IsSmallInteger(m_Maximum) &&
+        (isNumber || IsSmallInteger(width)))
+    {
+      const auto level = static_cast<long double>(this->GetBinOfIntegers(static_cast<std::int64_t>(x)));
+      return { level, level };
+    }
+    const long double minimum = m_Minimum;
+    if (isNumber)
+    {
+      const Bounds bin = FloorOfQuotient(number * (x - minimum), m_Maximum - minimum);
+      return { std::max(std::min(bin.low + 1, number), 1.0L), std::min(bin.high + 1, number) };
+    }
+    if (m_Parameters.method == Method::FixedBinSize)
+    {
+      const Bounds bin = FloorOfQuotient(x - minimum, width);
+      return { std::max(bin.low + 1, 1.0L), bin.high + 1 };
+    }
+    const Bounds bin = FloorOfQuotient(x, width);
+    const Bounds first = FloorOfQuotient(minimum, width);
+    return { std::max(bin.low - first.high + 1, 1.0L), bin.high - first.low + 1 };
+  }
+
+  std::int64_t
+  GetBinOfIntegers(std::int64_t x) const
+  {
+    const auto         minimum = static_cast<std::int64_t>(m_Minimum);
+    const auto         maximum = static_cast<std::int64_t>(m_Maximum);
+    const auto         width = static_cast<std::int64_t>(m_Parameters.binWidth);
+    const std::int64_t number = m_Parameters.numberOfGrayLevels;
+    switch (m_Parameters.method)
+    {
+      case Method::FixedBinNumber:
+        return std::min(number * (x - minimum) / (maximum - minimum) + 1, number);
+      case Method::FixedBinSize:
+        return (x - minimum) / width + 1;
+      default:
+        return FloorOfIntegers(x, width) - FloorOfIntegers(minimum, width) + 1;
+    }
+  }
+
+  const Parameters m_Parameters;
+  double           m_Minimum;
+  double           m_Maximum;
+};
+
+/** Workers as threads, whatever the number of processors. */
+void
+RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+{
+  std::vector<std::thread> threads;
+  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
+  {
+    threads.emplace_back([&body, worker] { body(worker); });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+}
+
+template <typename TPixel>
+Job
+MakeJob(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
+{
+  Job job;
+  job.pixels = pixels.data();
+  job.pixelType = GetPixelType<TPixel>();
+  job.size = { { static_cast<std::int64_t>(pixels.size()), 1, 1 } };
+  job.mask = mask.empty() ? nullptr : mask.data();
+  job.parameters = parameters;
+  return job;
+}
+
+/** Run a job into levels between guards. */
+Levels
+Discretize(Job job, Result * result = nullptr)
+{
+  constexpr std::size_t   guard = 16;
+  constexpr std::uint16_t untouched = 0xabcd;
+  const auto              size = static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]);
+  Levels                  buffer(size + 2 * guard, untouched);
+  job.levels = buffer.data() + guard;
+  const Result got = DiscretizeGrayLevels(job);
+  if (result != nullptr)
+  {
+    *result = got;
+  }
+  for (std::size_t i = 0; i < guard; ++i)
+  {
+    EXPECT_EQ(untouched, buffer[i]) << "wrote before the levels";
+    EXPECT_EQ(untouched, buffer[guard + size + i]) << "wrote after the levels";
+  }
+  return Levels(buffer.begin() + guard, buffer.end() - guard);
+}
+
+template <typename TPixel>
+Levels
+Discretize(const std::vector<TPixel> & pixels, const Parameters & parameters, const Mask & mask = {})
+{
+  return Discretize(MakeJob(pixels, mask, parameters));
+}
+
+/** Compare a job with the oracle, and with itself with threads. */
+template <typename TPixel>
+void
+Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
+{
+  std::ostringstream text;
+  text << parameters.method << ", range source " << parameters.rangeSource << ", " << GetPixelType<TPixel>()
+       << (mask.empty() ? "" : ", mask") << ", " << pixels.size() << " pixels";
+  SCOPED_TRACE(text.str());
+  std::vector<double> numbers;
+  for (const TPixel pixel : pixels)
+  {
+    numbers.push_back(static_cast<double>(pixel));
+  }
+  const Oracle oracle(parameters, numbers, mask);
+  Job          job = MakeJob(pixels, mask, parameters);
+  Result       result;
+  const Levels levels = Discretize(job, &result);
+  EXPECT_EQ(oracle.GetMinimum(), result.rangeMinimum);
+  EXPECT_EQ(oracle.GetMaximum(), result.rangeMaximum);
+  EXPECT_LE(oracle.GetNumberOfLevels().low, result.numberOfGrayLevels);
+  EXPECT_GE(oracle.GetNumberOfLevels().high, result.numberOfGrayLevels);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+  {
+    if (!mask.empty() && mask[i] == 0)
+    {
+      ASSERT_EQ(0, levels[i]) << "outside the mask";
+      continue;
+    }
+    const Bounds bounds = oracle.GetLevel(numbers[i]);
+    ASSERT_LE(bounds.low, levels[i]) << "of " << numbers[i];
+    ASSERT_GE(bounds.high, levels[i]) << "of " << numbers[i];
+    ASSERT_LE(levels[i], result.numberOfGrayLevels) << "of " << numbers[i];
+  }
+  for (const unsigned int workers : { 2u, 5u })
+  {
+    job.execution.numberOfWorkers = workers;
+    job.execution.parallelFor = RunThreads;
+    EXPECT_EQ(levels, Discretize(job)) << workers << " workers";
+  }
+}
+
+/** Pixels that are valid levels for Identity and Levels, and the ends of the type and other numbers for other methods.
+ */
+template <typename TPixel>
+std::vector<TPixel>
+DrawPixels(Method method, std::size_t count, std::mt19937 & random)
+{
+  using Limits = std::numeric_limits<TPixel>;
+  std::vector<TPixel> pixels(count);
+  for (TPixel & pixel : pixels)
+  {
+    const int  value = static_cast<int>(random() % 100);
+    const bool isReal = std::is_floating_point<TPixel>::value;
+    pixel = static_cast<TPixel>(value);
+    if (method == Method::Identity || method == Method::Levels)
+    {
+      continue;
+    }
+    pixel = static_cast<TPixel>(isReal ? value * 0.37 - 11.0 : Limits::is_signed ? value - 40 : value + 3);
+  }
+  return pixels;
+}
+
+template <typename TPixel>
+void
+CheckAllMethods()
+{
+  std::mt19937 random(GetPixelType<TPixel>() == PixelType::Float ? 7 : 3);
+  // The large one is divided among workers, and has tables for 16 bits.
+  for (const std::size_t count : { std::size_t{ 1 }, std::size_t{ 61 }, std::size_t{ 2500 }, std::size_t{ 140003 } })
+  {
+    Mask mask(count);
+    for (std::uint8_t & inside : mask)
+    {
+      inside = static_cast<std::uint8_t>(random() % 3 * 100); // 0, 100, 200
+    }
+    for (const Method method : allMethods)
+    {
+      const std::vector<TPixel> pixels = DrawPixels<TPixel>(method, count, random);
+      for (const RangeSource source : allSources)
+      {
+        Parameters parameters;
+        parameters.method = method;
+        parameters.rangeSource = source;
+        parameters.numberOfGrayLevels = method == Method::FixedBinNumber ? 7 : 300;
+        parameters.binWidth = std::is_floating_point<TPixel>::value ? 0.7 : 3.0;
+        parameters.binEdges = { -30.0, -7.25, 4.0, 4.5, 50.0 };
+        parameters.rangeMinimum = 2.0;
+        parameters.rangeMaximum = 51.0;
+        Check(pixels, mask, parameters);
+        // Not all combinations of the large array, which take long.
+        if (count < 10000 || source == RangeSource::Image)
+        {
+          Check(pixels, {}, parameters);
+        }
+        if (count < 10000)
+        {
+          Check(pixels, Mask(count, 0), parameters);
+        }
+      }
+    }
+  }
+}
+
+/** The ends of a type in all methods that have a range. */
+template <typename TPixel>
+void
+CheckExtremes()
+{
+  using Limits = std::numeric_limits<TPixel>;
+  const std::vector<TPixel> pixels{
+    Limits::lowest(), 0, 1, 2, 100, Limits::max(), static_cast<TPixel>(Limits::max() / 2)
+  };
+  for (const std::size_t copies : { 1, 20000 })
+  {
+    std::vector<TPixel> many;
+    for (std::size_t i = 0; i < copies; ++i)
+    {
+      many.insert(many.end(), pixels.begin(), pixels.end());
+    }
+    for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+    {
+      Parameters parameters;
+      parameters.method = method;
+      parameters.numberOfGrayLevels = 65535;
+      parameters.binWidth =
+        std::max(1.0, static_cast<double>(Limits::max()) / 1000.0 - static_cast<double>(Limits::lowest()) / 1000.0);
+      Check(many, {}, parameters);
+      parameters.rangeSource = RangeSource::Given;
+      parameters.rangeMinimum = -1e6;
+      parameters.rangeMaximum = -5.5;
+      parameters.binWidth = 100.0;
+      Check(many, {}, parameters);
+      parameters.rangeMinimum = 3.25;
+      parameters.rangeMaximum = 1e6;
+      Check(many, {}, parameters);
+    }
+  }
+}
+
+template <typename TRun>
+void
+ExpectError(const std::string & message, const TRun & run)
+{
+  try
+  {
+    run();
+    ADD_FAILURE() << "no error, but expected: " << message;
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    EXPECT_EQ(message, error.what());
+  }
+}
+} // namespace
+
+TEST(GrayLevelDiscretization, AllTypesMethodsRangesAndMasks)
+{
+  CheckAllMethods<char>();
+  CheckAllMethods<signed char>();
+  CheckAllMethods<unsigned char>();
+  CheckAllMethods<short>();
+  CheckAllMethods<unsigned short>();
+  CheckAllMethods<int>();
+  CheckAllMethods<unsigned int>();
+  CheckAllMethods<long>();
+  CheckAllMethods<unsigned long>();
+  CheckAllMethods<long long>();
+  CheckAllMethods<unsigned long long>();
+  CheckAllMethods<float>();
+  CheckAllMethods<double>();
+}
+
+TEST(GrayLevelDiscretization, EndsOfTheTypes)
+{
+  CheckExtremes<std::int8_t>();
+  CheckExtremes<std::uint8_t>();
+  CheckExtremes<std::int16_t>();
+  CheckExtremes<std::uint16_t>();
+  CheckExtremes<std::int32_t>();
+  CheckExtremes<std::uint32_t>();
+  CheckExtremes<std::int64_t>();
+  CheckExtremes<std::uint64_t>();
+  CheckExtremes<float>();
+}
+
+TEST(GrayLevelDiscretization, TypesHaveTheirPixelType)
+{
+  EXPECT_EQ(PixelType::Int8, GetPixelType<signed char>());
+  EXPECT_EQ(std::is_signed<char>::value ? PixelType::Int8 : PixelType::UInt8, GetPixelType<char>());
+  EXPECT_EQ(PixelType::UInt8, GetPixelType<bool>());
+  EXPECT_EQ(PixelType::UInt8, GetPixelType<unsigned char>());
+  EXPECT_EQ(PixelType::Int16, GetPixelType<std::int16_t>());
+  EXPECT_EQ(PixelType::UInt16, GetPixelType<std::uint16_t>());
+  EXPECT_EQ(PixelType::Int32, GetPixelType<std::int32_t>());
+  EXPECT_EQ(PixelType::UInt32, GetPixelType<std::uint32_t>());
+  EXPECT_EQ(PixelType::Int64, GetPixelType<long long>());
+  EXPECT_EQ(PixelType::UInt64, GetPixelType<unsigned long long>());
+  EXPECT_EQ(sizeof(long) == 8 ? PixelType::Int64 : PixelType::Int32, GetPixelType<long>());
+  EXPECT_EQ(PixelType::Float, GetPixelType<float>());
+  EXPECT_EQ(PixelType::Double, GetPixelType<double>());
+  EXPECT_FALSE(voxelmaps::hasPixelType<long double>);
+  std::ostringstream names;
+  for (unsigned int i = 0; i <= 10; ++i)
+  {
+    names << static_cast<PixelType>(i) << ' ';
+  }
+  EXPECT_EQ("Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Float Double invalid pixel type ", names.str());
+}
+
+// The table of 16 bits has the levels that wider types compute.
+TEST(GrayLevelDiscretization, AllIntensitiesOf16Bits)
+{
+  std::vector<std::int16_t>  narrow;
+  std::vector<std::uint16_t> narrowUnsigned;
+  std::vector<std::int32_t>  wide;
+  std::vector<std::int32_t>  wideUnsigned;
+  for (int i = 0; i < 9 * 65536; ++i)
+  {
+    wide.push_back(i % 65536 - 32768);
+    narrow.push_back(static_cast<std::int16_t>(wide.back()));
+    wideUnsigned.push_back(i % 65536);
+    narrowUnsigned.push_back(static_cast<std::uint16_t>(wideUnsigned.back()));
+  }
+  const std::vector<std::pair<double, double>> ranges{
+    { -1000.5, 3000.25 }, { -1e9, 1e9 }, { 40000.0, 40001.0 }, { -1e6, -1e5 }, { 65535.0, 1e6 }
+  };
+  for (const Method method : rangeMethods)
+  {
+    for (const auto & range : ranges)
+    {
+      Parameters parameters;
+      parameters.method = method;
+      parameters.rangeSource = RangeSource::Given;
+      parameters.rangeMinimum = range.first;
+      parameters.rangeMaximum = range.second;
+      parameters.binWidth = (range.second - range.first) / 1234.5;
+      parameters.numberOfGrayLevels = 1001;
+      EXPECT_EQ(Discretize(wide, parameters), Discretize(narrow, parameters)) << method << ' ' << range.first;
+      EXPECT_EQ(Discretize(wideUnsigned, parameters), Discretize(narrowUnsigned, parameters))
+        << method << ' ' << range.first;
+    }
+  }
+}
+
+TEST(GrayLevelDiscretization, SpecialValues)
+{
+  const double              denormal = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> pixels{ quietNaN, -infinity, -0.0, 0.0, denormal, 1.0, 4.0, infinity };
+  Parameters                parameters;
+  parameters.numberOfGrayLevels = 4;
+  Result result;
+  EXPECT_EQ((Levels{ 0, 1, 1, 1, 1, 2, 4, 4 }), Discretize(MakeJob(pixels, {}, parameters), &result));
+  EXPECT_EQ(0.0, result.rangeMinimum);
+  EXPECT_FALSE(std::signbit(result.rangeMinimum));
+  EXPECT_EQ(4.0, result.rangeMaximum);
+  EXPECT_EQ(4u, result.numberOfGrayLevels);
+
+  parameters.method = Method::Edges;
+  parameters.binEdges = { -1.0, 0.0, denormal, 4.0 };
+  EXPECT_EQ((Levels{ 0, 0, 2, 2, 3, 3, 4, 4 }), Discretize(pixels, parameters));
+
+  parameters.method = Method::Levels;
+  EXPECT_EQ((Levels{ 0, 0, 4, 0 }), Discretize<float>({ -0.0f, static_cast<float>(quietNaN), 4.0f, 0.0f }, parameters));
+  parameters.method = Method::Identity;
+  EXPECT_EQ((Levels{ 1, 0, 4 }), Discretize<float>({ -0.0f, static_cast<float>(quietNaN), 3.0f }, parameters));
+
+  // Denormal and huge ranges.
+  parameters.method = Method::FixedBinNumber;
+  EXPECT_EQ((Levels{ 1, 2, 3, 4, 4 }),
+            Discretize<double>({ 0.0, denormal, 2 * denormal, 3 * denormal, 4 * denormal }, parameters));
+  const double largest = std::numeric_limits<double>::max();
+  EXPECT_EQ((Levels{ 1, 3, 4 }), Discretize<double>({ -largest, 0.0, largest }, parameters));
+}
+
+TEST(GrayLevelDiscretization, OneIntensityIsLevelOne)
+{
+  for (const Method method : rangeMethods)
+  {
+    Parameters parameters;
+    parameters.method = method;
+    EXPECT_EQ((Levels{ 1, 0, 1 }), Discretize<double>({ -3.7, quietNaN, -3.7 }, parameters)) << method;
+    EXPECT_EQ((Levels{ 1, 1 }), Discretize<std::int16_t>({ 5, 5 }, parameters)) << method;
+    EXPECT_EQ((Levels{ 1 }), Discretize<double>({ 1e308 }, parameters)) << method;
+  }
+}
+
+TEST(GrayLevelDiscretization, AbsentVoxelsLeaveNoLevel)
+{
+  Parameters parameters;
+  Result     result;
+  EXPECT_EQ((Levels{ 0, 0 }), Discretize(MakeJob<float>({ 1.0f, 2.0f }, { 0, 0 }, parameters), &result));
+  EXPECT_EQ(0.0, result.rangeMinimum);
+  EXPECT_EQ(0.0, result.rangeMaximum);
+  // NaN inside a mask.
+  EXPECT_EQ((Levels{ 0, 0 }), Discretize<double>({ quietNaN, 2.0 }, parameters, { 1, 0 }));
+  // No voxels.
+  for (const Method method : allMethods)
+  {
+    parameters.method = method;
+    parameters.binEdges = { 1.0 };
+    Job job;
+    job.parameters = parameters;
+    job.size = { { 5, 0, 3 } };
+    EXPECT_EQ(Levels{}, Discretize(job)) << method;
+  }
+}
+
+TEST(GrayLevelDiscretization, MergingRangesDoesNotDependOnTheOrder)
+{
+  const std::vector<std::vector<float>> rows{
+    { -0.0f, 5.0f }, { 0.0f }, {}, { static_cast<float>(quietNaN) }, { 7.0f }
+  };
+  std::vector<voxelmaps::IntensityRange> parts(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+  {
+    parts[i].AddRow(PixelType::Float, rows[i].data(), nullptr, static_cast<std::int64_t>(rows[i].size()));
+  }
+  std::vector<std::size_t> order{ 0, 1, 2, 3, 4 };
+  do
+  {
+    voxelmaps::IntensityRange range;
+    EXPECT_TRUE(range.IsEmpty());
+    for (const std::size_t i : order)
+    {
+      range.Merge(parts[i]);
+    }
+    EXPECT_FALSE(range.IsEmpty());
+    EXPECT_EQ(0.0, range.GetMinimum());
+    EXPECT_FALSE(std::signbit(range.GetMinimum()));
+    EXPECT_EQ(7.0, range.GetMaximum());
+    EXPECT_EQ(5, range.GetNumberOfUnmaskedPixels());
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(GrayLevelDiscretization, ProgressCountsAllVoxels)
+{
+  const std::vector<std::uint8_t> pixels(3000000, 7);
+  Job                             job = MakeJob(pixels, {}, Parameters());
+  std::atomic<std::uint64_t>      voxels{ 0 };
+  job.execution.numberOfWorkers = 3;
+  job.execution.parallelFor = RunThreads;
+  job.execution.reportProgress = [&voxels](std::uint64_t count) { voxels += count; };
+  Discretize(job);
+  EXPECT_EQ(pixels.size(), voxels);
+  struct Aborted
+  {};
+  job.execution.reportProgress = [](std::uint64_t) { throw Aborted(); };
+  EXPECT_THROW(Discretize(job), Aborted);
+}
+
+TEST(GrayLevelDiscretizationErrors, Intensities)
+{
+  Parameters parameters;
+  parameters.method = Method::Identity;
+  // The smallest is reported, with any number of workers.
+  std::vector<float> pixels(300000, 3.0f);
+  pixels[250000] = -5.0f;
+  pixels[100] = 32.0f;
+  pixels[299999] = 2.5f;
+  Job job = MakeJob(pixels, {}, parameters);
+  for (const unsigned int workers : { 1u, 4u })
+  {
+    job.execution.numberOfWorkers = workers;
+    job.execution.parallelFor = RunThreads;
+    ExpectError(
+      "Intensity -5 is not a valid gray level: Identity takes integers from 0 to 31 (NumberOfGrayLevels - 1).",
+      [&] { Discretize(job); });
+  }
+  parameters.method = Method::Levels;
+  ExpectError("Intensity -inf is not a valid gray level: Levels takes integers from 0 to 32 (NumberOfGrayLevels).",
+              [&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); });
+  EXPECT_EQ((Levels{ 0, 1, 0 }), Discretize<double>({ infinity, 1.0, -infinity }, parameters, { 0, 1, 0 }));
+  EXPECT_EQ((Levels{ 0, 32 }), Discretize<std::uint8_t>({ 0, 32 }, parameters));
+  ExpectError("Intensity 33 is not a valid gray level: Levels takes integers from 0 to 32 (NumberOfGrayLevels).",
+              [&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); });
+}
+
+TEST(GrayLevelDiscretizationErrors, Ranges)
+{
+  Parameters parameters;
+  for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
+  {
+    parameters.rangeSource = source;
+    ExpectError("No intensity of the image is finite, so there is no range; the image has 2 voxels.",
+                [&] { Discretize<double>({ quietNaN, infinity }, parameters); });
+  }
+  parameters.rangeSource = RangeSource::Given;
+  parameters.method = Method::FixedBinSize;
+  parameters.binWidth = 1.0;
+  parameters.rangeMaximum = 65535.0;
+  ExpectError("BinWidth 1 over the range 0 to 65535 makes 65536 gray levels, but at most 65535 are possible.",
+              [&] { Discretize<int>({ 1 }, parameters); });
+  parameters.rangeMaximum = 65534.5;
+  EXPECT_EQ((Levels{ 1, 65535 }), Discretize<int>({ 0, 65535 }, parameters));
+}
+
+TEST(GrayLevelDiscretizationErrors, Jobs)
+{
+  const std::vector<float> pixels{ 1.0f, 2.0f };
+  Levels                   levels(2);
+  const auto               expectError = [&](const std::string & message, const auto & change) {
+    Job job = MakeJob(pixels, {}, Parameters());
+    job.levels = levels.data();
+    change(job);
+    ExpectError(message, [&] { DiscretizeGrayLevels(job); });
+  };
+  expectError("The array has 2 voxels, but pixels is null.", [](Job & job) { job.pixels = nullptr; });
+  expectError("The array has 2 voxels, but levels is null.", [](Job & job) { job.levels = nullptr; });
+  expectError("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).",
+              [](Job & job) { job.pixelType = static_cast<PixelType>(10); });
+  expectError("The size of the array is 2 x -1 x 1, but must not be negative, and its pixels must fit into memory.",
+              [](Job & job) { job.size[1] = -1; });
+  expectError("The size of the array is 4294967296 x 4294967296 x 1, but must not be negative, and its pixels must fit "
+              "into memory.",
+              [](Job & job) { job.size = { { std::int64_t{ 1 } << 32, std::int64_t{ 1 } << 32, 1 } }; });
+  expectError("NumberOfGrayLevels is 0, but must be 1 to 65535.",
+              [](Job & job) { job.parameters.numberOfGrayLevels = 0; });
+  expectError("There are 0 BinEdges, but must be 1 to 65535.",
+              [](Job & job) { job.parameters.method = Method::Edges; });
+}
