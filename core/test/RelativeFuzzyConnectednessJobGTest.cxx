@@ -49,7 +49,7 @@ std::function<void(const RelativeJob &)>
 WithTiles(bool isKept, const Triple & tileSize)
 {
   return [isKept, tileSize](const RelativeJob & job) {
-    voxelmaps::RelativeHierarchyOf<TPixel>(job, isKept, tileSize).Compute(job);
+    voxelmaps::CpuRelativeHierarchy(job, isKept, tileSize).Compute(job);
   };
 }
 

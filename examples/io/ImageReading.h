@@ -106,14 +106,14 @@ template <unsigned int VDimension, typename TFunction>
 void
 RunForPixelType(const Input & input, TFunction && run)
 {
-  // A double can represent all values of the other types, as ReadScalarImage checks for integers of 64 bits.
+  // Few types, which programs are compiled for: 8 bits are read as 16. A double can represent all values of the other
+  // types, as ReadScalarImage checks for integers of 64 bits.
   switch (input.componentType)
   {
-    case itk::IOComponentEnum::UCHAR:
-      return run(ImageTypeTag<itk::Image<unsigned char, VDimension>>{});
     case itk::IOComponentEnum::CHAR:
     case itk::IOComponentEnum::SHORT:
       return run(ImageTypeTag<itk::Image<short, VDimension>>{});
+    case itk::IOComponentEnum::UCHAR:
     case itk::IOComponentEnum::USHORT:
       return run(ImageTypeTag<itk::Image<unsigned short, VDimension>>{});
     case itk::IOComponentEnum::INT:
@@ -320,6 +320,24 @@ ReadLabelsFor(const std::string & what, const std::string & name)
     });
 }
 
+// Compiled once, in ReadImages2D.cxx and ReadImages3D.cxx.
+#define ExampleIO_READERS(prefix, VDimension)                                                                          \
+  prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMask<VDimension>(const Input &);                 \
+  prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMaskFor<VDimension>(const std::string &,         \
+                                                                                         const std::string &);        \
+  prefix template itk::Image<unsigned short, VDimension>::Pointer ReadLabelsFor<VDimension>(const std::string &,       \
+                                                                                            const std::string &);      \
+  prefix template itk::Image<short, VDimension>::Pointer          ReadScalarImage<itk::Image<short, VDimension>>(      \
+    const Input &);                                                                                           \
+  prefix template itk::Image<unsigned short, VDimension>::Pointer                                                      \
+  ReadScalarImage<itk::Image<unsigned short, VDimension>>(const Input &);                                              \
+  prefix template itk::Image<int, VDimension>::Pointer   ReadScalarImage<itk::Image<int, VDimension>>(const Input &);  \
+  prefix template itk::Image<float, VDimension>::Pointer ReadScalarImage<itk::Image<float, VDimension>>(               \
+    const Input &);                                                                                                    \
+  prefix template itk::Image<double, VDimension>::Pointer ReadScalarImage<itk::Image<double, VDimension>>(const Input &)
+
+ExampleIO_READERS(extern, 2);
+ExampleIO_READERS(extern, 3);
 } // namespace ExampleIO
 
 #endif // ImageReading_h

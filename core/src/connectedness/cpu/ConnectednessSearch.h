@@ -19,134 +19,29 @@
 #define ConnectednessSearch_h
 
 #include "connectedness/AffinityPlan.h"
-#include "connectedness/ImageOfInput.h"
-#include "VectorVoxel.h"
+#include "PixelsOf.h"
 
 namespace voxelmaps
 {
-/** Access to the pixels of an image: a pointer, or VectorVoxelIterator. */
+/** A job for one pixel type, as Queue, Buckets and Tiles see it. */
 template <typename TPixel>
-struct PixelsOf
+struct ConnectednessSearch
 {
-  using Iterator = const TPixel *;
-
-  static Iterator
-  Get(const FuzzyConnectednessInput & input)
-  {
-    return static_cast<Iterator>(input.image);
-  }
-};
-template <>
-struct PixelsOf<VectorVoxel>
-{
-  using Iterator = VectorVoxelIterator;
-
-  static Iterator
-  Get(const FuzzyConnectednessInput & input)
-  {
-    return Iterator(input);
-  }
-};
-
-/** Call f with a pointer to the type of the pixels of a graph. */
-template <typename TFunction>
-auto
-WithPixels(const FuzzyConnectednessInput & input, const TFunction & f)
-{
-  return input.numberOfComponents > 0 ? f(static_cast<const VectorVoxel *>(nullptr)) : WithImage(input, f);
-}
-
-/** The links between voxels of one pixel type. */
-template <typename TPixel>
-struct ConnectednessGraph
-{
-  using PixelIterator = typename PixelsOf<TPixel>::Iterator;
-
-  Triple                  size;
-  PixelIterator           image;
-  const std::uint8_t *    mask; // null if there is none
-  const EdgeKeys<TPixel>  edges;
-  const std::vector<Link> links;
+  const FuzzyConnectednessJob &             job;
+  const typename PixelsOf<TPixel>::Iterator image;
+  const EdgeKeys<TPixel>                    edges;
+  const std::vector<Link>                   links;
   /** Links of smaller keys do not count. */
   const std::uint32_t minKey;
-
-  ConnectednessGraph(const FuzzyConnectednessProblem & problem, std::uint32_t theMinKey)
-    : size(problem.size)
-    , image(PixelsOf<TPixel>::Get(problem))
-    , mask(problem.mask)
-    , edges(problem)
-    , links(MakeLinks(problem))
-    , minKey(theMinKey)
-  {}
-
-  /** Call f(i, key) for one link of voxels first + i; a key is noKey where there is no link. */
-  template <typename TFunction>
-  void
-  ForEachKey(std::int64_t first, int count, const Link & link, const TFunction & f) const
-  {
-    const PixelIterator from = image + first;
-    const PixelIterator to = from + link.stride;
-    // A copy, which f cannot change.
-    const std::uint32_t least = minKey;
-    if (mask == nullptr)
-    {
-      for (int i = 0; i < count; ++i)
-      {
-        const std::uint32_t key = edges.Key(from[i], to[i], link.weight);
-        f(i, key >= least ? key : noKey);
-      }
-      return;
-    }
-    const std::uint8_t * const inside = mask + first;
-    for (int i = 0; i < count; ++i)
-    {
-      const std::uint32_t key = edges.Key(from[i], to[i], link.weight);
-      f(i, key >= least && inside[i] != 0 && inside[i + link.stride] != 0 ? key : noKey);
-    }
-  }
-
-  /** The key of one link of a voxel. */
-  std::uint32_t
-  GetKey(std::int64_t voxel, const Link & link) const
-  {
-    std::uint32_t found = noKey;
-    this->ForEachKey(voxel, 1, link, [&found](int, std::uint32_t key) { found = key; });
-    return found;
-  }
-
-  /** Call f(neighbor, link) for all neighbors in the image. */
-  template <typename TFunction>
-  void
-  ForEachLink(std::int64_t voxel, const TFunction & f) const
-  {
-    const std::int64_t x = voxel % size[0];
-    const std::int64_t row = voxel / size[0];
-    const std::int64_t y = row % size[1];
-    const std::int64_t z = row / size[1];
-    for (const Link & link : links)
-    {
-      const std::int64_t nx = x + link.x;
-      const std::int64_t ny = y + link.y;
-      const std::int64_t nz = z + link.z;
-      if (nx >= 0 && nx < size[0] && ny >= 0 && ny < size[1] && nz >= 0 && nz < size[2])
-      {
-        f(voxel + link.stride, link);
-      }
-    }
-  }
-};
-
-/** A job for one pixel type, as all methods see it. */
-template <typename TPixel>
-struct ConnectednessSearch : ConnectednessGraph<TPixel>
-{
-  const FuzzyConnectednessJob & job;
   /** One per voxel, noKey before the search. */
   std::uint32_t * keys;
 
   ConnectednessSearch(const FuzzyConnectednessJob & theJob, std::uint32_t * theKeys)
-    : ConnectednessGraph<TPixel>(theJob, MinKey(theJob))
-    , job(theJob)
+    : job(theJob)
+    , image(PixelsOf<TPixel>::Get(theJob))
+    , edges(theJob)
+    , links(MakeLinks(theJob))
+    , minKey(MinKey(theJob))
     , keys(theKeys)
   {}
 
@@ -163,13 +58,22 @@ struct ConnectednessSearch : ConnectednessGraph<TPixel>
                           (job.size[2] == 1 || (z > 0 && z < job.size[2] - 1));
     if (interior)
     {
-      for (const Link & link : this->links)
+      for (const Link & link : links)
       {
         f(voxel + link.stride, link.weight);
       }
       return;
     }
-    this->ForEachLink(voxel, [&f](std::int64_t neighbor, const Link & link) { f(neighbor, link.weight); });
+    for (const Link & link : links)
+    {
+      const std::int64_t nx = x + link.x;
+      const std::int64_t ny = y + link.y;
+      const std::int64_t nz = z + link.z;
+      if (nx >= 0 && nx < job.size[0] && ny >= 0 && ny < job.size[1] && nz >= 0 && nz < job.size[2])
+      {
+        f(voxel + link.stride, link.weight);
+      }
+    }
   }
 
   bool

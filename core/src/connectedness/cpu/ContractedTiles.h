@@ -20,7 +20,7 @@
 
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "ConnectednessSearch.h"
+#include "ConnectednessGraph.h"
 #include "Contraction.h"
 #include "TileGrid.h"
 
@@ -33,7 +33,6 @@ namespace voxelmaps
 {
 /** The voxels of every tile contracted to few components, and the links between these. Contraction explains why this is
  * exact. Component 0 of every tile has all of its voxels that no path reaches. */
-template <typename TPixel>
 class ContractedTiles
 {
 public:
@@ -76,7 +75,7 @@ public:
   std::vector<std::vector<ComponentLink>> links;
 
   /** A tile must have fewer than 65535 voxels. */
-  ContractedTiles(const ConnectednessGraph<TPixel> & graph, const Triple & tileSize)
+  ContractedTiles(const ConnectednessGraph & graph, const Triple & tileSize)
     : grid(graph.size, tileSize)
     , m_Graph(graph)
   {}
@@ -270,8 +269,7 @@ private:
         }
         else if (keys != nullptr)
         {
-          std::uint32_t * const out = keys + local;
-          m_Graph.ForEachKey(global, count, link, [out](int i, std::uint32_t key) { out[i] = key; });
+          m_Graph.GetKeys(global, count, link, keys + local);
         }
       });
     }
@@ -408,7 +406,7 @@ private:
     }
   }
 
-  const ConnectednessGraph<TPixel> & m_Graph;
+  const ConnectednessGraph & m_Graph;
 };
 } // namespace voxelmaps
 

@@ -58,8 +58,6 @@ Run(Method method, const ConnectednessSearch<TPixel> & search)
       return RunQueueMethod(search);
     case Method::Tiles:
       return TilesMethod<TPixel>(search).Run();
-    case Method::Hierarchy:
-      return HierarchyMethod<TPixel>(search).Run();
     default:
       break;
   }
@@ -100,6 +98,11 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
     return report;
   }
   ClearKeys(job, keys);
+  if (report.method == Method::Hierarchy)
+  {
+    HierarchyMethod(job, keys).Run();
+    return report;
+  }
   WithPixels(job, [&](const auto * image) {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     Run(report.method, ConnectednessSearch<Pixel>(job, keys));

@@ -30,26 +30,26 @@ namespace voxelmaps
  *
  * Memory per voxel on noisy CT, besides image and keys: 6 to 8 bytes with 6 neighbors, 11 to 17 with 26. Most of it
  * holds the links between components, of which there are two copies for a moment. */
-template <typename TPixel>
 class HierarchyMethod
 {
 public:
   /** A tile must have fewer than 65535 voxels. */
-  HierarchyMethod(const ConnectednessSearch<TPixel> & search, const Triple & tileSize)
-    : m_Search(search)
-    , m_Job(search.job)
-    , m_Tiles(search, tileSize)
+  HierarchyMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys, const Triple & tileSize)
+    : m_Job(job)
+    , m_Keys(keys)
+    , m_Graph(job, MinKey(job))
+    , m_Tiles(m_Graph, tileSize)
   {}
 
-  explicit HierarchyMethod(const ConnectednessSearch<TPixel> & search)
-    : HierarchyMethod(search, ContractedTiles<TPixel>::GetDefaultTileSize(search.job.size))
+  HierarchyMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+    : HierarchyMethod(job, keys, ContractedTiles::GetDefaultTileSize(job.size))
   {}
 
   void
   Run()
   {
     const auto seeds = m_Tiles.SortSeeds(m_Job.seeds);
-    m_Tiles.Build(seeds, m_Search.keys, m_Job.execution);
+    m_Tiles.Build(seeds, m_Keys, m_Job.execution);
     this->ContractAll(seeds);
     ForEachTask(m_Tiles.grid.GetNumberOfTiles(), m_Job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) { this->FinishTile(tile); };
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  using Seed = typename ContractedTiles<TPixel>::Seed;
+  using Seed = ContractedTiles::Seed;
 
   /** Contract the components of all tiles, and compute their strengths. */
   void
@@ -84,7 +84,7 @@ private:
     const TileGrid::Box         box = m_Tiles.grid.GetBox(tile);
     const std::uint32_t * const strengths = m_Strengths.data() + m_Tiles.firstComponents[tile];
     m_Tiles.grid.ForEachRow(box, [&](std::int64_t global, int, int count) {
-      std::uint32_t * const       keys = m_Search.keys + global;
+      std::uint32_t * const       keys = m_Keys + global;
       const std::uint16_t * const numbers = m_Tiles.numbers.get() + global;
       for (int i = 0; i < count; ++i)
       {
@@ -95,10 +95,11 @@ private:
     m_Job.execution.ReportProgress(box.GetNumberOfVoxels() / 4);
   }
 
-  const ConnectednessSearch<TPixel> & m_Search;
-  const FuzzyConnectednessJob &       m_Job;
-  ContractedTiles<TPixel>             m_Tiles;
-  std::vector<std::uint32_t>          m_Strengths;
+  const FuzzyConnectednessJob & m_Job;
+  std::uint32_t * const         m_Keys;
+  const ConnectednessGraph      m_Graph;
+  ContractedTiles               m_Tiles;
+  std::vector<std::uint32_t>    m_Strengths;
 };
 } // namespace voxelmaps
 

@@ -19,7 +19,7 @@
 #define LabelTies_h
 
 #include "common/ParallelFor.h"
-#include "ConnectednessSearch.h"
+#include "ConnectednessGraph.h"
 #include "TileGrid.h"
 
 #include "connectedness/RelativeResults.h"
@@ -55,11 +55,11 @@ constexpr std::uint32_t manyLabels = 0xffffffffu;
  * First, every tile finds the voxels that a link claims for another label. Then labels spread within each tile that has
  * claims, which makes claims for voxels of other tiles, in rounds. Labels only become lower, or 0, so neither the order
  * of claims nor that of tiles matters. */
-template <typename TPixel, typename TLabel>
+template <typename TLabel>
 class LabelTies
 {
 public:
-  LabelTies(const ConnectednessGraph<TPixel> & graph, const TileGrid & grid, bool keepsTies, std::uint32_t minKey,
+  LabelTies(const ConnectednessGraph & graph, const TileGrid & grid, bool keepsTies, std::uint32_t minKey,
             TLabel * labels, const JobExecution & execution)
     : m_Graph(graph)
     , m_Grid(grid)
@@ -453,14 +453,14 @@ private:
     }
   }
 
-  const ConnectednessGraph<TPixel> & m_Graph;
-  const TileGrid &                   m_Grid;
-  const bool                         m_KeepsTies;
-  const std::uint32_t                m_MinKey;
-  TLabel * const                     m_Labels;
-  const JobExecution &               m_Execution;
-  std::vector<std::vector<Claim>>    m_Claims; // of the voxels of every tile
-  std::mutex                         m_Mutex;
+  const ConnectednessGraph &      m_Graph;
+  const TileGrid &                m_Grid;
+  const bool                      m_KeepsTies;
+  const std::uint32_t             m_MinKey;
+  TLabel * const                  m_Labels;
+  const JobExecution &            m_Execution;
+  std::vector<std::vector<Claim>> m_Claims; // of the voxels of every tile
+  std::mutex                      m_Mutex;
 };
 } // namespace voxelmaps
 

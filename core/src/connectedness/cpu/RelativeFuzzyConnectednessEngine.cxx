@@ -24,23 +24,13 @@
 
 #include "voxelmaps/Job.h"
 
-#include <algorithm>
-#include <type_traits>
+#include <memory>
 #include <vector>
 
 namespace voxelmaps
 {
 namespace
 {
-std::unique_ptr<CpuRelativeHierarchy>
-MakeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
-{
-  return WithPixels(job, [&](const auto * image) -> std::unique_ptr<CpuRelativeHierarchy> {
-    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
-    return std::make_unique<RelativeHierarchyOf<Pixel>>(job, isKept);
-  });
-}
-
 /** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
 void
 ComputeScenes(const RelativeFuzzyConnectednessJob & job)
@@ -100,7 +90,7 @@ ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job)
     ComputeScenes(job);
     return;
   }
-  MakeHierarchy(job, false)->Compute(job);
+  CpuRelativeHierarchy(job, false).Compute(job);
 }
 
 void
@@ -117,7 +107,7 @@ ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
   auto * const kept = dynamic_cast<CpuRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
   if (kept == nullptr)
   {
-    auto made = MakeHierarchy(job, true);
+    auto made = std::make_unique<CpuRelativeHierarchy>(job, true);
     made->Compute(job);
     hierarchy.m_Hierarchy = std::move(made);
     return;

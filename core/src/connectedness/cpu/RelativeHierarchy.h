@@ -37,15 +37,6 @@
 
 namespace voxelmaps
 {
-/** A contracted graph on the CPU, for any pixel type. */
-class CpuRelativeHierarchy : public RelativeHierarchy
-{
-public:
-  /** Compute the outputs of a job. */
-  virtual void
-  Compute(const RelativeFuzzyConnectednessJob & job) = 0;
-};
-
 /** Contracts the voxels of every tile, and then all components, with seeds that are held back. Each component that is
  * left has one seed, and each voxel in it has its greatest strength to that seed; SeedTree tells what follows.
  *
@@ -54,12 +45,11 @@ public:
  * again, and their new components and all links of these replace the former ones. That is exact, because a path through
  * a component of a tile is not weaker than the links by which it enters and leaves, so what connected other components
  * still does. */
-template <typename TPixel>
-class RelativeHierarchyOf : public CpuRelativeHierarchy
+class CpuRelativeHierarchy : public RelativeHierarchy
 {
 public:
   /** If the hierarchy is not to be kept, it can only compute this job, once. */
-  RelativeHierarchyOf(const RelativeFuzzyConnectednessJob & job, bool isKept, const Triple & tileSize)
+  CpuRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept, const Triple & tileSize)
     : m_IsKept(isKept)
     , m_Graph(job, 1)
     , m_Tiles(m_Graph, tileSize)
@@ -79,14 +69,15 @@ public:
     }
   }
 
-  RelativeHierarchyOf(const RelativeFuzzyConnectednessJob & job, bool isKept)
-    : RelativeHierarchyOf(job, isKept, ContractedTiles<TPixel>::GetDefaultTileSize(job.size))
+  CpuRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, bool isKept)
+    : CpuRelativeHierarchy(job, isKept, ContractedTiles::GetDefaultTileSize(job.size))
   {}
 
+  /** Compute the outputs of a job. */
   void
-  Compute(const RelativeFuzzyConnectednessJob & job) override
+  Compute(const RelativeFuzzyConnectednessJob & job)
   {
-    m_Graph.image = PixelsOf<TPixel>::Get(job);
+    m_Graph.rows->SetImage(job);
     m_Graph.mask = job.mask;
     const auto checkAbort = [&job] { job.execution.CheckAbort(); };
     if (m_IsKept)
@@ -164,8 +155,8 @@ public:
 
 private:
   using Box = TileGrid::Box;
-  using Seeds = typename ContractedTiles<TPixel>::Seeds;
-  using Workspace = typename ContractedTiles<TPixel>::Workspace;
+  using Seeds = ContractedTiles::Seeds;
+  using Workspace = ContractedTiles::Workspace;
 
   /** A tile that was contracted again. */
   struct SeededTile
@@ -200,17 +191,13 @@ private:
   void
   VerifyPixels(const RelativeFuzzyConnectednessJob & job) const
   {
-    if constexpr (std::is_integral<TPixel>::value)
-    {
-      ForEachRangeOfVoxels(this->GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
-        if (!m_Graph.edges.IsInRange(m_Graph.image + begin, end - begin))
-        {
-          throw EngineError(
-            "The image has changed since the hierarchy that is kept was built: a pixel is outside of the "
-            "former range. Call Modified() of the image after changing its pixels.");
-        }
-      });
-    }
+    ForEachRangeOfVoxels(this->GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+      if (!m_Graph.rows->IsInRange(begin, end - begin))
+      {
+        throw EngineError("The image has changed since the hierarchy that is kept was built: a pixel is outside of the "
+                          "former range. Call Modified() of the image after changing its pixels.");
+      }
+    });
   }
 
   std::int64_t
@@ -382,7 +369,7 @@ private:
       const auto settleTies = [&](auto * labels) {
         using Label = std::remove_pointer_t<decltype(labels)>;
         const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-        LabelTies<TPixel, Label>(m_Graph, grid, keepsTies, MinKey(job), labels, job.execution)
+        LabelTies<Label>(m_Graph, grid, keepsTies, MinKey(job), labels, job.execution)
           .Settle(getTile, this->GetLabelsOfTiles(seededTiles, results));
       };
       if (job.labelsAre16Bit)
@@ -421,8 +408,8 @@ private:
   }
 
   const bool                       m_IsKept;
-  ConnectednessGraph<TPixel>       m_Graph;
-  ContractedTiles<TPixel>          m_Tiles;
+  ConnectednessGraph               m_Graph;
+  ContractedTiles                  m_Tiles;
   std::unique_ptr<std::uint32_t[]> m_Strengths; // of all voxels, if their components have seedKey
   std::vector<ComponentLink>       m_Forest;    // of the components of tiles, if it is kept
 };

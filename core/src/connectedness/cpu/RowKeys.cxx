@@ -1,0 +1,81 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RowKeys.h"
+
+#include "PixelsOf.h"
+
+#include <type_traits>
+
+namespace voxelmaps
+{
+namespace
+{
+template <typename TPixel>
+class RowKeysOf final : public RowKeys
+{
+public:
+  explicit RowKeysOf(const FuzzyConnectednessProblem & problem)
+    : m_Image(PixelsOf<TPixel>::Get(problem))
+    , m_Edges(problem)
+  {}
+
+  void
+  Compute(std::int64_t first, int count, const Link & link, std::uint32_t * keys) const override
+  {
+    const auto from = m_Image + first;
+    const auto to = from + link.stride;
+    for (int i = 0; i < count; ++i)
+    {
+      keys[i] = m_Edges.Key(from[i], to[i], link.weight);
+    }
+  }
+
+  bool
+  IsInRange(std::int64_t first, std::int64_t count) const override
+  {
+    if constexpr (std::is_integral<TPixel>::value)
+    {
+      return m_Edges.IsInRange(m_Image + first, count);
+    }
+    else
+    {
+      return true;
+    }
+  }
+
+  void
+  SetImage(const FuzzyConnectednessInput & input) override
+  {
+    m_Image = PixelsOf<TPixel>::Get(input);
+  }
+
+private:
+  typename PixelsOf<TPixel>::Iterator m_Image;
+  const EdgeKeys<TPixel>              m_Edges;
+};
+} // namespace
+
+std::unique_ptr<RowKeys>
+MakeRowKeys(const FuzzyConnectednessProblem & problem)
+{
+  return WithPixels(problem, [&](const auto * image) -> std::unique_ptr<RowKeys> {
+    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
+    return std::make_unique<RowKeysOf<Pixel>>(problem);
+  });
+}
+} // namespace voxelmaps

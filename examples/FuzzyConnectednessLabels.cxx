@@ -1,0 +1,136 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "FuzzyConnectednessRun.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
+#include <cmath>
+
+namespace FuzzyConnectednessProgram
+{
+namespace
+{
+/** How many voxels each label has, and the strengths of these voxels if they are needed. */
+template <typename TLabelImage, typename TStrengthImage>
+std::map<unsigned short, std::pair<std::int64_t, std::vector<float>>>
+SortByLabel(const TLabelImage * labels, const TStrengthImage * strengths, bool needsStrengths)
+{
+  std::map<unsigned short, std::pair<std::int64_t, std::vector<float>>> result;
+  const auto *                                                          label = labels->GetBufferPointer();
+  const auto *                                                          strength = strengths->GetBufferPointer();
+  const auto end = labels->GetLargestPossibleRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < end; ++i)
+  {
+    if (label[i] != 0)
+    {
+      auto & ofLabel = result[label[i]];
+      ++ofLabel.first;
+      if (needsStrengths)
+      {
+        ofLabel.second.push_back(strength[i]);
+      }
+    }
+  }
+  return result;
+}
+
+/** The smallest object for which a threshold is suggested: a volume, and a box of the estimation radius, as for one
+ * object. */
+template <typename TImage>
+std::int64_t
+GetMinNumberOfVoxels(const TImage * image, unsigned int estimationRadius, double minimumVolume)
+{
+  double box = 1.0;
+  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+  {
+    box *= std::min(static_cast<double>(image->GetLargestPossibleRegion().GetSize(d)), 2.0 * estimationRadius + 1.0);
+  }
+  return static_cast<std::int64_t>(std::min(std::max(box, std::ceil(minimumVolume / GetVolumeOfVoxel(image))), 9e18));
+}
+
+template <typename TImage>
+void
+ComputeLabelsOf(const ExampleIO::Input & input, const Options & options)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  using LabelType = itk::Image<unsigned short, dimension>;
+
+  auto filter = itk::RelativeFuzzyConnectednessImageFilter<TImage, LabelType>::New();
+  SetParameters<TImage>(filter.GetPointer(), options);
+  filter->SetCompetition(competitions.at(options.competition));
+  filter->SetTieRule(tieRules.at(options.ties));
+  filter->GenerateStrengthImageOn();
+  filter->SetGenerateMarginImage(!options.margin.empty());
+
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  for (const auto & seed : GetSeeds(image.GetPointer(), options))
+  {
+    filter->AddSeed(seed.first, seed.second);
+  }
+  SetImages(filter.GetPointer(), image.GetPointer(), options, ExampleIO::ReadLabelsFor<dimension>);
+
+  using StrengthType = typename itk::RelativeFuzzyConnectednessImageFilter<TImage, LabelType>::StrengthImageType;
+  ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
+  outputs.AddImage(options.output, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+  outputs.AddImage(options.labels, ExampleIO::GetProperties<LabelType>(image.GetPointer()));
+  if (!options.margin.empty())
+  {
+    outputs.AddImage(options.margin, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+  }
+
+  const double seconds = Update(filter, options);
+
+  const LabelType *    labels = filter->GetOutput();
+  const StrengthType * strength = filter->GetStrengthImage();
+  outputs.WriteImage(strength, options.output);
+  outputs.WriteImage(labels, options.labels);
+  if (!options.margin.empty())
+  {
+    outputs.WriteImage(static_cast<const StrengthType *>(filter->GetMarginImage()), options.margin);
+  }
+  outputs.Commit();
+  if (options.quiet)
+  {
+    return;
+  }
+
+  const std::int64_t minVoxels = GetMinNumberOfVoxels(labels, filter->GetEstimationRadius(), options.minimumVolume);
+  PrintAffinity(filter.GetPointer(), options);
+  std::cout << options.output << ": strength > 0 in "
+            << DescribeSize(labels, CountVoxels(strength, [](auto value) { return value > 0; })) << '\n';
+  for (const auto & [label, ofLabel] : SortByLabel(labels, strength, options.suggestThreshold))
+  {
+    std::cout << options.labels << ": label " << label << " in " << DescribeSize(labels, ofLabel.first);
+    if (options.suggestThreshold)
+    {
+      const voxelmaps::FuzzyConnectednessVolumeCurve curve(ofLabel.second.data(), ofLabel.first);
+      const double                                   suggested = curve.GetSuggestedThreshold(minVoxels);
+      std::cout << "; suggested threshold: "
+                << DescribeThreshold(labels, suggested, curve.GetNumberOfVoxels(suggested));
+    }
+    std::cout << '\n';
+  }
+  PrintTime(seconds, labels);
+}
+} // namespace
+
+void
+ComputeLabels(const ExampleIO::Input & input, const Options & options)
+{
+  ExampleIO::RunForImageType(input, [&](auto type) { ComputeLabelsOf<typename decltype(type)::Type>(input, options); });
+}
+} // namespace FuzzyConnectednessProgram

@@ -1,0 +1,35 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "RunLengthFeatureMapsRun.hxx"
+
+namespace RunLengthFeatureMapsProgram
+{
+std::pair<itk::SizeValueType, unsigned int>
+GetDefaults()
+{
+  const auto filter = itk::RunLengthFeatureMapImageFilter<itk::Image<float, 3>>::New();
+  return { static_cast<itk::SizeValueType>(filter->GetWindowAnchor()[0]), filter->GetNumberOfGrayLevels() };
+}
+
+void
+Run3D(const ExampleIO::Input & input, const Options & options, const std::vector<Enums::Feature> & features)
+{
+  ExampleIO::RunForPixelType<3>(input,
+                                [&](auto type) { Run<typename decltype(type)::Type>(input, options, features); });
+}
+} // namespace RunLengthFeatureMapsProgram
