@@ -9,7 +9,10 @@ itk_module(
   DEPENDS
     ITKCommon
   TEST_DEPENDS
+    ITKImageAdaptors
     ITKImageFilterBase
+    ITKImageGrid
+    ITKImageIntensity
     ${VoxelMaps_ITK_GOOGLETEST}
   DESCRIPTION
     "Per-voxel maps of 2D and 3D images: texture features of the window around every voxel, fuzzy connectedness, and labels from seeds."

@@ -62,7 +62,7 @@ function(voxelmaps_add_fuzz_build)
     return()
   endif()
   get_filename_component(source_dir "${VoxelMaps_FUZZ_DIR}/../.." ABSOLUTE)
-  set(build_dir "${CMAKE_CURRENT_BINARY_DIR}/fuzz")
+  set(build_dir "${CMAKE_CURRENT_BINARY_DIR}/fuzz-build")
   add_test(
     NAME Fuzz.Build
     COMMAND

@@ -15,8 +15,6 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "itkMultiThreaderBase.h"
-
 #include <gtest/gtest.h>
 
 // libFuzzer calls it once, by this name.
@@ -25,6 +23,5 @@ LLVMFuzzerInitialize(int *, char ***)
 {
   // An expectation of GoogleTest that fails ends the run, so that libFuzzer stores the input.
   GTEST_FLAG_SET(break_on_failure, true);
-  itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(4);
   return 0;
 }

@@ -18,9 +18,8 @@
 #ifndef FuzzerUtilities_h
 #define FuzzerUtilities_h
 
+#include "FuzzedInput.h"
 #include "VoxelMapsTestUtilities.h"
-
-#include <fuzzer/FuzzedDataProvider.h>
 
 #include <array>
 #include <cstdint>
@@ -53,7 +52,7 @@ Require(bool condition, const char * message)
 
 /** 0 or 1, one time in count. */
 inline bool
-ConsumeOneIn(FuzzedDataProvider & data, std::uint8_t count)
+ConsumeOneIn(FuzzedInput & data, std::uint8_t count)
 {
   return data.ConsumeIntegralInRange<std::uint8_t>(0, static_cast<std::uint8_t>(count - 1)) == count - 1;
 }
@@ -61,7 +60,7 @@ ConsumeOneIn(FuzzedDataProvider & data, std::uint8_t count)
 /** Any number of an integer type, with those at the ends of its range more often. */
 template <typename T>
 T
-ConsumeAnyInteger(FuzzedDataProvider & data)
+ConsumeAnyInteger(FuzzedInput & data)
 {
   using Limits = std::numeric_limits<T>;
   switch (data.ConsumeIntegralInRange<std::uint8_t>(0, 3))
@@ -80,7 +79,7 @@ ConsumeAnyInteger(FuzzedDataProvider & data)
 /** Any number of an enumeration's type, nearly always one of its count enumerators 0, 1 ... */
 template <typename TEnum>
 TEnum
-ConsumeEnumerator(FuzzedDataProvider & data, std::uint8_t count)
+ConsumeEnumerator(FuzzedInput & data, std::uint8_t count)
 {
   return static_cast<TEnum>(ConsumeOneIn(data, 50) ? data.ConsumeIntegral<std::uint8_t>()
                                                    : data.ConsumeIntegralInRange<std::uint8_t>(0, count - 1));
@@ -88,7 +87,7 @@ ConsumeEnumerator(FuzzedDataProvider & data, std::uint8_t count)
 
 /** Any double: small integers and fractions, numbers at the ends of the range, NaN and infinities, or random bits. */
 inline double
-ConsumeAnyDouble(FuzzedDataProvider & data)
+ConsumeAnyDouble(FuzzedInput & data)
 {
   using Limits = std::numeric_limits<double>;
   switch (data.ConsumeIntegralInRange<std::uint8_t>(0, 5))
@@ -129,7 +128,7 @@ ConsumeAnyDouble(FuzzedDataProvider & data)
 
 /** Sizes of an image of few voxels in 2D or 3D, sometimes long along one axis. */
 inline std::array<std::int64_t, 3>
-ConsumeSmallSize(FuzzedDataProvider & data)
+ConsumeSmallSize(FuzzedInput & data)
 {
   std::array<std::int64_t, 3> size{ { 1, 1, 1 } };
   const auto                  kind = data.ConsumeIntegralInRange<std::uint8_t>(0, 9);
@@ -148,7 +147,7 @@ ConsumeSmallSize(FuzzedDataProvider & data)
 
 /** One byte for each of count voxels: those that are left of the input, repeated with changes. */
 inline std::vector<std::uint8_t>
-ConsumeBytesForVoxels(FuzzedDataProvider & data, std::int64_t count)
+ConsumeBytesForVoxels(FuzzedInput & data, std::int64_t count)
 {
   std::vector<std::uint8_t> given = data.ConsumeRemainingBytes<std::uint8_t>();
   if (given.empty())

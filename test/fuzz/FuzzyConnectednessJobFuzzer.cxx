@@ -27,6 +27,7 @@
 // every voxel and nothing else.
 namespace
 {
+using VoxelMapsFuzz::FuzzedInput;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using voxelmaps::Triple;
 using VoxelMapsFuzz::ConsumeAnyDouble;
@@ -43,7 +44,7 @@ CountVoxels(const Triple & size)
 }
 
 Job
-ConsumeJob(FuzzedDataProvider & data)
+ConsumeJob(FuzzedInput & data)
 {
   Job job;
   job.size = VoxelMapsFuzz::ConsumeSmallSize(data);
@@ -189,7 +190,7 @@ CheckEstimate(const Job & job, unsigned int radius)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedDataProvider data(bytes, numberOfBytes);
+  FuzzedInput data(bytes, numberOfBytes);
   Job                job = ConsumeJob(data);
   const auto         otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 4);
   const auto         radius =

@@ -23,6 +23,7 @@
 // Valid jobs for the connectedness engine, computed by all methods and compared with the oracle as the random tests do.
 namespace
 {
+using VoxelMapsFuzz::FuzzedInput;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using FuzzyConnectednessOracle::Scene;
 using VoxelMapsFuzz::ConsumeAnyDouble;
@@ -30,7 +31,7 @@ using VoxelMapsFuzz::ConsumeOneIn;
 
 /** A number that the engine accepts; any double, or one in 0.01 ... 10 times a usual number. */
 double
-ConsumeFinite(FuzzedDataProvider & data, double usual, double minimum, double maximum)
+ConsumeFinite(FuzzedInput & data, double usual, double minimum, double maximum)
 {
   const double value =
     ConsumeOneIn(data, 8) ? ConsumeAnyDouble(data) : usual * data.ConsumeIntegralInRange<int>(1, 1000) / 100.0;
@@ -38,7 +39,7 @@ ConsumeFinite(FuzzedDataProvider & data, double usual, double minimum, double ma
 }
 
 Scene
-ConsumeScene(FuzzedDataProvider & data)
+ConsumeScene(FuzzedInput & data)
 {
   constexpr double max = std::numeric_limits<double>::max();
   Scene            scene;
@@ -62,7 +63,7 @@ ConsumeScene(FuzzedDataProvider & data)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedDataProvider           data(bytes, numberOfBytes);
+  FuzzedInput           data(bytes, numberOfBytes);
   Scene                        scene = ConsumeScene(data);
   const auto                   pixelType = static_cast<Job::PixelType>(data.ConsumeIntegralInRange<std::uint8_t>(0, 7));
   const bool                   isReal = pixelType == Job::PixelType::Float || pixelType == Job::PixelType::Double;

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "FuzzerUtilities.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,7 @@
 // bin's edge are right within the rounding of the documented double operations.
 namespace
 {
+using VoxelMapsFuzz::FuzzedInput;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
 using Method = Parameters::MethodEnum;
 using RangeSource = Parameters::RangeSourceEnum;
@@ -58,7 +60,7 @@ struct Case
 };
 
 Parameters
-ConsumeParameters(FuzzedDataProvider & data)
+ConsumeParameters(FuzzedInput & data)
 {
   Parameters parameters;
   parameters.method = ConsumeEnumerator<Method>(data, 6);
@@ -441,7 +443,8 @@ Check(const Case & input, const std::vector<double> & palette, const std::vector
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedDataProvider data(bytes, numberOfBytes);
+  itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(4);
+  FuzzedInput data(bytes, numberOfBytes);
   Case               input;
   input.parameters = ConsumeParameters(data);
   input.size = { { data.ConsumeIntegralInRange<std::size_t>(1, 9), data.ConsumeIntegralInRange<std::size_t>(1, 5) } };

@@ -26,6 +26,7 @@
 // compute all others, and write every number of the output and nothing else.
 namespace
 {
+using VoxelMapsFuzz::FuzzedInput;
 using Job = voxelmaps::RunLengthJob;
 using voxelmaps::Triple;
 using VoxelMapsFuzz::ConsumeAnyInteger;
@@ -45,7 +46,7 @@ CountVoxels(const Triple & size)
 
 /** Sometimes of no voxel: then with any other components, since there is no buffer that they would need. */
 Triple
-ConsumeSize(FuzzedDataProvider & data)
+ConsumeSize(FuzzedInput & data)
 {
   Triple size = VoxelMapsFuzz::ConsumeSmallSize(data);
   if (ConsumeOneIn(data, 16))
@@ -60,7 +61,7 @@ ConsumeSize(FuzzedDataProvider & data)
 }
 
 Job
-ConsumeJob(FuzzedDataProvider & data)
+ConsumeJob(FuzzedInput & data)
 {
   Job job;
   job.levelsSize = ConsumeSize(data);
@@ -252,7 +253,7 @@ Check(Job job)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedDataProvider data(bytes, numberOfBytes);
+  FuzzedInput data(bytes, numberOfBytes);
   Job                job = ConsumeJob(data);
   const auto         bits = data.ConsumeIntegral<std::uint8_t>();
 

@@ -23,10 +23,11 @@
 // Valid jobs for the run length engine, computed in all ways and compared with the oracle as the random tests do.
 namespace
 {
+using VoxelMapsFuzz::FuzzedInput;
 using VoxelMapsFuzz::ConsumeOneIn;
 
 RunLengthRandomCase
-ConsumeCase(FuzzedDataProvider & data)
+ConsumeCase(FuzzedInput & data)
 {
   using Enums = itk::RunLengthFeatureMapEnums;
   RunLengthRandomCase randomCase;
@@ -81,7 +82,7 @@ ConsumeCase(FuzzedDataProvider & data)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedDataProvider           data(bytes, numberOfBytes);
+  FuzzedInput           data(bytes, numberOfBytes);
   RunLengthRandomCase          randomCase = ConsumeCase(data);
   const bool                   isDouble = data.ConsumeBool();
   VoxelMapsTest::RandomNumbers random(data.ConsumeIntegral<std::uint8_t>());
