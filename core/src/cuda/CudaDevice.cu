@@ -127,7 +127,6 @@ ReasonAgainst(int deviceID)
          " only: build with its number in CMAKE_CUDA_ARCHITECTURES, or use the filters without Cuda in their names.";
 }
 } // namespace
-} // namespace voxelmaps
 
 int
 CudaDevices::GetNumberOfDevices()
