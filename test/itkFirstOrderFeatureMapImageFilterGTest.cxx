@@ -129,10 +129,10 @@ CheckRandomFilterCase(std::uint64_t seed)
   constexpr unsigned int dimension = TFilter::ImageDimension;
   constexpr bool         isReal = std::is_floating_point<PixelType>::value;
 
-  RandomNumbers         random(seed);
-  FirstOrderRandomCase  randomCase;
-  RunLengthRandomCase & levels = randomCase.levels;
-  levels = DrawRunLengthRandomCase(seed, dimension, 256, random);
+  RandomNumbers        random(seed);
+  FirstOrderRandomCase randomCase;
+  TextureRandomCase &  levels = randomCase.levels;
+  levels = DrawTextureRandomCase(seed, dimension, 256, random);
 
   const std::size_t                    count = levels.levels.values.size();
   typename InputImageType::SizeType    size;
