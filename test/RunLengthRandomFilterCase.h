@@ -18,7 +18,7 @@
 #ifndef RunLengthRandomFilterCase_h
 #define RunLengthRandomFilterCase_h
 
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "ItkTestUtilities.h"
 #include "TestedFilters.h"
 
@@ -186,9 +186,8 @@ CheckRandomFilterCase(std::uint64_t seed)
   using PixelType = typename TFilter::InputPixelType;
   constexpr unsigned int dimension = TFilter::ImageDimension;
 
-  RandomNumbers       random(seed);
-  RunLengthRandomCase randomCase =
-    DrawRunLengthRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
+  RandomNumbers     random(seed);
+  TextureRandomCase randomCase = DrawTextureRandomCase(seed, dimension, sizeof(PixelType) == 1 ? 256 : 65535, random);
   IntensityMaker<TFilter> intensityMaker(randomCase.numberOfGrayLevels, random);
 
   // Pixels, and what is absent: by a mask, or as NaN.
@@ -259,7 +258,7 @@ CheckRandomFilterCase(std::uint64_t seed)
     }
   }
   typename TFilter::OffsetsType offsets;
-  for (const RunLengthRandomCase::Triple & triple : randomCase.offsets)
+  for (const TextureRandomCase::Triple & triple : randomCase.offsets)
   {
     typename TFilter::OffsetType offset;
     for (unsigned int axis = 0; axis < dimension; ++axis)

@@ -166,7 +166,7 @@ public:
   using RegionType = typename TFilter::InputImageType::RegionType;
 
   /** The levels of the case become those that the filter makes from random intensities. */
-  RandomFilter(RunLengthRandomCase & randomCase, RandomNumbers & random)
+  RandomFilter(TextureRandomCase & randomCase, RandomNumbers & random)
   {
     using InputImageType = typename TFilter::InputImageType;
     using PixelType = typename TFilter::InputPixelType;

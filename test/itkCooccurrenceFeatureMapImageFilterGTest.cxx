@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "CooccurrenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
@@ -25,7 +26,6 @@
 
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,11 +107,7 @@ TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
   const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::SumSquares, Feature::Contrast };
-  const auto                  expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   // Setting the same value again changes nothing, so nothing is computed again.
   for (const bool modified : { true, false })
   {
@@ -191,17 +187,13 @@ TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetAggregation(Aggregation::Merge);
   filter->SymmetricOff();
   filter->SetEmptyValue(-12.5);
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Offsets: [1, -1]",
-                                  "Features: JointEnergy",
-                                  "Aggregation: Merge",
-                                  "Symmetric: Off",
-                                  "EmptyValue: -12.5",
-                                  "RegionHasOneLevel: Off" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
+                              { "Offsets: [1, -1]",
+                                "Features: JointEnergy",
+                                "Aggregation: Merge",
+                                "Symmetric: Off",
+                                "EmptyValue: -12.5",
+                                "RegionHasOneLevel: Off" });
 }
 
 // Worked out with exact fractions.

@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-// The parts that only the Cuda class has; the tests of the CPU class, compiled for CUDA, cover everything else.
+// The parts that only the Cuda class has; the tests of the CPU class cover everything else.
 namespace
 {
 using ImageType = itk::Image<short, 3>;

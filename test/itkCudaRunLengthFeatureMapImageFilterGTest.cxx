@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-// What only the Cuda class has; everything else is tested by the tests of the CPU class, compiled for CUDA.
+// What only the Cuda class has; the tests of the CPU class cover everything else.
 namespace
 {
 using ImageType = itk::Image<unsigned char, 3>;
@@ -50,6 +50,9 @@ MakeNoise()
   }
   return VoxelMapsTest::MakeImage<ImageType>({ { 40, 30, 20 } }, pixels);
 }
+
+class CudaRunLengthFeatureMapImageFilterOnDevice : public VoxelMapsTest::CudaTest
+{};
 } // namespace
 
 TEST(CudaRunLengthFeatureMapImageFilter, HasTheDocumentedDefaults)
@@ -88,7 +91,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, SettersStoreAndModify)
   EXPECT_EQ(123456u, filter->GetDeviceMemoryBudget());
 }
 
-TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTellsWhatItDid)
+TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, EveryMethodHasTheBitsOfTheCpuClassAndTellsWhatItDid)
 {
   const auto cpuFilter = CpuFilterType::New();
   ASSERT_STREQ("RunLengthFeatureMapImageFilter", cpuFilter->GetNameOfClass());
@@ -121,7 +124,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, EveryMethodHasTheBitsOfTheCpuClassAndTe
   }
 }
 
-TEST(CudaRunLengthFeatureMapImageFilter, ASmallBudgetMakesSlabs)
+TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ASmallBudgetMakesSlabs)
 {
   const auto filter = NewOnDevice<FilterType>();
   filter->SetInput(MakeNoise());
@@ -133,7 +136,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, ASmallBudgetMakesSlabs)
   EXPECT_GT(filter->GetUsedNumberOfSlabs(), 1u);
 }
 
-TEST(CudaRunLengthFeatureMapImageFilter, ErrorsAreExceptionsOfITK)
+TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ErrorsAreExceptionsOfITK)
 {
   const auto filter = NewOnDevice<FilterType>();
   filter->SetInput(MakeNoise());
@@ -154,7 +157,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, ErrorsAreExceptionsOfITK)
   VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
 }
 
-TEST(CudaRunLengthFeatureMapImageFilter, TinyImagesAreComputedOnTheCpu)
+TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, TinyImagesAreComputedOnTheCpu)
 {
   const auto image = VoxelMapsTest::MakeImage<ImageType>({ { 2, 2, 2 } }, { 1, 2, 3, 4, 4, 3, 2, 1 });
   const auto onDevice = NewOnDevice<FilterType>();

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
@@ -24,7 +25,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -102,11 +102,7 @@ TEST(DependenceFeatureMapImageFilter, SettersStoreAndModify)
   const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::DependenceEntropy, Feature::SmallDependenceEmphasis };
-  const auto                  expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   // Setting the same value again changes nothing, so nothing is computed again.
   for (const bool modified : { true, false })
   {
@@ -129,12 +125,7 @@ TEST(DependenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::DependenceEntropy });
   filter->SetAlpha(17);
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Offsets: [1, -1]", "Features: DependenceEntropy", "Alpha: 17" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(), { "Offsets: [1, -1]", "Features: DependenceEntropy", "Alpha: 17" });
 }
 
 // Worked out with exact fractions.

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "FirstOrderRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
@@ -129,10 +130,10 @@ CheckRandomFilterCase(std::uint64_t seed)
   constexpr unsigned int dimension = TFilter::ImageDimension;
   constexpr bool         isReal = std::is_floating_point<PixelType>::value;
 
-  RandomNumbers         random(seed);
-  FirstOrderRandomCase  randomCase;
-  RunLengthRandomCase & levels = randomCase.levels;
-  levels = DrawRunLengthRandomCase(seed, dimension, 256, random);
+  RandomNumbers        random(seed);
+  FirstOrderRandomCase randomCase;
+  TextureRandomCase &  levels = randomCase.levels;
+  levels = DrawTextureRandomCase(seed, dimension, 256, random);
 
   const std::size_t                    count = levels.levels.values.size();
   typename InputImageType::SizeType    size;
@@ -282,11 +283,7 @@ TEST(FirstOrderFeatureMapImageFilter, SettersStoreAndModify)
 {
   const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
   const std::vector<Feature> features{ Feature::Variance, Feature::Mean };
-  const auto                 expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto                 expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   for (const bool modified : { true, false })
   {
     expectModified([&] { filter->SetFeatures(features); }, modified);
@@ -311,12 +308,8 @@ TEST(FirstOrderFeatureMapImageFilter, PrintsItsMembers)
   const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetFeatures({ Feature::Uniformity, Feature::Skewness });
   filter->SetVoxelArrayShift(-12.5);
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Features: UNI SKE\n", "VoxelArrayShift: -12.5\n", "NumberOfGrayLevels: 32\n" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
+                              { "Features: UNI SKE\n", "VoxelArrayShift: -12.5\n", "NumberOfGrayLevels: 32\n" });
 }
 
 // Checked with PyRadiomics 3.0.1.

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "ItkTestUtilities.h"
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
@@ -25,7 +26,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -307,11 +307,7 @@ TEST(GrayLevelDiscretizationImageFilter, SettersStoreAndModify)
   const auto filter = FloatFilter::New();
   const auto mask = MakeImage<MaskImage>({ { 1, 1 } }, { 1 });
 
-  const auto expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   for (const bool modified : { true, false })
   {
     expectModified([&] { filter->SetMethod(Method::FixedBinSize); }, modified);
@@ -343,21 +339,17 @@ TEST(GrayLevelDiscretizationImageFilter, PrintsItsMembers)
   filter->SetRangeMinimum(-33.5);
   filter->SetRangeMaximum(44.5);
   filter->SetInsidePixelValue(66);
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Method: FixedBinSizeAtMultiples",
-                                  "NumberOfGrayLevels: 77",
-                                  "BinWidth: 12.25",
-                                  "RangeSource: Image",
-                                  "RangeMinimum: -33.5",
-                                  "RangeMaximum: 44.5",
-                                  "InsidePixelValue: 66",
-                                  "UsedRangeMinimum: 0",
-                                  "UsedRangeMaximum: 0",
-                                  "UsedNumberOfGrayLevels: 0" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
+                              { "Method: FixedBinSizeAtMultiples",
+                                "NumberOfGrayLevels: 77",
+                                "BinWidth: 12.25",
+                                "RangeSource: Image",
+                                "RangeMinimum: -33.5",
+                                "RangeMaximum: 44.5",
+                                "InsidePixelValue: 66",
+                                "UsedRangeMinimum: 0",
+                                "UsedRangeMaximum: 0",
+                                "UsedNumberOfGrayLevels: 0" });
 }
 
 TEST(GrayLevelDiscretizationImageFilter, OnlyAnAutomaticRangeNeedsTheWholeInput)

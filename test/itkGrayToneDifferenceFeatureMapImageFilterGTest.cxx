@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "GrayToneDifferenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
@@ -24,7 +25,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -120,11 +120,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, SettersStoreAndModify)
   const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
   const std::vector<Feature>  features{ Feature::Strength, Feature::Contrast };
-  const auto                  expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   // Setting the same value again changes nothing, so nothing is computed again.
   for (const bool modified : { true, false })
   {
@@ -157,12 +153,8 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::Busyness });
   filter->CountVoxelsWithoutNeighborsOff();
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Offsets: [1, -1]", "Features: Busyness", "CountVoxelsWithoutNeighbors: Off" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
+                              { "Offsets: [1, -1]", "Features: Busyness", "CountVoxelsWithoutNeighbors: Off" });
 }
 
 // Worked out with exact fractions.

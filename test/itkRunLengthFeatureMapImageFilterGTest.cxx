@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
@@ -120,11 +121,7 @@ TEST(RunLengthFeatureMapImageFilter, SettersStoreAndModify)
   const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -1 } } };
   const std::vector<Feature>  features{ Feature::RunEntropy, Feature::ShortRunEmphasis };
 
-  const auto expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   // Setting the same value again changes nothing, so nothing is computed again.
   for (const bool modified : { true, false })
   {

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "FilterPropertyChecks.h"
 #include "IbsiPhantom.h"
 #include "SizeZoneRandomCase.h"
 #include "TestedFilters.h"
@@ -26,7 +27,6 @@
 
 #include <array>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -209,11 +209,7 @@ TEST(SizeZoneFeatureMapImageFilter, SettersStoreAndModify)
 {
   const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
   const std::vector<Feature> features{ Feature::ZoneVariance, Feature::ZoneEntropy };
-  const auto                 expectModified = [&filter](const auto & set, bool modified) {
-    const auto before = filter->GetMTime();
-    set();
-    EXPECT_EQ(modified, filter->GetMTime() > before);
-  };
+  const auto                 expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
   for (const bool modified : { true, false })
   {
     expectModified([&] { filter->SetFeatures(features); }, modified);
@@ -254,12 +250,8 @@ TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
   const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetFeatures({ Feature::ZonePercentage, Feature::SmallAreaEmphasis });
   filter->SetConnectivity(Connectivity::InPlane);
-  std::ostringstream out;
-  filter->Print(out);
-  for (const std::string text : { "Features: ZP SAE\n", "Connectivity: InPlane\n", "NumberOfGrayLevels: 32\n" })
-  {
-    EXPECT_NE(std::string::npos, out.str().find(text)) << text << " is missing in\n" << out.str();
-  }
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
+                              { "Features: ZP SAE\n", "Connectivity: InPlane\n", "NumberOfGrayLevels: 32\n" });
 }
 
 // Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.

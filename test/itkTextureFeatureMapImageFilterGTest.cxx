@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "TestedEngines.h"
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
@@ -119,9 +119,9 @@ GetAllEngines()
 
 /** A small random job with many absent voxels; the levels live in the case. */
 Job
-DrawSparseJob(std::uint64_t seed, RandomNumbers & random, RunLengthRandomCase & randomCase)
+DrawSparseJob(std::uint64_t seed, RandomNumbers & random, TextureRandomCase & randomCase)
 {
-  randomCase = DrawRunLengthRandomCase(seed, random.Chance(0.5) ? 2 : 3, 20, random);
+  randomCase = DrawTextureRandomCase(seed, random.Chance(0.5) ? 2 : 3, 20, random);
   for (auto & level : randomCase.levels.values)
   {
     level = random.Chance(0.8) ? 0 : level;
@@ -135,7 +135,7 @@ DrawSparseJob(std::uint64_t seed, RandomNumbers & random, RunLengthRandomCase & 
 
 /** Whether some line along a direction holds two voxels with a level in the window of a voxel, from the definition. */
 bool
-HasPair(const RunLengthRandomCase & randomCase, const std::array<std::int64_t, 3> & voxel,
+HasPair(const TextureRandomCase & randomCase, const std::array<std::int64_t, 3> & voxel,
         const std::array<std::int64_t, 3> & step)
 {
   const auto & levels = randomCase.levels;
@@ -179,8 +179,8 @@ TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
   RandomNumbers random(20261121);
   for (std::uint64_t seed = 0; seed < 60; ++seed)
   {
-    RunLengthRandomCase randomCase;
-    Job                 job = DrawSparseJob(seed, random, randomCase);
+    TextureRandomCase randomCase;
+    Job               job = DrawSparseJob(seed, random, randomCase);
     for (auto & level : randomCase.levels.values)
     {
       level = level == 0 && random.Chance(0.7) ? 1 : level;
@@ -217,8 +217,8 @@ TEST(TextureFeatureMapJob, ANaNBackgroundIsTheSameOnAllProcessors)
   RandomNumbers random(20261122);
   for (std::uint64_t seed = 0; seed < 20; ++seed)
   {
-    RunLengthRandomCase randomCase;
-    Job                 job = DrawSparseJob(seed, random, randomCase);
+    TextureRandomCase randomCase;
+    Job               job = DrawSparseJob(seed, random, randomCase);
     job.backgroundValue = -12345.0;
     const std::vector<float>  floats = Compute<float>(job, GetAllEngines().front());
     const std::vector<double> doubles = Compute<double>(job, GetAllEngines().front());
@@ -248,8 +248,8 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
   std::size_t   numberOfNaN = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed)
   {
-    RunLengthRandomCase randomCase;
-    Job                 job = DrawSparseJob(seed, random, randomCase);
+    TextureRandomCase randomCase;
+    Job               job = DrawSparseJob(seed, random, randomCase);
     if (job.aggregation == Aggregation::Merge)
     {
       job.aggregation = Aggregation::Average;

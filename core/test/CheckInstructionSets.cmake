@@ -30,7 +30,10 @@ foreach(object IN LISTS objects)
     message(SEND_ERROR "${object} defines the symbol ${symbol}, which other objects may share")
   endforeach()
   if(NOT own MATCHES "Compute[A-Za-z]+(Tile|Correlations)\\(")
-    message(SEND_ERROR "${object} does not define a function Compute...Tile or Compute...Correlations: is it the right file?")
+    message(
+      SEND_ERROR
+      "${object} does not define a function Compute...Tile or Compute...Correlations: is it the right file?"
+    )
   endif()
 endforeach()
 message(STATUS "${count} objects for one instruction set share no symbols")

@@ -60,25 +60,16 @@ CheckCase(const CooccurrenceRandomCase & randomCase, RandomNumbers & random, std
 void
 CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
 {
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
-  {
-    RandomNumbers          random(seed);
-    CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
-    const std::string      holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    if (random.Chance(0.5))
-    {
-      CheckCase<float>(randomCase, random, 15000);
-    }
-    else
-    {
-      CheckCase<double>(randomCase, random, 15000);
-    }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
-  }
+  VoxelMapsTest::CheckDrawnCases(
+    firstSeed,
+    count,
+    [dimension](std::uint64_t seed, RandomNumbers & random) {
+      return DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
+    },
+    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
+    [](auto real, const auto & randomCase, RandomNumbers & random) {
+      CheckCase<decltype(real)>(randomCase, random, 15000);
+    });
 }
 
 /** Noise with holes, and all features. */
@@ -118,7 +109,7 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
       {
         RandomNumbers          random(++seed);
         CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 3, 65535, random);
-        RunLengthRandomCase &  common = randomCase.common;
+        TextureRandomCase &    common = randomCase.common;
         common.numberOfGrayLevels = levels;
         randomCase.parameters.numberOfGrayLevels = levels;
         common.window.size = window;
@@ -167,7 +158,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
     {
       RandomNumbers          random(++seed);
       CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2, 2, random);
-      RunLengthRandomCase &  common = randomCase.common;
+      TextureRandomCase &    common = randomCase.common;
       common.levels.size = { { 44, 40, 1 } };
       common.levels.values.clear();
       for (std::int64_t i = 0; i < 44 * 40; ++i)

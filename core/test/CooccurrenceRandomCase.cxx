@@ -34,9 +34,9 @@ bool
 AgreesWithOracleAs(const CooccurrenceRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                    RandomNumbers & random, std::int64_t budget)
 {
-  const RunLengthRandomCase & common = randomCase.common;
-  const Triple &              size = common.regionSize;
-  const std::size_t           components = randomCase.GetNumberOfComponents();
+  const TextureRandomCase & common = randomCase.common;
+  const Triple &            size = common.regionSize;
+  const std::size_t         components = randomCase.GetNumberOfComponents();
   if (result.size() != components * static_cast<std::size_t>(size[0] * size[1] * size[2]))
   {
     ADD_FAILURE() << "the result has " << result.size() << " numbers";
@@ -85,7 +85,7 @@ operator<<(std::ostream & out, const CooccurrenceRandomCase & randomCase)
   const auto print = [&out](const char * name, const Triple & triple) {
     out << ", " << name << ' ' << triple[0] << ',' << triple[1] << ',' << triple[2];
   };
-  const RunLengthRandomCase &            common = randomCase.common;
+  const TextureRandomCase &              common = randomCase.common;
   const CooccurrenceOracle::Parameters & parameters = randomCase.parameters;
   out << "seed " << common.seed << ", " << common.dimension << "D, " << common.pattern << ", "
       << common.numberOfGrayLevels << " gray levels";
@@ -152,7 +152,7 @@ DrawCooccurrenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint
                            RandomNumbers & random)
 {
   CooccurrenceRandomCase randomCase;
-  randomCase.common = DrawRunLengthRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
+  randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
   CooccurrenceOracle::Parameters & parameters = randomCase.parameters;
   parameters.numberOfGrayLevels = randomCase.common.numberOfGrayLevels;
   parameters.symmetric = random.Chance(0.6);

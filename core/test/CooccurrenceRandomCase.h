@@ -19,7 +19,7 @@
 #define CooccurrenceRandomCase_h
 
 #include "CooccurrenceOracle.h"
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/CooccurrenceJob.h"
@@ -32,7 +32,7 @@
 struct CooccurrenceRandomCase
 {
   /** Levels, window and region; its features and aggregation do not matter. */
-  RunLengthRandomCase            common;
+  TextureRandomCase              common;
   CooccurrenceOracle::Parameters parameters;
   double                         emptyValue{ std::numeric_limits<double>::quiet_NaN() };
 

@@ -16,8 +16,7 @@
  *
  *=========================================================================*/
 #include "CooccurrenceRandomCase.h"
-#include "CudaTestUtilities.h"
-#include "VoxelMapsTestUtilities.h"
+#include "CudaTextureJobChecks.h"
 
 #include "voxelmaps/CooccurrenceJob.h"
 
@@ -28,119 +27,34 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <type_traits>
 #include <vector>
 
-// What only the CUDA engine has; everything else is tested by itkCooccurrenceJobGTest.cxx, compiled for CUDA.
+// What only the CUDA engine has; everything else is tested by CooccurrenceJobGTest.cxx.
 namespace
 {
 using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using Method = Enums::CudaMethod;
-using Options = voxelmaps::CudaCooccurrenceOptions;
 using Report = voxelmaps::CudaCooccurrenceReport;
+using VoxelMapsTest::ComputeOnCpu;
+using VoxelMapsTest::ComputeOnDevice;
+using VoxelMapsTest::ExpectBitsOfTheCpu;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
 
 class CudaCooccurrenceJob : public VoxelMapsTest::CudaTest
 {};
 
-std::size_t
-CountNumbers(const Job & job)
+/** Levels with holes, and a job over them with all features. */
+struct SceneJob : VoxelMapsTest::NeighborScene<Job>
 {
-  return job.GetNumberOfComponents() *
-         static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-}
-
-template <typename TReal>
-std::vector<TReal>
-ComputeOnCpu(Job job)
-{
-  std::vector<TReal> output(CountNumbers(job));
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
-  job.execution.parallelFor = RunThreads;
-  voxelmaps::ComputeCooccurrenceFeatureMaps(job);
-  return output;
-}
-
-/** Compute into a buffer that was filled with what cannot be a result. */
-template <typename TReal>
-std::vector<TReal>
-ComputeOnDevice(Job job, Method method, Report & report, std::uint64_t memoryBudget = 0)
-{
-  std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  Options options;
-  options.method = method;
-  options.memoryBudget = memoryBudget;
-  report = voxelmaps::ComputeCooccurrenceFeatureMapsCuda(job, options);
-  return output;
-}
-
-template <typename TReal>
-std::vector<TReal>
-ComputeOnDevice(const Job & job, Method method)
-{
-  Report report;
-  return ComputeOnDevice<TReal>(job, method, report);
-}
-
-/** Expect that Automatic chooses a method, and that all methods give the bits of the CPU. */
-void
-ExpectBitsOfTheCpu(const Job & job, Method expectedMethod)
-{
-  const auto expected = ComputeOnCpu<double>(job);
-  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  template <typename... TArguments>
+  explicit SceneJob(const Triple & size, const Triple & windowSize, TArguments... arguments)
+    : NeighborScene(size, windowSize, arguments...)
   {
-    SCOPED_TRACE(::testing::Message() << method);
-    Report report;
-    ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
-    EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
-  }
-}
-
-/** Levels with holes, and a job over them with all features and the offsets of all neighbors. */
-struct SceneJob
-{
-  SceneJob(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels, double chanceOfNewLevel,
-           double chanceOfHoles = 0.0)
-  {
-    RandomNumbers random(5);
-    levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
-    std::uint16_t level = static_cast<std::uint16_t>(numberOfGrayLevels);
-    for (std::uint16_t & voxel : levels)
-    {
-      if (random.Chance(chanceOfNewLevel))
-      {
-        level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
-      }
-      voxel = random.Chance(chanceOfHoles) ? std::uint16_t{ 0 } : level;
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.numberOfGrayLevels = numberOfGrayLevels;
-    job.outputSize = size;
-    job.windowSize = windowSize;
-    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
-    for (std::int64_t i = 14; i < 27; ++i)
-    {
-      if (size[2] > 1 || i < 18)
-      {
-        job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
-      }
-    }
     job.features = Enums::GetAllFeatures();
-    job.backgroundValue = -1.0;
   }
-
-  std::vector<std::uint16_t> levels;
-  Job                        job;
 };
 } // namespace
 

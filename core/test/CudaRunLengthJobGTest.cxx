@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthRandomCase.h"
-#include "VoxelMapsTestUtilities.h"
+#include "CudaTextureJobChecks.h"
+#include "TextureRandomCase.h"
 
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/RunLengthJob.h"
@@ -35,7 +35,7 @@
 #include <thread>
 #include <vector>
 
-// What only the CUDA engine has; everything else is tested by itkRunLengthJobGTest.cxx, compiled for CUDA.
+// What only the CUDA engine has; everything else is tested by RunLengthJobGTest.cxx.
 namespace
 {
 using Job = voxelmaps::RunLengthJob;
@@ -44,71 +44,26 @@ using Enums = voxelmaps::RunLengthFeatureMapEnums;
 using Method = Enums::CudaMethod;
 using Options = voxelmaps::CudaRunLengthOptions;
 using Report = voxelmaps::CudaRunLengthReport;
+using VoxelMapsTest::ComputeOnCpu;
+using VoxelMapsTest::ComputeOnDevice;
+using VoxelMapsTest::CountNumbers;
 using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::Print;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RunThreads;
 
-const std::vector<Method> allMethods{ Method::Automatic,  Method::SortReduce, Method::WindowWalk,
-                                      Method::WindowWord, Method::BoxSums,    Method::SlidingWindow };
+const std::vector<Method> allMethods = VoxelMapsTest::GetMethods<Method>();
 // These must take every job.
 const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
-
-std::string
-ToString(Method method)
-{
-  std::ostringstream text;
-  text << method;
-  return text.str();
-}
 
 Options
 MakeOptions(Method method, std::uint64_t memoryBudget = 0)
 {
-  Options options;
-  options.method = method;
-  options.memoryBudget = memoryBudget;
-  return options;
+  return VoxelMapsTest::MakeCudaOptions<Options>(method, memoryBudget);
 }
 
-std::size_t
-CountNumbers(const Job & job)
-{
-  return job.GetNumberOfComponents() *
-         static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-}
-
-template <typename TReal>
-std::vector<TReal>
-ComputeOnCpu(Job job)
-{
-  std::vector<TReal> output(CountNumbers(job));
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
-  job.execution.parallelFor = RunThreads;
-  voxelmaps::ComputeRunLengthFeatureMaps(job);
-  return output;
-}
-
-/** Compute into a buffer that was filled with what cannot be a result. */
-template <typename TReal>
-std::vector<TReal>
-ComputeOnDevice(Job job, const Options & options, Report & report)
-{
-  std::vector<TReal> output(CountNumbers(job), TReal{ -12345 });
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  report = voxelmaps::ComputeRunLengthFeatureMapsCuda(job, options);
-  return output;
-}
-
-template <typename TReal>
-std::vector<TReal>
-ComputeOnDevice(const Job & job, const Options & options)
-{
-  Report report;
-  return ComputeOnDevice<TReal>(job, options, report);
-}
+class CudaRunLengthJob : public VoxelMapsTest::CudaTest
+{};
 
 /** The message of the error that a call must throw. */
 std::string
@@ -126,12 +81,6 @@ ErrorOf(const std::function<void()> & action)
   return "";
 }
 
-bool
-SaysThatItCannotTakeTheJob(const std::string & message)
-{
-  return message.find("cannot take") != std::string::npos;
-}
-
 /** Whether a method takes a job; if not, its error must name the method, and what to do. */
 bool
 Takes(Method method, const Job & job)
@@ -144,8 +93,8 @@ Takes(Method method, const Job & job)
   catch (const std::runtime_error & error)
   {
     const std::string message = error.what();
-    EXPECT_TRUE(SaysThatItCannotTakeTheJob(message)) << message;
-    EXPECT_NE(std::string::npos, message.find(ToString(method))) << message;
+    EXPECT_TRUE(VoxelMapsTest::IsUnsupported(message)) << message;
+    EXPECT_NE(std::string::npos, message.find(Print(method))) << message;
     EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
     return false;
   }
@@ -198,7 +147,7 @@ ExpectBitsOfTheCpu(const Job & job)
   const auto expected = ComputeOnCpu<TReal>(job);
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     Job jobOfMethod = job;
     try
     {
@@ -206,7 +155,7 @@ ExpectBitsOfTheCpu(const Job & job)
     }
     catch (const std::runtime_error & error)
     {
-      ASSERT_TRUE(SaysThatItCannotTakeTheJob(error.what())) << error.what();
+      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
       const bool isMergedApart =
         job.skipDirectionsWithoutPairs && job.aggregation == Job::Aggregation::Merge && method == Method::SortReduce;
       ASSERT_EQ(isMergedApart ? 1 : 0, std::count(generalMethods.begin(), generalMethods.end(), method))
@@ -220,9 +169,9 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 {
   for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
   {
-    RandomNumbers       random(seed);
-    RunLengthRandomCase randomCase = DrawRunLengthRandomCase(seed, dimension, 65535, random);
-    const std::string   holes = DrawHoles(randomCase.levels, random);
+    RandomNumbers     random(seed);
+    TextureRandomCase randomCase = DrawTextureRandomCase(seed, dimension, 65535, random);
+    const std::string holes = DrawHoles(randomCase.levels, random);
     SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
     const Job job = MakeRunLengthJob(randomCase);
     if (random.Chance(0.5))
@@ -257,24 +206,24 @@ GreatestNumberIn(const std::string & text)
 }
 } // namespace
 
-TEST(CudaRunLengthJob, RandomCasesIn2DHaveTheBitsOfTheCpu)
+TEST_F(CudaRunLengthJob, RandomCasesIn2DHaveTheBitsOfTheCpu)
 {
   CheckRandomCases(600000, 2, 1000);
 }
 
-TEST(CudaRunLengthJob, RandomCasesIn3DHaveTheBitsOfTheCpu)
+TEST_F(CudaRunLengthJob, RandomCasesIn3DHaveTheBitsOfTheCpu)
 {
   CheckRandomCases(610000, 3, 1000);
 }
 
-TEST(CudaRunLengthJob, SmallCases)
+TEST_F(CudaRunLengthJob, SmallCases)
 {
   // For compute-sanitizer: few voxels, all methods, all features.
   int count = 0;
   for (std::uint64_t seed = 620000; count < 30; ++seed)
   {
-    RandomNumbers       random(seed);
-    RunLengthRandomCase randomCase = DrawRunLengthRandomCase(seed, 2 + seed % 2, 300, random);
+    RandomNumbers     random(seed);
+    TextureRandomCase randomCase = DrawTextureRandomCase(seed, 2 + seed % 2, 300, random);
     if (randomCase.levels.values.size() > 500)
     {
       continue;
@@ -293,7 +242,7 @@ TEST(CudaRunLengthJob, SmallCases)
   ExpectBitsOfTheCpu<float>(MakeSmallScene().job);
 }
 
-TEST(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
+TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
 {
   // Several tiles; up to 32 levels (5 x 5 x 5) or 63 (3 x 3 x 3) share a 64-bit word with 1 / i^2, and greatest sums
   // come from scenes of one level.
@@ -328,12 +277,12 @@ TEST(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
   }
 }
 
-TEST(CudaRunLengthJob, TellsWhatItDid)
+TEST_F(CudaRunLengthJob, TellsWhatItDid)
 {
   const SceneJob scene = MakeSmallScene();
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     Report report;
     ComputeOnDevice<float>(scene.job, MakeOptions(method), report);
     EXPECT_EQ(method == Method::Automatic, report.method != method);
@@ -345,23 +294,23 @@ TEST(CudaRunLengthJob, TellsWhatItDid)
   }
 }
 
-TEST(CudaRunLengthJob, AMethodThatCannotTakeAJobSaysSo)
+TEST_F(CudaRunLengthJob, AMethodThatCannotTakeAJobSaysSo)
 {
   // 9 x 9 x 9 voxels are no machine word.
   const SceneJob volume({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 32);
   EXPECT_FALSE(Takes(Method::WindowWord, volume.job));
   for (const Method method : generalMethods)
   {
-    EXPECT_TRUE(Takes(method, volume.job)) << ToString(method);
+    EXPECT_TRUE(Takes(method, volume.job)) << Print(method);
   }
   const SceneJob small = MakeSmallScene();
   for (const Method method : allMethods)
   {
-    EXPECT_TRUE(Takes(method, small.job)) << ToString(method);
+    EXPECT_TRUE(Takes(method, small.job)) << Print(method);
   }
 }
 
-TEST(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
+TEST_F(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
 {
   const auto methodOf = [](const Job & job) {
     Report report;
@@ -383,7 +332,7 @@ TEST(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
   EXPECT_EQ(Method::WindowWalk, methodOf(wide.job));
 }
 
-TEST(CudaRunLengthJob, RunEntropyBesideOtherMethods)
+TEST_F(CudaRunLengthJob, RunEntropyBesideOtherMethods)
 {
   struct EntropyCase
   {
@@ -453,7 +402,7 @@ TEST(CudaRunLengthJob, RunEntropyBesideOtherMethods)
   }
 }
 
-TEST(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
+TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
 {
   struct WideCase
   {
@@ -497,17 +446,17 @@ TEST(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
   }
 }
 
-TEST(CudaRunLengthJob, NothingToComputeIsNoError)
+TEST_F(CudaRunLengthJob, NothingToComputeIsNoError)
 {
   SceneJob scene = MakeSmallScene();
   scene.job.outputSize[1] = 0;
   for (const Method method : allMethods)
   {
-    EXPECT_NO_THROW(ComputeOnDevice<float>(scene.job, MakeOptions(method))) << ToString(method);
+    EXPECT_NO_THROW(ComputeOnDevice<float>(scene.job, MakeOptions(method))) << Print(method);
   }
 }
 
-TEST(CudaRunLengthJob, SlabsDoNotChangeBits)
+TEST_F(CudaRunLengthJob, SlabsDoNotChangeBits)
 {
   for (const std::int64_t planes : { 2, 3, 7 })
   {
@@ -519,7 +468,7 @@ TEST(CudaRunLengthJob, SlabsDoNotChangeBits)
     const auto expected = ComputeOnCpu<double>(scene.job);
     for (const Method method : allMethods)
     {
-      SCOPED_TRACE(::testing::Message() << planes << " planes, " << ToString(method));
+      SCOPED_TRACE(::testing::Message() << planes << " planes, " << Print(method));
       if (!Takes(method, scene.job))
       {
         continue;
@@ -545,13 +494,13 @@ TEST(CudaRunLengthJob, SlabsDoNotChangeBits)
   }
 }
 
-TEST(CudaRunLengthJob, SlabsOfRowsDoNotChangeBits)
+TEST_F(CudaRunLengthJob, SlabsOfRowsDoNotChangeBits)
 {
   SceneJob   scene = MakeSmallScene();
   const auto expected = ComputeOnCpu<double>(scene.job);
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     std::uint64_t most = 0;
     for (std::uint64_t budget = std::uint64_t{ 16 } << 20; budget > 4096; budget = budget * 3 / 4)
     {
@@ -570,13 +519,13 @@ TEST(CudaRunLengthJob, SlabsOfRowsDoNotChangeBits)
   }
 }
 
-TEST(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
+TEST_F(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
 {
   const SceneJob scene({ { 300, 200, 5 } }, { { 5, 5, 5 } }, 32);
   const auto     expected = ComputeOnCpu<float>(scene.job);
   for (const Method method : generalMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     const std::string   message = ErrorOf([&] { ComputeOnDevice<float>(scene.job, MakeOptions(method, 1000)); });
     const std::uint64_t needed = GreatestNumberIn(message);
     EXPECT_GT(needed, 1000u) << message;
@@ -589,7 +538,7 @@ TEST(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
   }
 }
 
-TEST(CudaRunLengthJob, BadDeviceIDs)
+TEST_F(CudaRunLengthJob, BadDeviceIDs)
 {
   const SceneJob scene = MakeSmallScene();
   const int      number = voxelmaps::CudaDevices::GetNumberOfDevices();
@@ -605,7 +554,7 @@ TEST(CudaRunLengthJob, BadDeviceIDs)
   EXPECT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, Options{})));
 }
 
-TEST(CudaRunLengthJob, RepeatedRunsGiveTheSameBits)
+TEST_F(CudaRunLengthJob, RepeatedRunsGiveTheSameBits)
 {
   SceneJob scene({ { 131, 97, 23 } }, { { 5, 5, 5 } }, 32);
   scene.job.aggregation = Job::Aggregation::Average;
@@ -613,7 +562,7 @@ TEST(CudaRunLengthJob, RepeatedRunsGiveTheSameBits)
   const auto     expected = ComputeOnCpu<float>(scene.job);
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     if (!Takes(method, scene.job))
     {
       continue;
@@ -627,7 +576,7 @@ TEST(CudaRunLengthJob, RepeatedRunsGiveTheSameBits)
   }
 }
 
-TEST(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
+TEST_F(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
 {
   const SceneJob volume({ { 90, 80, 20 } }, { { 5, 5, 5 } }, 64);
   const SceneJob small = MakeSmallScene();
@@ -657,7 +606,7 @@ TEST(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
   };
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     // The first time, CUDA loads the kernels.
     use(method);
     const std::uint64_t before = voxelmaps::CudaDevices::GetFreeMemory(0);
@@ -666,13 +615,13 @@ TEST(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
   }
 }
 
-TEST(CudaRunLengthJob, AnExceptionOfCompletedEndsTheJobOfEveryMethod)
+TEST_F(CudaRunLengthJob, AnExceptionOfCompletedEndsTheJobOfEveryMethod)
 {
   SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16);
   const auto expected = ComputeOnCpu<float>(scene.job);
   for (const Method method : allMethods)
   {
-    SCOPED_TRACE(ToString(method));
+    SCOPED_TRACE(Print(method));
     if (!Takes(method, scene.job))
     {
       continue;
@@ -694,7 +643,7 @@ TEST(CudaRunLengthJob, AnExceptionOfCompletedEndsTheJobOfEveryMethod)
   }
 }
 
-TEST(CudaRunLengthJob, SeveralHostThreadsAtTheSameTime)
+TEST_F(CudaRunLengthJob, SeveralHostThreadsAtTheSameTime)
 {
   SceneJob         volume({ { 70, 60, 12 } }, { { 5, 5, 5 } }, 32);
   const SceneJob   small = MakeSmallScene();
@@ -713,7 +662,7 @@ TEST(CudaRunLengthJob, SeveralHostThreadsAtTheSameTime)
   EXPECT_EQ(0, differences.load());
 }
 
-TEST(CudaRunLengthJob, HostThreadsWithDifferentSharedMemory)
+TEST_F(CudaRunLengthJob, HostThreadsWithDifferentSharedMemory)
 {
   // The same kernels, with 2 to 1,024 levels in shared memory, and outputs of both sizes.
   std::vector<SceneJob> scenes;
@@ -739,7 +688,7 @@ TEST(CudaRunLengthJob, HostThreadsWithDifferentSharedMemory)
   });
 }
 
-TEST(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
+TEST_F(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
 {
   // 40000 windows, 65536 levels and 15 lengths are more than 2^32 keys.
   for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Merge })
@@ -752,7 +701,7 @@ TEST(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
   }
 }
 
-TEST(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
+TEST_F(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
 {
   // 2^27 voxels of windows fit a batch; these are more, and with less memory there are more batches.
   SceneJob scene({ { 500, 400, 3 } }, { { 9, 9, 3 } }, 100);
@@ -769,7 +718,7 @@ TEST(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
   }
 }
 
-TEST(CudaRunLengthJob, MoreThan2To31Voxels)
+TEST_F(CudaRunLengthJob, MoreThan2To31Voxels)
 {
   const char * const variable = std::getenv("VOXELMAPS_LARGE_TESTS");
   if (variable == nullptr || std::string(variable) != "1")
@@ -806,6 +755,6 @@ TEST(CudaRunLengthJob, MoreThan2To31Voxels)
   {
     std::fill(actual.begin(), actual.end(), -1.0F);
     voxelmaps::ComputeRunLengthFeatureMapsCuda(job, MakeOptions(method));
-    EXPECT_TRUE(HasSameBits(expected, actual)) << ToString(method);
+    EXPECT_TRUE(HasSameBits(expected, actual)) << Print(method);
   }
 }

@@ -56,25 +56,16 @@ CheckCase(const DependenceRandomCase & randomCase, RandomNumbers & random, std::
 void
 CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
 {
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
-  {
-    RandomNumbers        random(seed);
-    DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, dimension, 65535, random);
-    const std::string    holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    if (random.Chance(0.5))
-    {
-      CheckCase<float>(randomCase, random, 15000);
-    }
-    else
-    {
-      CheckCase<double>(randomCase, random, 15000);
-    }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
-  }
+  VoxelMapsTest::CheckDrawnCases(
+    firstSeed,
+    count,
+    [dimension](std::uint64_t seed, RandomNumbers & random) {
+      return DrawDependenceRandomCase(seed, dimension, 65535, random);
+    },
+    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
+    [](auto real, const auto & randomCase, RandomNumbers & random) {
+      CheckCase<decltype(real)>(randomCase, random, 15000);
+    });
 }
 
 /** Noise with holes, and all features. */
@@ -121,9 +112,9 @@ TEST(DependenceJob, LargeWindowsAndManyLevels)
       {
         continue; // the oracle takes long
       }
-      RandomNumbers         random(++seed);
-      DependenceRandomCase  randomCase = DrawDependenceRandomCase(seed, 3, 65535, random);
-      RunLengthRandomCase & common = randomCase.common;
+      RandomNumbers        random(++seed);
+      DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, 3, 65535, random);
+      TextureRandomCase &  common = randomCase.common;
       common.numberOfGrayLevels = levels;
       common.window.size = window;
       for (unsigned int axis = 0; axis < 3; ++axis)
@@ -171,7 +162,7 @@ TEST(DependenceJob, ManyOffsets)
         randomCase.parameters.offsets.push_back(
           { { i % side - distance, i / side % side - distance, i / (side * side) - distance } });
       }
-      RunLengthRandomCase & common = randomCase.common;
+      TextureRandomCase & common = randomCase.common;
       common.numberOfGrayLevels = levels;
       common.levels.size = { { 9, 8, 8 } };
       common.window = { { { 8, 7, 7 } }, { { 4, 3, 3 } } };

@@ -37,7 +37,7 @@ namespace VoxelMapsTest
 struct DependenceRandomCase
 {
   /** Levels, window and region; its features and aggregation do not matter. */
-  RunLengthRandomCase          common;
+  TextureRandomCase            common;
   DependenceOracle::Parameters parameters;
 };
 
@@ -58,7 +58,7 @@ DrawDependenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32
                          RandomNumbers & random)
 {
   DependenceRandomCase randomCase;
-  randomCase.common = DrawRunLengthRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
+  randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
   randomCase.parameters.offsets = DrawPairOffsets(dimension, true, random);
   randomCase.common.offsets = randomCase.parameters.offsets; // for DrawPositions
   randomCase.parameters.alpha =
@@ -100,9 +100,9 @@ bool
 AgreesWithOracle(const DependenceRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget)
 {
-  const RunLengthRandomCase & common = randomCase.common;
-  const auto &                features = randomCase.parameters.features;
-  const auto &                origin = common.regionIndex;
+  const TextureRandomCase & common = randomCase.common;
+  const auto &              features = randomCase.parameters.features;
+  const auto &              origin = common.regionIndex;
   for (const auto & position : DrawPositions(common, random, budget))
   {
     const auto voxel = static_cast<std::size_t>(

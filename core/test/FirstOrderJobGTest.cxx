@@ -108,7 +108,7 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
   {
     RandomNumbers        random(seed);
     FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawRunLengthRandomCase(seed, dimension, 65535, random);
+    randomCase.levels = DrawTextureRandomCase(seed, dimension, 65535, random);
     CheckRandomCase(randomCase, random);
     if (::testing::Test::HasFailure())
     {
@@ -124,10 +124,10 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
 {
   for (unsigned int i = 0; i < count; ++i)
   {
-    RandomNumbers         random(seed + i);
-    FirstOrderRandomCase  randomCase;
-    RunLengthRandomCase & levels = randomCase.levels;
-    levels = DrawRunLengthRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
+    RandomNumbers        random(seed + i);
+    FirstOrderRandomCase randomCase;
+    TextureRandomCase &  levels = randomCase.levels;
+    levels = DrawTextureRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
     levels.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
     levels.levels.size = imageSize;
     levels.levels.values.resize(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
@@ -343,7 +343,7 @@ TEST(FirstOrderJob, WorkersDoNotChangeBits)
 {
   RandomNumbers        random(77);
   FirstOrderRandomCase randomCase;
-  randomCase.levels = DrawRunLengthRandomCase(77, 3, 64, random);
+  randomCase.levels = DrawTextureRandomCase(77, 3, 64, random);
   DrawIntensities(false, randomCase, random);
   randomCase.features = Enums::GetAllFeatures();
   const JobOfCase ofCase(randomCase, false);
@@ -356,7 +356,7 @@ TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
   {
     RandomNumbers        random(seed);
     FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawRunLengthRandomCase(seed, 3, 64, random);
+    randomCase.levels = DrawTextureRandomCase(seed, 3, 64, random);
     DrawHoles(randomCase.levels.levels, random);
     DrawIntensities(false, randomCase, random);
     randomCase.features = DrawFirstOrderFeatures(random);
@@ -386,7 +386,7 @@ TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
 {
   RandomNumbers        random(78);
   FirstOrderRandomCase randomCase;
-  randomCase.levels = DrawRunLengthRandomCase(78, 3, 64, random);
+  randomCase.levels = DrawTextureRandomCase(78, 3, 64, random);
   DrawIntensities(false, randomCase, random);
   randomCase.features = Enums::GetAllFeatures();
   JobOfCase ofCase(randomCase, false);

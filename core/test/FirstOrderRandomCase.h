@@ -19,7 +19,7 @@
 #define FirstOrderRandomCase_h
 
 #include "FirstOrderOracle.h"
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 
 #include "voxelmaps/FirstOrderJob.h"
 
@@ -39,7 +39,7 @@ struct FirstOrderRandomCase
 {
   using Feature = voxelmaps::FirstOrderFeatureMapEnums::Feature;
 
-  RunLengthRandomCase levels;
+  TextureRandomCase levels;
   /** NaN where there is no level. */
   std::vector<double>  intensities;
   std::string          pattern;
@@ -103,14 +103,14 @@ DrawIntensities(bool areDouble, FirstOrderRandomCase & randomCase, RandomNumbers
 
 /** The voxels of the window of a position of the image. */
 inline std::vector<FirstOrderOracle::Voxel>
-GatherWindow(const FirstOrderRandomCase & randomCase, const RunLengthRandomCase::Triple & position)
+GatherWindow(const FirstOrderRandomCase & randomCase, const TextureRandomCase::Triple & position)
 {
   const auto &                         levels = randomCase.levels.levels;
   const auto &                         window = randomCase.levels.window;
   std::vector<FirstOrderOracle::Voxel> voxels;
-  RunLengthRandomCase::Triple          at;
-  RunLengthRandomCase::Triple          first;
-  RunLengthRandomCase::Triple          end;
+  TextureRandomCase::Triple            at;
+  TextureRandomCase::Triple            first;
+  TextureRandomCase::Triple            end;
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
     first[axis] = std::max<std::int64_t>(position[axis] - window.anchor[axis], 0);
@@ -141,8 +141,8 @@ bool
 AgreesWithOracle(const FirstOrderRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget = 30000)
 {
-  const RunLengthRandomCase & levels = randomCase.levels;
-  const std::size_t           components = randomCase.features.size();
+  const TextureRandomCase & levels = randomCase.levels;
+  const std::size_t         components = randomCase.features.size();
   for (const auto & position : DrawPositions(levels, random, budget))
   {
     const auto & origin = levels.regionIndex;

@@ -57,25 +57,16 @@ CheckCase(const GrayToneDifferenceRandomCase & randomCase, RandomNumbers & rando
 void
 CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
 {
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
-  {
-    RandomNumbers                random(seed);
-    GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, dimension, 65535, random);
-    const std::string            holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    if (random.Chance(0.5))
-    {
-      CheckCase<float>(randomCase, random, 15000);
-    }
-    else
-    {
-      CheckCase<double>(randomCase, random, 15000);
-    }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
-  }
+  VoxelMapsTest::CheckDrawnCases(
+    firstSeed,
+    count,
+    [dimension](std::uint64_t seed, RandomNumbers & random) {
+      return DrawGrayToneDifferenceRandomCase(seed, dimension, 65535, random);
+    },
+    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
+    [](auto real, const auto & randomCase, RandomNumbers & random) {
+      CheckCase<decltype(real)>(randomCase, random, 15000);
+    });
 }
 
 /** All offsets of the neighbors at a distance. */
@@ -151,7 +142,7 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
         }
         RandomNumbers                random(seed);
         GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, 3, 65535, random);
-        RunLengthRandomCase &        common = randomCase.common;
+        TextureRandomCase &          common = randomCase.common;
         common.numberOfGrayLevels = levels;
         common.window.size = window;
         for (unsigned int axis = 0; axis < 3; ++axis)
@@ -194,7 +185,7 @@ TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
   constexpr std::int64_t       edge = 24;
   RandomNumbers                random(9);
   GrayToneDifferenceRandomCase randomCase;
-  RunLengthRandomCase &        common = randomCase.common;
+  TextureRandomCase &          common = randomCase.common;
   common.dimension = 2;
   common.numberOfGrayLevels = 65535;
   common.levels.size = { { edge, edge, 1 } };

@@ -84,9 +84,9 @@ bool
 AgreesWithOracleAs(const GrayToneDifferenceRandomCase & randomCase, const std::vector<TReal> & result,
                    double backgroundValue, RandomNumbers & random, std::int64_t budget)
 {
-  const RunLengthRandomCase & common = randomCase.common;
-  const Triple &              size = common.regionSize;
-  const auto &                features = randomCase.parameters.features;
+  const TextureRandomCase & common = randomCase.common;
+  const Triple &            size = common.regionSize;
+  const auto &              features = randomCase.parameters.features;
   if (result.size() != features.size() * static_cast<std::size_t>(size[0] * size[1] * size[2]))
   {
     ADD_FAILURE() << "the result has " << result.size() << " numbers";
@@ -131,7 +131,7 @@ operator<<(std::ostream & out, const GrayToneDifferenceRandomCase & randomCase)
   const auto print = [&out](const char * name, const Triple & triple) {
     out << ", " << name << ' ' << triple[0] << ',' << triple[1] << ',' << triple[2];
   };
-  const RunLengthRandomCase &                  common = randomCase.common;
+  const TextureRandomCase &                    common = randomCase.common;
   const GrayToneDifferenceOracle::Parameters & parameters = randomCase.parameters;
   out << "seed " << common.seed << ", " << common.dimension << "D, " << common.pattern << ", "
       << common.numberOfGrayLevels << " gray levels";
@@ -158,7 +158,7 @@ DrawGrayToneDifferenceRandomCase(std::uint64_t seed, unsigned int dimension, std
                                  RandomNumbers & random)
 {
   GrayToneDifferenceRandomCase randomCase;
-  randomCase.common = DrawRunLengthRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
+  randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
   GrayToneDifferenceOracle::Parameters & parameters = randomCase.parameters;
   parameters.offsets = DrawOffsets(dimension, random);
   parameters.countVoxelsWithoutNeighbors = random.Chance(0.6);

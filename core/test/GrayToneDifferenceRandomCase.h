@@ -19,7 +19,7 @@
 #define GrayToneDifferenceRandomCase_h
 
 #include "GrayToneDifferenceOracle.h"
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/GrayToneDifferenceJob.h"
@@ -31,7 +31,7 @@
 struct GrayToneDifferenceRandomCase
 {
   /** Levels, window and region; its features and aggregation do not matter. */
-  RunLengthRandomCase                  common;
+  TextureRandomCase                    common;
   GrayToneDifferenceOracle::Parameters parameters;
 };
 

@@ -18,7 +18,7 @@
 #ifndef RunLengthJobChecks_h
 #define RunLengthJobChecks_h
 
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "TextureJobChecks.h"
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace VoxelMapsTest
 /** Compare a case, computed by all engines and in all ways, with the oracle. */
 template <typename TReal>
 void
-CheckRunLengthCase(const RunLengthRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+CheckRunLengthCase(const TextureRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
 {
   CheckAllEnginesAndWindowWalk<TReal>(
     MakeRunLengthJob(randomCase),

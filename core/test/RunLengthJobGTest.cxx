@@ -46,11 +46,11 @@ const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
                                                       InstructionSet::AVX512 };
 
 /** A case with a window of this size, for a few voxels of a larger image. */
-RunLengthRandomCase
+TextureRandomCase
 MakeLargeWindowCase(std::uint64_t seed, const Triple & imageSize, const Triple & windowSize, const Triple & regionSize,
                     std::uint32_t numberOfGrayLevels, int numberOfUsedLevels, RandomNumbers & random)
 {
-  RunLengthRandomCase randomCase = DrawRunLengthRandomCase(seed, imageSize[2] > 1 ? 3 : 2, 65535, random);
+  TextureRandomCase randomCase = DrawTextureRandomCase(seed, imageSize[2] > 1 ? 3 : 2, 65535, random);
   randomCase.numberOfGrayLevels = numberOfGrayLevels;
   randomCase.pattern = std::to_string(numberOfUsedLevels) + " levels in noisy runs";
   randomCase.levels.size = imageSize;
@@ -85,11 +85,11 @@ MakeLargeWindowCase(std::uint64_t seed, const Triple & imageSize, const Triple &
 }
 
 /** A case of one voxel whose window is the whole image, so that nothing is clipped. */
-RunLengthRandomCase
+TextureRandomCase
 MakeWholeWindowCase(std::uint64_t seed, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
                     RandomNumbers & random)
 {
-  RunLengthRandomCase randomCase =
+  TextureRandomCase randomCase =
     MakeLargeWindowCase(seed, windowSize, windowSize, { { 1, 1, 1 } }, numberOfGrayLevels, 1, random);
   randomCase.regionIndex = randomCase.window.anchor;
   return randomCase;
@@ -126,25 +126,16 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
 void
 CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
 {
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
-  {
-    RandomNumbers       random(seed);
-    RunLengthRandomCase randomCase = DrawRunLengthRandomCase(seed, dimension, 65535, random);
-    const std::string   holes = DrawHoles(randomCase.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    if (random.Chance(0.5))
-    {
-      CheckRunLengthCase<float>(randomCase, random, 150000);
-    }
-    else
-    {
-      CheckRunLengthCase<double>(randomCase, random, 150000);
-    }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
-  }
+  VoxelMapsTest::CheckDrawnCases(
+    firstSeed,
+    count,
+    [dimension](std::uint64_t seed, RandomNumbers & random) {
+      return DrawTextureRandomCase(seed, dimension, 65535, random);
+    },
+    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.levels, random); },
+    [](auto real, const auto & randomCase, RandomNumbers & random) {
+      CheckRunLengthCase<decltype(real)>(randomCase, random, 150000);
+    });
 }
 
 /** Noise with holes of four levels, and the features of Zhang et al. */
@@ -244,8 +235,8 @@ TEST(RunLengthJob, ExtremeSumsOf65535Levels)
     for (const auto aggregation :
          { Job::Aggregation::Merge, Job::Aggregation::Average, Job::Aggregation::PerDirection })
     {
-      RandomNumbers       random(1);
-      RunLengthRandomCase randomCase = MakeWholeWindowCase(570000, windowSize, 65535, random);
+      RandomNumbers     random(1);
+      TextureRandomCase randomCase = MakeWholeWindowCase(570000, windowSize, 65535, random);
       randomCase.pattern = "constant";
       randomCase.aggregation = aggregation;
       randomCase.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
@@ -284,8 +275,8 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
     {
       for (const std::size_t directions : { 1u, 2u, 6u })
       {
-        RandomNumbers       random(4);
-        RunLengthRandomCase randomCase = MakeWholeWindowCase(573000, windowSize, 8, random);
+        RandomNumbers     random(4);
+        TextureRandomCase randomCase = MakeWholeWindowCase(573000, windowSize, 8, random);
         randomCase.pattern = "constant";
         randomCase.aggregation = aggregation;
         randomCase.offsets.assign(leaving.begin(), leaving.begin() + static_cast<std::ptrdiff_t>(directions));
@@ -309,8 +300,8 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
   {
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {
-      RandomNumbers       random(2);
-      RunLengthRandomCase randomCase = MakeWholeWindowCase(571000, windowSize, 65535, random);
+      RandomNumbers     random(2);
+      TextureRandomCase randomCase = MakeWholeWindowCase(571000, windowSize, 65535, random);
       randomCase.pattern = "two greatest levels";
       randomCase.aggregation = aggregation;
       randomCase.offsets = { { { 1, 0, 0 } }, { { -1, 1, 1 } } };
@@ -328,9 +319,9 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
 TEST(RunLengthJob, ManyRunsThatAreAllShort)
 {
   // 12 x 12 x 255 voxels, twelve directions merged: no run is longer than 12, but there are about 400000 of them.
-  RandomNumbers       random(3);
-  const Triple        windowSize{ { 12, 12, 255 } };
-  RunLengthRandomCase randomCase = MakeWholeWindowCase(572000, windowSize, 8, random);
+  RandomNumbers     random(3);
+  const Triple      windowSize{ { 12, 12, 255 } };
+  TextureRandomCase randomCase = MakeWholeWindowCase(572000, windowSize, 8, random);
   randomCase.pattern = "noise";
   randomCase.aggregation = Job::Aggregation::Merge;
   randomCase.offsets.clear();
@@ -363,14 +354,14 @@ TEST(RunLengthJob, QuotientsAreCorrectlyRounded)
   // Many different numerators and denominators, every voxel compared in double precision.
   for (const std::int64_t edge : { 3, 7, 12, 16 })
   {
-    RandomNumbers       random(static_cast<std::uint64_t>(580000 + edge));
-    RunLengthRandomCase randomCase = MakeLargeWindowCase(static_cast<std::uint64_t>(580000 + edge),
-                                                         { { 260, 140, 1 } },
-                                                         { { edge, edge, 1 } },
-                                                         { { 260, 140, 1 } },
-                                                         64,
-                                                         64,
-                                                         random);
+    RandomNumbers     random(static_cast<std::uint64_t>(580000 + edge));
+    TextureRandomCase randomCase = MakeLargeWindowCase(static_cast<std::uint64_t>(580000 + edge),
+                                                       { { 260, 140, 1 } },
+                                                       { { edge, edge, 1 } },
+                                                       { { 260, 140, 1 } },
+                                                       64,
+                                                       64,
+                                                       random);
     // Holes that get denser to the right, and runs that get longer to the bottom.
     for (std::size_t i = 1; i < randomCase.levels.values.size(); ++i)
     {

@@ -75,12 +75,16 @@ CheckRandomCase(SizeZoneRandomCase & randomCase, RandomNumbers & random, std::in
 void
 CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
 {
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
-  {
-    RandomNumbers      random(seed);
-    SizeZoneRandomCase randomCase = DrawSizeZoneRandomCase(seed, dimension, 65535, random);
-    CheckRandomCase(randomCase, random, 50000);
-  }
+  VoxelMapsTest::CheckDrawnCases(
+    firstSeed,
+    count,
+    [dimension](std::uint64_t seed, RandomNumbers & random) {
+      return DrawSizeZoneRandomCase(seed, dimension, 65535, random);
+    },
+    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
+    [](auto real, const auto & randomCase, RandomNumbers & random) {
+      CheckCase<decltype(real)>(randomCase, random, 50000);
+    });
 }
 
 /** Cases with a window of this size, of a few voxels of a larger image with few or many levels. */
@@ -90,9 +94,9 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
 {
   for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
   {
-    RandomNumbers         random(seed);
-    SizeZoneRandomCase    randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
-    RunLengthRandomCase & common = randomCase.common;
+    RandomNumbers       random(seed);
+    SizeZoneRandomCase  randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
+    TextureRandomCase & common = randomCase.common;
     common.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
     std::int64_t voxels = 1;
     for (unsigned int axis = 0; axis < 3; ++axis)

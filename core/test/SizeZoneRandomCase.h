@@ -18,7 +18,7 @@
 #ifndef SizeZoneRandomCase_h
 #define SizeZoneRandomCase_h
 
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 #include "SizeZoneOracle.h"
 
 #include "voxelmaps/SizeZoneJob.h"
@@ -40,7 +40,7 @@ struct SizeZoneRandomCase
   using Feature = SizeZoneOracle::Feature;
   using Connectivity = SizeZoneOracle::Connectivity;
 
-  RunLengthRandomCase  common;
+  TextureRandomCase    common;
   std::vector<Feature> features;
   Connectivity         connectivity{ Connectivity::Full };
 };
@@ -62,7 +62,7 @@ DrawSizeZoneRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t
                        RandomNumbers & random)
 {
   SizeZoneRandomCase randomCase;
-  randomCase.common = DrawRunLengthRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
+  randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
   randomCase.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
   if (random.Chance(0.5))
   {
@@ -96,8 +96,8 @@ bool
 AgreesWithOracle(const SizeZoneRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget = 100000)
 {
-  const RunLengthRandomCase & common = randomCase.common;
-  const std::size_t           components = randomCase.features.size();
+  const TextureRandomCase & common = randomCase.common;
+  const std::size_t         components = randomCase.features.size();
   for (const auto & position : DrawPositions(common, random, budget))
   {
     const auto & origin = common.regionIndex;

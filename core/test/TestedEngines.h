@@ -105,8 +105,28 @@ MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const
   return engines;
 }
 
-// GetEngines(job), the first of which is to be compared with the oracle.
+/** Options and report of the CUDA engine of a texture class. */
+template <typename TJob>
+struct CudaTypesOf;
+
+// For a job: GetEngines(job), the first of which is to be compared with the oracle, and the engines by the same names
+// for all classes.
 #define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
+  template <>                                                                                                          \
+  struct CudaTypesOf<voxelmaps::name##Job>                                                                             \
+  {                                                                                                                    \
+    using Options = voxelmaps::Cuda##name##Options;                                                                    \
+    using Report = voxelmaps::Cuda##name##Report;                                                                      \
+  };                                                                                                                   \
+  inline void ComputeFeatureMaps(const voxelmaps::name##Job & job)                                                     \
+  {                                                                                                                    \
+    voxelmaps::Compute##name##FeatureMaps(job);                                                                        \
+  }                                                                                                                    \
+  inline voxelmaps::Cuda##name##Report ComputeFeatureMapsCuda(const voxelmaps::name##Job &           job,              \
+                                                              const voxelmaps::Cuda##name##Options & options)          \
+  {                                                                                                                    \
+    return voxelmaps::Compute##name##FeatureMapsCuda(job, options);                                                    \
+  }                                                                                                                    \
   inline std::vector<Engine<voxelmaps::name##Job>> GetEngines(const voxelmaps::name##Job &)                            \
   {                                                                                                                    \
     return MakeEngines(voxelmaps::Compute##name##FeatureMaps, voxelmaps::Compute##name##FeatureMapsCuda);              \

@@ -142,6 +142,30 @@ CheckAllEnginesAndWindowWalk(TJob job, RandomNumbers & random, const TAgreesWith
   }
 }
 
+/** Compare drawn cases with the oracle until one fails. draw(seed, random) draws a case, describe(case, random) may
+ * change it and describes it, and check(TReal(), case, random) compares it, with float or double. */
+template <typename TDraw, typename TDescribe, typename TCheck>
+void
+CheckDrawnCases(std::uint64_t firstSeed, unsigned int count, const TDraw & draw, const TDescribe & describe,
+                const TCheck & check)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers     random(seed);
+    auto              randomCase = draw(seed, random);
+    const std::string description = describe(randomCase, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << description);
+    if (random.Chance(0.5))
+    {
+      check(float{}, randomCase, random);
+    }
+    else
+    {
+      check(double{}, randomCase, random);
+    }
+  }
+}
+
 /** A job of noise with holes, and windows of up to 3x3x3 voxels. Offsets and features are to be set. */
 template <typename TJob>
 struct NoiseJobOf

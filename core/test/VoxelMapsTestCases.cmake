@@ -14,7 +14,7 @@ add_library(
   "${CMAKE_CURRENT_LIST_DIR}/GrayToneDifferenceRandomCase.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/RelativeFuzzyConnectednessOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/RunLengthOracle.cxx"
-  "${CMAKE_CURRENT_LIST_DIR}/RunLengthRandomCase.cxx"
+  "${CMAKE_CURRENT_LIST_DIR}/TextureRandomCase.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/SizeZoneOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/TestedProcessor.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/golden/GoldenHashes.cxx"

@@ -191,9 +191,9 @@ extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
   FuzzedInput data(bytes, numberOfBytes);
-  Job                job = ConsumeJob(data);
-  const auto         otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 4);
-  const auto         radius =
+  Job         job = ConsumeJob(data);
+  const auto  otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 4);
+  const auto  radius =
     ConsumeOneIn(data, 16) ? ConsumeAnyInteger<unsigned int>(data) : data.ConsumeIntegralInRange<unsigned int>(0, 4);
   const bool hasMask = data.ConsumeBool();
   const auto scale = data.ConsumeIntegral<std::uint8_t>();

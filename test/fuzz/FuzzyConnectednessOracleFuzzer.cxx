@@ -63,7 +63,7 @@ ConsumeScene(FuzzedInput & data)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedInput           data(bytes, numberOfBytes);
+  FuzzedInput                  data(bytes, numberOfBytes);
   Scene                        scene = ConsumeScene(data);
   const auto                   pixelType = static_cast<Job::PixelType>(data.ConsumeIntegralInRange<std::uint8_t>(0, 7));
   const bool                   isReal = pixelType == Job::PixelType::Float || pixelType == Job::PixelType::Double;

@@ -445,7 +445,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
   itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(4);
   FuzzedInput data(bytes, numberOfBytes);
-  Case               input;
+  Case        input;
   input.parameters = ConsumeParameters(data);
   input.size = { { data.ConsumeIntegralInRange<std::size_t>(1, 9), data.ConsumeIntegralInRange<std::size_t>(1, 5) } };
   input.inside = data.ConsumeBool() ? 1 : data.ConsumeIntegral<std::uint8_t>();

@@ -254,8 +254,8 @@ extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
   FuzzedInput data(bytes, numberOfBytes);
-  Job                job = ConsumeJob(data);
-  const auto         bits = data.ConsumeIntegral<std::uint8_t>();
+  Job         job = ConsumeJob(data);
+  const auto  bits = data.ConsumeIntegral<std::uint8_t>();
 
   const auto                 bytesOfVoxels = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.levelsSize));
   std::vector<std::uint16_t> levels;

@@ -26,11 +26,11 @@ namespace
 using VoxelMapsFuzz::FuzzedInput;
 using VoxelMapsFuzz::ConsumeOneIn;
 
-RunLengthRandomCase
+TextureRandomCase
 ConsumeCase(FuzzedInput & data)
 {
   using Enums = itk::RunLengthFeatureMapEnums;
-  RunLengthRandomCase randomCase;
+  TextureRandomCase randomCase;
   randomCase.levels.size = VoxelMapsFuzz::ConsumeSmallSize(data);
   randomCase.dimension = randomCase.levels.size[2] > 1 ? 3 : 2;
   randomCase.numberOfGrayLevels = ConsumeOneIn(data, 4) ? data.ConsumeIntegralInRange<std::uint32_t>(1, 65535)
@@ -82,13 +82,13 @@ ConsumeCase(FuzzedInput & data)
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  FuzzedInput           data(bytes, numberOfBytes);
-  RunLengthRandomCase          randomCase = ConsumeCase(data);
+  FuzzedInput                  data(bytes, numberOfBytes);
+  TextureRandomCase            randomCase = ConsumeCase(data);
   const bool                   isDouble = data.ConsumeBool();
   VoxelMapsTest::RandomNumbers random(data.ConsumeIntegral<std::uint8_t>());
 
-  const RunLengthRandomCase::Triple & size = randomCase.levels.size;
-  const std::uint32_t                 count = randomCase.numberOfGrayLevels;
+  const TextureRandomCase::Triple & size = randomCase.levels.size;
+  const std::uint32_t               count = randomCase.numberOfGrayLevels;
   for (const std::uint8_t byte : VoxelMapsFuzz::ConsumeBytesForVoxels(data, size[0] * size[1] * size[2]))
   {
     // The largest levels make the largest sums; 0 is a hole.

@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef RunLengthRandomCase_h
-#define RunLengthRandomCase_h
+#ifndef TextureRandomCase_h
+#define TextureRandomCase_h
 
 #include "RunLengthOracle.h"
 #include "VoxelMapsTestUtilities.h"
@@ -28,7 +28,7 @@
 #include <vector>
 
 /** What a run length test is drawn from, without ITK types: levels, window, directions, features, aggregation. */
-struct RunLengthRandomCase
+struct TextureRandomCase
 {
   using Triple = RunLengthOracle::Triple;
   using Feature = RunLengthOracle::Feature;
@@ -55,33 +55,33 @@ struct RunLengthRandomCase
 };
 
 std::ostream &
-operator<<(std::ostream & out, const RunLengthRandomCase & randomCase);
+operator<<(std::ostream & out, const TextureRandomCase & randomCase);
 
 /** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
-RunLengthRandomCase
-DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
-                        VoxelMapsTest::RandomNumbers & random);
+TextureRandomCase
+DrawTextureRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
+                      VoxelMapsTest::RandomNumbers & random);
 
 /** The job of a case, without output buffer. */
 voxelmaps::RunLengthJob
-MakeRunLengthJob(const RunLengthRandomCase & randomCase);
+MakeRunLengthJob(const TextureRandomCase & randomCase);
 
 /** Set some levels to 0: none, scattered holes, all outside a box, or all; returns what was done. */
 std::string
 DrawHoles(RunLengthOracle::Levels & levels, VoxelMapsTest::RandomNumbers & random);
 
 /** Positions to compare: the whole region if the oracle can do that soon, else its corners and random ones. */
-std::vector<RunLengthRandomCase::Triple>
-DrawPositions(const RunLengthRandomCase & randomCase, VoxelMapsTest::RandomNumbers & random, std::int64_t budget);
+std::vector<TextureRandomCase::Triple>
+DrawPositions(const TextureRandomCase & randomCase, VoxelMapsTest::RandomNumbers & random, std::int64_t budget);
 
 /** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
  *
  * The budget bounds the oracle's work, in voxels visited. */
 bool
-AgreesWithOracle(const RunLengthRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
                  VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000);
 bool
-AgreesWithOracle(const RunLengthRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
                  VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000);
 
-#endif // RunLengthRandomCase_h
+#endif // TextureRandomCase_h

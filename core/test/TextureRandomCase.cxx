@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthRandomCase.h"
+#include "TextureRandomCase.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@
 
 namespace
 {
-using Triple = RunLengthRandomCase::Triple;
+using Triple = TextureRandomCase::Triple;
 using VoxelMapsTest::RandomNumbers;
 
 void
@@ -86,7 +86,7 @@ DrawImageSize(unsigned int dimension, RandomNumbers & random)
 }
 
 void
-DrawLevels(RunLengthRandomCase & randomCase, RandomNumbers & random)
+DrawLevels(TextureRandomCase & randomCase, RandomNumbers & random)
 {
   const Triple & size = randomCase.levels.size;
   const auto     count = static_cast<std::size_t>(size[0] * size[1] * size[2]);
@@ -147,7 +147,7 @@ DrawLevels(RunLengthRandomCase & randomCase, RandomNumbers & random)
 }
 
 void
-DrawWindow(RunLengthRandomCase & randomCase, RandomNumbers & random)
+DrawWindow(TextureRandomCase & randomCase, RandomNumbers & random)
 {
   const std::int64_t kind = random.Below(4);
   const std::int64_t edge = random.Between(1, 9);
@@ -170,7 +170,7 @@ DrawWindow(RunLengthRandomCase & randomCase, RandomNumbers & random)
 }
 
 void
-DrawOffsets(RunLengthRandomCase & randomCase, RandomNumbers & random)
+DrawOffsets(TextureRandomCase & randomCase, RandomNumbers & random)
 {
   auto & offsets = randomCase.offsets;
   for (std::int64_t z = 0; z <= (randomCase.dimension == 3 ? 1 : 0); ++z)
@@ -205,13 +205,13 @@ DrawOffsets(RunLengthRandomCase & randomCase, RandomNumbers & random)
 
 /** The features decide which way the engine computes (run entropy, sums of 1 / i^2 and of i), so draw all kinds. */
 void
-DrawFeatures(RunLengthRandomCase & randomCase, RandomNumbers & random)
+DrawFeatures(TextureRandomCase & randomCase, RandomNumbers & random)
 {
   using Enums = voxelmaps::RunLengthFeatureMapEnums;
   auto & features = randomCase.features;
   features = Enums::GetAllFeatures();
-  const auto drop = [&features](const std::vector<RunLengthRandomCase::Feature> & unwanted) {
-    for (const RunLengthRandomCase::Feature feature : unwanted)
+  const auto drop = [&features](const std::vector<TextureRandomCase::Feature> & unwanted) {
+    for (const TextureRandomCase::Feature feature : unwanted)
     {
       features.erase(std::remove(features.begin(), features.end(), feature), features.end());
     }
@@ -225,17 +225,17 @@ DrawFeatures(RunLengthRandomCase & randomCase, RandomNumbers & random)
       break;
     case 2:
       random.Shuffle(features);
-      drop({ RunLengthRandomCase::Feature::RunEntropy });
+      drop({ TextureRandomCase::Feature::RunEntropy });
       break;
     case 3: // none that needs 1 / i^2
       random.Shuffle(features);
-      drop({ RunLengthRandomCase::Feature::RunEntropy,
-             RunLengthRandomCase::Feature::LowGrayLevelRunEmphasis,
-             RunLengthRandomCase::Feature::ShortRunLowGrayLevelEmphasis,
-             RunLengthRandomCase::Feature::LongRunLowGrayLevelEmphasis });
+      drop({ TextureRandomCase::Feature::RunEntropy,
+             TextureRandomCase::Feature::LowGrayLevelRunEmphasis,
+             TextureRandomCase::Feature::ShortRunLowGrayLevelEmphasis,
+             TextureRandomCase::Feature::LongRunLowGrayLevelEmphasis });
       if (random.Chance(0.5))
       {
-        drop({ RunLengthRandomCase::Feature::GrayLevelVariance });
+        drop({ TextureRandomCase::Feature::GrayLevelVariance });
       }
       break;
     default:
@@ -243,18 +243,17 @@ DrawFeatures(RunLengthRandomCase & randomCase, RandomNumbers & random)
       features.resize(static_cast<std::size_t>(random.Between(1, 16)));
       if (features.size() > 1 && random.Chance(0.6))
       {
-        drop({ RunLengthRandomCase::Feature::RunEntropy });
+        drop({ TextureRandomCase::Feature::RunEntropy });
       }
   }
-  randomCase.aggregation =
-    random.OneOf<RunLengthRandomCase::Aggregation>({ RunLengthRandomCase::Aggregation::PerDirection,
-                                                     RunLengthRandomCase::Aggregation::Average,
-                                                     RunLengthRandomCase::Aggregation::Merge });
+  randomCase.aggregation = random.OneOf<TextureRandomCase::Aggregation>({ TextureRandomCase::Aggregation::PerDirection,
+                                                                          TextureRandomCase::Aggregation::Average,
+                                                                          TextureRandomCase::Aggregation::Merge });
 }
 
 template <typename TReal>
 bool
-AgreesWithOracleAs(const RunLengthRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
+AgreesWithOracleAs(const TextureRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                    RandomNumbers & random, std::int64_t budget)
 {
   const Triple &    size = randomCase.regionSize;
@@ -308,7 +307,7 @@ AgreesWithOracleAs(const RunLengthRandomCase & randomCase, const std::vector<TRe
 } // namespace
 
 std::ostream &
-operator<<(std::ostream & out, const RunLengthRandomCase & randomCase)
+operator<<(std::ostream & out, const TextureRandomCase & randomCase)
 {
   out << "seed " << randomCase.seed << ", " << randomCase.dimension << "D, " << randomCase.pattern << ", "
       << randomCase.numberOfGrayLevels << " gray levels";
@@ -323,23 +322,23 @@ operator<<(std::ostream & out, const RunLengthRandomCase & randomCase)
     out << " (" << offset[0] << ',' << offset[1] << ',' << offset[2] << ')';
   }
   out << ", features";
-  for (const RunLengthRandomCase::Feature feature : randomCase.features)
+  for (const TextureRandomCase::Feature feature : randomCase.features)
   {
     out << ' ' << voxelmaps::RunLengthFeatureMapEnums::GetAbbreviation(feature);
   }
   return out;
 }
 
-RunLengthRandomCase
-DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
-                        RandomNumbers & random)
+TextureRandomCase
+DrawTextureRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
+                      RandomNumbers & random)
 {
   std::vector<std::uint32_t> numbers{ 2, 3, 4, 8, 16, 32, 64, 100, 255, 256, 257, 1000, 4096, 65535 };
   numbers.erase(std::remove_if(
                   numbers.begin(), numbers.end(), [=](std::uint32_t number) { return number > maxNumberOfGrayLevels; }),
                 numbers.end());
 
-  RunLengthRandomCase randomCase;
+  TextureRandomCase randomCase;
   randomCase.seed = seed;
   randomCase.dimension = dimension;
   randomCase.numberOfGrayLevels = random.OneOf(numbers);
@@ -361,7 +360,7 @@ DrawRunLengthRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_
 }
 
 voxelmaps::RunLengthJob
-MakeRunLengthJob(const RunLengthRandomCase & randomCase)
+MakeRunLengthJob(const TextureRandomCase & randomCase)
 {
   voxelmaps::RunLengthJob job;
   job.levels = randomCase.levels.values.data();
@@ -423,7 +422,7 @@ DrawHoles(RunLengthOracle::Levels & levels, RandomNumbers & random)
 }
 
 std::vector<Triple>
-DrawPositions(const RunLengthRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
+DrawPositions(const TextureRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
 {
   const Triple & index = randomCase.regionIndex;
   const Triple & size = randomCase.regionSize;
@@ -457,14 +456,14 @@ DrawPositions(const RunLengthRandomCase & randomCase, RandomNumbers & random, st
 }
 
 bool
-AgreesWithOracle(const RunLengthRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget)
 {
   return AgreesWithOracleAs(randomCase, result, backgroundValue, random, budget);
 }
 
 bool
-AgreesWithOracle(const RunLengthRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget)
 {
   return AgreesWithOracleAs(randomCase, result, backgroundValue, random, budget);

@@ -1,0 +1,158 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaTextureJobChecks_h
+#define CudaTextureJobChecks_h
+
+// What the tests of the CUDA engines of all texture classes share.
+
+#include "CudaTestUtilities.h"
+#include "TextureJobChecks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+template <typename TJob>
+using CudaOptionsOf = typename CudaTypesOf<TJob>::Options;
+template <typename TJob>
+using CudaReportOf = typename CudaTypesOf<TJob>::Report;
+template <typename TJob>
+using CudaMethodOf = typename CudaOptionsOf<TJob>::Method;
+
+/** Number of numbers in the output of a job. */
+template <typename TJob>
+std::size_t
+CountNumbers(const TJob & job)
+{
+  return GetNumberOfComponents(job) *
+         static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
+}
+
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeOnCpu(TJob job)
+{
+  std::vector<TReal> output(CountNumbers(job));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
+  job.execution.parallelFor = RunThreads;
+  ComputeFeatureMaps(job);
+  return output;
+}
+
+/** Compute into a buffer that was filled with what cannot be a result. */
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeOnDevice(TJob job, const CudaOptionsOf<TJob> & options, CudaReportOf<TJob> & report)
+{
+  std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
+  job.output = output.data();
+  job.outputIsDouble = std::is_same<TReal, double>::value;
+  report = ComputeFeatureMapsCuda(job, options);
+  return output;
+}
+
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeOnDevice(const TJob & job, const CudaOptionsOf<TJob> & options)
+{
+  CudaReportOf<TJob> report;
+  return ComputeOnDevice<TReal>(job, options, report);
+}
+
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeOnDevice(const TJob & job, CudaMethodOf<TJob> method, CudaReportOf<TJob> & report,
+                std::uint64_t memoryBudget = 0)
+{
+  return ComputeOnDevice<TReal>(job, MakeCudaOptions<CudaOptionsOf<TJob>>(method, memoryBudget), report);
+}
+
+template <typename TReal, typename TJob>
+std::vector<TReal>
+ComputeOnDevice(const TJob & job, CudaMethodOf<TJob> method)
+{
+  CudaReportOf<TJob> report;
+  return ComputeOnDevice<TReal>(job, method, report);
+}
+
+/** Expect that Automatic chooses a method, and that it and WindowWalk give the bits of the CPU. */
+template <typename TJob>
+void
+ExpectBitsOfTheCpu(const TJob & job, CudaMethodOf<TJob> expectedMethod)
+{
+  using Method = CudaMethodOf<TJob>;
+  const auto expected = ComputeOnCpu<double>(job);
+  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    CudaReportOf<TJob> report;
+    ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
+    EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+  }
+}
+
+/** Levels with holes, and a job over them with the offsets of all neighbors. Features are to be set. */
+template <typename TJob>
+struct NeighborScene
+{
+  NeighborScene(const voxelmaps::Triple & size, const voxelmaps::Triple & windowSize, std::uint32_t numberOfGrayLevels,
+                double chanceOfNewLevel, double chanceOfHoles = 0.0)
+  {
+    RandomNumbers random(5);
+    levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    auto level = static_cast<std::uint16_t>(numberOfGrayLevels);
+    for (std::uint16_t & voxel : levels)
+    {
+      if (random.Chance(chanceOfNewLevel))
+      {
+        level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
+      }
+      voxel = random.Chance(chanceOfHoles) ? std::uint16_t{ 0 } : level;
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    job.outputSize = size;
+    job.windowSize = windowSize;
+    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
+    for (std::int64_t i = 14; i < 27; ++i)
+    {
+      if (size[2] > 1 || i < 18)
+      {
+        job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+      }
+    }
+    job.backgroundValue = -1.0;
+  }
+  NeighborScene(const NeighborScene &) = delete;
+  NeighborScene &
+  operator=(const NeighborScene &) = delete;
+
+  std::vector<std::uint16_t> levels;
+  TJob                       job;
+};
+} // namespace VoxelMapsTest
+
+#endif // CudaTextureJobChecks_h
