@@ -3,6 +3,10 @@
 if(VoxelMapsCore_DIR)
   find_package(VoxelMapsCore ${PROJECT_VERSION} REQUIRED)
   set(VoxelMaps_USE_CUDA ${VoxelMapsCore_USE_CUDA})
+  if(VoxelMaps_USE_CUDA)
+    # For what is compiled here: benchmarks of the papers' own kernels.
+    set(CMAKE_CUDA_ARCHITECTURES ${VoxelMapsCore_CUDA_ARCHITECTURES})
+  endif()
   get_target_property(VoxelMaps_INCLUDE_DIRS VoxelMaps::VoxelMapsCore INTERFACE_INCLUDE_DIRECTORIES)
   # ITK's find_package() runs this code.
   set(
