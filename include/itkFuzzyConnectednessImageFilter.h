@@ -121,7 +121,7 @@ class CudaFuzzyConnectednessImageFilter;
  * \par Pipeline
  * Requires its whole input and produces its whole output, which has no voxels if the input has none. Memory in
  * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
- * as itk::ImageAdaptor; Hierarchy uses up to 12 bytes per voxel with 6 neighbors (17 with 26), Buckets and Queue store
+ * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), Buckets and Queue store
  * the linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
  *
  * \par Errors
