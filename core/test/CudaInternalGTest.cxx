@@ -24,7 +24,7 @@
 #include "cuda/CudaStream.h"
 #include "runlength/RunLengthPlan.h"
 #include "runlength/cuda/CudaRunLengthMethods.h"
-#include "texture/cuda/CudaSortingNetwork.cuh"
+#include "texture/cuda/CudaRegisterSort.cuh"
 #include "voxelmaps/CudaDevices.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ CheckSortHalves()
 }
 } // namespace
 
-TEST(SortingNetworkOfCuda, SortsBothHalves)
+TEST(RegisterSortOfCuda, SortsBothHalves)
 {
   CheckSortHalves<16>();
   CheckSortHalves<32>();
