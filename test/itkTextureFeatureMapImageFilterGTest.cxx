@@ -15,8 +15,6 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "TextureRandomCase.h"
-#include "TestedEngines.h"
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
@@ -28,15 +26,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 // What the base class of texture filters gives to all of them, through the run length filter: selections, levels and
-// edges as discretizations, directions without pairs, errors of observers.
+// edges as discretizations, errors of observers.
 namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
@@ -47,20 +43,14 @@ using DoubleMaps3D = itk::VectorImage<double, 3>;
 using Filter3D = itk::RunLengthFeatureMapImageFilter<Image3D>;
 using LevelFilter3D = itk::RunLengthFeatureMapImageFilter<Levels3D>;
 using DoubleFilter3D = itk::RunLengthFeatureMapImageFilter<Image3D, DoubleMaps3D>;
-using Job = voxelmaps::RunLengthJob;
-using Aggregation = itk::RunLengthFeatureMapEnums::Aggregation;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::RandomNumbers;
-using RunLengthEngine = VoxelMapsTest::Engine<Job>;
-using VoxelMapsTest::RunThreads;
 
-constexpr double             quietNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr itk::SizeValueType width = 9;
 constexpr itk::SizeValueType height = 7;
 constexpr itk::SizeValueType depth = 5;
@@ -87,301 +77,7 @@ MakeRandomMask(RandomNumbers & random, double share)
   }
   return MakeImage<Mask3D>({ { width, height, depth } }, pixels);
 }
-
-/** Results of a job by one engine; empty if the engine cannot take it. */
-template <typename TReal>
-std::vector<TReal>
-Compute(Job job, const RunLengthEngine & engine)
-{
-  std::vector<TReal> output(job.GetNumberOfComponents() *
-                              static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]),
-                            TReal{ -12345 });
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  return engine.compute(job) ? output : std::vector<TReal>();
-}
-
-/** The engines of this test program, and on the CPU the one that walks every window. */
-std::vector<RunLengthEngine>
-GetAllEngines()
-{
-  std::vector<RunLengthEngine> engines = GetEngines(Job());
-  if (!VoxelMapsTest::IsCudaTest())
-  {
-    engines.push_back({ "windows walked one by one", [](Job job) {
-                         job.walkWindows = true;
-                         voxelmaps::ComputeRunLengthFeatureMaps(job);
-                         return true;
-                       } });
-  }
-  return engines;
-}
-
-/** A small random job with many absent voxels; the levels live in the case. */
-Job
-DrawSparseJob(std::uint64_t seed, RandomNumbers & random, TextureRandomCase & randomCase)
-{
-  randomCase = DrawTextureRandomCase(seed, random.Chance(0.5) ? 2 : 3, 20, random);
-  for (auto & level : randomCase.levels.values)
-  {
-    level = random.Chance(0.8) ? 0 : level;
-  }
-  Job job = MakeRunLengthJob(randomCase);
-  job.backgroundValue = -1.0;
-  job.execution.numberOfWorkers = 2;
-  job.execution.parallelFor = RunThreads;
-  return job;
-}
-
-/** Whether some line along a direction holds two voxels with a level in the window of a voxel, from the definition. */
-bool
-HasPair(const TextureRandomCase & randomCase, const std::array<std::int64_t, 3> & voxel,
-        const std::array<std::int64_t, 3> & step)
-{
-  const auto & levels = randomCase.levels;
-  const auto   isPresent = [&](const std::array<std::int64_t, 3> & at) {
-    for (int d = 0; d < 3; ++d)
-    {
-      const std::int64_t inWindow = at[d] - voxel[d] + randomCase.window.anchor[d];
-      if (at[d] < 0 || at[d] >= levels.size[d] || inWindow < 0 || inWindow >= randomCase.window.size[d])
-      {
-        return false;
-      }
-    }
-    return levels({ { at[0], at[1], at[2] } }) != 0;
-  };
-  for (std::int64_t z = 0; z < levels.size[2]; ++z)
-  {
-    for (std::int64_t y = 0; y < levels.size[1]; ++y)
-    {
-      for (std::int64_t x = 0; x < levels.size[0]; ++x)
-      {
-        if (!isPresent({ { x, y, z } }))
-        {
-          continue;
-        }
-        for (std::int64_t k = 1; k < 255; ++k)
-        {
-          if (isPresent({ { x + k * step[0], y + k * step[1], z + k * step[2] } }))
-          {
-            return true;
-          }
-        }
-      }
-    }
-  }
-  return false;
-}
 } // namespace
-
-TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
-{
-  RandomNumbers random(20261121);
-  for (std::uint64_t seed = 0; seed < 60; ++seed)
-  {
-    TextureRandomCase randomCase;
-    Job               job = DrawSparseJob(seed, random, randomCase);
-    for (auto & level : randomCase.levels.values)
-    {
-      level = level == 0 && random.Chance(0.7) ? 1 : level;
-    }
-    std::vector<std::uint8_t> selection(
-      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
-    const double share = static_cast<double>(random.Between(0, 4)) / 4.0;
-    for (auto & selected : selection)
-    {
-      selected = random.Chance(share) ? 1 : 0;
-    }
-    for (const RunLengthEngine & engine : GetAllEngines())
-    {
-      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      job.selection = nullptr;
-      std::vector<float> expected = Compute<float>(job, engine);
-      if (expected.empty())
-      {
-        continue;
-      }
-      const std::size_t components = job.GetNumberOfComponents();
-      for (std::size_t i = 0; i < expected.size(); ++i)
-      {
-        expected[i] = selection[i / components] != 0 ? expected[i] : -1.0f;
-      }
-      job.selection = selection.data();
-      ASSERT_TRUE(HasSameBits(expected, Compute<float>(job, engine)));
-    }
-  }
-}
-
-TEST(TextureFeatureMapJob, ANaNBackgroundIsTheSameOnAllProcessors)
-{
-  RandomNumbers random(20261122);
-  for (std::uint64_t seed = 0; seed < 20; ++seed)
-  {
-    TextureRandomCase randomCase;
-    Job               job = DrawSparseJob(seed, random, randomCase);
-    job.backgroundValue = -12345.0;
-    const std::vector<float>  floats = Compute<float>(job, GetAllEngines().front());
-    const std::vector<double> doubles = Compute<double>(job, GetAllEngines().front());
-    const auto                expect = [](auto values) {
-      std::replace(values.begin(), values.end(), decltype(values[0] + 0)(-12345), decltype(values[0] + 0)(quietNaN));
-      return values;
-    };
-    // The sign of NaN is lost.
-    job.backgroundValue = random.Chance(0.5) ? quietNaN : -quietNaN;
-    for (const RunLengthEngine & engine : GetAllEngines())
-    {
-      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      const std::vector<float> result = Compute<float>(job, engine);
-      if (!result.empty())
-      {
-        ASSERT_TRUE(HasSameBits(expect(floats), result));
-        ASSERT_TRUE(HasSameBits(expect(doubles), Compute<double>(job, engine)));
-      }
-    }
-  }
-}
-
-TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
-{
-  RandomNumbers random(4712);
-  std::size_t   numberOfChanges = 0;
-  std::size_t   numberOfNaN = 0;
-  for (std::uint64_t seed = 0; seed < 120; ++seed)
-  {
-    TextureRandomCase randomCase;
-    Job               job = DrawSparseJob(seed, random, randomCase);
-    if (job.aggregation == Aggregation::Merge)
-    {
-      job.aggregation = Aggregation::Average;
-    }
-    const std::int64_t side = job.windowSize[0];
-    if (job.aggregation == Aggregation::Average &&
-        !(job.windowSize[1] == side && (job.windowSize[2] == side || job.levelsSize[2] == 1)))
-    {
-      // The scale of short runs is that of the longest line of all directions, not only of those that are left.
-      std::vector<Job::Feature> others;
-      std::copy_if(job.features.begin(), job.features.end(), std::back_inserter(others), [](Job::Feature feature) {
-        return feature != Job::Feature::ShortRunEmphasis && feature != Job::Feature::ShortRunLowGrayLevelEmphasis &&
-               feature != Job::Feature::ShortRunHighGrayLevelEmphasis;
-      });
-      job.features = others.empty() ? std::vector<Job::Feature>{ Job::Feature::LongRunEmphasis } : others;
-    }
-    const std::size_t features = job.features.size();
-    const std::size_t directions = job.offsets.size();
-
-    // The rule applied to the features of every direction, and to averages of the directions that are left, which are
-    // tested by themselves.
-    Job eachDirection = job;
-    eachDirection.aggregation = Aggregation::PerDirection;
-    const std::vector<double>                        values = Compute<double>(eachDirection, GetAllEngines().front());
-    std::map<std::vector<bool>, std::vector<double>> averages;
-    const auto averagesOf = [&](const std::vector<bool> & isUsed) -> const std::vector<double> & {
-      std::vector<double> & result = averages[isUsed];
-      if (result.empty())
-      {
-        Job left = job;
-        left.aggregation = Aggregation::Average;
-        left.offsets.clear();
-        for (std::size_t d = 0; d < directions; ++d)
-        {
-          if (isUsed[d])
-          {
-            left.offsets.push_back(job.offsets[d]);
-          }
-        }
-        result = Compute<double>(left, GetAllEngines().front());
-      }
-      return result;
-    };
-    std::vector<double> expected;
-    std::size_t         at = 0;
-    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
-      {
-        for (std::int64_t x = 0; x < job.outputSize[0]; ++x, at += directions * features)
-        {
-          const std::array<std::int64_t, 3> voxel = { { job.outputIndex[0] - job.levelsIndex[0] + x,
-                                                        job.outputIndex[1] - job.levelsIndex[1] + y,
-                                                        job.outputIndex[2] - job.levelsIndex[2] + z } };
-          std::vector<bool>                 usedDirections(directions);
-          std::size_t                       used = 0;
-          const bool                        isPresent = randomCase.levels({ { voxel[0], voxel[1], voxel[2] } }) != 0;
-          for (std::size_t d = 0; d < directions; ++d)
-          {
-            const auto & step = job.offsets[d];
-            const bool   isUsed = !isPresent || HasPair(randomCase, voxel, { { step[0], step[1], step[2] } }) ||
-                                HasPair(randomCase, voxel, { { -step[0], -step[1], -step[2] } });
-            usedDirections[d] = isUsed;
-            used += isUsed ? 1 : 0;
-            for (std::size_t f = 0; f < features; ++f)
-            {
-              const double value = values[at + d * features + f];
-              if (job.aggregation == Aggregation::PerDirection)
-              {
-                expected.push_back(isUsed ? value : std::numeric_limits<double>::quiet_NaN());
-              }
-            }
-          }
-          numberOfChanges += used < directions ? 1 : 0;
-          numberOfNaN += used == 0 ? 1 : 0;
-          for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
-          {
-            expected.push_back(!isPresent ? -1.0
-                               : used > 0 ? averagesOf(usedDirections)[at / directions + f]
-                                          : std::numeric_limits<double>::quiet_NaN());
-          }
-        }
-      }
-    }
-
-    job.skipDirectionsWithoutPairs = true;
-    for (const RunLengthEngine & engine : GetAllEngines())
-    {
-      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      const std::vector<double> result = Compute<double>(job, engine);
-      const std::vector<float>  rounded = Compute<float>(job, engine);
-      ASSERT_TRUE(result.empty() || HasSameBits(expected, result));
-      ASSERT_TRUE(rounded.empty() || HasSameBits(std::vector<float>(expected.begin(), expected.end()), rounded));
-    }
-  }
-  EXPECT_GT(numberOfChanges, 500u);
-  EXPECT_GT(numberOfNaN, 50u);
-}
-
-TEST(TextureFeatureMapJob, MergedMatricesLeaveOutDirectionsWithoutPairs)
-{
-  // A column of three voxels: only the direction along y has pairs, so the merged matrix is that of y alone.
-  const std::vector<std::uint16_t> levels{ 0, 1, 0, 0, 1, 0, 0, 2, 0 };
-  Job                              job;
-  job.levels = levels.data();
-  job.levelsSize = { { 3, 3, 1 } };
-  job.numberOfGrayLevels = 2;
-  job.outputIndex = { { 1, 1, 0 } };
-  job.outputSize = { { 1, 1, 1 } };
-  job.windowSize = { { 3, 3, 1 } };
-  job.windowAnchor = { { 1, 1, 0 } };
-  job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
-  job.features = { Job::Feature::LongRunEmphasis, Job::Feature::RunPercentage };
-  job.aggregation = Aggregation::Merge;
-  for (const RunLengthEngine & engine : GetAllEngines())
-  {
-    SCOPED_TRACE(engine.name);
-    job.skipDirectionsWithoutPairs = false;
-    // Runs 1+1, 1 along y; three single ones along each of the other two directions.
-    const std::vector<double> all = Compute<double>(job, engine);
-    job.skipDirectionsWithoutPairs = true;
-    const std::vector<double> skipped = Compute<double>(job, engine);
-    if (!all.empty())
-    {
-      EXPECT_EQ((std::vector<double>{ 11.0 / 8.0, 8.0 / 9.0 }), all);
-    }
-    if (!skipped.empty())
-    {
-      EXPECT_EQ((std::vector<double>{ 5.0 / 2.0, 2.0 / 3.0 }), skipped);
-    }
-  }
-}
 
 TEST(TextureFeatureMapImageFilter, SelectionIsApartFromTheMask)
 {

@@ -151,7 +151,7 @@ CheckSortHalves()
 }
 } // namespace
 
-TEST(SortingNetworkOfCuda, SortsBothHalves)
+TEST(RegisterSortOfCuda, SortsBothHalves)
 {
   CheckSortHalves<16>();
   CheckSortHalves<32>();
