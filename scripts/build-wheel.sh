@@ -53,6 +53,10 @@ log_on_failure() {
 
 "${root}/scripts/install-packages.sh" "${root}/scripts/apt-packages-wheel.txt" >&2
 
+# Before the tools below: another CMake would compile the core again.
+say "core"
+log_on_failure core.log "${root}/scripts/build-core.sh" "${definitions[@]}"
+
 # Everything below is made again when what it is made from has changed: each folder has a file that says what that was.
 is_made_from() { [[ "$(cat "$1/made-from.txt" 2>/dev/null)" == "$2" ]]; }
 
@@ -118,7 +122,7 @@ if ! is_made_from itk-source "${source}"; then
   echo "${source}" >itk-source/made-from.txt
 fi
 
-# ITK: the static library ITKCommon, and the descriptions of its wrapping. The wrapping itself is PyPI's and not compiled.
+# ITK: the static library ITKCommon, which computes no voxels here, and the descriptions of its wrapping. The wrapping itself is PyPI's and not compiled.
 if ! is_made_from itk "${tools}"; then
   say "ITKCommon"
   rm -rf itk module
@@ -131,6 +135,8 @@ if ! is_made_from itk "${tools}"; then
     types+=("-DITK_WRAP_${type}=OFF")
   done
   log_on_failure itk.log cmake --log-level=WARNING -S itk-source -B itk -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_PROJECT_ITK_INCLUDE=${root}/scripts/itk-for-wheel.cmake" \
+    "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" \
     -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF \
     -DITK_BUILD_DEFAULT_MODULES=OFF -DModule_ITKCommon=ON -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF \
     -DITK_USE_SYSTEM_CASTXML=ON -DITK_USE_SYSTEM_SWIG=ON -DITK_WRAP_PYTHON=ON "-DITK_WRAP_IMAGE_DIMS=2;3" "${types[@]}" \
@@ -140,9 +146,6 @@ if ! is_made_from itk "${tools}"; then
   log_on_failure itk.log ninja -C itk -j "${jobs}" ITKCommonSwig
   echo "${tools}" >itk/made-from.txt
 fi
-
-say "core"
-log_on_failure core.log "${root}/scripts/build-core.sh" "${definitions[@]}"
 
 say "module"
 rm -rf linux itk_voxelmaps-*.whl

@@ -19,6 +19,10 @@ function(voxelmaps_add_tests name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE VoxelMapsTestCases)
   target_compile_options(${name} PRIVATE ${VoxelMaps_WARNING_OPTIONS})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    # Engines and oracles are libraries; optimizing the tests takes longer than it saves.
+    target_compile_options(${name} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-O1>")
+  endif()
   # Against an ITK build tree, the default would be a folder of that tree.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   if(MSVC)
