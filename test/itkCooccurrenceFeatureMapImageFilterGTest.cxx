@@ -189,7 +189,7 @@ TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetEmptyValue(-12.5);
   VoxelMapsTest::ExpectPrints(filter.GetPointer(),
                               { "Offsets: [1, -1]",
-                                "Features: JointEnergy",
+                                "Features: JEN\n",
                                 "Aggregation: Merge",
                                 "Symmetric: Off",
                                 "EmptyValue: -12.5",

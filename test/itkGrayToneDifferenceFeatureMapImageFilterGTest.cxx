@@ -154,7 +154,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetFeatures({ Feature::Busyness });
   filter->CountVoxelsWithoutNeighborsOff();
   VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Offsets: [1, -1]", "Features: Busyness", "CountVoxelsWithoutNeighbors: Off" });
+                              { "Offsets: [1, -1]", "Features: BUS\n", "CountVoxelsWithoutNeighbors: Off" });
 }
 
 // Worked out with exact fractions.

@@ -293,7 +293,7 @@ TEST(RunLengthFeatureMapImageFilter, PrintsItsMembers)
                 "WindowSize: [17, 15]",
                 "WindowAnchor: [8, 7]",
                 "Offsets: [1, -1]",
-                "Features: RunEntropy",
+                "Features: RE\n",
                 "Aggregation: Merge",
                 "UsedNumberOfGrayLevels: 0",
                 "UsedRangeMinimum: 0",

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "FuzzerUtilities.h"
+#include "ItkTestUtilities.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkMultiThreaderBase.h"
 

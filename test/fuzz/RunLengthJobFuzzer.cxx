@@ -36,7 +36,7 @@ using VoxelMapsFuzz::Fail;
 using VoxelMapsFuzz::Require;
 using VoxelMapsTest::HasSameBits;
 
-constexpr std::uint8_t numberOfFeatures = itk::RunLengthFeatureMapEnums::NumberOfFeatures;
+constexpr std::uint8_t numberOfFeatures = voxelmaps::RunLengthFeatureMapEnums::NumberOfFeatures;
 
 std::int64_t
 CountVoxels(const Triple & size)
@@ -102,7 +102,7 @@ ConsumeJob(FuzzedInput & data)
   }
   job.aggregation = ConsumeEnumerator<Job::Aggregation>(data, 3);
   job.skipDirectionsWithoutPairs = data.ConsumeBool();
-  job.widestInstructionSet = ConsumeEnumerator<Job::InstructionSet>(data, 3);
+  job.widestInstructionSet = ConsumeEnumerator<voxelmaps::InstructionSet>(data, 3);
   job.walkWindows = data.ConsumeBool();
   job.outputIsDouble = data.ConsumeBool();
   job.backgroundValue = VoxelMapsFuzz::ConsumeAnyDouble(data);
@@ -236,7 +236,7 @@ Check(Job job)
   }
   // All that must not matter.
   job.walkWindows = !job.walkWindows;
-  job.widestInstructionSet = Job::InstructionSet::AVX2;
+  job.widestInstructionSet = voxelmaps::InstructionSet::AVX2;
   job.execution.numberOfWorkers = 1;
   const std::vector<TReal> other = Compute<TReal>(job);
   for (std::size_t i = 0; i < result.size(); ++i)

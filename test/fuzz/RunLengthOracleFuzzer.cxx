@@ -29,7 +29,7 @@ using VoxelMapsFuzz::ConsumeOneIn;
 TextureRandomCase
 ConsumeCase(FuzzedInput & data)
 {
-  using Enums = itk::RunLengthFeatureMapEnums;
+  using Enums = voxelmaps::RunLengthFeatureMapEnums;
   TextureRandomCase randomCase;
   randomCase.levels.size = VoxelMapsFuzz::ConsumeSmallSize(data);
   randomCase.dimension = randomCase.levels.size[2] > 1 ? 3 : 2;
