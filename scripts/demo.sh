@@ -110,7 +110,10 @@ draw_object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
   "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
 
 say "Python: packages of PyPI, and the wheel"
-wait "${python_packages}"
+wait "${python_packages}" || {
+  tail -n 20 build/log/python-packages.txt >&2
+  exit 1
+}
 quietly python-wheel scripts/python-environment.sh "${core[@]}"
 
 say "Python: the examples of examples/README.md"
