@@ -44,7 +44,7 @@ using Enums = itk::RunLengthFeatureMapEnums;
 using Aggregation = Enums::Aggregation;
 using Method = Enums::CudaMethod;
 using Job = voxelmaps::RunLengthJob;
-using InstructionSet = Job::InstructionSet;
+using voxelmaps::InstructionSet;
 
 template <unsigned int VDimension>
 using CpuFilter = itk::RunLengthFeatureMapImageFilter<itk::Image<Pixel, VDimension>>;

@@ -36,7 +36,7 @@ template <typename TPixel>
 void
 ComputeHeapConnectedness(const voxelmaps::FuzzyConnectednessJob & job, std::uint32_t * keys)
 {
-  using namespace itk::voxelmaps;
+  using namespace voxelmaps;
   if (job.mask != nullptr || job.GetNumberOfVoxels() > std::int64_t{ 0xffffffff })
   {
     throw std::invalid_argument("the heap takes no mask, and at most 2^32 - 1 voxels");

@@ -25,7 +25,7 @@ namespace VoxelMapsBenchmarks
 {
 namespace
 {
-using namespace itk::voxelmaps;
+using namespace voxelmaps;
 
 // The paper's blocks: 16 x 16 x 1 threads, one for each voxel.
 constexpr int blockSide = 16;
