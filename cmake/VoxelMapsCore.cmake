@@ -33,3 +33,12 @@ endif()"
   endif()
 endif()
 set(VoxelMaps_EXPORT_CODE_INSTALL "${VoxelMaps_EXPORT_CODE_BUILD}")
+
+# The build tree of the core, for tests that install it; empty if it is installed already.
+set(VoxelMapsCore_BUILD_DIR "${CMAKE_CURRENT_BINARY_DIR}/core")
+if(VoxelMapsCore_DIR)
+  set(VoxelMapsCore_BUILD_DIR)
+  if(EXISTS "${VoxelMapsCore_DIR}/cmake_install.cmake")
+    set(VoxelMapsCore_BUILD_DIR "${VoxelMapsCore_DIR}")
+  endif()
+endif()
