@@ -19,3 +19,4 @@ endfunction()
 
 check_version(CITATION.cff "\nversion: \"?([0-9.]+)")
 check_version(CHANGELOG.md "\n## ([0-9.]+)")
+check_version(core/CMakeLists.txt "\nproject\\(VoxelMapsCore VERSION ([0-9.]+)")

@@ -33,6 +33,10 @@ def test_files():
     expected.add("../../../bin/TextureFeatureMaps")
     expected |= {"itk/Configuration/VoxelMapsConfig.py", "itk/Configuration/VoxelMaps_snake_case.py"}
     files = {str(path) for path in importlib.metadata.files("itk-voxelmaps")}
+    # The core, once, under the name that auditwheel gives it.
+    core = {f for f in files if re.fullmatch(r"itk_voxelmaps\.libs/libVoxelMapsCore-[0-9a-f]+\.so[0-9.]*", f)}
+    assert len(core) == 1
+    expected |= core
     assert {f for f in files if "dist-info" not in f and "__pycache__" not in f} == expected
 
 

@@ -100,7 +100,8 @@ CheckOnCpu(GoldenGroup & group, const Case & golden)
                   Hash(output));
     };
     check(true, voxelmaps::InstructionSet::Baseline);
-    for (const auto set : { voxelmaps::InstructionSet::Baseline, voxelmaps::InstructionSet::AVX2, voxelmaps::InstructionSet::AVX512 })
+    for (const auto set :
+         { voxelmaps::InstructionSet::Baseline, voxelmaps::InstructionSet::AVX2, voxelmaps::InstructionSet::AVX512 })
     {
       if (set <= voxelmaps::GetWidestInstructionSet())
       {
