@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 // Replaces the device layer and the CUDA engines in a build without CUDA.
+#include "connectedness/ConnectednessKeyEngines.h"
 #include "voxelmaps/CooccurrenceJob.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
@@ -110,6 +111,12 @@ CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
                                       const CudaRelativeFuzzyConnectednessOptions &,
                                       RelativeFuzzyConnectednessHierarchy &)
+{
+  throw EngineError(reason);
+}
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &, std::uint32_t *)
 {
   throw EngineError(reason);
 }
