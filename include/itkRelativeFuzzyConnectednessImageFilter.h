@@ -311,7 +311,7 @@ private:
 
   static constexpr unsigned int maximumLabel = std::numeric_limits<LabelPixelType>::max();
 
-  /** Setters take wider numbers, so that none becomes another label without a word. */
+  /** Labels are passed as a wider type, so that out-of-range values are rejected, not truncated. */
   static bool
   IsLabel(unsigned int label)
   {

@@ -73,7 +73,7 @@ ToText(const std::vector<itk::SizeValueType> & numbers);
 std::string
 ToText(const std::vector<std::vector<double>> & rows);
 
-/** Whether no number differs by more than a tolerance; a number that is no number differs. */
+/** Returns whether all elements agree within the tolerance. NaN never agrees. */
 bool
 IsClose(const std::vector<double> & a, const std::vector<double> & b, double tolerance);
 bool

@@ -278,7 +278,7 @@ ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::functi
   }
   catch (const std::runtime_error &)
   {
-    // The check knows better what is wrong.
+    // Prefer the check's message, which is more specific.
     check.get();
     throw;
   }
