@@ -78,8 +78,7 @@ Trim(const std::string & text)
                                                                                  : text.substr(first, last + 1 - first);
 }
 
-/** The numbers of a decimal string, such as 1.5\-2\3; empty unless there are VCount numbers of at most 10^9.
- */
+/** The numbers of a decimal string, such as 1.5\-2\3; empty unless there are VCount numbers of at most 10^9. */
 template <unsigned int VCount>
 std::optional<std::array<double, VCount>>
 ParseNumbers(const std::string & text)
