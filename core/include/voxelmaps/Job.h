@@ -68,8 +68,15 @@ struct JobExecution
   }
 };
 
+/** Where an array is in memory. */
+enum class MemoryLocation : std::uint8_t
+{
+  Host,
+  Device
+};
+
 /** \class CudaOptions
- * \brief The device a CUDA engine uses. It does not affect the result.
+ * \brief The device a CUDA engine uses, and the memory in which the arrays of a job are. It does not affect the result.
  *
  * \ingroup VoxelMaps
  */
@@ -78,6 +85,21 @@ struct CudaOptions
   int deviceID{ 0 };
   /** Maximum number of bytes of device memory to use; 0 for all that is free. */
   std::uint64_t memoryBudget{ 0 };
+
+  /** Where all arrays that the engine reads are, and where all that it writes are; those of a device must be accessible
+   * by the one with deviceID. */
+  MemoryLocation inputLocation{ MemoryLocation::Host };
+  MemoryLocation outputLocation{ MemoryLocation::Host };
+  /** The cudaStream_t in which arrays in device memory are used: after the work so far in it, and before all later
+   * work. Null is the legacy default stream. If the output is in device memory, the call may return before it has
+   * been computed. Not used if all arrays are in host memory. */
+  void * stream{ nullptr };
+
+  bool
+  UsesStream() const
+  {
+    return inputLocation == MemoryLocation::Device || outputLocation == MemoryLocation::Device;
+  }
 };
 
 /** \class CudaReport
