@@ -112,7 +112,7 @@ struct CudaReport
   std::string deviceName;
   /** Number of parts of the image that were computed one after the other. */
   std::uint64_t numberOfSlabs{ 0 };
-  /** Sum of the times of all kernels. */
+  /** Sum of the times of all kernels; 0 if the output is in device memory, since the call does not wait for them. */
   double kernelMilliseconds{ 0.0 };
 };
 

@@ -53,11 +53,16 @@ struct TextureFeatureMapJob
   const void * intensities{ nullptr };
   bool         intensitiesAreDouble{ false };
 
-  /** Interleaved components of all voxels of the output region: float, or double if outputIsDouble. */
+  /** Components of all voxels of the output region: float, or double if outputIsDouble. */
   void * output{ nullptr };
   bool   outputIsDouble{ false };
   Triple outputIndex{ { 0, 0, 0 } };
   Triple outputSize{ { 0, 0, 0 } };
+  /** Component c of voxel v, counted x fastest, is at output + v * outputVoxelStride + c * outputComponentStride.
+   * Interleaved, as in an itk::VectorImage: the number of components or more, and 1. Planar, one contiguous map after
+   * the other: 1, and the number of voxels or more. Both 0: interleaved without gaps. */
+  std::int64_t outputVoxelStride{ 0 };
+  std::int64_t outputComponentStride{ 0 };
   /** One byte per voxel of the output region, 0 where no features are to be computed; null selects all voxels. */
   const std::uint8_t * selection{ nullptr };
   /** Value of all components of a voxel that is absent or not selected. */

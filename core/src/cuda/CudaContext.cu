@@ -21,6 +21,7 @@
 #include "cuda/CudaStream.h"
 
 #include <algorithm>
+#include <iterator>
 #include <atomic>
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -150,6 +151,10 @@ CudaContext::Release() noexcept
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_Tables.clear();
+  for (const auto & used : this->TakeDoneTables())
+  {
+    cudaEventDestroy(used.second);
+  }
   // What is freed on the way there counts as used.
   cudaStreamSynchronize(m_TableStream);
   for (const cudaEvent_t event : m_Events)
@@ -308,5 +313,45 @@ CudaContext::GetTable(const std::vector<char> & bytes)
     m_Tables.erase(m_Tables.begin());
   }
   return share(table);
+}
+
+void
+CudaContext::KeepTable(std::shared_ptr<const void> table, cudaStream_t stream)
+{
+  const cudaEvent_t event = this->TakeEvent();
+  const cudaError_t error = cudaEventRecord(event, stream);
+  if (error != cudaSuccess)
+  {
+    cudaStreamSynchronize(stream);
+    this->PutBackEvent(event);
+    CheckCuda(error, "recording an event");
+  }
+  std::vector<UsedTable> done;
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_UsedTables.emplace_back(std::move(table), event);
+    done = this->TakeDoneTables();
+  }
+  for (const auto & used : done)
+  {
+    this->PutBackEvent(used.second);
+  }
+}
+
+std::vector<CudaContext::UsedTable>
+CudaContext::TakeDoneTables()
+{
+  const auto firstDone = std::partition(m_UsedTables.begin(), m_UsedTables.end(), [](const auto & used) {
+    const bool isUsed = cudaEventQuery(used.second) == cudaErrorNotReady;
+    if (isUsed)
+    {
+      // It is no error, but the next check of a launch would take it for one.
+      static_cast<void>(cudaGetLastError());
+    }
+    return isUsed;
+  });
+  std::vector<UsedTable> done(std::make_move_iterator(firstDone), std::make_move_iterator(m_UsedTables.end()));
+  m_UsedTables.erase(firstDone, m_UsedTables.end());
+  return done;
 }
 } // namespace voxelmaps

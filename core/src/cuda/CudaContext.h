@@ -26,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace voxelmaps
@@ -92,6 +93,9 @@ public:
   /** A copy of the bytes in device memory, which other jobs with the same bytes share. It has arrived on return. */
   std::shared_ptr<const void>
   GetTable(const std::vector<char> & bytes);
+  /** Keep a table until the work so far in a stream is done, for jobs that do not wait for it. */
+  void
+  KeepTable(std::shared_ptr<const void> table, cudaStream_t stream);
 
 private:
   explicit CudaContext(int device);
@@ -101,6 +105,11 @@ private:
   Release() noexcept;
 
   struct Table;
+  using UsedTable = std::pair<std::shared_ptr<const void>, cudaEvent_t>;
+
+  /** Take the tables whose work is done out of m_UsedTables. */
+  std::vector<UsedTable>
+  TakeDoneTables();
 
   CudaDeviceLimits                    m_Limits{};
   cudaMemPool_t                       m_Pool{ nullptr };
@@ -110,6 +119,8 @@ private:
   std::vector<cudaEvent_t>            m_Events;
   std::set<const void *>              m_Kernels;
   std::vector<std::shared_ptr<Table>> m_Tables;
+  // With the events after which they are not used any more.
+  std::vector<UsedTable> m_UsedTables;
 };
 
 /** To be called before the first call of CUDA. */

@@ -58,12 +58,12 @@ CopyThroughCaches(void * to, const void * from, std::size_t bytes)
 class CudaStaging::Transfer
 {
 public:
-  Transfer(std::vector<PinnedBuffer> & buffers, char * host, const char * device, std::size_t bytes,
-           std::size_t chunkBytes, std::size_t slices, cudaStream_t stream)
+  Transfer(std::vector<PinnedBuffer> & buffers, const HostRows & host, const char * device, std::size_t chunkBytes,
+           std::size_t slices, cudaStream_t stream)
     : m_Buffers(buffers)
     , m_Host(host)
     , m_Device(device)
-    , m_Bytes(bytes)
+    , m_Bytes(host.GetBytes())
     , m_ChunkBytes(chunkBytes)
     , m_Slices(slices)
     , m_Stream(stream)
@@ -102,7 +102,10 @@ public:
       const std::size_t begin = size * slice / m_Slices;
       const std::size_t end = size * (slice + 1) / m_Slices;
       const auto        copy = m_Bytes < minBytesPastCaches ? CopyThroughCaches : CopyPastCaches;
-      copy(m_Host + first + begin, m_Buffers[chunk % numberOfBuffers].data() + begin, end - begin);
+      const char * const from = m_Buffers[chunk % numberOfBuffers].data() + begin;
+      m_Host.ForEachPart(first + begin, first + end, [&](std::size_t to, std::size_t before, std::size_t bytes) {
+        copy(m_Host.data + to, from + before, bytes);
+      });
       if (state.remainingSlices.fetch_sub(1) == 1)
       {
         if (chunk + numberOfBuffers < this->GetNumberOfChunks())
@@ -112,7 +115,14 @@ public:
         m_Arrived += size;
       }
       const std::size_t ahead = first + numberOfBuffers * m_ChunkBytes;
-      PopulateHugePages(m_Host, m_Bytes, ahead + begin, ahead + end);
+      if (m_Host.HasLongRows())
+      {
+        m_Host.ForEachPart(std::min(ahead + begin, m_Bytes),
+                           std::min(ahead + end, m_Bytes),
+                           [&](std::size_t to, std::size_t, std::size_t bytes) {
+                             PopulateHugePages(m_Host.data, m_Host.GetSpan(), to, to + bytes);
+                           });
+      }
     }
     catch (...)
     {
@@ -195,7 +205,7 @@ private:
   }
 
   std::vector<PinnedBuffer> & m_Buffers;
-  char * const                m_Host;
+  const HostRows              m_Host;
   const char * const          m_Device;
   const std::size_t           m_Bytes;
   const std::size_t           m_ChunkBytes;
@@ -229,9 +239,10 @@ CudaStaging::PrepareBuffers(std::size_t bytes)
 }
 
 void
-CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
+CudaStaging::ToHost(const HostRows & host, const void * device, cudaStream_t stream,
                     const std::function<void(std::size_t)> & afterChunk)
 {
+  const std::size_t bytes = host.GetBytes();
   const std::size_t chunkBytes = this->PrepareBuffers(bytes);
   JobExecution      execution = m_Execution;
   execution.numberOfWorkers = static_cast<unsigned int>(
@@ -239,13 +250,14 @@ CudaStaging::ToHost(void * host, const void * device, std::size_t bytes, cudaStr
   const std::size_t slices = std::min<std::size_t>(execution.numberOfWorkers, chunkBytes / minBytesPerWorker);
   try
   {
-    Transfer transfer(
-      m_Buffers, static_cast<char *>(host), static_cast<const char *>(device), bytes, chunkBytes, slices, stream);
-    if (bytes > numberOfBuffers * chunkBytes)
+    Transfer transfer(m_Buffers, host, static_cast<const char *>(device), chunkBytes, slices, stream);
+    if (bytes > numberOfBuffers * chunkBytes && host.HasLongRows())
     {
       // While the first chunks are on their way; those of later chunks while chunks before them are copied.
-      UseHugePages(host, bytes);
-      TouchMemory(host, numberOfBuffers * chunkBytes, execution);
+      UseHugePages(host.data, host.GetSpan());
+      host.ForEachPart(0, numberOfBuffers * chunkBytes, [&](std::size_t to, std::size_t, std::size_t size) {
+        TouchMemory(host.data + to, size, execution);
+      });
     }
     const auto caller = std::this_thread::get_id();
     ForEachTask(static_cast<std::int64_t>(transfer.GetNumberOfTasks()), execution, [&](unsigned int) {

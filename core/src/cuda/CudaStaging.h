@@ -21,11 +21,65 @@
 #include "cuda/CudaMemory.h"
 #include "cuda/CudaStream.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 
 namespace voxelmaps
 {
+/** Rows of bytes in host memory. */
+struct HostRows
+{
+  char *      data;
+  std::size_t rowBytes;
+  std::size_t numberOfRows{ 1 };
+  /** From the start of a row to that of the next. */
+  std::size_t pitch{ 0 };
+
+  std::size_t
+  GetBytes() const
+  {
+    return rowBytes * numberOfRows;
+  }
+  /** From the start of the first row to the end of the last one. */
+  std::size_t
+  GetSpan() const
+  {
+    return (numberOfRows - 1) * pitch + rowBytes;
+  }
+  /** Whether it is worth while to provide the memory of each row ahead of the copies. */
+  bool
+  HasLongRows() const
+  {
+    return this->IsContiguous() || rowBytes >= std::size_t{ 1 } << 16;
+  }
+  bool
+  IsContiguous() const
+  {
+    return numberOfRows == 1 || pitch == rowBytes;
+  }
+  /** Call visit(offset from data, bytes before the part, bytes of the part) for the parts of bytes begin ... end - 1 of
+   * all rows, in order. */
+  template <typename TVisit>
+  void
+  ForEachPart(std::size_t begin, std::size_t end, const TVisit & visit) const
+  {
+    if (this->IsContiguous())
+    {
+      visit(begin, std::size_t{ 0 }, end - begin);
+      return;
+    }
+    for (std::size_t at = begin; at < end;)
+    {
+      const std::size_t row = at / rowBytes;
+      const std::size_t inRow = at - row * rowBytes;
+      const std::size_t size = std::min(rowBytes - inRow, end - at);
+      visit(row * pitch + inRow, at - begin, size);
+      at += size;
+    }
+  }
+};
+
 /** Copies between the device and ordinary host memory through page-locked memory: while the device copies some chunks,
  * host threads copy others. CUDA itself would copy at a fraction of that speed. */
 class CudaStaging
@@ -33,11 +87,11 @@ class CudaStaging
 public:
   explicit CudaStaging(const JobExecution & execution);
 
-  /** Copy to host memory what lies in device memory after the work so far in the stream; afterChunk is called with the
+  /** Copy rows, which are contiguous in device memory after the work so far in the stream, to host memory; afterChunk is called with the
    * number of bytes that have arrived, from the calling thread: ITK lets no other thread of a filter report progress.
    * Returns when everything has arrived. If host memory is fresh, its pages are provided ahead of the copies. */
   void
-  ToHost(void * host, const void * device, std::size_t bytes, cudaStream_t stream,
+  ToHost(const HostRows & host, const void * device, cudaStream_t stream,
          const std::function<void(std::size_t)> & afterChunk);
 
   /** Copy to device memory, after the work so far in the stream. Host memory must not change until the stream has done

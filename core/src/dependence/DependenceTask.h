@@ -62,7 +62,7 @@ StoreDependenceFeatures(const DependenceTask & task, std::int64_t voxel, const S
   for (int f = 0; f < task.numberOfFeatures; ++f)
   {
     StoreComponent(
-      task, voxel * task.numberOfComponents + f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
+      task, voxel * task.voxelStride, f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
   }
 }
 } // namespace voxelmaps

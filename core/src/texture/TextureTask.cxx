@@ -93,6 +93,30 @@ Verify(const TextureFeatureMapJob & job)
     throw EngineError(message.str());
   }
 }
+
+/** Throws EngineError unless components of a voxel, or voxels of a component, are neighbors, and none overlap. */
+void
+SetStrides(const TextureFeatureMapJob & job, TextureTask & task)
+{
+  const auto voxels = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize));
+  task.voxelStride = job.outputVoxelStride;
+  task.componentStride = job.outputComponentStride;
+  if (task.voxelStride == 0 && task.componentStride == 0)
+  {
+    task.voxelStride = task.numberOfComponents;
+    task.componentStride = 1;
+  }
+  const bool isInterleaved = task.componentStride == 1 && task.voxelStride >= task.numberOfComponents;
+  const bool isPlanar = task.voxelStride == 1 && task.componentStride >= voxels;
+  if (!isInterleaved && !isPlanar)
+  {
+    std::ostringstream message;
+    message << "A job has an output with voxel stride " << task.voxelStride << " and component stride "
+            << task.componentStride << ", but they must be at least " << task.numberOfComponents
+            << ", the number of components, and 1; or 1 and at least " << voxels << ", the number of voxels.";
+    throw EngineError(message.str());
+  }
+}
 } // namespace
 
 void
@@ -106,6 +130,7 @@ SetTextureTask(const TextureFeatureMapJob & job, int numberOfComponents, Texture
   task.output = job.output;
   task.outputIsDouble = job.outputIsDouble;
   task.numberOfComponents = numberOfComponents;
+  SetStrides(job, task);
   // The sign and payload of NaN would depend on the processor.
   task.backgroundValue =
     std::isnan(job.backgroundValue) ? std::numeric_limits<double>::quiet_NaN() : job.backgroundValue;

@@ -40,6 +40,9 @@ struct TextureTask
   void *       output;
   bool         outputIsDouble;
   int          numberOfComponents;
+  /** Component c of output voxel v is at v * voxelStride + c * componentStride. */
+  std::int64_t voxelStride;
+  std::int64_t componentStride;
   std::int64_t outputSize[3];
   /** Output voxel (0, 0, 0) among the levels. */
   std::int64_t outputToLevels[3];
@@ -59,6 +62,12 @@ struct TextureTask
   IsSelected(std::int64_t outputVoxel) const
   {
     return selection == nullptr || selection[outputVoxel] != 0;
+  }
+  /** Whether the maps lie one after the other in the output, and not the components of a voxel. */
+  VOXELMAPS_HOST_DEVICE bool
+  IsPlanar() const
+  {
+    return componentStride != 1;
   }
 };
 
@@ -96,10 +105,11 @@ NumberOfVoxels(const TSize & size)
   return static_cast<std::uint64_t>(size[0] * size[1] * size[2]);
 }
 
-/** Store one component as the type of the output. */
+/** Store one component as the type of the output; `out` is where component 0 of the voxel is. */
 VOXELMAPS_HOST_DEVICE inline void
-StoreComponent(const TextureTask & task, std::int64_t at, double value)
+StoreComponent(const TextureTask & task, std::int64_t out, std::int64_t component, double value)
 {
+  const std::int64_t at = out + component * task.componentStride;
   if (task.outputIsDouble)
   {
     static_cast<double *>(task.output)[at] = value;

@@ -466,9 +466,8 @@ CudaConnectednessSlab::CopyKeysToHost()
 {
   const JobExecution & execution = m_Context.job.execution;
   CudaStaging          staging(execution);
-  staging.ToHost(m_Context.keys + m_First,
+  staging.ToHost({ reinterpret_cast<char *>(m_Context.keys + m_First), m_Keys.size() * sizeof(std::uint32_t) },
                  m_Keys.data(),
-                 m_Keys.size() * sizeof(std::uint32_t),
                  m_Context.stream,
                  [&execution](std::size_t) { execution.CheckAbort(); });
 }

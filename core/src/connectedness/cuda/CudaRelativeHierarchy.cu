@@ -853,7 +853,7 @@ private:
   {
     const JobExecution & execution = ofQuery.execution;
     CudaStaging          staging(execution);
-    staging.ToHost(output, out.data(), out.size() * sizeof(T), stream, [&](std::size_t bytes) {
+    staging.ToHost({ reinterpret_cast<char *>(output), out.size() * sizeof(T) }, out.data(), stream, [&](std::size_t bytes) {
       execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
     });
   }

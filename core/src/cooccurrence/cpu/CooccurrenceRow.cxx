@@ -127,12 +127,12 @@ CooccurrenceRow::FinishMatrix(int matrix)
   {
     for (std::size_t n = 0; n < m_Voxels.size(); ++n)
     {
-      const std::int64_t out =
-        m_Voxels[n] * m_Task.numberOfComponents + std::int64_t{ matrix } * m_Task.numberOfFeatures;
+      const std::int64_t out = m_Voxels[n] * m_Task.voxelStride;
       for (std::size_t f = 0; f < features; ++f)
       {
         StoreComponentOrNaN(m_Task,
-                            out + static_cast<std::int64_t>(f),
+                            out,
+                            std::int64_t{ matrix } * m_Task.numberOfFeatures + static_cast<std::int64_t>(f),
                             m_Sums[n].pairs != 0 ? m_Values[f * m_Voxels.size() + n] : m_Task.emptyValue);
       }
     }
@@ -161,11 +161,12 @@ CooccurrenceRow::Finish()
   const auto features = static_cast<std::size_t>(m_Task.numberOfFeatures);
   for (std::size_t n = 0; n < m_Voxels.size(); ++n)
   {
-    const std::int64_t out = m_Voxels[n] * m_Task.numberOfComponents;
+    const std::int64_t out = m_Voxels[n] * m_Task.voxelStride;
     for (std::size_t f = 0; f < features; ++f)
     {
       StoreComponentOrNaN(m_Task,
-                          out + static_cast<std::int64_t>(f),
+                          out,
+                          static_cast<std::int64_t>(f),
                           m_Matrices[n] > 0.0 ? m_Totals[f * m_Voxels.size() + n] / m_Matrices[n] : m_Task.emptyValue);
     }
   }

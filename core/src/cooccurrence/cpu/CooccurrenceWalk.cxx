@@ -70,7 +70,7 @@ CooccurrenceWalk::Compute(const Triple & start, const Triple & size)
         {
           for (int c = 0; c < m_Task.numberOfComponents; ++c)
           {
-            StoreComponentOrNaN(m_Task, voxel * m_Task.numberOfComponents + c, m_Task.backgroundValue);
+            StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Task.backgroundValue);
           }
           continue;
         }

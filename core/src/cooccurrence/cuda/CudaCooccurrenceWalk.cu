@@ -139,12 +139,12 @@ public:
                                     row % m_Task.outputSize[1],
                                     row / m_Task.outputSize[1] };
     m_Window = WindowBox(m_Task, voxel);
-    const std::int64_t out = number * m_Task.numberOfComponents;
+    const std::int64_t out = number * m_Task.voxelStride;
     if (!m_Window.isComputed)
     {
       for (int c = m_WarpLane; c < m_Task.numberOfComponents; c += lanesPerWarp)
       {
-        StoreComponentOrNaN(m_Task, out + c, m_Task.backgroundValue);
+        StoreComponentOrNaN(m_Task, out, c, m_Task.backgroundValue);
       }
       return;
     }
@@ -176,12 +176,12 @@ public:
       if (isPerDirection && isFeature)
       {
         StoreComponentOrNaN(
-          m_Task, out + std::int64_t{ first / offsetsPerMatrix } * m_Task.numberOfFeatures + m_WarpLane, value);
+          m_Task, out, std::int64_t{ first / offsetsPerMatrix } * m_Task.numberOfFeatures + m_WarpLane, value);
       }
     }
     if (!isPerDirection && isFeature)
     {
-      StoreComponentOrNaN(m_Task, out + m_WarpLane, matrices > 0.0 ? total / matrices : m_Task.emptyValue);
+      StoreComponentOrNaN(m_Task, out, m_WarpLane, matrices > 0.0 ? total / matrices : m_Task.emptyValue);
     }
   }
 

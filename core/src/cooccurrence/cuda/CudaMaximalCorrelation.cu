@@ -224,7 +224,7 @@ public:
       m_Window = WindowBox(m_Task, voxel);
     }
     m_IsComputed = isWindow && m_Window.isComputed;
-    const std::int64_t out = number * m_Task.numberOfComponents + m_Layout.component;
+    const std::int64_t out = number * m_Task.voxelStride;
     const bool         isPerDirection = m_Task.aggregation == CooccurrenceJob::Aggregation::PerDirection;
     const bool         isStored = m_IsComputed && m_Team.first == 0;
     const int          offsetsPerMatrix = m_Task.OffsetsPerMatrix();
@@ -246,13 +246,14 @@ public:
       if (isPerDirection && isStored)
       {
         StoreComponentOrNaN(m_Task,
-                            out + std::int64_t{ first / offsetsPerMatrix } * m_Task.numberOfFeatures,
+                            out,
+                            std::int64_t{ first / offsetsPerMatrix } * m_Task.numberOfFeatures + m_Layout.component,
                             hasPairs ? value : m_Task.emptyValue);
       }
     }
     if (!isPerDirection && isStored)
     {
-      StoreComponentOrNaN(m_Task, out, matrices > 0.0 ? total / matrices : m_Task.emptyValue);
+      StoreComponentOrNaN(m_Task, out, m_Layout.component, matrices > 0.0 ? total / matrices : m_Task.emptyValue);
     }
   }
 

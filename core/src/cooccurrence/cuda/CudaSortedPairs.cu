@@ -365,7 +365,7 @@ public:
         }
         CooccurrenceSums sums{};
         ofSecond = this->AddPairs(this->Pairs(first + half), keys, half, sums);
-        this->Evaluate<false>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures, isStored);
+        this->Evaluate<false>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
         m_Matrices += sums.pairs != 0 ? 1.0 : 0.0;
       }
       if (!VAll && !m_Layout.needsKeys)
@@ -386,7 +386,7 @@ public:
         sums.rowTerms = pairs.rowTerms;
         half == 0 ? keysOfFirst.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
                   : keysOfSecond.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
-        this->Evaluate<true>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures, isStored);
+        this->Evaluate<true>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
       }
     }
     if ((VAll || m_Task.aggregation != CooccurrenceJob::Aggregation::PerDirection) && isStored)
@@ -625,7 +625,7 @@ private:
         }
         if (m_Task.aggregation == CooccurrenceJob::Aggregation::PerDirection && isStored)
         {
-          StoreComponentOrNaN(m_Task, out + m_Layout.components[VFeature], value);
+          StoreComponentOrNaN(m_Task, out, m_Layout.components[VFeature], value);
         }
       }
     }
@@ -637,7 +637,7 @@ private:
     const auto store = [&](int component, double total) {
       if (component >= 0)
       {
-        StoreComponentOrNaN(m_Task, out + component, m_Matrices > 0.0 ? total / m_Matrices : m_Task.emptyValue);
+        StoreComponentOrNaN(m_Task, out, component, m_Matrices > 0.0 ? total / m_Matrices : m_Task.emptyValue);
       }
     };
     (store(m_Layout.components[VFeatures], m_Averages[VFeatures]), ...);
@@ -685,12 +685,12 @@ __launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
   const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
   const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
   const std::int64_t out =
-    ((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]) * task.numberOfComponents;
+    ((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]) * task.voxelStride;
   if (isOutput && !isComputed)
   {
     for (int c = 0; c < task.numberOfComponents; ++c)
     {
-      StoreComponentOrNaN(task, out + c, task.backgroundValue);
+      StoreComponentOrNaN(task, out, c, task.backgroundValue);
     }
   }
   if (__any_sync(0xffffffffu, isComputed))

@@ -54,7 +54,7 @@ DependenceWalk::Compute(const Triple & start, const Triple & size)
         {
           for (int c = 0; c < m_Task.numberOfComponents; ++c)
           {
-            StoreComponentOrNaN(m_Task, voxel * m_Task.numberOfComponents + c, m_Task.backgroundValue);
+            StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Task.backgroundValue);
           }
           continue;
         }

@@ -226,7 +226,7 @@ public:
     {
       for (int c = threadIdx.x; c < m_Task.numberOfComponents; c += VThreads)
       {
-        StoreComponentOrNaN(m_Task, number * m_Task.numberOfComponents + c, m_Task.backgroundValue);
+        StoreComponentOrNaN(m_Task, number * m_Task.voxelStride, c, m_Task.backgroundValue);
       }
       return;
     }
@@ -242,7 +242,7 @@ public:
     for (int f = threadIdx.x; f < m_Task.numberOfFeatures; f += VThreads)
     {
       StoreComponent(m_Task,
-                     number * m_Task.numberOfComponents + f,
+                     number * m_Task.voxelStride, f,
                      SizeMatrixFeatureValue(m_Task.matrixFeatures[f], sums, m_Task.scales));
     }
     this->Clear();

@@ -374,7 +374,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
     {
       for (int c = 0; c < task.numberOfComponents; ++c)
       {
-        StoreComponentOrNaN(task, outputs[w] * task.numberOfComponents + c, task.backgroundValue);
+        StoreComponentOrNaN(task, outputs[w] * task.voxelStride, c, task.backgroundValue);
       }
     }
   }

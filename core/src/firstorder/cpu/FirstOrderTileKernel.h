@@ -214,10 +214,10 @@ private:
       }
       for (int i = 0; i < width && x + i < m_Tile.size[0]; ++i)
       {
-        const std::int64_t out = this->OutputVoxel(x + i, y, z) * m_Task.numberOfComponents;
+        const std::int64_t out = this->OutputVoxel(x + i, y, z) * m_Task.voxelStride;
         for (int f = 0; f < m_Task.numberOfFeatures; ++f)
         {
-          StoreComponentOrNaN(m_Task, out + f, isComputed[i] ? values[f][i] : m_Task.backgroundValue);
+          StoreComponentOrNaN(m_Task, out, f, isComputed[i] ? values[f][i] : m_Task.backgroundValue);
         }
       }
     }

@@ -173,7 +173,7 @@ struct FirstOrderWindow
   {
     for (int c = 0; c < task.numberOfComponents; ++c)
     {
-      StoreComponentOrNaN(task, number * task.numberOfComponents + c, task.backgroundValue);
+      StoreComponentOrNaN(task, number * task.voxelStride, c, task.backgroundValue);
     }
   }
   __device__ void
@@ -183,7 +183,7 @@ struct FirstOrderWindow
     {
       StoreComponentOrNaN(
         task,
-        number * task.numberOfComponents + f,
+        number * task.voxelStride, f,
         FirstOrderFeatureValue<double, RootOfDouble>(task.features[f], sums, task.voxelVolume, task.entropyScale));
     }
   }

@@ -44,7 +44,7 @@ StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayT
 {
   for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    StoreComponent(task, firstComponent + f, GrayToneDifferenceFeatureValue(task.features[f], sums, task.scale));
+    StoreComponent(task, firstComponent, f, GrayToneDifferenceFeatureValue(task.features[f], sums, task.scale));
   }
 }
 
@@ -53,7 +53,7 @@ StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int6
 {
   for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    StoreComponentOrNaN(task, firstComponent + f, task.backgroundValue);
+    StoreComponentOrNaN(task, firstComponent, f, task.backgroundValue);
   }
 }
 } // namespace voxelmaps

@@ -319,7 +319,7 @@ private:
     int last = -1; // window whose sums are in the tables, if they are kept
     for (int x = 0; x < m_Tile.size[0]; ++x)
     {
-      const std::int64_t out = (firstVoxel + x) * m_Task.numberOfComponents;
+      const std::int64_t out = (firstVoxel + x) * m_Task.voxelStride;
       if (own[x] == 0 || !m_Task.IsSelected(firstVoxel + x))
       {
         StoreGrayToneDifferenceBackground(m_Task, out);

@@ -60,13 +60,13 @@ GrayToneDifferenceWalk<TDifference>::Compute(const Triple & start, const Triple 
       for (std::int64_t x = start[0]; x < start[0] + size[0]; ++x)
       {
         const std::int64_t out =
-          ((z * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + x) * m_Task.numberOfComponents;
+          ((z * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + x) * m_Task.voxelStride;
         const WindowBox window(m_Task, { x, y, z });
         if (!window.isComputed)
         {
           for (int c = 0; c < m_Task.numberOfComponents; ++c)
           {
-            StoreComponentOrNaN(m_Task, out + c, m_Task.backgroundValue);
+            StoreComponentOrNaN(m_Task, out, c, m_Task.backgroundValue);
           }
           continue;
         }
@@ -75,7 +75,7 @@ GrayToneDifferenceWalk<TDifference>::Compute(const Triple & start, const Triple 
         this->ComparePairs(sums);
         for (int f = 0; f < m_Task.numberOfFeatures; ++f)
         {
-          StoreComponent(m_Task, out + f, GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
+          StoreComponent(m_Task, out, f, GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
         }
       }
     }

@@ -97,12 +97,12 @@ public:
                                     row % m_Task.outputSize[1],
                                     row / m_Task.outputSize[1] };
     m_Window = WindowBox(m_Task, voxel);
-    const std::int64_t out = number * m_Task.numberOfComponents;
+    const std::int64_t out = number * m_Task.voxelStride;
     if (!m_Window.isComputed)
     {
       for (int c = static_cast<int>(threadIdx.x); c < m_Task.numberOfComponents; c += static_cast<int>(blockDim.x))
       {
-        StoreComponentOrNaN(m_Task, out + c, m_Task.backgroundValue);
+        StoreComponentOrNaN(m_Task, out, c, m_Task.backgroundValue);
       }
       return;
     }
@@ -134,7 +134,7 @@ public:
       sums.imbalances = imbalances;
       for (int f = 0; f < m_Task.numberOfFeatures; ++f)
       {
-        StoreComponent(m_Task, out + f, GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
+        StoreComponent(m_Task, out, f, GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
       }
     }
   }

@@ -105,11 +105,13 @@ public:
     {
       for (int y = 0; y < m_Shape.ny; ++y)
       {
-        const std::ptrdiff_t n = m_Context.tile.size[0] * this->Components();
-        const std::ptrdiff_t at = m_Context.OutputVoxel(y, z) * this->Components();
-        for (std::ptrdiff_t i = 0; i < n; ++i)
+        for (int x = 0; x < m_Context.tile.size[0]; ++x)
         {
-          StoreComponent(m_Task, at + i, m_Task.backgroundValue);
+          const std::int64_t out = (m_Context.OutputVoxel(y, z) + x) * m_Task.voxelStride;
+          for (int c = 0; c < m_Task.numberOfComponents; ++c)
+          {
+            StoreComponent(m_Task, out, c, m_Task.backgroundValue);
+          }
         }
       }
     }
@@ -354,13 +356,7 @@ private:
     evaluate([] { return Feature::RunEntropy; });
   }
 
-  std::ptrdiff_t
-  Components() const
-  {
-    return m_Task.numberOfComponents;
-  }
-
-  /** Interleave values[order[f]], f = 0, 1 ..., of simdWidth voxels into the output, from component `first` on. */
+  /** Write values[order[f]], f = 0, 1 ..., of simdWidth voxels to the output, from component `first` on. */
   void
   WriteBlock(const Real values[], const int order[], int first, int x, int y, int z) const
   {
@@ -378,15 +374,16 @@ private:
   void
   WriteBlockAs(const Real values[], const int order[], int first, int x, int y, int z) const
   {
-    const std::ptrdiff_t  components = this->Components();
+    const std::ptrdiff_t  voxelStride = m_Task.voxelStride;
+    const std::ptrdiff_t  stride = m_Task.componentStride;
     const int             features = m_Task.numberOfFeatures;
     const int             voxels = m_Context.tile.size[0] - x < simdWidth ? m_Context.tile.size[0] - x : simdWidth;
     const std::uint16_t * centers = m_Context.CenterRow(y, z) + x;
     const std::int64_t    voxel = m_Context.OutputVoxel(y, z) + x;
-    TOutput *             out = static_cast<TOutput *>(m_Task.output) + voxel * components + first;
+    TOutput *             out = static_cast<TOutput *>(m_Task.output) + voxel * voxelStride + first * stride;
     const auto            background = static_cast<TOutput>(m_Task.backgroundValue);
 
-    if (sizeof(TOutput) == sizeof(float) && features >= simdWidth && canTranspose)
+    if (sizeof(TOutput) == sizeof(float) && features >= simdWidth && canTranspose && !m_Task.IsPlanar())
     {
       // The last group overlaps the one before, so that all stores are whole.
       for (int group = 0; group < features; group += simdWidth)
@@ -396,7 +393,7 @@ private:
         TransposeToFloat(values, order + f, rows);
         for (int i = 0; i < voxels; ++i)
         {
-          std::memcpy(out + i * components + f, rows[i], sizeof(rows[i]));
+          std::memcpy(out + i * voxelStride + f, rows[i], sizeof(rows[i]));
         }
       }
     }
@@ -406,9 +403,20 @@ private:
       {
         double ofVoxels[simdWidth];
         std::memcpy(ofVoxels, values + order[f], sizeof(ofVoxels));
-        for (int i = 0; i < voxels; ++i)
+        TOutput * to = out + f * stride;
+        if (m_Task.IsPlanar())
         {
-          out[i * components + f] = static_cast<TOutput>(ofVoxels[i]);
+          for (int i = 0; i < voxels; ++i)
+          {
+            to[i] = static_cast<TOutput>(ofVoxels[i]);
+          }
+        }
+        else
+        {
+          for (int i = 0; i < voxels; ++i)
+          {
+            to[i * voxelStride] = static_cast<TOutput>(ofVoxels[i]);
+          }
         }
       }
     }
@@ -418,7 +426,7 @@ private:
       {
         for (int f = 0; f < features; ++f)
         {
-          out[i * components + f] = background;
+          out[i * voxelStride + f * stride] = background;
         }
       }
     }

@@ -251,22 +251,33 @@ private:
                   : static_cast<const T *>(m_Memory.sums[weight]) + (k - 2) * m_Context.PlaneOutputs() + atSums;
   }
 
-  /** Interleave the selected features into the output, from component `first` on. */
+  /** Write the selected features to the output, from component `first` on. */
   void
   WriteBlock(const Singles values[], int first, int x, int y, int z) const
   {
-    const std::ptrdiff_t components = m_Task.numberOfComponents;
+    const std::ptrdiff_t voxelStride = m_Task.voxelStride;
+    const std::ptrdiff_t stride = m_Task.componentStride;
     const int            features = m_Task.numberOfFeatures;
     const int            voxels = m_Context.tile.size[0] - x < singlesWidth ? m_Context.tile.size[0] - x : singlesWidth;
     const std::int64_t   voxel = m_Context.OutputVoxel(y, z) + x;
-    float *              out = static_cast<float *>(m_Task.output) + voxel * components + first;
-    if (first == 0)
+    float *              out = static_cast<float *>(m_Task.output) + voxel * voxelStride + first * stride;
+    if (first == 0 && !m_Task.IsPlanar())
     {
-      const std::size_t blockBytes = sizeof(float) * singlesWidth * static_cast<std::size_t>(components);
+      const std::size_t blockBytes = sizeof(float) * singlesWidth * static_cast<std::size_t>(voxelStride);
       // The first direction brings the output into the cache, in steps that the processor does not foresee in time.
       PrefetchForWriting(reinterpret_cast<std::uintptr_t>(out) + 2 * blockBytes, blockBytes);
     }
-    StoreInterleaved(values, m_Order, features, out, components, voxels);
+    if (m_Task.IsPlanar())
+    {
+      for (int f = 0; f < features; ++f)
+      {
+        std::memcpy(out + f * stride, values + m_Order[f], sizeof(float) * static_cast<std::size_t>(voxels));
+      }
+    }
+    else
+    {
+      StoreInterleaved(values, m_Order, features, out, voxelStride, voxels);
+    }
 
     const std::uint16_t * centers = m_Context.CenterRow(y, z) + x;
     if (m_Task.selection != nullptr || HasZero(Load<SinglesBits16>(centers)))
@@ -278,7 +289,7 @@ private:
         {
           for (int f = 0; f < features; ++f)
           {
-            out[i * components + f] = background;
+            out[i * voxelStride + f * stride] = background;
           }
         }
       }

@@ -155,7 +155,7 @@ WindowWalk::ComputeVoxel(std::int64_t voxel, const WindowBox & window)
   }
   for (int c = 0; c < m_Task.numberOfComponents; ++c)
   {
-    StoreComponentOrNaN(m_Task, voxel * m_Task.numberOfComponents + c, m_Values[c]);
+    StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Values[c]);
   }
 }
 

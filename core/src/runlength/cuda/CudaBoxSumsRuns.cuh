@@ -398,10 +398,10 @@ private:
         {
           const double value =
             RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, m_Task.scales);
-          const std::int64_t at = m_Position.OutputVoxel(m_Task, r) * m_Task.numberOfComponents +
-                                  d * m_Task.numberOfFeatures + m_Tiling.components.of[f];
-          const double stored = m_IsPresent[r] ? value : m_Task.backgroundValue;
-          StoreComponent(m_Task, at, stored);
+          StoreComponent(m_Task,
+                         m_Position.OutputVoxel(m_Task, r) * m_Task.voxelStride,
+                         d * m_Task.numberOfFeatures + m_Tiling.components.of[f],
+                         m_IsPresent[r] ? value : m_Task.backgroundValue);
         }
       }
     }

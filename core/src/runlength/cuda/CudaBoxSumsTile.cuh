@@ -229,8 +229,8 @@ LevelNonUniformityOf(const RunLengthTask & task, const BoxSumsTiling & tiling, c
                                : static_cast<const std::uint32_t *>(tiling.levelNonUniformities)[at];
 }
 
-/** Averages of a row of voxels, from the sums of their terms, by way of shared memory, so that the warp writes whole
- * lines. */
+/** Averages of a row of voxels, from the sums of their terms. Interleaved ones go through shared memory, so that the
+ * warp writes whole lines. */
 template <typename TOutput, int VFeatures>
 __device__ void
 WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared,
@@ -241,7 +241,13 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
   auto *    staging = reinterpret_cast<TOutput *>(shared) + position.row / 2 * tileColumns * features;
   if (position.HasOutput(task, tiling, r))
   {
-    const auto directions = static_cast<double>(task.directions.number);
+    const auto         directions = static_cast<double>(task.directions.number);
+    const std::int64_t stride = task.componentStride;
+    TOutput *          to = staging + warpLane * features;
+    if (task.IsPlanar())
+    {
+      to = static_cast<TOutput *>(task.output) + position.OutputVoxel(task, r);
+    }
 #pragma unroll
     for (int f = 0; f < VFeatures; ++f)
     {
@@ -249,19 +255,23 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
       {
         const double average = RunLengthAverage<double, CudaDivision>(
           static_cast<RunLengthJob::Feature>(f), averages[f], voxels, directions, task.scales);
-        staging[warpLane * features + tiling.components.of[f]] =
-          static_cast<TOutput>(isPresent ? average : task.backgroundValue);
+        to[tiling.components.of[f] * stride] = static_cast<TOutput>(isPresent ? average : task.backgroundValue);
       }
     }
+  }
+  if (task.IsPlanar())
+  {
+    return;
   }
   __syncwarp();
   if (position.row + r < tiling.rows && position.start[1] + position.row + r < task.outputSize[1])
   {
     const int columns = static_cast<int>(min(std::int64_t{ tiling.columns }, task.outputSize[0] - position.start[0]));
-    TOutput * to = static_cast<TOutput *>(task.output) + (position.OutputVoxel(task, r) - warpLane) * features;
+    TOutput * to = static_cast<TOutput *>(task.output) + (position.OutputVoxel(task, r) - warpLane) * task.voxelStride;
+    const std::int64_t gap = task.voxelStride - features;
     for (int i = warpLane; i < columns * features; i += tileColumns)
     {
-      to[i] = staging[i];
+      to[i + (gap == 0 ? 0 : i / features * gap)] = staging[i];
     }
   }
   __syncwarp();

@@ -284,13 +284,13 @@ __launch_bounds__(threadsPerBlock)
   const std::int64_t voxel[3] = { number - row * task.outputSize[0],
                                   row % task.outputSize[1],
                                   row / task.outputSize[1] };
-  const std::int64_t out = number * task.numberOfComponents + layout.component;
+  const std::int64_t out = number * task.voxelStride;
   const bool         isPerDirection = task.aggregation == RunLengthJob::Aggregation::PerDirection;
   if (!WindowBox(task, voxel).isComputed)
   {
     for (int d = 0; d < (isPerDirection ? task.directions.number : 1); ++d)
     {
-      StoreComponentOrNaN(task, out + d * task.numberOfFeatures, task.backgroundValue);
+      StoreComponentOrNaN(task, out, d * task.numberOfFeatures + layout.component, task.backgroundValue);
     }
     return;
   }
@@ -318,7 +318,10 @@ __launch_bounds__(threadsPerBlock)
     {
       const double quotient = CudaDivision::Quotient(RunLengthNumerator(feature, sums), CudaDivision::By(sums.runs));
       StoreComponent(
-        task, out + d / directionsPerMatrix * task.numberOfFeatures, RunLengthToUnit(feature, quotient, task.scales));
+        task,
+                     out,
+                     d / directionsPerMatrix * task.numberOfFeatures + layout.component,
+                     RunLengthToUnit(feature, quotient, task.scales));
     }
     ofMatrix = {};
     window.ClearCounts();
@@ -327,6 +330,7 @@ __launch_bounds__(threadsPerBlock)
   {
     StoreComponent(task,
                    out,
+                   layout.component,
                    RunLengthAverage<double, CudaDivision>(
                      feature, average, 1.0, static_cast<double>(task.directions.number), task.scales));
   }

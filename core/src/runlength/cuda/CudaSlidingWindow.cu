@@ -174,7 +174,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
         if (components.of[f] >= 0)
         {
           StoreComponent(task,
-                         out + m * task.numberOfFeatures + components.of[f],
+                         out, m * task.numberOfFeatures + components.of[f],
                          RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
         }
       }
@@ -189,7 +189,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
       if (components.of[f] >= 0)
       {
         StoreComponent(task,
-                       out + components.of[f],
+                       out, components.of[f],
                        RunLengthAverage<double, CudaDivision>(
                          static_cast<RunLengthJob::Feature>(f), averages[f], voxels, numberOfDirections, task.scales));
       }
@@ -216,7 +216,7 @@ FeaturesKernel(const __grid_constant__ RunLengthTask task, const __grid_constant
     return;
   }
   const std::int64_t out =
-    ((segment.plane * task.outputSize[1] + segment.row + y) * task.outputSize[0] + x) * task.numberOfComponents;
+    ((segment.plane * task.outputSize[1] + segment.row + y) * task.outputSize[0] + x) * task.voxelStride;
   if (segment.IsComputed(task, x, y))
   {
     WriteFeatures(task, layout, buffers, components, out, at);
@@ -224,7 +224,7 @@ FeaturesKernel(const __grid_constant__ RunLengthTask task, const __grid_constant
   }
   for (int c = 0; c < task.numberOfComponents; ++c)
   {
-    StoreComponent(task, out + c, task.backgroundValue);
+    StoreComponent(task, out, c, task.backgroundValue);
   }
 }
 

@@ -117,12 +117,12 @@ public:
   Compute(std::int64_t number)
   {
     m_Window = this->Locate(number);
-    const std::int64_t out = number * m_Task.numberOfComponents;
+    const std::int64_t out = number * m_Task.voxelStride;
     if (!m_Window.isComputed)
     {
       for (int c = m_WarpLane; c < m_Task.numberOfComponents; c += lanesPerWarp)
       {
-        StoreComponentOrNaN(m_Task, out + c, m_Task.backgroundValue);
+        StoreComponentOrNaN(m_Task, out, c, m_Task.backgroundValue);
       }
       return;
     }
@@ -149,7 +149,7 @@ public:
       }
       if (m_Task.aggregation == RunLengthJob::Aggregation::PerDirection && isFeature)
       {
-        StoreComponentOrNaN(m_Task, out + d * m_Task.numberOfFeatures + m_WarpLane, value);
+        StoreComponentOrNaN(m_Task, out, d * m_Task.numberOfFeatures + m_WarpLane, value);
       }
     }
     if (m_Task.aggregation == RunLengthJob::Aggregation::Merge)
@@ -163,7 +163,7 @@ public:
     }
     if (m_Task.aggregation != RunLengthJob::Aggregation::PerDirection && isFeature)
     {
-      StoreComponentOrNaN(m_Task, out + m_WarpLane, sum);
+      StoreComponentOrNaN(m_Task, out, m_WarpLane, sum);
     }
   }
 

@@ -339,18 +339,30 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
   }
   __syncthreads();
 
-  // Whole rows of voxels at a time, by 16 bytes where they begin at such an address.
+  // Rows of voxels; if their components are interleaved without gaps, by 16 bytes where they begin at such an address.
   const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
   const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
   const int  thread = static_cast<int>(threadIdx.x);
   for (int row = 0; row < rows; ++row)
   {
     const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
-    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * components;
+    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * task.voxelStride;
     const TOutput *    from = tile.output + row * lanesPerWarp * components;
     const int          number = columns * components;
     constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
-    if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
+    if (task.voxelStride != components)
+    {
+      for (int i = thread; i < lanesPerWarp * components; i += warpsPerBlock * lanesPerWarp)
+      {
+        const int c = i / lanesPerWarp;
+        const int x = i % lanesPerWarp;
+        if (x < columns)
+        {
+          to[x * task.voxelStride + c * task.componentStride] = from[x * components + c];
+        }
+      }
+    }
+    else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
         reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
     {
       for (int i = thread; i < number / perVector; i += warpsPerBlock * lanesPerWarp)

@@ -298,7 +298,6 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
                 std::uint32_t numberOfWindows, int matrix, double * averages)
 {
   const int  features = task.numberOfFeatures;
-  const int  components = task.numberOfComponents;
   const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
   for (std::uint64_t w = ThreadNumber(); w < numberOfWindows; w += NumberOfThreads())
   {
@@ -349,7 +348,8 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
     LocateWindow(task, firstWindow + w, at);
     const bool          isPresent = LevelAt(task, at[0], at[1], at[2]) != 0;
     const bool          isLast = !isAverage || matrix == task.directions.number - 1;
-    const std::uint64_t first = (firstWindow + w) * components + (isAverage ? 0 : matrix * features);
+    const auto          out = static_cast<std::int64_t>(firstWindow + w) * task.voxelStride;
+    const int           first = isAverage ? 0 : matrix * features;
     for (int f = 0; f < features; ++f)
     {
       double value = task.backgroundValue;
@@ -367,13 +367,9 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
           value = RunLengthFeatureValue(task.features[f], sums, divisors, task.scales);
         }
       }
-      if (isLast && task.outputIsDouble)
+      if (isLast)
       {
-        static_cast<double *>(task.output)[first + f] = value;
-      }
-      else if (isLast)
-      {
-        static_cast<float *>(task.output)[first + f] = static_cast<float>(value);
+        StoreComponent(task, out, first + f, value);
       }
     }
   }

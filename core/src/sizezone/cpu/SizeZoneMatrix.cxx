@@ -66,20 +66,20 @@ SizeZoneMatrix::Finish(std::int64_t outputVoxel, const std::uint32_t * zones, in
   sums.entropyTerms = entropyTerms;
   // n zones of one size have n (n - 1) / 2 pairs.
   sums.axes[sizeAxis].nonUniformity = 2 * pairs + static_cast<std::uint64_t>(numberOfZones);
-  const std::int64_t out = outputVoxel * m_Task.numberOfComponents;
+  const std::int64_t out = outputVoxel * m_Task.voxelStride;
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
-    StoreComponent(m_Task, out + f, SizeMatrixFeatureValue(m_Features[f], sums, scales));
+    StoreComponent(m_Task, out, f, SizeMatrixFeatureValue(m_Features[f], sums, scales));
   }
 }
 
 void
 SizeZoneMatrix::StoreBackground(std::int64_t outputVoxel) const
 {
-  const std::int64_t out = outputVoxel * m_Task.numberOfComponents;
+  const std::int64_t out = outputVoxel * m_Task.voxelStride;
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
-    StoreComponentOrNaN(m_Task, out + f, m_Task.backgroundValue);
+    StoreComponentOrNaN(m_Task, out, f, m_Task.backgroundValue);
   }
 }
 } // namespace voxelmaps

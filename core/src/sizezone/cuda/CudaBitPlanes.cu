@@ -292,7 +292,7 @@ public:
     }
     for (int f = 0; f < m_Task.numberOfFeatures; ++f)
     {
-      StoreComponent(m_Task, out + f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(m_Task.features[f]), sums, scales));
+      StoreComponent(m_Task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(m_Task.features[f]), sums, scales));
     }
   }
 
@@ -399,13 +399,13 @@ __launch_bounds__(threadsPerBlock)
   const std::int64_t voxel[3] = { number - row * task.outputSize[0],
                                   row % task.outputSize[1],
                                   row / task.outputSize[1] };
-  const std::int64_t out = number * task.numberOfComponents;
+  const std::int64_t out = number * task.voxelStride;
   const WindowBox    box(task, voxel);
   if (!box.isComputed)
   {
     for (int f = 0; f < task.numberOfFeatures; ++f)
     {
-      StoreComponentOrNaN(task, out + f, task.backgroundValue);
+      StoreComponentOrNaN(task, out, f, task.backgroundValue);
     }
     return;
   }

@@ -202,13 +202,13 @@ __launch_bounds__(threadsPerBlock)
     const std::int64_t voxel[3] = { number - row * task.outputSize[0],
                                     row % task.outputSize[1],
                                     row / task.outputSize[1] };
-    const std::int64_t out = number * task.numberOfComponents;
+    const std::int64_t out = number * task.voxelStride;
     const WindowBox    window(task, voxel);
     if (!window.isComputed)
     {
       for (int f = thread; f < task.numberOfFeatures; f += threadsPerBlock)
       {
-        StoreComponentOrNaN(task, out + f, task.backgroundValue);
+        StoreComponentOrNaN(task, out, f, task.backgroundValue);
       }
       continue;
     }
@@ -270,7 +270,7 @@ __launch_bounds__(threadsPerBlock)
     for (int f = thread; f < task.numberOfFeatures; f += threadsPerBlock)
     {
       StoreComponent(
-        task, out + f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(task.features[f]), sums[0], task.scales));
+        task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(task.features[f]), sums[0], task.scales));
     }
     __syncthreads();
   }

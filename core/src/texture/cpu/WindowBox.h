@@ -97,11 +97,12 @@ struct WindowBox
 /** Store a component where NaN is the quiet NaN without sign or payload: conversions and
  * operations that make NaN differ between processors. */
 VOXELMAPS_HOST_DEVICE inline void
-StoreComponentOrNaN(const TextureTask & task, std::int64_t at, double value)
+StoreComponentOrNaN(const TextureTask & task, std::int64_t out, std::int64_t component, double value)
 {
+  const std::int64_t at = out + component * task.componentStride;
   if (value == value)
   {
-    StoreComponent(task, at, value);
+    StoreComponent(task, out, component, value);
   }
   else if (task.outputIsDouble)
   {

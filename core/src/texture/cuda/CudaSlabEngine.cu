@@ -64,7 +64,7 @@ BackgroundKernel(const __grid_constant__ TextureTask task, std::int64_t voxels)
     {
       for (int c = 0; c < task.numberOfComponents; ++c)
       {
-        StoreComponentOrNaN(task, i * task.numberOfComponents + c, task.backgroundValue);
+        StoreComponentOrNaN(task, i * task.voxelStride, c, task.backgroundValue);
       }
     }
   }
@@ -76,10 +76,17 @@ struct LevelBox
   Triple start;
   Triple size;
 
-  LevelBox(const TextureTask & whole, const Triple & boxStart, const Triple & boxSize)
+  LevelBox(const TextureTask & whole, const CudaOptions & options, const Triple & boxStart, const Triple & boxSize)
   {
     for (int d = 0; d < 3; ++d)
     {
+      if (d < 2 && options.inputLocation == MemoryLocation::Device)
+      {
+        // Levels that are not copied stay in their planes.
+        start[d] = 0;
+        size[d] = whole.levelsSize[d];
+        continue;
+      }
       const std::int64_t first = boxStart[d] + whole.outputToLevels[d] - whole.anchor[d];
       const std::int64_t end = first + boxSize[d] + whole.window[d] - 1;
       start[d] = std::min(std::max<std::int64_t>(first, 0), whole.levelsSize[d]);
@@ -87,6 +94,20 @@ struct LevelBox
     }
   }
 };
+
+/** Where voxels of the output, which follow each other, are in host memory. */
+HostRows
+OutputRows(const TextureTask & whole, std::int64_t firstVoxel, std::uint64_t voxels)
+{
+  const std::size_t bytes = ComponentBytes(whole);
+  const auto        components = static_cast<std::size_t>(whole.numberOfComponents);
+  HostRows          rows{};
+  rows.data = static_cast<char *>(whole.output) + static_cast<std::size_t>(firstVoxel * whole.voxelStride) * bytes;
+  rows.rowBytes = bytes * (whole.IsPlanar() ? voxels : components);
+  rows.numberOfRows = whole.IsPlanar() ? components : voxels;
+  rows.pitch = bytes * static_cast<std::size_t>(whole.IsPlanar() ? whole.componentStride : whole.voxelStride);
+  return rows;
+}
 } // namespace
 
 /** Boxes of whole rows that the output region is cut into: planes, or rows of one plane where a plane is too much. */
@@ -165,6 +186,10 @@ public:
     {
       return false;
     }
+    if (bytes.Sum() == 0)
+    {
+      return true;
+    }
     m_Scratch = m_Buffer.data() + RoundUpToAlignment(bytes.output);
     m_ScratchBytes = bytes.scratch;
     m_Selection = m_Scratch + RoundUpToAlignment(bytes.scratch);
@@ -176,30 +201,55 @@ public:
   /** Copies use the stream of the slot; the kernels of all slots share one, so that each has the device for itself. The
    * stream of a slot may be that of the kernels. */
   void
-  Start(const TextureFeatureMapJob & job, const TextureTask & whole, const ComputeFunction & compute,
-        const Triple & start, const Triple & size, CudaStaging & staging, cudaStream_t kernels)
+  Start(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+        const ComputeFunction & compute, const Triple & start, const Triple & size, CudaStaging & staging,
+        cudaStream_t kernels)
   {
-    TextureTask    task = whole;
-    const LevelBox box(whole, start, size);
-    task.levels = reinterpret_cast<std::uint16_t *>(m_Levels);
-    task.output = m_Buffer.data();
+    TextureTask        task = whole;
+    const LevelBox     box(whole, options, start, size);
+    const std::int64_t firstVoxel = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
     for (int d = 0; d < 3; ++d)
     {
       task.levelsSize[d] = box.size[d];
       task.outputSize[d] = size[d];
       task.outputToLevels[d] = start[d] + whole.outputToLevels[d] - box.start[d];
     }
-    this->CopyVoxels(job, box, job.levels, sizeof(std::uint16_t), m_Levels, staging);
-    if (whole.intensities != nullptr)
+    if (options.outputLocation == MemoryLocation::Device)
     {
-      this->CopyVoxels(job, box, whole.intensities, IntensityBytes(whole), m_Intensities, staging);
-      task.intensities = m_Intensities;
+      const auto bytes = static_cast<std::int64_t>(ComponentBytes(whole));
+      task.output = static_cast<char *>(whole.output) + firstVoxel * whole.voxelStride * bytes;
     }
-    if (whole.selection != nullptr)
+    else
     {
-      const std::int64_t first = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
-      staging.ToDevice(m_Selection, whole.selection + first, NumberOfVoxels(size), stream);
-      task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
+      task.output = m_Buffer.data();
+      task.voxelStride = whole.IsPlanar() ? 1 : whole.numberOfComponents;
+      task.componentStride = whole.IsPlanar() ? static_cast<std::int64_t>(NumberOfVoxels(size)) : 1;
+    }
+    if (options.inputLocation == MemoryLocation::Device)
+    {
+      const std::int64_t firstLevel = box.start[2] * whole.levelsSize[1] * whole.levelsSize[0];
+      task.levels = whole.levels + firstLevel;
+      if (whole.intensities != nullptr)
+      {
+        task.intensities = static_cast<const char *>(whole.intensities) +
+                           static_cast<std::size_t>(firstLevel) * IntensityBytes(whole);
+      }
+      task.selection = whole.selection != nullptr ? whole.selection + firstVoxel : nullptr;
+    }
+    else
+    {
+      task.levels = reinterpret_cast<std::uint16_t *>(m_Levels);
+      this->CopyVoxels(job, box, job.levels, sizeof(std::uint16_t), m_Levels, staging);
+      if (whole.intensities != nullptr)
+      {
+        this->CopyVoxels(job, box, whole.intensities, IntensityBytes(whole), m_Intensities, staging);
+        task.intensities = m_Intensities;
+      }
+      if (whole.selection != nullptr)
+      {
+        staging.ToDevice(m_Selection, whole.selection + firstVoxel, NumberOfVoxels(size), stream);
+        task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
+      }
     }
     Order(stream, m_Copied, kernels);
     m_Started.Record(kernels);
@@ -289,36 +339,49 @@ private:
 /** Slabs of a size that fits, and the slots for them. */
 struct CudaSlabEngine::Layout
 {
-  explicit Layout(const Slabs & theSlabs)
+  Layout(const Slabs & theSlabs, const CudaOptions & options)
     : slabs(theSlabs)
+    , ownStream(options.UsesStream() ? nullptr : std::make_unique<CudaStream>())
+    , kernels(ownStream ? cudaStream_t(*ownStream) : static_cast<cudaStream_t>(options.stream))
+    , waits(options.outputLocation == MemoryLocation::Host)
   {}
-  // All work ends before the buffers are freed, which another job may get, and the streams are put back.
+  // All work ends before the streams are put back. The memory of buffers goes back after the work of their streams; those
+  // of several slabs in flight are used in two.
   ~Layout()
   {
-    cudaStreamSynchronize(kernels);
-    for (const auto & slot : slots)
+    if (waits)
     {
-      cudaStreamSynchronize(slot->stream);
+      cudaStreamSynchronize(kernels);
+      for (const auto & slot : slots)
+      {
+        cudaStreamSynchronize(slot->stream);
+      }
     }
   }
 
   const Slabs                              slabs;
-  const CudaStream                         kernels;
+  const std::unique_ptr<CudaStream>        ownStream;
+  const cudaStream_t                       kernels;
+  const bool                               waits;
   std::vector<std::unique_ptr<CudaStream>> copies;
   std::vector<std::unique_ptr<Slot>>       slots;
 };
 
-CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole,
-                               const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
-                               std::uint64_t budget)
+CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+                               const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes)
   : m_Job(job)
   , m_Whole(whole)
+  , m_Options(options)
 {
-  const auto rowBytes =
-    static_cast<std::uint64_t>(job.outputSize[0] * whole.numberOfComponents) * ComponentBytes(whole);
-  std::int64_t rows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
-  rows = std::max(rows, preferredPlanes * job.outputSize[1]);
-  rows = std::min(rows, job.outputSize[1] * job.outputSize[2]);
+  const std::uint64_t budget = options.memoryBudget;
+  std::int64_t        rows = job.outputSize[1] * job.outputSize[2];
+  if (options.outputLocation == MemoryLocation::Host)
+  {
+    const auto rowBytes =
+      static_cast<std::uint64_t>(job.outputSize[0] * whole.numberOfComponents) * ComponentBytes(whole);
+    const auto preferredRows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
+    rows = std::min(rows, std::max(preferredRows, preferredPlanes * job.outputSize[1]));
+  }
   if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking, true))
   {
     return;
@@ -341,22 +404,36 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
 {
   const Slabs         slabs(m_Job.outputSize, rows);
   const Triple &      size = slabs.GetMaxSize();
-  const std::uint64_t slots = slabs.GetNumber() > 1 ? 2 : 1;
+  const bool          isInputCopied = m_Options.inputLocation == MemoryLocation::Host;
+  const bool          isOutputCopied = m_Options.outputLocation == MemoryLocation::Host;
+  // Only copies run beside kernels.
+  const std::uint64_t slots = slabs.GetNumber() > 1 && isOutputCopied ? 2 : 1;
   TextureTask         slab = m_Whole;
   std::uint64_t       levelVoxels = 1;
   for (int d = 0; d < 3; ++d)
   {
     slab.outputSize[d] = size[d];
-    slab.levelsSize[d] = std::min(m_Whole.levelsSize[d], size[d] + m_Whole.window[d] - 1);
+    slab.levelsSize[d] = m_Whole.levelsSize[d];
+    if (d == 2 || isInputCopied)
+    {
+      slab.levelsSize[d] = std::min(m_Whole.levelsSize[d], size[d] + m_Whole.window[d] - 1);
+    }
     levelVoxels *= static_cast<std::uint64_t>(slab.levelsSize[d]);
   }
   const CudaScratchBytes scratch = scratchBytes(slab);
   const std::uint64_t    voxels = NumberOfVoxels(size);
-  Slot::Bytes            bytes{ voxels * static_cast<std::uint64_t>(slab.numberOfComponents) * ComponentBytes(slab),
-                     scratch.minimum,
-                     m_Whole.selection != nullptr ? voxels : 0,
-                     levelVoxels * IntensityBytes(slab),
-                     levelVoxels * sizeof(std::uint16_t) };
+  Slot::Bytes            bytes{};
+  bytes.scratch = scratch.minimum;
+  if (isOutputCopied)
+  {
+    bytes.output = voxels * static_cast<std::uint64_t>(slab.numberOfComponents) * ComponentBytes(slab);
+  }
+  if (isInputCopied)
+  {
+    bytes.selection = m_Whole.selection != nullptr ? voxels : 0;
+    bytes.intensities = levelVoxels * IntensityBytes(slab);
+    bytes.levels = levelVoxels * sizeof(std::uint16_t);
+  }
   m_NeededBytes = slots * bytes.Sum() + otherBytes;
   if (m_NeededBytes > memory)
   {
@@ -371,7 +448,7 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
     std::max(scratch.minimum, std::min({ scratch.maximum, scratch.minimum + free, preferredScratchBytes }));
   // Rounding up must not exceed the budget.
   bytes.scratch = std::max(scratch.minimum, bytes.scratch / 256 * 256);
-  auto layout = std::make_unique<Layout>(slabs);
+  auto layout = std::make_unique<Layout>(slabs, m_Options);
   for (std::uint64_t slot = 0; slot < slots; ++slot)
   {
     if (slots > 1)
@@ -395,14 +472,24 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
   const Slabs &      slabs = m_Layout->slabs;
   CudaStaging        staging(m_Job.execution);
   const std::int64_t number = slabs.GetNumber();
+  report.numberOfSlabs = static_cast<std::uint64_t>(number);
   const std::size_t  voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
   const auto slotOf = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };
   Triple     start;
   Triple     size;
   const auto startSlab = [&](std::int64_t slab) {
     slabs.Get(slab, start, size);
-    slotOf(slab).Start(m_Job, m_Whole, compute, start, size, staging, m_Layout->kernels);
+    slotOf(slab).Start(m_Job, m_Whole, m_Options, compute, start, size, staging, m_Layout->kernels);
   };
+  if (m_Options.outputLocation == MemoryLocation::Device)
+  {
+    for (std::int64_t slab = 0; slab < number; ++slab)
+    {
+      startSlab(slab);
+      m_Job.execution.ReportProgress(NumberOfVoxels(size));
+    }
+    return;
+  }
   startSlab(0);
   for (std::int64_t slab = 0; slab < number; ++slab)
   {
@@ -413,20 +500,20 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     const Slot & slot = slotOf(slab);
     slabs.Get(slab, start, size);
     const std::int64_t first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
-    char * const       output = static_cast<char *>(m_Job.output) + static_cast<std::size_t>(first) * voxelBytes;
-    const std::size_t  outputBytes = NumberOfVoxels(size) * voxelBytes;
+    const HostRows     output = OutputRows(m_Whole, first, NumberOfVoxels(size));
     std::size_t        arrived = 0;
-    if (outputBytes >= minBytesToTouch && (slab == 0 || !PopulatesHugePages()))
+    if (output.GetBytes() >= minBytesToTouch && output.HasLongRows() && (slab == 0 || !PopulatesHugePages()))
     {
       // While the kernels run. Copies provide the pages of later slabs themselves.
-      TouchMemory(output, outputBytes, m_Job.execution);
+      output.ForEachPart(0, output.GetBytes(), [&](std::size_t to, std::size_t, std::size_t bytes) {
+        TouchMemory(output.data + to, bytes, m_Job.execution);
+      });
     }
-    staging.ToHost(output, slot.Output(), outputBytes, slot.stream, [&](std::size_t bytes) {
+    staging.ToHost(output, slot.Output(), slot.stream, [&](std::size_t bytes) {
       m_Job.execution.ReportProgress((arrived + bytes) / voxelBytes - arrived / voxelBytes);
       arrived += bytes;
     });
     report.kernelMilliseconds += slot.KernelMilliseconds();
   }
-  report.numberOfSlabs = static_cast<std::uint64_t>(number);
 }
 } // namespace voxelmaps

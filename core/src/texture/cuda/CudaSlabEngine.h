@@ -45,9 +45,9 @@ struct CudaMethodResources
   std::function<void()> checkAbort;
 };
 
-/** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory,
- * copies levels, intensities and selection to the device and the output to the host, and overlaps copies and kernels.
- */
+/** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory, and
+ * runs them one after the other. What is in host memory is copied, while kernels of other slabs run; what is in device
+ * memory is used where it is. */
 class CudaSlabEngine
 {
 public:
@@ -55,13 +55,13 @@ public:
   using ComputeFunction = std::function<void(const TextureTask & slab, const CudaMethodResources & resources)>;
 
   /** Allocates the buffers. Throws CudaOutOfMemory if the smallest slab, and what else the caller allocates, need more
-   * memory than the budget in bytes, or than is free; 0 for no budget. */
-  CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const ScratchBytesFunction & scratchBytes,
-                 std::uint64_t otherBytes, std::uint64_t budget);
+   * memory than the budget of the options, or than is free. */
+  CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+                 const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes);
   ~CudaSlabEngine();
 
   /** Compute the slabs one after the other; compute is called with device pointers and launches kernels in the stream
-   * of the resources. */
+   * of the resources. If the output is in device memory, the kernels may still run on return. */
   void
   Compute(const ComputeFunction & compute, CudaReport & report);
 
@@ -77,6 +77,7 @@ private:
 
   const TextureFeatureMapJob & m_Job;
   const TextureTask &          m_Whole;
+  const CudaOptions &          m_Options;
   std::unique_ptr<Layout>      m_Layout;
   std::uint64_t                m_NeededBytes{ 0 };
 };

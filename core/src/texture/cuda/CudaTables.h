@@ -70,6 +70,16 @@ public:
     }
   }
 
+  /** To be called after the kernels if the job does not wait for them. */
+  void
+  KeepUntilDone(cudaStream_t stream)
+  {
+    if (m_Table != nullptr)
+    {
+      CudaContext::Current().KeepTable(m_Table, stream);
+    }
+  }
+
 private:
   std::vector<char>                              m_Bytes;
   std::vector<std::function<void(const char *)>> m_Pointers;

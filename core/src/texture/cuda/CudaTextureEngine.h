@@ -113,14 +113,18 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
   CudaSlabEngine slabs(
     job,
     whole,
+    options,
     [&](const TextureTask & slab) {
       return method.scratchBytes ? method.scratchBytes(SlabTask(whole, slab)) : CudaScratchBytes{};
     },
-    tables.GetBytes(),
-    options.memoryBudget);
+    tables.GetBytes());
   slabs.Compute([&](const TextureTask &         slab,
                     const CudaMethodResources & resources) { method.compute(SlabTask(whole, slab), resources); },
                 report);
+  if (options.outputLocation == MemoryLocation::Device)
+  {
+    tables.KeepUntilDone(static_cast<cudaStream_t>(options.stream));
+  }
   return report;
 }
 
