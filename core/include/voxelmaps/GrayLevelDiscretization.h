@@ -91,6 +91,11 @@ public:
   void
   AddRow(PixelType pixelType, const void * pixels, const std::uint8_t * mask, std::int64_t count);
 
+  /** Add pixels by their minimum and maximum finite intensity, infinity and negative infinity if there is none, and the
+   * number of those without a mask. */
+  void
+  AddRange(double minimum, double maximum, std::int64_t numberOfUnmaskedPixels);
+
   void
   Merge(const IntensityRange & other);
 
@@ -178,12 +183,18 @@ public:
   void
   DiscretizeRow(const void * pixels, const std::uint8_t * mask, std::int64_t count, std::uint16_t * levels);
 
+  /** Tell of an intensity that is not a valid level (Identity, Levels), for levels that were not computed by
+   * DiscretizeRow. Threads may call this concurrently. */
+  void
+  AddInvalidIntensity(double intensity);
+
   /** Throws EngineError if a row had intensities that are not valid levels (Identity, Levels). It names the smallest.
    * To be called after all rows. */
   void
   VerifyIntensities() const;
 
 private:
+  friend struct GrayLevelFormula;
   using MethodEnum = GrayLevelDiscretizationEnums::Method;
 
   void
@@ -194,9 +205,6 @@ private:
   template <typename TPixel>
   void
   MakeTable(std::int64_t numberOfVoxels);
-  template <typename TPixel>
-  std::uint16_t
-  Discretize(TPixel value) const;
   template <typename TPixel>
   void
   Discretize(const TPixel * pixels, std::int64_t count, std::uint16_t * levels) const;
