@@ -18,6 +18,7 @@
 #include "connectedness/ConnectednessKeys.h"
 #include "cooccurrence/CooccurrenceTask.h"
 #include "dependence/DependenceTask.h"
+#include "discretization/GrayLevelFormula.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/SortingNetwork.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
@@ -86,6 +87,7 @@ HasAllFunctions()
   const auto pairTerm = &GrayToneDifferencePairTerm<double>;
   const auto dependent = &AreDependent;
   const auto storeDependences = &StoreDependenceFeatures;
+  const auto grayLevel = &GrayLevelFormula::GetLevel;
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
@@ -94,7 +96,7 @@ HasAllFunctions()
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
       sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
-      storeDependences == nullptr || sizeMatrixOfZones == nullptr)
+      storeDependences == nullptr || sizeMatrixOfZones == nullptr || grayLevel == nullptr)
   {
     return false;
   }

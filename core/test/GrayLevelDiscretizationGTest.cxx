@@ -30,6 +30,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -697,4 +698,95 @@ TEST(GrayLevelDiscretizationErrors, Jobs)
               [](Job & job) { job.parameters.numberOfGrayLevels = 0; });
   expectError("There are 0 BinEdges, but must be 1 to 65535.",
               [](Job & job) { job.parameters.method = Method::Edges; });
+}
+
+namespace
+{
+/** -2, 0, 5 and 100, as far as the type has them, with levels 1, 0, 7 and 65535. */
+template <typename TPixel, typename TIntensity>
+void
+CheckSelection()
+{
+  SCOPED_TRACE(GetPixelType<TPixel>());
+  const bool                hasNegative = std::numeric_limits<TPixel>::is_signed;
+  const std::vector<TPixel> pixels{ static_cast<TPixel>(hasNegative ? -2 : 2), 0, 5, 100 };
+  const Levels              levels{ 1, 0, 7, 65535 };
+  std::vector<TIntensity>   intensities(pixels.size() + 1, 77);
+  voxelmaps::SelectIntensities(GetPixelType<TPixel>(),
+                               pixels.data(),
+                               levels.data(),
+                               static_cast<std::int64_t>(pixels.size()),
+                               intensities.data(),
+                               std::is_same<TIntensity, double>::value,
+                               {});
+  EXPECT_EQ(hasNegative ? -2 : 2, intensities[0]);
+  EXPECT_TRUE(std::isnan(intensities[1]));
+  EXPECT_EQ(5, intensities[2]);
+  EXPECT_EQ(100, intensities[3]);
+  EXPECT_EQ(77, intensities[4]) << "wrote after the intensities";
+}
+
+template <typename... TPixels>
+void
+CheckSelections()
+{
+  (..., CheckSelection<TPixels, float>());
+  (..., CheckSelection<TPixels, double>());
+}
+} // namespace
+
+TEST(SelectIntensities, AllTypes)
+{
+  CheckSelections<std::int8_t,
+                  std::uint8_t,
+                  std::int16_t,
+                  std::uint16_t,
+                  std::int32_t,
+                  std::uint32_t,
+                  std::int64_t,
+                  std::uint64_t,
+                  float,
+                  double>();
+}
+
+TEST(SelectIntensities, NegativeZeroAndWorkers)
+{
+  std::vector<float>      pixels(300001, 1.5f);
+  Levels                  levels(pixels.size(), 3);
+  std::vector<double>     intensities(pixels.size());
+  voxelmaps::JobExecution execution;
+  pixels[0] = -0.0f;
+  levels[200000] = 0;
+  execution.numberOfWorkers = 3;
+  execution.parallelFor = RunThreads;
+  voxelmaps::SelectIntensities(
+    PixelType::Float, pixels.data(), levels.data(), 300001, intensities.data(), true, execution);
+  EXPECT_EQ(0.0, intensities[0]);
+  EXPECT_FALSE(std::signbit(intensities[0]));
+  for (std::size_t i = 1; i < intensities.size(); ++i)
+  {
+    ASSERT_TRUE(i == 200000 ? std::isnan(intensities[i]) : intensities[i] == 1.5) << i;
+  }
+}
+
+TEST(SelectIntensities, Errors)
+{
+  ExpectError("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).", [] {
+    voxelmaps::SelectIntensities(static_cast<PixelType>(10), nullptr, nullptr, 0, nullptr, false, {});
+  });
+}
+
+TEST(SelectIntensities, FloatHoldsWhatItCan)
+{
+  using voxelmaps::NeedsDoubleIntensities;
+  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Int8));
+  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::UInt8));
+  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Int16));
+  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::UInt16));
+  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Int32));
+  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::UInt32));
+  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Int64));
+  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::UInt64));
+  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Float));
+  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Double));
 }

@@ -91,6 +91,11 @@ public:
   void
   AddRow(PixelType pixelType, const void * pixels, const std::uint8_t * mask, std::int64_t count);
 
+  /** Add pixels by their minimum and maximum finite intensity, infinity and negative infinity if there is none, and the
+   * number of those without a mask. */
+  void
+  AddRange(double minimum, double maximum, std::int64_t numberOfUnmaskedPixels);
+
   void
   Merge(const IntensityRange & other);
 
@@ -178,12 +183,18 @@ public:
   void
   DiscretizeRow(const void * pixels, const std::uint8_t * mask, std::int64_t count, std::uint16_t * levels);
 
+  /** Tell of an intensity that is not a valid level (Identity, Levels), for levels that were not computed by
+   * DiscretizeRow. Threads may call this concurrently. */
+  void
+  AddInvalidIntensity(double intensity);
+
   /** Throws EngineError if a row had intensities that are not valid levels (Identity, Levels). It names the smallest.
    * To be called after all rows. */
   void
   VerifyIntensities() const;
 
 private:
+  friend struct GrayLevelFormula;
   using MethodEnum = GrayLevelDiscretizationEnums::Method;
 
   void
@@ -194,9 +205,6 @@ private:
   template <typename TPixel>
   void
   MakeTable(std::int64_t numberOfVoxels);
-  template <typename TPixel>
-  std::uint16_t
-  Discretize(TPixel value) const;
   template <typename TPixel>
   void
   Discretize(const TPixel * pixels, std::int64_t count, std::uint16_t * levels) const;
@@ -260,6 +268,34 @@ struct GrayLevelDiscretizationResult
  * if an intensity is not a valid level (Identity, Levels). The levels are undefined after an exception. */
 VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
 DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job);
+
+/** The same on a CUDA device; identical. Pixels and mask are where options.inputLocation says, levels where
+ * options.outputLocation says. Pixels and mask in host memory are not used after the return. Levels in device memory
+ * may be computed after it, in the stream, which the function waits for only if the range has to be found, and for
+ * Identity and Levels. Also throws EngineError if the device cannot be used, or has too little memory. */
+VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
+DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob & job, const CudaOptions & options);
+
+/** Whether a float does not hold every intensity of a type, so that TextureFeatureMapJob needs intensities of type
+ * double: false for float and integers of at most 16 bits. */
+constexpr bool
+NeedsDoubleIntensities(PixelType pixelType)
+{
+  return pixelType > PixelType::UInt16 && pixelType != PixelType::Float;
+}
+
+/** Compute the intensities of a TextureFeatureMapJob: pixels converted to float, or to double if intensitiesAreDouble,
+ * where the level is not 0, and quiet NaN elsewhere. Negative zero becomes positive. Each array has count elements.
+ * Throws EngineError if the pixel type does not exist. */
+VoxelMapsCore_EXPORT void
+SelectIntensities(PixelType pixelType, const void * pixels, const std::uint16_t * levels, std::int64_t count,
+                  void * intensities, bool intensitiesAreDouble, const JobExecution & execution);
+
+/** The same on a CUDA device, for arrays in device memory. The function returns without waiting for the stream. Throws
+ * EngineError if the pixel type does not exist, if a location is host memory, or if the device cannot be used. */
+VoxelMapsCore_EXPORT void
+SelectIntensitiesCuda(PixelType pixelType, const void * pixels, const std::uint16_t * levels, std::int64_t count,
+                      void * intensities, bool intensitiesAreDouble, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayLevelDiscretization_h

@@ -23,6 +23,7 @@
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/DependenceJob.h"
 #include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "voxelmaps/SizeZoneJob.h"
@@ -117,6 +118,18 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
 
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &, std::uint32_t *)
+{
+  throw EngineError(reason);
+}
+
+GrayLevelDiscretizationResult
+DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob &, const CudaOptions &)
+{
+  throw EngineError(reason);
+}
+
+void
+SelectIntensitiesCuda(PixelType, const void *, const std::uint16_t *, std::int64_t, void *, bool, const CudaOptions &)
 {
   throw EngineError(reason);
 }

@@ -18,6 +18,8 @@
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include "common/ParallelFor.h"
+#include "discretization/GrayLevelFormula.h"
+#include "discretization/GrayLevelJob.h"
 
 #include <algorithm>
 #include <array>
@@ -37,44 +39,6 @@ ThrowError(const TParts &... parts)
   std::ostringstream message;
   (message << ... << parts);
   throw EngineError(message.str());
-}
-
-/** Call visit with a pixel of the type. */
-template <typename TVisit>
-void
-VisitPixelType(PixelType pixelType, const TVisit & visit)
-{
-  switch (pixelType)
-  {
-    case PixelType::Int8:
-      return visit(std::int8_t{});
-    case PixelType::UInt8:
-      return visit(std::uint8_t{});
-    case PixelType::Int16:
-      return visit(std::int16_t{});
-    case PixelType::UInt16:
-      return visit(std::uint16_t{});
-    case PixelType::Int32:
-      return visit(std::int32_t{});
-    case PixelType::UInt32:
-      return visit(std::uint32_t{});
-    case PixelType::Int64:
-      return visit(std::int64_t{});
-    case PixelType::UInt64:
-      return visit(std::uint64_t{});
-    case PixelType::Float:
-      return visit(float{});
-    case PixelType::Double:
-      return visit(double{});
-  }
-}
-
-std::int64_t
-GetPixelSize(PixelType pixelType)
-{
-  std::int64_t size = 0;
-  VisitPixelType(pixelType, [&size](auto pixel) { size = sizeof(pixel); });
-  return size;
 }
 
 /** False for all integers. */
@@ -184,9 +148,7 @@ IntensityRange::Add(const TPixel * pixels, std::int64_t count, const TIsInside &
       highest = std::max(highest, value);
     }
   }
-  // Adding zero makes a negative zero positive, so that the sign does not depend on the order.
-  m_Minimum = std::min(m_Minimum, static_cast<double>(lowest) + 0.0);
-  m_Maximum = std::max(m_Maximum, static_cast<double>(highest) + 0.0);
+  this->AddRange(static_cast<double>(lowest), static_cast<double>(highest), 0);
 }
 
 void
@@ -204,6 +166,15 @@ IntensityRange::AddRow(PixelType pixelType, const void * pixels, const std::uint
       this->Add(values, count, [](std::int64_t) { return true; });
     }
   });
+}
+
+void
+IntensityRange::AddRange(double minimum, double maximum, std::int64_t numberOfUnmaskedPixels)
+{
+  // Adding zero makes a negative zero positive, so that the sign does not depend on the order.
+  m_Minimum = std::min(m_Minimum, minimum + 0.0);
+  m_Maximum = std::max(m_Maximum, maximum + 0.0);
+  m_NumberOfUnmaskedPixels += numberOfUnmaskedPixels;
 }
 
 void
@@ -336,60 +307,14 @@ GrayLevelDiscretization::MakeTable(std::int64_t numberOfVoxels)
     return;
   }
   m_Table.resize(static_cast<std::size_t>(size));
-  const auto at = [this](int value) { return m_Table.begin() + (value - lowest); };
+  const auto             at = [this](int value) { return m_Table.begin() + (value - lowest); };
+  const GrayLevelFormula formula(*this);
   for (int value = first; value <= last; ++value)
   {
-    *at(value) = this->Discretize(static_cast<TPixel>(value));
+    *at(value) = formula.GetLevel(value);
   }
   std::fill(m_Table.begin(), at(first), *at(first));
   std::fill(at(last) + 1, m_Table.end(), *at(last));
-}
-
-/** Level of an intensity; 0 for NaN, and for intensities that are not valid levels (Identity, Levels). */
-template <typename TPixel>
-std::uint16_t
-GrayLevelDiscretization::Discretize(TPixel value) const
-{
-  if (IsNaN(value))
-  {
-    return 0;
-  }
-  const double minimum = m_Minimum;
-  const double maximum = m_Maximum;
-  const double width = m_Parameters.binWidth;
-  const double number = m_Parameters.numberOfGrayLevels;
-  const double scale = m_Scale;
-  const auto   intensity = static_cast<double>(value);
-  const double x = std::min(std::max(intensity, minimum), maximum);
-  double       level = 0.0;
-  switch (m_Parameters.method)
-  {
-    case MethodEnum::FixedBinNumber:
-      level =
-        maximum > minimum
-          ? std::min(std::floor(number * (scale * x - scale * minimum) / (scale * maximum - scale * minimum)) + 1.0,
-                     number)
-          : 1.0;
-      break;
-    case MethodEnum::FixedBinSize:
-      level = std::floor((scale * x - scale * minimum) / (scale * width)) + 1.0;
-      break;
-    case MethodEnum::FixedBinSizeAtMultiples:
-      level = maximum > minimum ? std::floor(x / width) - std::floor(minimum / width) + 1.0 : 1.0;
-      break;
-    case MethodEnum::Identity:
-      level = x == intensity && x == std::floor(x) ? x + 1.0 : 0.0;
-      break;
-    case MethodEnum::Levels:
-      level = x == intensity && x == std::floor(x) ? x : 0.0;
-      break;
-    case MethodEnum::Edges:
-      level =
-        static_cast<double>(std::upper_bound(m_Parameters.binEdges.begin(), m_Parameters.binEdges.end(), intensity) -
-                            m_Parameters.binEdges.begin());
-      break;
-  }
-  return static_cast<std::uint16_t>(level);
 }
 
 /** Levels of pixels without a mask. */
@@ -451,9 +376,10 @@ GrayLevelDiscretization::Discretize(const TPixel * pixels, std::int64_t count, s
     }
     return;
   }
+  const GrayLevelFormula formula(*this);
   for (std::int64_t i = 0; i < count; ++i)
   {
-    levels[i] = this->Discretize(pixels[i]);
+    levels[i] = formula.GetLevel(static_cast<double>(pixels[i]));
   }
 }
 
@@ -463,22 +389,27 @@ void
 GrayLevelDiscretization::FindInvalid(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count,
                                      const std::uint16_t * levels)
 {
-  const bool            isIdentity = m_Parameters.method == MethodEnum::Identity;
-  std::optional<double> smallest;
+  const GrayLevelFormula formula(*this);
+  std::optional<double>  smallest;
   for (std::int64_t i = 0; i < count; ++i)
   {
-    // Intensity 0 is a valid level of Levels, for absent voxels, but level 0 is not one of Identity.
-    if (levels[i] == 0 && (mask == nullptr || mask[i] != 0) && !IsNaN(pixels[i]) && (isIdentity || pixels[i] != 0))
+    const auto x = static_cast<double>(pixels[i]);
+    if (levels[i] == 0 && (mask == nullptr || mask[i] != 0) && formula.IsInvalid(x))
     {
-      const auto x = static_cast<double>(pixels[i]);
       smallest = smallest ? std::min(*smallest, x) : x;
     }
   }
   if (smallest)
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_SmallestInvalid = m_SmallestInvalid ? std::min(*m_SmallestInvalid, *smallest) : *smallest;
+    this->AddInvalidIntensity(*smallest);
   }
+}
+
+void
+GrayLevelDiscretization::AddInvalidIntensity(double intensity)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_SmallestInvalid = m_SmallestInvalid ? std::min(*m_SmallestInvalid, intensity) : intensity;
 }
 
 void
@@ -488,7 +419,7 @@ GrayLevelDiscretization::DiscretizeRow(const void * pixels, const std::uint8_t *
   VisitPixelType(m_PixelType, [&](auto pixel) {
     const auto * const values = static_cast<const decltype(pixel) *>(pixels);
     this->Discretize(values, count, levels);
-    if (m_Parameters.method == MethodEnum::Identity || m_Parameters.method == MethodEnum::Levels)
+    if (GrayLevelFormula(*this).HasInvalidIntensities())
     {
       this->FindInvalid(values, mask, count, levels);
     }
@@ -516,10 +447,9 @@ GrayLevelDiscretization::VerifyIntensities() const
   }
 }
 
-GrayLevelDiscretizationResult
-DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
+std::int64_t
+VerifyGrayLevelJob(const GrayLevelDiscretizationJob & job)
 {
-  const DefaultFloatingPointEnvironment environment;
   VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
   job.parameters.Verify();
   const std::int64_t voxels = GetNumberOfVoxels(job);
@@ -527,15 +457,22 @@ DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
   {
     ThrowError("The array has ", voxels, " voxels, but ", job.pixels == nullptr ? "pixels" : "levels", " is null.");
   }
-  const auto *       pixels = static_cast<const std::uint8_t *>(job.pixels);
-  const std::int64_t pixelSize = GetPixelSize(job.pixelType);
+  return voxels;
+}
+
+GrayLevelDiscretizationResult
+DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  const std::int64_t                    voxels = VerifyGrayLevelJob(job);
+  const auto *                          pixels = static_cast<const std::uint8_t *>(job.pixels);
+  const std::int64_t                    pixelSize = GetPixelSize(job.pixelType);
 
   IntensityRange range;
   if (job.parameters.NeedsWholeInput())
   {
-    const std::uint8_t * const mask =
-      job.parameters.rangeSource == GrayLevelDiscretizationEnums::RangeSource::Mask ? job.mask : nullptr;
-    std::mutex mutex;
+    const std::uint8_t * const mask = GetMaskOfRange(job);
+    std::mutex                 mutex;
     ForEachRangeOfVoxels(voxels, job.execution, [&](std::int64_t begin, std::int64_t end) {
       IntensityRange part;
       part.AddRow(job.pixelType, pixels + begin * pixelSize, mask == nullptr ? nullptr : mask + begin, end - begin);
@@ -551,6 +488,6 @@ DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
     job.execution.ReportProgress(static_cast<std::uint64_t>(end - begin));
   });
   discretization.VerifyIntensities();
-  return { discretization.GetRangeMinimum(), discretization.GetRangeMaximum(), discretization.GetNumberOfGrayLevels() };
+  return MakeGrayLevelResult(discretization);
 }
 } // namespace voxelmaps

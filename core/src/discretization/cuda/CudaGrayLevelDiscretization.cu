@@ -1,0 +1,517 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "voxelmaps/GrayLevelDiscretization.h"
+
+#include "common/ParallelFor.h"
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaLaunch.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaSlabs.h"
+#include "cuda/CudaStaging.h"
+#include "cuda/CudaStream.h"
+#include "discretization/GrayLevelFormula.h"
+#include "discretization/GrayLevelJob.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace voxelmaps
+{
+namespace
+{
+constexpr unsigned int threadsPerBlock = 256;
+// Asking how much memory is free takes longer than computing a small job; the allocation tells if it is not.
+constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
+// Smaller parts take longer to start than to compute.
+constexpr std::int64_t minPartSize = std::int64_t{ 1 } << 16;
+
+// Kernels cannot call the functions of std::numeric_limits.
+template <typename T>
+constexpr T lowestOf = std::numeric_limits<T>::lowest();
+template <typename T>
+constexpr T highestOf = std::numeric_limits<T>::max();
+template <typename T>
+constexpr T quietNaN = std::numeric_limits<T>::quiet_NaN();
+
+/** Keys of numbers have their order: devices have atomic minima of integers only. */
+using Key = unsigned long long;
+// Of a NaN; all bytes are the same, so that cudaMemset can write it.
+constexpr Key noKey = ~Key{ 0 };
+constexpr Key signBit = Key{ 1 } << 63;
+
+/** Key of a number, which must not be NaN. */
+__device__ Key
+KeyOfNumber(double number)
+{
+  const auto bits = static_cast<Key>(__double_as_longlong(number));
+  return (bits & signBit) != 0 ? ~bits : bits | signBit;
+}
+
+double
+NumberOfKey(Key key)
+{
+  const Key bits = (key & signBit) != 0 ? key & ~signBit : ~key;
+  double    number;
+  std::memcpy(&number, &bits, sizeof(number));
+  return number;
+}
+
+/** Lower a key in device memory to the smallest of a warp. All threads of the warp must call this. */
+__device__ void
+LowerKey(Key key, Key * smallest)
+{
+  constexpr unsigned int allThreads = 0xffffffff;
+  for (int distance = 16; distance > 0; distance /= 2)
+  {
+    const Key other = __shfl_xor_sync(allThreads, key, distance);
+    key = other < key ? other : key;
+  }
+  // The key in memory is never raised, so most warps can see that theirs does not matter.
+  if (threadIdx.x % 32 == 0 && key < *static_cast<volatile Key *>(smallest))
+  {
+    atomicMin(smallest, key);
+  }
+}
+
+/** The first index of a thread; it takes one of GridStep() after the other. */
+__device__ std::int64_t
+           FirstIndex()
+{
+  return std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+}
+
+__device__ std::int64_t
+           GridStep()
+{
+  return std::int64_t{ gridDim.x } * blockDim.x;
+}
+
+/** Lower the first key to that of the minimum of all finite intensities inside the mask, and the second one to the
+ * complement of that of the maximum. */
+template <typename TPixel>
+__global__ void
+RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count, Key * keys)
+{
+  TPixel lowest = highestOf<TPixel>;
+  TPixel highest = lowestOf<TPixel>;
+  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
+  {
+    if (mask != nullptr && mask[i] == 0)
+    {
+      continue;
+    }
+    const TPixel value = pixels[i];
+    if constexpr (std::is_floating_point<TPixel>::value)
+    {
+      if (!(value >= lowestOf<TPixel> && value <= highestOf<TPixel>))
+      {
+        continue;
+      }
+    }
+    lowest = value < lowest ? value : lowest;
+    highest = value > highest ? value : highest;
+  }
+  // Adding zero makes a negative zero positive. There was no intensity if the range is still inverted.
+  const bool isEmpty = lowest > highest;
+  LowerKey(isEmpty ? noKey : KeyOfNumber(static_cast<double>(lowest) + 0.0), keys);
+  LowerKey(isEmpty ? noKey : ~KeyOfNumber(static_cast<double>(highest) + 0.0), keys + 1);
+}
+
+/** Compute levels. If the method has invalid intensities, lower the key to that of the smallest one. */
+template <typename TPixel>
+__global__ void
+LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pixels, const std::uint8_t * mask,
+             std::int64_t count, std::uint16_t * levels, Key * smallestInvalid)
+{
+  Key smallest = noKey;
+  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
+  {
+    std::uint16_t level = 0;
+    if (mask == nullptr || mask[i] != 0)
+    {
+      const auto intensity = static_cast<double>(pixels[i]);
+      level = formula.GetLevel(intensity);
+      if (level == 0 && formula.IsInvalid(intensity))
+      {
+        const Key key = KeyOfNumber(intensity);
+        smallest = key < smallest ? key : smallest;
+      }
+    }
+    levels[i] = level;
+  }
+  if (formula.HasInvalidIntensities())
+  {
+    LowerKey(smallest, smallestInvalid);
+  }
+}
+
+template <typename TPixel, typename TIntensity>
+__global__ void
+SelectKernel(const TPixel * pixels, const std::uint16_t * levels, std::int64_t count, TIntensity * intensities)
+{
+  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
+  {
+    // Adding 0 makes negative zero positive.
+    intensities[i] = levels[i] != 0 ? static_cast<TIntensity>(pixels[i]) + TIntensity{ 0 } : quietNaN<TIntensity>;
+  }
+}
+
+/** Edges as an argument of a kernel: a copy could still be reading the vector of a call that has returned. */
+struct EdgesOfLaunch
+{
+  double edges[threadsPerBlock];
+};
+
+__global__ void
+StoreEdgesKernel(const __grid_constant__ EdgesOfLaunch launch, unsigned int count, double * edges)
+{
+  if (threadIdx.x < count)
+  {
+    edges[threadIdx.x] = launch.edges[threadIdx.x];
+  }
+}
+
+void
+StoreEdges(const std::vector<double> & edges, double * onDevice, cudaStream_t stream)
+{
+  for (std::size_t first = 0; first < edges.size(); first += threadsPerBlock)
+  {
+    const auto    count = static_cast<unsigned int>(std::min<std::size_t>(threadsPerBlock, edges.size() - first));
+    EdgesOfLaunch launch{};
+    std::copy_n(edges.data() + first, count, launch.edges);
+    StoreEdgesKernel<<<1, threadsPerBlock, 0, stream>>>(launch, count, onDevice + first);
+    CheckLaunch("starting the kernel that stores edges");
+  }
+}
+
+/** The discretization of a job. Arrays in host memory pass through the device in parts if it cannot hold them. */
+class Discretizer
+{
+public:
+  Discretizer(const GrayLevelDiscretizationJob & job, const CudaOptions & options, std::int64_t voxels,
+              cudaStream_t stream)
+    : m_Job(job)
+    , m_Voxels(voxels)
+    , m_Stream(stream)
+    , m_HasHostInput(options.inputLocation == MemoryLocation::Host)
+    , m_HasHostOutput(options.outputLocation == MemoryLocation::Host)
+    , m_Staging(job.execution)
+  {
+    const std::uint64_t bytes = this->GetBytes(voxels);
+    const std::uint64_t usable = options.memoryBudget == 0 && bytes <= bytesWithoutAsking
+                                   ? bytesWithoutAsking
+                                   : UsableDeviceMemory(options.memoryBudget);
+    const std::int64_t  smallest = std::min(voxels, minPartSize);
+    if (!HalveUntilItFits(voxels, smallest, [&](std::int64_t size) { return this->TryAllocate(size, usable); }))
+    {
+      throw CudaOutOfMemory("The smallest part of the discretization needs " +
+                            std::to_string(this->GetBytes(smallest)) + " bytes of device memory, but " +
+                            std::to_string(usable) +
+                            " can be used. Free memory on the device, or set a larger DeviceMemoryBudget if one is "
+                            "set.");
+    }
+  }
+  Discretizer(const Discretizer &) = delete;
+  Discretizer &
+  operator=(const Discretizer &) = delete;
+  ~Discretizer()
+  {
+    if (m_HasHostInput)
+    {
+      // The caller may free it now. The levels need not be ready.
+      cudaEventSynchronize(m_Copied);
+    }
+  }
+
+  IntensityRange
+  FindRange()
+  {
+    this->ClearKeys();
+    const bool isMasked = GetMaskOfRange(m_Job) != nullptr;
+    this->ForEachPart([&](const auto * pixels, const std::uint8_t * mask, std::int64_t, std::int64_t size) {
+      RangeKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(size), threadsPerBlock),
+                    threadsPerBlock,
+                    0,
+                    m_Stream>>>(pixels, isMasked ? mask : nullptr, size, m_Keys);
+      CheckLaunch("starting the kernel of the range");
+      m_Job.execution.CheckAbort();
+    });
+    Key keys[numberOfKeys];
+    this->GetKeys(keys);
+    IntensityRange range;
+    constexpr auto infinity = std::numeric_limits<double>::infinity();
+    range.AddRange(keys[0] == noKey ? infinity : NumberOfKey(keys[0]),
+                   keys[1] == noKey ? -infinity : NumberOfKey(~keys[1]),
+                   isMasked ? 0 : m_Voxels);
+    return range;
+  }
+
+  void
+  ComputeLevels(GrayLevelDiscretization & discretization)
+  {
+    GrayLevelFormula formula(discretization);
+    if (m_Job.parameters.method == GrayLevelFormula::MethodEnum::Edges)
+    {
+      StoreEdges(m_Job.parameters.binEdges, m_Edges, m_Stream);
+      formula.edges = m_Edges;
+    }
+    if (formula.HasInvalidIntensities())
+    {
+      this->ClearKeys();
+    }
+    this->ForEachPart([&](const auto * pixels, const std::uint8_t * mask, std::int64_t begin, std::int64_t size) {
+      std::uint16_t * const levels = m_HasHostOutput ? m_Levels : m_Job.levels + begin;
+      LevelsKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(size), threadsPerBlock),
+                     threadsPerBlock,
+                     0,
+                     m_Stream>>>(formula, pixels, mask, size, levels, m_Keys);
+      CheckLaunch("starting the kernel of the levels");
+      this->Finish(begin, size);
+    });
+    if (formula.HasInvalidIntensities())
+    {
+      Key keys[numberOfKeys];
+      this->GetKeys(keys);
+      if (keys[0] != noKey)
+      {
+        discretization.AddInvalidIntensity(NumberOfKey(keys[0]));
+      }
+    }
+  }
+
+private:
+  static constexpr std::size_t numberOfKeys = 2;
+
+  static std::uint64_t
+  GetKeyBytes()
+  {
+    return RoundUpToAlignment(numberOfKeys * sizeof(Key));
+  }
+  std::uint64_t
+  GetEdgeBytes() const
+  {
+    const bool hasEdges = m_Job.parameters.method == GrayLevelFormula::MethodEnum::Edges;
+    return hasEdges ? RoundUpToAlignment(m_Job.parameters.binEdges.size() * sizeof(double)) : 0;
+  }
+  std::uint64_t
+  GetPixelBytes(std::int64_t size) const
+  {
+    return m_HasHostInput ? RoundUpToAlignment(static_cast<std::uint64_t>(size * GetPixelSize(m_Job.pixelType))) : 0;
+  }
+  std::uint64_t
+  GetMaskBytes(std::int64_t size) const
+  {
+    return m_HasHostInput && m_Job.mask != nullptr ? RoundUpToAlignment(static_cast<std::uint64_t>(size)) : 0;
+  }
+  std::uint64_t
+  GetLevelBytes(std::int64_t size) const
+  {
+    return m_HasHostOutput ? static_cast<std::uint64_t>(size) * sizeof(std::uint16_t) : 0;
+  }
+  /** Bytes of the buffer for a part. */
+  std::uint64_t
+  GetBytes(std::int64_t size) const
+  {
+    return GetKeyBytes() + this->GetEdgeBytes() + this->GetPixelBytes(size) + this->GetMaskBytes(size) +
+           this->GetLevelBytes(size);
+  }
+
+  /** All in one buffer: each allocation takes time. */
+  bool
+  TryAllocate(std::int64_t partSize, std::uint64_t usable)
+  {
+    const std::uint64_t bytes = this->GetBytes(partSize);
+    if (bytes > usable || !m_Buffer.TryAllocate(bytes, m_Stream))
+    {
+      return false;
+    }
+    m_PartSize = partSize;
+    m_Keys = reinterpret_cast<Key *>(m_Buffer.data());
+    char * const edges = m_Buffer.data() + GetKeyBytes();
+    m_Edges = reinterpret_cast<double *>(edges);
+    m_Pixels = edges + this->GetEdgeBytes();
+    m_Mask = reinterpret_cast<std::uint8_t *>(m_Pixels + this->GetPixelBytes(partSize));
+    m_Levels = reinterpret_cast<std::uint16_t *>(m_Mask + this->GetMaskBytes(partSize));
+    return true;
+  }
+
+  /** Call compute(pixels, mask, begin, size) for each part, with device pointers to its pixels and mask. */
+  template <typename TCompute>
+  void
+  ForEachPart(const TCompute & compute)
+  {
+    for (std::int64_t begin = 0; begin < m_Voxels; begin += m_PartSize)
+    {
+      const std::int64_t size = std::min(m_PartSize, m_Voxels - begin);
+      if (m_HasHostInput)
+      {
+        this->Upload(begin, size);
+      }
+      VisitPixelType(m_Job.pixelType, [&](auto pixel) {
+        using PixelPointer = const decltype(pixel) *;
+        if (m_HasHostInput)
+        {
+          compute(reinterpret_cast<PixelPointer>(m_Pixels), m_Job.mask != nullptr ? m_Mask : nullptr, begin, size);
+        }
+        else
+        {
+          compute(static_cast<PixelPointer>(m_Job.pixels) + begin,
+                  m_Job.mask != nullptr ? m_Job.mask + begin : nullptr,
+                  begin,
+                  size);
+        }
+      });
+    }
+  }
+
+  /** Copy a part of the input to the device, unless it is there. */
+  void
+  Upload(std::int64_t begin, std::int64_t size)
+  {
+    if (m_Uploaded == begin)
+    {
+      return;
+    }
+    m_Uploaded = begin;
+    const std::int64_t pixelSize = GetPixelSize(m_Job.pixelType);
+    m_Staging.ToDevice(m_Pixels,
+                       static_cast<const char *>(m_Job.pixels) + begin * pixelSize,
+                       static_cast<std::size_t>(size * pixelSize),
+                       m_Stream);
+    m_Copied.Record(m_Stream);
+    if (m_Job.mask != nullptr)
+    {
+      m_Staging.ToDevice(m_Mask, m_Job.mask + begin, static_cast<std::size_t>(size), m_Stream);
+      m_Copied.Record(m_Stream);
+    }
+  }
+
+  /** Copy the levels of a part to host memory if they belong there, and report progress. */
+  void
+  Finish(std::int64_t begin, std::int64_t size)
+  {
+    if (!m_HasHostOutput)
+    {
+      m_Job.execution.ReportProgress(static_cast<std::uint64_t>(size));
+      return;
+    }
+    std::size_t arrived = 0;
+    m_Staging.ToHost(
+      m_Job.levels + begin, m_Levels, this->GetLevelBytes(size), m_Stream, [this, &arrived](std::size_t bytes) {
+        m_Job.execution.ReportProgress((arrived + bytes) / sizeof(std::uint16_t) - arrived / sizeof(std::uint16_t));
+        arrived += bytes;
+      });
+  }
+
+  void
+  ClearKeys() const
+  {
+    CheckCuda(cudaMemsetAsync(m_Keys, 0xff, numberOfKeys * sizeof(Key), m_Stream), "clearing device memory");
+  }
+  void
+  GetKeys(Key * keys) const
+  {
+    CheckCuda(cudaMemcpyAsync(keys, m_Keys, numberOfKeys * sizeof(Key), cudaMemcpyDeviceToHost, m_Stream),
+              "copying from the device");
+    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
+  }
+
+  const GrayLevelDiscretizationJob & m_Job;
+  const std::int64_t                 m_Voxels;
+  const cudaStream_t                 m_Stream;
+  const bool                         m_HasHostInput;
+  const bool                         m_HasHostOutput;
+  std::int64_t                       m_PartSize{ 0 };
+  // Where the part begins that is on the device; -1 if there is none.
+  std::int64_t m_Uploaded{ -1 };
+  // Of pixels, mask and levels, those of a part that are in host memory.
+  DeviceBuffer<char> m_Buffer;
+  Key *              m_Keys{ nullptr };
+  double *           m_Edges{ nullptr };
+  char *             m_Pixels{ nullptr };
+  std::uint8_t *     m_Mask{ nullptr };
+  std::uint16_t *    m_Levels{ nullptr };
+  CudaEvent          m_Copied;
+  CudaStaging        m_Staging;
+};
+} // namespace
+
+GrayLevelDiscretizationResult
+DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob & job, const CudaOptions & options)
+{
+  const DefaultFloatingPointEnvironment environment;
+  const CurrentDevice                   device(options.deviceID);
+  const std::int64_t                    voxels = VerifyGrayLevelJob(job);
+  if (voxels == 0)
+  {
+    return MakeGrayLevelResult(GrayLevelDiscretization(job.parameters, job.pixelType, IntensityRange(), 0));
+  }
+  std::optional<CudaStream> ownStream;
+  auto                      stream = static_cast<cudaStream_t>(options.stream);
+  if (!options.UsesStream())
+  {
+    stream = ownStream.emplace();
+  }
+  Discretizer    discretizer(job, options, voxels, stream);
+  IntensityRange range;
+  if (job.parameters.NeedsWholeInput())
+  {
+    range = discretizer.FindRange();
+  }
+  // The device uses no table, so that none need be made for the number of voxels.
+  GrayLevelDiscretization discretization(job.parameters, job.pixelType, range, 0);
+  discretizer.ComputeLevels(discretization);
+  discretization.VerifyIntensities();
+  return MakeGrayLevelResult(discretization);
+}
+
+void
+SelectIntensitiesCuda(PixelType pixelType, const void * pixels, const std::uint16_t * levels, std::int64_t count,
+                      void * intensities, bool intensitiesAreDouble, const CudaOptions & options)
+{
+  VerifyEnumerator("The pixel type", pixelType, PixelType::Double);
+  if (options.inputLocation != MemoryLocation::Device || options.outputLocation != MemoryLocation::Device)
+  {
+    throw EngineError("SelectIntensitiesCuda takes arrays in device memory only, but a location is host memory.");
+  }
+  const CurrentDevice device(options.deviceID);
+  if (count < 1)
+  {
+    return;
+  }
+  const auto         stream = static_cast<cudaStream_t>(options.stream);
+  const unsigned int blocks = BlocksForGridStride(static_cast<std::uint64_t>(count), threadsPerBlock);
+  VisitPixelType(pixelType, [&](auto pixel) {
+    const auto * const values = static_cast<const decltype(pixel) *>(pixels);
+    if (intensitiesAreDouble)
+    {
+      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<double *>(intensities));
+    }
+    else
+    {
+      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<float *>(intensities));
+    }
+    CheckLaunch("starting the kernel that selects intensities");
+  });
+}
+} // namespace voxelmaps

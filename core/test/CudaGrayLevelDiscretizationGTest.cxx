@@ -1,0 +1,635 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTestUtilities.h"
+
+#include "voxelmaps/GrayLevelDiscretization.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// The device against the CPU, which GrayLevelDiscretizationGTest.cxx compares with an oracle.
+namespace
+{
+using voxelmaps::CudaOptions;
+using voxelmaps::GetPixelType;
+using voxelmaps::MemoryLocation;
+using voxelmaps::PixelType;
+using Job = voxelmaps::GrayLevelDiscretizationJob;
+using Result = voxelmaps::GrayLevelDiscretizationResult;
+using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
+using Method = Parameters::MethodEnum;
+using RangeSource = Parameters::RangeSourceEnum;
+using Mask = std::vector<std::uint8_t>;
+using Levels = std::vector<std::uint16_t>;
+
+constexpr std::size_t   guard = 16;
+constexpr std::uint16_t untouched = 0xabcd;
+
+const std::vector<MemoryLocation> bothLocations{ MemoryLocation::Host, MemoryLocation::Device };
+const std::vector<Method> allMethods{ Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples,
+                                      Method::Identity,       Method::Levels,       Method::Edges };
+const std::vector<RangeSource> allSources{ RangeSource::Given, RangeSource::Image, RangeSource::Mask };
+
+void
+CheckCudaCall(cudaError_t result)
+{
+  if (result != cudaSuccess)
+  {
+    throw std::runtime_error(cudaGetErrorString(result));
+  }
+}
+
+/** A stream that does not wait for the default stream. */
+class Stream
+{
+public:
+  Stream() { CheckCudaCall(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking)); }
+  Stream(const Stream &) = delete;
+  Stream &
+  operator=(const Stream &) = delete;
+  ~Stream() { cudaStreamDestroy(m_Stream); }
+  operator cudaStream_t() const { return m_Stream; }
+
+private:
+  cudaStream_t m_Stream{ nullptr };
+};
+
+/** Elements in device memory, copied in a stream without waiting for it. */
+template <typename T>
+class DeviceArray
+{
+public:
+  DeviceArray(const std::vector<T> & values, cudaStream_t stream)
+    : m_Size(values.size())
+    , m_Stream(stream)
+  {
+    CheckCudaCall(cudaMalloc(&m_Data, std::max<std::size_t>(this->GetBytes(), 1)));
+    if (!values.empty())
+    {
+      CheckCudaCall(cudaMemcpyAsync(m_Data, values.data(), this->GetBytes(), cudaMemcpyHostToDevice, stream));
+    }
+  }
+  DeviceArray(const DeviceArray &) = delete;
+  DeviceArray &
+  operator=(const DeviceArray &) = delete;
+  ~DeviceArray() { cudaFree(m_Data); }
+
+  T *
+  data() const
+  {
+    return static_cast<T *>(m_Data);
+  }
+  std::vector<T>
+  Get() const
+  {
+    std::vector<T> values(m_Size);
+    CheckCudaCall(cudaMemcpyAsync(values.data(), m_Data, this->GetBytes(), cudaMemcpyDeviceToHost, m_Stream));
+    CheckCudaCall(cudaStreamSynchronize(m_Stream));
+    return values;
+  }
+
+private:
+  std::size_t
+  GetBytes() const
+  {
+    return m_Size * sizeof(T);
+  }
+
+  const std::size_t  m_Size;
+  const cudaStream_t m_Stream;
+  void *             m_Data{ nullptr };
+};
+
+/** What a discretization gave: an error, or levels and a result. */
+struct Outcome
+{
+  std::string error;
+  Result      result;
+  Levels      levels;
+};
+
+bool
+operator==(const Outcome & a, const Outcome & b)
+{
+  // Also the sign of zero.
+  const auto isSame = [](double x, double y) { return x == y && std::signbit(x) == std::signbit(y); };
+  return a.error == b.error && a.levels == b.levels && isSame(a.result.rangeMinimum, b.result.rangeMinimum) &&
+         isSame(a.result.rangeMaximum, b.result.rangeMaximum) &&
+         a.result.numberOfGrayLevels == b.result.numberOfGrayLevels;
+}
+
+std::ostream &
+operator<<(std::ostream & out, const Outcome & outcome)
+{
+  if (!outcome.error.empty())
+  {
+    return out << "error: " << outcome.error;
+  }
+  out << outcome.result.rangeMinimum << " to " << outcome.result.rangeMaximum << ", "
+      << outcome.result.numberOfGrayLevels << " levels:";
+  for (std::size_t i = 0; i < std::min<std::size_t>(outcome.levels.size(), 100); ++i)
+  {
+    out << ' ' << outcome.levels[i];
+  }
+  return out;
+}
+
+template <typename TRun>
+Outcome
+GetOutcome(const TRun & run)
+{
+  Outcome outcome;
+  try
+  {
+    run(outcome);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    outcome = Outcome();
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+/** Take the guards off. */
+Levels
+CheckGuards(const Levels & buffer)
+{
+  for (std::size_t i = 0; i < guard; ++i)
+  {
+    EXPECT_EQ(untouched, buffer[i]) << "wrote before the levels";
+    EXPECT_EQ(untouched, buffer[buffer.size() - 1 - i]) << "wrote after the levels";
+  }
+  return Levels(buffer.begin() + guard, buffer.end() - guard);
+}
+
+template <typename TPixel>
+Job
+MakeJob(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
+{
+  Job job;
+  job.pixels = pixels.data();
+  job.pixelType = GetPixelType<TPixel>();
+  job.size = { { static_cast<std::int64_t>(pixels.size()), 1, 1 } };
+  job.mask = mask.empty() ? nullptr : mask.data();
+  job.parameters = parameters;
+  return job;
+}
+
+template <typename TPixel>
+Outcome
+RunOnCpu(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
+{
+  return GetOutcome([&](Outcome & outcome) {
+    Job job = MakeJob(pixels, mask, parameters);
+    outcome.levels.resize(pixels.size());
+    job.levels = outcome.levels.data();
+    outcome.result = voxelmaps::DiscretizeGrayLevels(job);
+  });
+}
+
+/** With arrays in host and device memory as the options say, for which a stream is made. */
+template <typename TPixel>
+Outcome
+RunOnDevice(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters,
+            CudaOptions options = {}, const voxelmaps::JobExecution & execution = {})
+{
+  const Stream                    stream;
+  const Levels                    empty(pixels.size() + 2 * guard, untouched);
+  Levels                          onHost = empty;
+  const DeviceArray<TPixel>       pixelsOnDevice(pixels, stream);
+  const DeviceArray<std::uint8_t> maskOnDevice(mask, stream);
+  const DeviceArray               levelsOnDevice(empty, stream);
+  options.stream = static_cast<cudaStream_t>(stream);
+  const bool hasDeviceOutput = options.outputLocation == MemoryLocation::Device;
+  return GetOutcome([&](Outcome & outcome) {
+    Job job = MakeJob(pixels, mask, parameters);
+    if (options.inputLocation == MemoryLocation::Device)
+    {
+      job.pixels = pixelsOnDevice.data();
+      job.mask = mask.empty() ? nullptr : maskOnDevice.data();
+    }
+    job.levels = (hasDeviceOutput ? levelsOnDevice.data() : onHost.data()) + guard;
+    job.execution = execution;
+    outcome.result = voxelmaps::DiscretizeGrayLevelsCuda(job, options);
+    outcome.levels = CheckGuards(hasDeviceOutput ? levelsOnDevice.Get() : onHost);
+  });
+}
+
+template <typename TPixel>
+void
+Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
+{
+  const Outcome expected = RunOnCpu(pixels, mask, parameters);
+  for (const MemoryLocation input : bothLocations)
+  {
+    for (const MemoryLocation output : bothLocations)
+    {
+      std::ostringstream text;
+      text << parameters.method << ", range source " << parameters.rangeSource << ", " << GetPixelType<TPixel>()
+           << (mask.empty() ? "" : ", mask") << ", " << pixels.size() << " pixels, from "
+           << (input == MemoryLocation::Device ? "device" : "host") << " to "
+           << (output == MemoryLocation::Device ? "device" : "host");
+      SCOPED_TRACE(text.str());
+      CudaOptions options;
+      options.inputLocation = input;
+      options.outputLocation = output;
+      EXPECT_EQ(expected, RunOnDevice(pixels, mask, parameters, options));
+    }
+  }
+}
+
+enum class Kind
+{
+  /** Valid for Identity and Levels. */
+  SmallNumbers,
+  /** Negative numbers and fractions; of real types, some NaN, infinities, zeros of both signs, and denormals. */
+  Mixed,
+  /** All bits are random. */
+  AllBits
+};
+
+template <typename TPixel>
+std::vector<TPixel>
+DrawPixels(Kind kind, std::size_t count, std::mt19937 & random)
+{
+  using Limits = std::numeric_limits<TPixel>;
+  std::vector<TPixel> pixels(count);
+  for (TPixel & pixel : pixels)
+  {
+    const int value = static_cast<int>(random() % 100);
+    pixel = static_cast<TPixel>(value);
+    if (kind == Kind::AllBits)
+    {
+      const std::uint64_t bits = std::uint64_t{ random() } << 32 | random();
+      std::memcpy(&pixel, &bits, sizeof(pixel));
+    }
+    else if (kind == Kind::Mixed && std::is_floating_point<TPixel>::value)
+    {
+      const TPixel special[] = { Limits::quiet_NaN(),       Limits::infinity(),     -Limits::infinity(),
+                                 static_cast<TPixel>(-0.0), static_cast<TPixel>(0), Limits::denorm_min() };
+      pixel = random() % 8 == 0 ? special[random() % 6] : static_cast<TPixel>(value * 0.37 - 11.0);
+    }
+    else if (kind == Kind::Mixed)
+    {
+      pixel = static_cast<TPixel>(Limits::is_signed ? value - 40 : value + 3);
+    }
+  }
+  return pixels;
+}
+
+/** All methods, range sources and masks. */
+template <typename TPixel>
+void
+CheckPixels(const std::vector<TPixel> & pixels, Parameters parameters, std::mt19937 & random)
+{
+  Mask mask(pixels.size());
+  for (std::uint8_t & inside : mask)
+  {
+    inside = static_cast<std::uint8_t>(random() % 3 * 100); // 0, 100, 200
+  }
+  for (const Method method : allMethods)
+  {
+    parameters.method = method;
+    for (const RangeSource source : allSources)
+    {
+      parameters.rangeSource = source;
+      Check(pixels, mask, parameters);
+      Check(pixels, {}, parameters);
+      if (!parameters.UsesRange())
+      {
+        break;
+      }
+    }
+    Check(pixels, Mask(pixels.size(), 0), parameters);
+  }
+}
+
+template <typename TPixel>
+void
+CheckType()
+{
+  using Limits = std::numeric_limits<TPixel>;
+  std::mt19937 random(static_cast<unsigned int>(GetPixelType<TPixel>()));
+  Parameters   parameters;
+  parameters.binEdges = { -30.0, -7.25, 0.0, 4.0, 4.5, 50.0, 1e6, 1e18 };
+  parameters.rangeMinimum = 2.0;
+  parameters.rangeMaximum = 51.0;
+  for (const Kind kind : { Kind::SmallNumbers, Kind::Mixed, Kind::AllBits })
+  {
+    for (const std::size_t count : { 1, 33, 5003 })
+    {
+      const std::vector<TPixel> pixels = DrawPixels<TPixel>(kind, count, random);
+      parameters.numberOfGrayLevels = kind == Kind::SmallNumbers ? 100 : kind == Kind::Mixed ? 7 : 65535;
+      // The narrow bins are too many for wide types, which is an error on both.
+      parameters.binWidth = kind == Kind::AllBits ? 25.0 : 0.7;
+      CheckPixels(pixels, parameters, random);
+    }
+  }
+  parameters.binWidth = static_cast<double>(Limits::max()) / 1000.0 - static_cast<double>(Limits::lowest()) / 1000.0;
+  CheckPixels(DrawPixels<TPixel>(Kind::AllBits, 3001, random), parameters, random);
+  const std::vector<TPixel> ends{
+    Limits::lowest(), 0, 1, 2, 100, Limits::max(), static_cast<TPixel>(Limits::max() / 2)
+  };
+  CheckPixels(ends, parameters, random);
+}
+
+class CudaGrayLevelDiscretization : public VoxelMapsTest::CudaTest
+{};
+} // namespace
+
+TEST_F(CudaGrayLevelDiscretization, AllTypesMethodsRangesAndMasks)
+{
+  CheckType<std::int8_t>();
+  CheckType<std::uint8_t>();
+  CheckType<std::int16_t>();
+  CheckType<std::uint16_t>();
+  CheckType<std::int32_t>();
+  CheckType<std::uint32_t>();
+  CheckType<std::int64_t>();
+  CheckType<std::uint64_t>();
+  CheckType<float>();
+  CheckType<double>();
+}
+
+TEST_F(CudaGrayLevelDiscretization, IntegersThatDoubleCannotHold)
+{
+  constexpr std::int64_t     exact = std::int64_t{ 1 } << 53;
+  std::mt19937               random(1);
+  std::vector<std::int64_t>  pixels;
+  std::vector<std::uint64_t> unsignedPixels;
+  constexpr std::uint64_t    high = std::uint64_t{ 1 } << 63;
+  for (int i = 0; i < 64; ++i)
+  {
+    pixels.push_back(exact + i);
+    unsignedPixels.push_back(high + static_cast<std::uint64_t>(i) * 511);
+  }
+  Parameters parameters;
+  parameters.numberOfGrayLevels = 1000;
+  parameters.binWidth = 1.0;
+  for (int i = 0; i < 40; ++i)
+  {
+    parameters.binEdges.push_back(static_cast<double>(exact + 2 * i));
+  }
+  parameters.rangeMinimum = static_cast<double>(exact);
+  parameters.rangeMaximum = static_cast<double>(exact + 62);
+  CheckPixels(pixels, parameters, random);
+  for (std::int64_t & pixel : pixels)
+  {
+    pixel = -pixel;
+  }
+  CheckPixels(pixels, parameters, random);
+  CheckPixels(unsignedPixels, parameters, random);
+}
+
+TEST_F(CudaGrayLevelDiscretization, SpecialValues)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double denormal = std::numeric_limits<double>::denorm_min();
+  constexpr double largest = std::numeric_limits<double>::max();
+  std::mt19937     random(2);
+  Parameters       parameters;
+  parameters.binEdges = { -1.0, 0.0, denormal, 4.0 };
+  parameters.numberOfGrayLevels = 4;
+  CheckPixels<double>({ quietNaN, -infinity, -0.0, 0.0, denormal, 1.0, 4.0, infinity }, parameters, random);
+  CheckPixels<double>({ 0.0, denormal, 2 * denormal, 3 * denormal, 4 * denormal }, parameters, random);
+  CheckPixels<double>({ -largest, 0.0, largest }, parameters, random);
+  CheckPixels<double>({ -0.0, -0.0 }, parameters, random);
+  CheckPixels<double>({ quietNaN, infinity }, parameters, random);
+  CheckPixels<double>({ -3.7, quietNaN, -3.7 }, parameters, random);
+  CheckPixels<float>({ -0.0f, std::numeric_limits<float>::denorm_min(), 3.0f }, parameters, random);
+  parameters.binWidth = largest / 3.0;
+  CheckPixels<double>({ -largest, 0.0, largest }, parameters, random);
+}
+
+TEST_F(CudaGrayLevelDiscretization, ManyEdges)
+{
+  std::mt19937 random(3);
+  Parameters   parameters;
+  parameters.method = Method::Edges;
+  for (const int count : { 1, 255, 256, 257, 65535 })
+  {
+    parameters.binEdges.clear();
+    for (int i = 0; i < count; ++i)
+    {
+      parameters.binEdges.push_back(i * 0.5 - 20.0);
+    }
+    Check(DrawPixels<float>(Kind::Mixed, 1000, random), {}, parameters);
+    Check(DrawPixels<std::uint16_t>(Kind::AllBits, 1000, random), {}, parameters);
+  }
+}
+
+TEST_F(CudaGrayLevelDiscretization, LargeArraysInParts)
+{
+  std::mt19937             random(4);
+  const std::vector<float> pixels = DrawPixels<float>(Kind::Mixed, 3000001, random);
+  Mask                     mask(pixels.size());
+  for (std::uint8_t & inside : mask)
+  {
+    inside = static_cast<std::uint8_t>(random() % 2);
+  }
+  for (const Method method : { Method::FixedBinNumber, Method::Identity })
+  {
+    Parameters parameters;
+    parameters.method = method;
+    const Outcome expected = RunOnCpu(pixels, mask, parameters);
+    for (const std::uint64_t budget : { 0, 1 << 20, 7000000 })
+    {
+      for (const MemoryLocation input : bothLocations)
+      {
+        for (const MemoryLocation output : bothLocations)
+        {
+          SCOPED_TRACE(budget);
+          CudaOptions options;
+          options.memoryBudget = budget;
+          options.inputLocation = input;
+          options.outputLocation = output;
+          std::uint64_t           voxels = 0;
+          voxelmaps::JobExecution execution;
+          execution.reportProgress = [&voxels](std::uint64_t count) { voxels += count; };
+          EXPECT_EQ(expected, RunOnDevice(pixels, mask, parameters, options, execution));
+          EXPECT_EQ(pixels.size(), voxels);
+        }
+      }
+    }
+  }
+  CudaOptions options;
+  options.memoryBudget = 1000;
+  EXPECT_NE(std::string::npos,
+            RunOnDevice(pixels, mask, Parameters(), options).error.find("The smallest part of the discretization"));
+}
+
+TEST_F(CudaGrayLevelDiscretization, CanBeAborted)
+{
+  struct Aborted
+  {};
+  voxelmaps::JobExecution execution;
+  execution.reportProgress = [](std::uint64_t) { throw Aborted(); };
+  const std::vector<std::int16_t> pixels(100000, 7);
+  EXPECT_THROW(RunOnDevice(pixels, {}, Parameters(), {}, execution), Aborted);
+  Check(pixels, {}, Parameters());
+}
+
+TEST_F(CudaGrayLevelDiscretization, NoVoxels)
+{
+  for (const Method method : allMethods)
+  {
+    Parameters parameters;
+    parameters.method = method;
+    parameters.binEdges = { 1.0 };
+    Check<float>({}, {}, parameters);
+    Job job;
+    job.parameters = parameters;
+    job.size = { { 5, 0, 3 } };
+    EXPECT_EQ(voxelmaps::DiscretizeGrayLevels(job).numberOfGrayLevels,
+              voxelmaps::DiscretizeGrayLevelsCuda(job, {}).numberOfGrayLevels);
+  }
+}
+
+TEST_F(CudaGrayLevelDiscretization, ErrorsAreThoseOfTheCpu)
+{
+  const std::vector<float> pixels{ 1.0f, 2.0f };
+  Levels                   levels(2);
+  const auto               check = [&](const std::string & start, const auto & change) {
+    Job job = MakeJob(pixels, {}, Parameters());
+    job.levels = levels.data();
+    change(job);
+    const Outcome expected = GetOutcome([&](Outcome &) { voxelmaps::DiscretizeGrayLevels(job); });
+    EXPECT_EQ(0u, expected.error.find(start)) << expected;
+    EXPECT_EQ(expected, GetOutcome([&](Outcome &) { voxelmaps::DiscretizeGrayLevelsCuda(job, {}); }));
+  };
+  check("The array has 2 voxels, but pixels is null.", [](Job & job) { job.pixels = nullptr; });
+  check("The array has 2 voxels, but levels is null.", [](Job & job) { job.levels = nullptr; });
+  check("The pixel type is 10", [](Job & job) { job.pixelType = static_cast<PixelType>(10); });
+  check("The size of the array is 2 x -1 x 1", [](Job & job) { job.size[1] = -1; });
+  check("NumberOfGrayLevels is 0", [](Job & job) { job.parameters.numberOfGrayLevels = 0; });
+  check("There are 0 BinEdges", [](Job & job) { job.parameters.method = Method::Edges; });
+  check("BinWidth 1e-06 over the range 1 to 2 makes", [](Job & job) {
+    job.parameters.method = Method::FixedBinSize;
+    job.parameters.binWidth = 1e-6;
+  });
+  check("Intensity 2 is not a valid gray level: Levels", [](Job & job) {
+    job.parameters.method = Method::Levels;
+    job.parameters.numberOfGrayLevels = 1;
+  });
+
+  CudaOptions options;
+  options.deviceID = 1000;
+  EXPECT_FALSE(RunOnDevice(pixels, {}, Parameters(), options).error.empty());
+}
+
+namespace
+{
+template <typename TIntensity, typename TPixel>
+void
+CheckSelection(const std::vector<TPixel> & pixels)
+{
+  SCOPED_TRACE(GetPixelType<TPixel>());
+  constexpr bool isDouble = std::is_same<TIntensity, double>::value;
+  const Stream   stream;
+  CudaOptions    options;
+  options.inputLocation = MemoryLocation::Device;
+  options.outputLocation = MemoryLocation::Device;
+  options.stream = static_cast<cudaStream_t>(stream);
+
+  // One after the other in the stream: the levels are not waited for.
+  const DeviceArray<TPixel>     pixelsOnDevice(pixels, stream);
+  const DeviceArray             levelsOnDevice(Levels(pixels.size()), stream);
+  const DeviceArray<TIntensity> intensitiesOnDevice(std::vector<TIntensity>(pixels.size() + 1, 5), stream);
+  Job                           job = MakeJob(pixels, {}, Parameters());
+  job.pixels = pixelsOnDevice.data();
+  job.levels = levelsOnDevice.data();
+  // Levels 0 to 3.
+  job.parameters.method = Method::Edges;
+  job.parameters.binEdges = { -8.0, 20.0, 30.0 };
+  voxelmaps::DiscretizeGrayLevelsCuda(job, options);
+  voxelmaps::SelectIntensitiesCuda(
+    job.pixelType, job.pixels, job.levels, job.size[0], intensitiesOnDevice.data(), isDouble, options);
+
+  const Levels            levels = levelsOnDevice.Get();
+  std::vector<TIntensity> expected(pixels.size() + 1, 5);
+  voxelmaps::SelectIntensities(job.pixelType, pixels.data(), levels.data(), job.size[0], expected.data(), isDouble, {});
+  const std::vector<TIntensity> intensities = intensitiesOnDevice.Get();
+  EXPECT_EQ(0, std::memcmp(expected.data(), intensities.data(), expected.size() * sizeof(TIntensity)));
+}
+
+template <typename TPixel>
+void
+CheckSelections()
+{
+  std::mt19937 random(5);
+  for (const Kind kind : { Kind::Mixed, Kind::AllBits })
+  {
+    const std::vector<TPixel> pixels = DrawPixels<TPixel>(kind, 3001, random);
+    CheckSelection<float>(pixels);
+    CheckSelection<double>(pixels);
+  }
+}
+
+class CudaSelectIntensities : public VoxelMapsTest::CudaTest
+{};
+} // namespace
+
+TEST_F(CudaSelectIntensities, AllTypes)
+{
+  CheckSelections<std::int8_t>();
+  CheckSelections<std::uint8_t>();
+  CheckSelections<std::int16_t>();
+  CheckSelections<std::uint16_t>();
+  CheckSelections<std::int32_t>();
+  CheckSelections<std::uint32_t>();
+  CheckSelections<std::int64_t>();
+  CheckSelections<std::uint64_t>();
+  CheckSelections<float>();
+  CheckSelections<double>();
+}
+
+TEST_F(CudaSelectIntensities, Errors)
+{
+  const float         pixel = 1.0f;
+  const std::uint16_t level = 1;
+  float               intensity = 0.0f;
+  const auto          select = [&](const CudaOptions & options, PixelType pixelType) {
+    return GetOutcome([&](Outcome &) {
+             voxelmaps::SelectIntensitiesCuda(pixelType, &pixel, &level, 1, &intensity, false, options);
+           })
+      .error;
+  };
+  CudaOptions options;
+  EXPECT_EQ("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).",
+            select(options, static_cast<PixelType>(10)));
+  const std::string message =
+    "SelectIntensitiesCuda takes arrays in device memory only, but a location is host memory.";
+  EXPECT_EQ(message, select(options, PixelType::Float));
+  options.inputLocation = MemoryLocation::Device;
+  EXPECT_EQ(message, select(options, PixelType::Float));
+}
