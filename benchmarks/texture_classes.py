@@ -95,7 +95,7 @@ def shortest(compute, clock, seconds):
 
 def measure_this(image, mask, features, settings, clock):
     import itk
-    from itk import voxelmaps
+    import voxelmaps
 
     def execute(image, mask):
         image, mask = itk.image_from_array(image), itk.image_from_array(mask)

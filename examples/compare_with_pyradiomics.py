@@ -39,7 +39,7 @@ import matplotlib
 import numpy as np
 import radiomics
 import SimpleITK as sitk
-from itk import voxelmaps
+import voxelmaps
 from radiomics.featureextractor import RadiomicsFeatureExtractor
 
 matplotlib.use("Agg")

@@ -29,7 +29,7 @@ import time
 
 import itk
 import numpy as np
-from itk import voxelmaps
+import voxelmaps
 
 
 class Edit(argparse.Action):

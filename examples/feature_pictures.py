@@ -27,7 +27,7 @@ import pathlib
 import itk
 import matplotlib
 import numpy as np
-from itk import voxelmaps
+import voxelmaps
 from PIL import Image
 
 matplotlib.use("Agg")

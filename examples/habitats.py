@@ -36,11 +36,11 @@ import sys
 import itk
 import matplotlib
 import numpy as np
-from itk.voxelmaps import program, radiomics
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
+from voxelmaps import program, radiomics
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

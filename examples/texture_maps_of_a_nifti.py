@@ -27,7 +27,7 @@ import pathlib
 import itk
 import matplotlib
 import numpy as np
-from itk import voxelmaps
+import voxelmaps
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

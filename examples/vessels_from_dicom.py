@@ -27,7 +27,7 @@ import os
 import pathlib
 
 import itk
-from itk import voxelmaps
+import voxelmaps
 
 # Without a display, VTK renders through EGL.
 if "DISPLAY" not in os.environ:

@@ -50,8 +50,8 @@ if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev
     libraries+=("itk/_${module}Python.abi3.so")
   done
   (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support itk/voxelmaps "${libraries[@]}" \
-    itkConfig.py itk_core.libs itk_voxelmaps.libs) | tar -C "${bundle}/python" -x
-  cp "${root}"/wrapping/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
+    itkConfig.py voxelmaps itk_core.libs itk_voxelmaps.libs) | tar -C "${bundle}/python" -x
+  cp "${root}"/python/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
 else
   echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"
 fi

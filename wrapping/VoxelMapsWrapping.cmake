@@ -9,7 +9,7 @@
 # of its own in Python: for a base class that no other wrapped class has. 2_SUPERCLASSES also wraps the base class of that one.
 #
 # SWIG cannot pass a std::vector of enumerators, indices or offsets. <kind>:<name> adds methods that pass plain numbers
-# instead, from which voxelmaps/_filters.py makes Set<name>() and Get<name>():
+# instead, from which python/voxelmaps/_filters.py makes Set<name>() and Get<name>():
 #
 #   enumerators:Features   _SetFeaturesAsNumbers(), _GetFeaturesAsNumbers()   for a std::vector of enumerators
 #   vectors:Offsets        _SetOffsetsAsNumbers(), _GetOffsetsAsNumbers()     for a std::vector of Index or Offset
@@ -84,7 +84,7 @@ set(
 )
 
 # ITK's wrapping of Update() and UpdateLargestPossibleRegion() holds Python's interpreter lock while a filter runs. These do
-# not; voxelmaps/_filters.py puts them in place of ITK's. SWIG would not wrap a virtual method again under its own name.
+# not; python/voxelmaps/_filters.py puts them in place of ITK's. SWIG would not wrap a virtual method again under its own name.
 set(
   VoxelMaps_SWIG_update
   "

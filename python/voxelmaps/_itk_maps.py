@@ -15,52 +15,10 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps by name, labels from seeds that are edited, and DICOM series.
+"""Run length feature maps by name, with the filter of ITK, and feature map images as dicts and DataArrays."""
 
-feature_maps         compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
-crop_slices          part of the input that feature_maps(..., crop="mask") returns
-feature_names        names of the components of a feature map image
-feature_dict         split a feature map image into a dict that maps feature names to images
-feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
-SeedSession          labels of voxels from seeds that a user adds and deletes
-Segmentation         labels, strength and margin, as itk.relative_fuzzy_connectedness_image_filter returns them if asked
-LabelAffinity        means and variances of the affinity of one label
-read_dicom_series    read a DICOM series, and refuse what is not one even volume
-list_dicom_series    list the DICOM series in a folder
-radiomics            PyRadiomics' voxel-based extraction
-
-The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
-"""
-
-import itk
-import itkConfig
-
-if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
-    # Objects of another version have another layout in memory.
-    raise ImportError(
-        f"itk-voxelmaps needs itk 5.4, but this is itk {itkConfig.ITK_GLOBAL_VERSION_STRING}; "
-        "install it with: pip install 'itk>=5.4,<5.5'"
-    )
-
-from . import _filters, _images, radiomics  # noqa: E402
-from ._dicom import DicomSeries, list_dicom_series, read_dicom_series  # noqa: E402
-from ._filters import LabelAffinity, Segmentation  # noqa: E402
-from ._seed_session import SeedSession  # noqa: E402
-
-__all__ = [
-    "DicomSeries",
-    "LabelAffinity",
-    "SeedSession",
-    "Segmentation",
-    "crop_slices",
-    "feature_dict",
-    "feature_maps",
-    "feature_names",
-    "feature_xarray",
-    "list_dicom_series",
-    "radiomics",
-    "read_dicom_series",
-]
+from . import _filters, _images
+from ._itk import itk
 
 
 def _as_filter_keywords(kwargs, skip_single_voxel_directions):

@@ -20,7 +20,7 @@
 import itk
 import numpy as np
 import pytest
-from itk import voxelmaps
+import voxelmaps
 
 AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
 

@@ -19,8 +19,9 @@
 
 import copyreg
 
-import itk
 import numpy as np
+
+from ._itk import itk
 
 
 def is_xarray(value):

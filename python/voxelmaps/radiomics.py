@@ -30,10 +30,9 @@ import logging
 import platform
 from typing import Any, Dict
 
-import itk
 import numpy as np
 
-from . import _images, _radiomics_files, _radiomics_images, _radiomics_parameters
+from . import _radiomics_files, _radiomics_images, _radiomics_parameters
 
 __all__ = ["execute", "read_image"]
 
@@ -151,6 +150,9 @@ def filter_of_class(image, roi, name, features, settings, precision):
 
     image, roi    Volumes, cropped as PyRadiomics does.
     """
+    from . import _images
+    from ._itk import itk
+
     feature_class = _radiomics_parameters.CLASSES[name]
     inside = roi.array
     used = image.array[inside] if settings["maskedKernel"] else image.array.ravel()
@@ -188,6 +190,8 @@ def filter_of_class(image, roi, name, features, settings, precision):
 
 def maps_of_class(image, roi, name, features, settings, precision):
     """Yield the features of one class and their maps, as volumes."""
+    from ._itk import itk
+
     filter = filter_of_class(image, roi, name, features, settings, precision)
     filter.Update()
     maps = itk.array_view_from_image(filter.GetOutput())
@@ -201,6 +205,8 @@ def check_precision(precision):
 
 
 def _general_diagnostics(parameters):
+    from ._itk import itk
+
     return {
         "diagnostics_Versions_VoxelMaps": importlib.metadata.version("itk-voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,

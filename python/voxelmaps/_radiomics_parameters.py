@@ -28,7 +28,6 @@ import pathlib
 import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-import itk
 import numpy as np
 
 _logger = logging.getLogger(__name__)
@@ -240,6 +239,20 @@ def class_settings(given):
 # --- Feature classes ---------------------------------------------------------------------------------------------------
 
 
+def _numbers_of_features(enumerations):
+    """Dict of the numbers of the features of a class by PyRadiomics' name.
+
+    enumerations    Name of the class with the enumerations, such as CooccurrenceFeatureMapEnums.
+    """
+    from ._itk import itk
+
+    enums = getattr(itk, enumerations)
+    # Run length features have the same names here and there.
+    name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
+    numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
+    return {name_of(number): number for number in numbers}
+
+
 class FeatureClass(NamedTuple):
     # Class of the filter, and of its enumerations.
     filter: str
@@ -251,11 +264,7 @@ class FeatureClass(NamedTuple):
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
-        enums = getattr(itk, self.enumerations)
-        # Run length features have the same names here and there.
-        name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
-        numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
-        return {name_of(number): number for number in numbers}
+        return _numbers_of_features(self.enumerations)
 
     def all_features(self):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""

@@ -31,7 +31,6 @@ import platform
 import time
 from typing import Any, Dict, List, NamedTuple
 
-import itk
 import numpy as np
 
 from . import _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
@@ -125,6 +124,8 @@ def _describe_input(path, volume):
 
 def _software():
     """Versions on which values can depend."""
+    from ._itk import itk
+
     versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "ITK": itk.Version.GetITKVersion()}
     versions["NumPy"] = np.__version__
     try:
@@ -135,6 +136,8 @@ def _software():
 
 
 def _device(filter):
+    from ._itk import itk
+
     if filter.GetNameOfClass().startswith("Cuda"):
         return itk.CudaDevices.GetName(filter.GetDeviceID())
     model = platform.processor()

@@ -20,8 +20,8 @@
 import itk
 import numpy as np
 import pytest
-from itk import voxelmaps
-from itk.voxelmaps import _filters
+import voxelmaps
+from voxelmaps import _filters
 
 PIXELS = [np.uint8, np.uint16, np.int16, np.float32]
 

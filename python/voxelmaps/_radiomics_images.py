@@ -23,12 +23,12 @@ import hashlib
 import logging
 import math
 import os
+import sys
 from typing import Any, NamedTuple, Tuple
 
-import itk
 import numpy as np
 
-from . import _dicom, _file_checks, _images
+from . import _dicom, _file_checks
 
 _logger = logging.getLogger(__name__)
 
@@ -51,25 +51,26 @@ class Volume(NamedTuple):
     def with_array(self, array):
         return self._replace(array=array)
 
-    def _grid(self):
-        """An image of one voxel with this geometry: ITK transforms indices to points."""
+    def _matrix(self):
+        """What maps differences of indices to differences of points."""
         dimension = len(self.spacing)
-        image = itk.Image[itk.UC, dimension].New()
-        image.SetSpacing(self.spacing)
-        image.SetOrigin(self.origin)
-        image.SetDirection(itk.matrix_from_array(np.reshape(self.direction, (dimension, dimension))))
-        return image
+        return np.reshape(self.direction, (dimension, dimension)) * np.asarray(self.spacing)
 
     def point(self, index):
-        """The point of an index in the order x, y, z; it may be between voxels."""
-        continuous = itk.ContinuousIndex[itk.D, len(self.spacing)]()
-        for axis, i in enumerate(index):
-            continuous[axis] = float(i)
-        return tuple(self._grid().TransformContinuousIndexToPhysicalPoint(continuous))
+        """The point of an index in the order x, y, z; it may be between voxels. The same as ITK's, to the last bit."""
+        index = [float(i) for i in index]
+        result = []
+        for row, origin in zip(self._matrix().tolist(), self.origin):
+            # Not sum(), which rounds once from Python 3.12 on.
+            total = 0.0
+            for factor, i in zip(row, index):
+                total += factor * i
+            result.append(total + origin)
+        return tuple(result)
 
     def index(self, point):
         """The continuous index of a point, in the order x, y, z."""
-        return tuple(self._grid().TransformPhysicalPointToContinuousIndex([float(p) for p in point]))
+        return tuple(np.linalg.solve(self._matrix(), np.subtract(point, self.origin)).tolist())
 
     def cropped(self, lower, upper, margin):
         """The part from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
@@ -112,7 +113,15 @@ def to_simpleitk(volume):
     return image
 
 
+def _is_itk(value):
+    # There are no images of ITK before ITK is imported.
+    itk = sys.modules.get("itk")
+    return itk is not None and isinstance(value, (itk.DataObject, itk.ProcessObject))
+
+
 def _from_itk(image):
+    from ._itk import itk
+
     image = itk.output(image)
     image.Update()
     region = image.GetBufferedRegion()
@@ -125,6 +134,9 @@ def _from_itk(image):
 
 
 def to_itk(volume):
+    from . import _images
+    from ._itk import itk
+
     image = _images.image_of(volume.array)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
@@ -160,7 +172,7 @@ def load(value, what):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):
         volume, convert = from_simpleitk(value), to_simpleitk
-    elif isinstance(value, (itk.DataObject, itk.ProcessObject)):
+    elif _is_itk(value):
         volume, convert = _from_itk(value), convert or to_itk
     else:
         raise TypeError(
@@ -399,6 +411,9 @@ def _number_of_components(inside):
         components.FullyConnectedOn()
         components.Execute(GetImageFromArray(inside.astype(np.uint8)))
         return components.GetObjectCount()
+    from . import _images
+    from ._itk import itk
+
     if not hasattr(itk, "ConnectedComponentImageFilter"):
         raise ImportError(
             "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"

@@ -24,7 +24,7 @@ import itk
 import numpy as np
 import pytest
 import xarray
-from itk import voxelmaps
+import voxelmaps
 
 AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
 

@@ -25,7 +25,7 @@ import warnings
 import itk
 import numpy as np
 import pytest
-from itk import voxelmaps
+import voxelmaps
 
 EXPLICIT, IMPLICIT, BIG_ENDIAN = "1.2.840.10008.1.2.1", "1.2.840.10008.1.2", "1.2.840.10008.1.2.2"
 MR, SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.4", "1.2.840.10008.5.1.4.1.1.7"

@@ -32,12 +32,13 @@ import time
 import itk
 import numpy as np
 import pytest
-from itk.voxelmaps import _program_tables as tables
-from itk.voxelmaps import _program_worker, program, radiomics
+import voxelmaps
+from voxelmaps import _program_tables as tables
+from voxelmaps import _program_worker, _radiomics_files, program, radiomics
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 
-COMMAND = [sys.executable, "-m", "itk.voxelmaps"]
+COMMAND = [sys.executable, "-m", "voxelmaps"]
 
 
 def write_case(folder, seed=0, shape=(12, 14, 16), name=""):
@@ -225,8 +226,6 @@ def test_progress_bar_on_a_terminal_only(run, tmp_path):
 
 def test_dicom_series(ct_series, run, tmp_path):
     folder, _ = ct_series
-    from itk import voxelmaps
-
     image = voxelmaps.read_dicom_series(str(folder))
     mask = np.zeros(itk.array_view_from_image(image).shape, np.uint8)
     mask[40:44, 90:110, 90:110] = 1
@@ -300,7 +299,9 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     summary = (data / "table-summary.csv").read_text()
     code, output, _ = run("--jobs", data / "table.csv", *ONE_FEATURE)
     assert code == 1 and all("1 maps (1 of them kept)" in line for line in output)
-    assert (data / "table-summary.csv").read_text() == summary
+    # The signal that ends a reader is not always the same.
+    again = (data / "table-summary.csv").read_text()
+    assert re.sub(r"by SIG\w+", "by a signal", again) == re.sub(r"by SIG\w+", "by a signal", summary)
 
 
 TABLES = {
@@ -482,8 +483,6 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
 
 def test_folders_that_another_run_uses(run, tmp_path):
     write_case(tmp_path)
-    from itk.voxelmaps import _radiomics_files
-
     with _radiomics_files.output_folder(tmp_path / "maps") as folder:
         code, _, errors = run(*CASE, *ONE_FEATURE)
         assert code == 1 and errors == ["TextureFeatureMaps: image.nii.gz: the folder maps is in use by another run"]

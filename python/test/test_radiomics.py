@@ -27,9 +27,9 @@ import warnings
 import itk
 import numpy as np
 import pytest
-from itk.voxelmaps import _radiomics_images as images
-from itk.voxelmaps import _radiomics_parameters as parameters
-from itk.voxelmaps import radiomics
+from voxelmaps import _itk, radiomics
+from voxelmaps import _radiomics_images as images
+from voxelmaps import _radiomics_parameters as parameters
 
 CLASSES = [name for name, row in parameters.CLASSES.items() if hasattr(itk, row.filter)]
 
@@ -543,7 +543,7 @@ def test_diagnostics_need_more_than_the_core_of_itk(monkeypatch):
                 raise AttributeError(name)
             return getattr(itk, name)
 
-    monkeypatch.setattr(images, "itk", Core())
+    monkeypatch.setattr(_itk, "itk", Core())
     with pytest.raises(ImportError, match="setting additionalInfo .* needs itk-segmentation: pip install itk"):
         radiomics.execute(*scene(), featureClass="glrlm")
     radiomics.execute(*scene(), featureClass="glrlm", additionalInfo=False)
@@ -737,7 +737,7 @@ def test_settings_have_an_effect_together(name):
 def test_voxel_batch_is_one_log_line(caplog):
     caplog.set_level(logging.INFO)
     batched = run(voxelBatch=5)
-    lines = [record for record in caplog.records if record.name.startswith("itk.voxelmaps")]
+    lines = [record for record in caplog.records if record.name.startswith("voxelmaps")]
     assert [record.getMessage() for record in lines] == [
         "setting voxelBatch has no effect: all voxels are computed at once"
     ]
@@ -964,7 +964,7 @@ def test_extractor():
 
 
 def test_extractor_without_pyradiomics(monkeypatch):
-    monkeypatch.delitem(sys.modules, "itk.voxelmaps._radiomics_extractor", raising=False)
+    monkeypatch.delitem(sys.modules, "voxelmaps._radiomics_extractor", raising=False)
     monkeypatch.setitem(sys.modules, "radiomics", None)
     with pytest.raises(ImportError, match="RadiomicsFeatureExtractor needs PyRadiomics; execute.. does not: "):
         radiomics.RadiomicsFeatureExtractor
@@ -1051,7 +1051,7 @@ def test_normalization_of_a_constant_image():
 def test_settings_of_the_extractor_that_are_misspelled(caplog):
     pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
     radiomics.RadiomicsFeatureExtractor(binwidth=5, kernelRadius=2, sigma=[1.0])
-    assert [r.getMessage() for r in caplog.records if r.name.startswith("itk")] == [
+    assert [r.getMessage() for r in caplog.records if r.name.startswith("voxelmaps")] == [
         "setting binwidth is not known to PyRadiomics and has no effect"
     ]
 

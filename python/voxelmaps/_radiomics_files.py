@@ -30,7 +30,6 @@ import tempfile
 import zlib
 from typing import NamedTuple
 
-import itk
 import numpy as np
 
 from . import _radiomics_images
@@ -122,6 +121,8 @@ def errors_named(path):
 
 def header(volume, dtype, folder):
     """The header of a NIfTI file of a map with the geometry of a volume: ITK's, of a small image, with the sizes of the volume."""
+    from ._itk import itk
+
     if max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
     small = volume.with_array(np.zeros((2,) * len(volume.size), dtype))
@@ -197,6 +198,8 @@ def _slabs(volume, bytes_per_voxel):
 
 def _compute(filter, volume, first, last):
     """The maps of a slab; the features are the last axis."""
+    from ._itk import itk
+
     dimension = len(volume.size)
     region = itk.ImageRegion[dimension]()
     for axis, size in enumerate(volume.size):
@@ -215,6 +218,8 @@ def write_maps(filter, volume, keys, folder, progress=lambda fraction: None):
     volume    The input of the filter, with its geometry.
     keys      Names of the files, without their ending, in the order of the components of the output.
     """
+    from ._itk import itk
+
     dtype = np.dtype(np.float64 if itk.template(filter.GetOutput())[1][0] is itk.D else np.float32)
     head = header(volume, dtype, folder.staging)
     slabs = _slabs(volume, len(keys) * dtype.itemsize)

@@ -24,6 +24,7 @@ import shutil
 import itk
 import numpy as np
 import pytest
+import voxelmaps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "doc/labels.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
@@ -37,7 +38,6 @@ PAGES_WITHOUT_CODE = [
 @pytest.mark.parametrize("page", PAGES)
 def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
     pytest.importorskip("xarray")
-    from itk import voxelmaps
 
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
     assert blocks

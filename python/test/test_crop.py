@@ -23,7 +23,7 @@ import itk
 import numpy as np
 import pytest
 import xarray
-from itk import voxelmaps
+import voxelmaps
 
 SETTINGS = [
     {},

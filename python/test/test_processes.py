@@ -33,7 +33,7 @@ def run(code, **options):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
 
 
-@pytest.mark.parametrize("code", [MODULE, ITK + MODULE, MODULE + ITK, "from itk import voxelmaps\n" + ITK + MODULE])
+@pytest.mark.parametrize("code", [MODULE, ITK + MODULE, MODULE + ITK, "import voxelmaps\n" + ITK + MODULE])
 def test_processes_end_and_leave_itk_as_it_is(code):
     """The interpreter ends, and the module neither needs nor changes the threads of ITK's own filters."""
     expected, actual = run(START + ITK + THREADER), run(START + code + THREADER)
@@ -44,7 +44,15 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 
 
 @pytest.mark.parametrize("version", ["5.3.0", "6.0.0"])
-@pytest.mark.parametrize("use", ["from itk import voxelmaps", "import itk; itk.RunLengthFeatureMapImageFilter"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from itk import voxelmaps",
+        "import itk; itk.RunLengthFeatureMapImageFilter",
+        "import voxelmaps; voxelmaps.SeedSession",
+        "from voxelmaps import read_dicom_series; read_dicom_series('.')",
+    ],
+)
 def test_another_version_of_itk_is_refused(version, use):
     done = run(f"import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{version}'; {use}")
     assert done.returncode == 1

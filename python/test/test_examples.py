@@ -29,7 +29,7 @@ import sys
 import itk
 import numpy as np
 import pytest
-from itk.voxelmaps import _radiomics_parameters as parameters
+from voxelmaps import _radiomics_parameters as parameters
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(

@@ -26,9 +26,9 @@ import sys
 import itk
 import numpy as np
 import pytest
-from itk.voxelmaps import _radiomics_files as files
-from itk.voxelmaps import _radiomics_parameters as parameters
-from itk.voxelmaps import radiomics
+from voxelmaps import _radiomics_files as files
+from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps import radiomics
 
 pytest.importorskip("fcntl")
 
@@ -99,7 +99,7 @@ def test_diagnostics_and_order_are_those_without_files(tmp_path):
 FULL_DISK = """
 import resource, sys
 import itk, numpy as np
-from itk.voxelmaps import radiomics
+from voxelmaps import radiomics
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, (40, 50, 50)).astype(np.int16))
 mask = itk.image_from_array(np.ones((40, 50, 50), np.uint8))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
@@ -164,7 +164,7 @@ def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
 PEAK = """
 import pathlib, re, sys
 import itk, numpy as np
-from itk.voxelmaps import radiomics
+from voxelmaps import radiomics
 shape = (60, 200, 200)
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))
 mask = itk.image_from_array(np.ones(shape, np.uint8))

@@ -24,8 +24,8 @@ import threading
 import itk
 import numpy as np
 import pytest
+import voxelmaps
 from connectedness_oracle import relative_labels
-from itk import voxelmaps
 
 AFFINITY = dict(object_mean=120, object_variance=2500, difference_variance=400)
 PIXELS = [np.uint8, np.uint16, np.int16, np.float32, np.float64]

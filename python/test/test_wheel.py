@@ -22,13 +22,15 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "voxelmaps"
 
 
 def test_files():
     """The wheel has all of the module, also if it was built in a folder that was used before, and nothing else."""
     wrapped = {path.stem for path in (ROOT / "wrapping").glob("*.wrap")}
     expected = {f"itk/{name}Python.py" for name in wrapped}
-    expected |= {f"itk/voxelmaps/{path.name}" for path in (ROOT / "wrapping" / "voxelmaps").glob("*.py")}
+    expected |= {f"voxelmaps/{path.name}" for path in PACKAGE.glob("*.py")}
+    expected |= {"voxelmaps/py.typed", "itk/voxelmaps/__init__.py"}
     expected |= {"itk/VoxelMapsPython.py", "itk/_VoxelMapsPython.abi3.so"}
     expected.add("../../../bin/TextureFeatureMaps")
     expected |= {"itk/Configuration/VoxelMapsConfig.py", "itk/Configuration/VoxelMaps_snake_case.py"}
@@ -41,9 +43,11 @@ def test_files():
 
 
 def test_python_files_are_those_of_the_checkout():
-    for path in (ROOT / "wrapping" / "voxelmaps").glob("*.py"):
-        installed = importlib.metadata.distribution("itk-voxelmaps").locate_file(f"itk/voxelmaps/{path.name}")
-        assert pathlib.Path(installed).read_text() == path.read_text(), path.name
+    sources = {f"voxelmaps/{path.name}": path for path in PACKAGE.glob("*.py")}
+    sources["itk/voxelmaps/__init__.py"] = ROOT / "wrapping" / "itk_voxelmaps.py"
+    for name, path in sources.items():
+        installed = importlib.metadata.distribution("itk-voxelmaps").locate_file(name)
+        assert pathlib.Path(installed).read_text() == path.read_text(), name
 
 
 def test_metadata():

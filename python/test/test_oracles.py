@@ -20,7 +20,7 @@
 import itk
 import numpy as np
 import pytest
-from itk import voxelmaps
+import voxelmaps
 
 import connectedness_oracle
 import cooccurrence_oracle

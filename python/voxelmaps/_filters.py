@@ -32,11 +32,13 @@ import time
 from collections.abc import Mapping
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
-import itk
 import numpy as np
-from itk.support.helpers import camel_to_snake_case
 
 from . import _images
+from ._itk import itk
+
+# After the check of ITK's version.
+from itk.support.helpers import camel_to_snake_case
 
 # --- Strings and lists -------------------------------------------------------------------------------------------------
 

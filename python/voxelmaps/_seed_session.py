@@ -20,11 +20,13 @@
 import threading
 from collections.abc import Mapping
 
-import itk
 import numpy as np
-from itk.support.helpers import camel_to_snake_case, snake_to_camel_case
 
 from . import _filters, _images
+from ._itk import itk
+
+# After the check of ITK's version.
+from itk.support.helpers import camel_to_snake_case, snake_to_camel_case
 
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
 _AFFINITY_OF_VECTORS = ("object_mean_vector", "object_covariance", "difference_mean_vector", "difference_covariance")

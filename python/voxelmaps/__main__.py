@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""python -m itk.voxelmaps runs the program TextureFeatureMaps."""
+"""python -m voxelmaps runs the program TextureFeatureMaps."""
 
 import sys
 

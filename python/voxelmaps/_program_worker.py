@@ -91,7 +91,7 @@ def serve(descriptor, verbose):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-    logger = logging.getLogger("itk.voxelmaps")
+    logger = logging.getLogger("voxelmaps")
     logger.addHandler(_Sender(connection))
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     logger.propagate = False

@@ -27,7 +27,6 @@ import struct
 import warnings
 from typing import NamedTuple, Optional, Tuple
 
-import itk
 import numpy as np
 
 _UNDEFINED_LENGTH = 0xFFFFFFFF
@@ -639,6 +638,8 @@ def _choose(folder, all_series, chosen):
 
 def _pixel_type(folder, files):
     """A pixel type that can hold the values of all files; they are checked with ITK's reader."""
+    from ._itk import itk
+
     components = itk.CommonEnums
     types = {
         components.IOComponent_UCHAR: itk.UC,
@@ -671,6 +672,8 @@ def _pixel_type(folder, files):
 
 def _set_geometry(folder, image, files, geometry):
     """Compare the geometry of the image that ITK has read with that of the headers, and set what differs."""
+    from ._itk import itk
+
     size = (files[0].columns, files[0].rows, len(files))
     if tuple(itk.size(image)) != size:
         _refuse(folder, f"ITK reads {tuple(itk.size(image))} voxels, but the headers tell {size}")
@@ -704,6 +707,8 @@ def read_dicom_series(folder, series=None, allow_uneven_slices=False):
     Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError or
     NotADirectoryError if there is no such folder.
     """
+    from ._itk import itk
+
     folder, all_series, unreadable = _scan_folder(folder)
     if unreadable:
         _refuse(folder, f"files that look like DICOM files must be readable, but not {_problems(unreadable)}")

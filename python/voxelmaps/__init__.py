@@ -1,0 +1,69 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Run length feature maps by name, labels from seeds that are edited, and DICOM series.
+
+feature_maps         compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
+crop_slices          part of the input that feature_maps(..., crop="mask") returns
+feature_names        names of the components of a feature map image
+feature_dict         split a feature map image into a dict that maps feature names to images
+feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
+SeedSession          labels of voxels from seeds that a user adds and deletes
+Segmentation         labels, strength and margin, as itk.relative_fuzzy_connectedness_image_filter returns them if asked
+LabelAffinity        means and variances of the affinity of one label
+read_dicom_series    read a DICOM series, and refuse what is not one even volume
+list_dicom_series    list the DICOM series in a folder
+radiomics            PyRadiomics' voxel-based extraction
+
+The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
+Importing this package needs NumPy alone: ITK is imported when something that needs it is first used. itk.voxelmaps is another
+name of this package.
+"""
+
+import importlib
+
+# Name -> module of this package, which is imported when the name is first used.
+_MODULES = {
+    "DicomSeries": "_dicom",
+    "LabelAffinity": "_filters",
+    "SeedSession": "_seed_session",
+    "Segmentation": "_filters",
+    "crop_slices": "_itk_maps",
+    "feature_dict": "_itk_maps",
+    "feature_maps": "_itk_maps",
+    "feature_names": "_itk_maps",
+    "feature_xarray": "_itk_maps",
+    "list_dicom_series": "_dicom",
+    "read_dicom_series": "_dicom",
+}
+_SUBMODULES = ("radiomics",)
+
+__all__ = sorted([*_MODULES, *_SUBMODULES])
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
