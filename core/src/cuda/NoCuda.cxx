@@ -22,6 +22,7 @@
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FeatureMapsJob.h"
 #include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/GrayToneDifferenceJob.h"
@@ -130,6 +131,12 @@ DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob &, const CudaOptions &
 
 void
 SelectIntensitiesCuda(PixelType, const void *, const std::uint16_t *, std::int64_t, void *, bool, const CudaOptions &)
+{
+  throw EngineError(reason);
+}
+
+GrayLevelDiscretizationResult
+ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
 {
   throw EngineError(reason);
 }

@@ -417,7 +417,7 @@ private:
     }
     std::size_t arrived = 0;
     m_Staging.ToHost(
-      m_Job.levels + begin, m_Levels, this->GetLevelBytes(size), m_Stream, [this, &arrived](std::size_t bytes) {
+      { reinterpret_cast<char *>(m_Job.levels + begin), this->GetLevelBytes(size) }, m_Levels, m_Stream, [this, &arrived](std::size_t bytes) {
         m_Job.execution.ReportProgress((arrived + bytes) / sizeof(std::uint16_t) - arrived / sizeof(std::uint16_t));
         arrived += bytes;
       });

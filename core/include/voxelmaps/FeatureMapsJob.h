@@ -1,0 +1,92 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef voxelmaps_FeatureMapsJob_h
+#define voxelmaps_FeatureMapsJob_h
+
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace voxelmaps
+{
+/** A job of any texture class. */
+using TextureClassJob =
+  std::variant<CooccurrenceJob, DependenceJob, FirstOrderJob, GrayToneDifferenceJob, RunLengthJob, SizeZoneJob>;
+
+/** \class FeatureMapsJob
+ * \brief Maps of several texture classes from the pixels of one array.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FeatureMapsJob
+{
+  /** One pixel of the pixel type per voxel. */
+  const void * pixels{ nullptr };
+  PixelType    pixelType{ PixelType::Float };
+  Triple       size{ { 0, 0, 0 } };
+  /** One byte per voxel, 0 where a voxel is absent; null if there is no mask. */
+  const std::uint8_t *              mask{ nullptr };
+  GrayLevelDiscretizationParameters discretization;
+
+  /** The window of voxel p consists of p - windowAnchor ... p - windowAnchor + windowSize - 1. */
+  Triple windowSize{ { 1, 1, 1 } };
+  Triple windowAnchor{ { 0, 0, 0 } };
+
+  /** Features and parameters of the classes. What TextureFeatureMapJob has of them is set by the engine. */
+  std::vector<TextureClassJob> classes;
+
+  /** The part of the array that has maps. */
+  Triple outputIndex{ { 0, 0, 0 } };
+  Triple outputSize{ { 0, 0, 0 } };
+  /** The maps, those of the first class first: float, or double if outputIsDouble; contiguous each, and mapStride
+   * components from one to the next. */
+  void *       output{ nullptr };
+  bool         outputIsDouble{ false };
+  std::int64_t mapStride{ 0 };
+  /** One byte per voxel of the output, 0 where no features are to be computed; null selects all voxels. */
+  const std::uint8_t * selection{ nullptr };
+  /** Value of all features of a voxel that is absent or not selected. */
+  double backgroundValue{ 0.0 };
+
+  JobExecution execution;
+};
+
+/** Discretize, and compute the maps of all classes on the CPU; bit-identical to the jobs of the classes. Throws
+ * EngineError, as these and DiscretizeGrayLevels do. */
+VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
+ComputeFeatureMaps(const FeatureMapsJob & job);
+
+/** The same on a CUDA device; bit-identical. The input is copied to the device once, if it is not there already. */
+VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
+ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options);
+
+/** Whether the CPU is expected to be faster than the device: an estimate from the sizes, the number of workers, and the
+ * kind of device, for input and output in host memory. */
+VoxelMapsCore_EXPORT bool
+IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options);
+} // namespace voxelmaps
+
+#endif // voxelmaps_FeatureMapsJob_h

@@ -1,0 +1,164 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "voxelmaps/ThreadPool.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#if defined(__linux__)
+#  include <sched.h>
+#endif
+#if !defined(_WIN32)
+#  include <pthread.h>
+#endif
+
+namespace voxelmaps
+{
+namespace
+{
+class ThreadPool
+{
+public:
+  void
+  Run(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    if (m_Body != nullptr)
+    {
+      lock.unlock();
+      for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
+      {
+        body(worker);
+      }
+      return;
+    }
+    m_Body = &body;
+    m_NextWorker = 1;
+    m_EndWorker = numberOfWorkers;
+    m_Running = 0;
+    while (m_NumberOfThreads + 1 < numberOfWorkers && this->TryStartThread())
+    {
+    }
+    m_HasWork.notify_all();
+    lock.unlock();
+    body(0);
+    lock.lock();
+    // What no thread has taken up yet is done here: none may be there, or all may wait for a processor.
+    while (m_NextWorker < m_EndWorker)
+    {
+      this->RunNext(lock);
+    }
+    m_IsDone.wait(lock, [this] { return m_Running == 0; });
+    m_Body = nullptr;
+  }
+
+private:
+  /** Threads end with the process. */
+  bool
+  TryStartThread()
+  {
+    try
+    {
+      std::thread([this] { this->Serve(); }).detach();
+    }
+    catch (const std::exception &)
+    {
+      return false;
+    }
+    ++m_NumberOfThreads;
+    return true;
+  }
+
+  [[noreturn]] void
+  Serve()
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    for (;;)
+    {
+      m_HasWork.wait(lock, [this] { return m_NextWorker < m_EndWorker; });
+      this->RunNext(lock);
+    }
+  }
+
+  void
+  RunNext(std::unique_lock<std::mutex> & lock)
+  {
+    const unsigned int worker = m_NextWorker++;
+    const auto * const body = m_Body;
+    ++m_Running;
+    lock.unlock();
+    (*body)(worker);
+    lock.lock();
+    if (--m_Running == 0)
+    {
+      m_IsDone.notify_one();
+    }
+  }
+
+  std::mutex                                m_Mutex;
+  std::condition_variable                   m_HasWork;
+  std::condition_variable                   m_IsDone;
+  const std::function<void(unsigned int)> * m_Body{ nullptr };
+  unsigned int                              m_NextWorker{ 0 };
+  unsigned int                              m_EndWorker{ 0 };
+  unsigned int                              m_Running{ 0 };
+  unsigned int                              m_NumberOfThreads{ 0 };
+};
+
+// Never destroyed: its threads may run until the end of the process.
+ThreadPool * pool = nullptr;
+
+ThreadPool &
+GetPool()
+{
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pool = new ThreadPool;
+#if !defined(_WIN32)
+    // Threads are not forked, and a mutex may be locked for good.
+    pthread_atfork(nullptr, nullptr, [] { pool = new ThreadPool; });
+#endif
+  });
+  return *pool;
+}
+} // namespace
+
+ParallelFor
+GetThreadPool()
+{
+  return [](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
+    GetPool().Run(numberOfWorkers, body);
+  };
+}
+
+unsigned int
+GetNumberOfProcessors()
+{
+#if defined(__linux__)
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
+  {
+    return static_cast<unsigned int>(std::max(CPU_COUNT(&processors), 1));
+  }
+#endif
+  return std::max(std::thread::hardware_concurrency(), 1u);
+}
+} // namespace voxelmaps

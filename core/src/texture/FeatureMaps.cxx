@@ -1,0 +1,167 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "texture/FeatureMapsClasses.h"
+
+#include "discretization/GrayLevelJob.h"
+#include "texture/TextureTask.h"
+#include "voxelmaps/HostMemory.h"
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace voxelmaps
+{
+namespace
+{
+void
+Compute(const CooccurrenceJob & job)
+{
+  ComputeCooccurrenceFeatureMaps(job);
+}
+void
+Compute(const DependenceJob & job)
+{
+  ComputeDependenceFeatureMaps(job);
+}
+void
+Compute(const FirstOrderJob & job)
+{
+  ComputeFirstOrderFeatureMaps(job);
+}
+void
+Compute(const GrayToneDifferenceJob & job)
+{
+  ComputeGrayToneDifferenceFeatureMaps(job);
+}
+void
+Compute(const RunLengthJob & job)
+{
+  ComputeRunLengthFeatureMaps(job);
+}
+void
+Compute(const SizeZoneJob & job)
+{
+  ComputeSizeZoneFeatureMaps(job);
+}
+
+/** Host memory that is not written to at first. */
+template <typename T>
+std::unique_ptr<T[]>
+Allocate(std::uint64_t size)
+{
+  std::unique_ptr<T[]> memory(new T[size]);
+  UseHugePages(memory.get(), size * sizeof(T));
+  return memory;
+}
+} // namespace
+
+void
+VerifyFeatureMapsJob(const FeatureMapsJob & job)
+{
+  if (job.classes.empty())
+  {
+    throw EngineError("A job has no texture classes, but must have at least one.");
+  }
+  for (int d = 0; d < 3; ++d)
+  {
+    // Without sums, which could overflow.
+    if (job.outputSize[d] < 0 || job.outputIndex[d] < 0 || job.outputSize[d] > job.size[d] ||
+        job.outputIndex[d] > job.size[d] - job.outputSize[d])
+    {
+      throw EngineError("A job has an output of index " + std::to_string(job.outputIndex[d]) + " and size " +
+                        std::to_string(job.outputSize[d]) + " along axis " + std::to_string(d) +
+                        ", but it must be within the array, whose size is " + std::to_string(job.size[d]) + '.');
+    }
+  }
+  if (job.output == nullptr && NumberOfVoxels(job.outputSize) > 0)
+  {
+    throw EngineError("A job has " + std::to_string(NumberOfVoxels(job.outputSize)) +
+                      " voxels of output, but the output is null.");
+  }
+}
+
+GrayLevelDiscretizationJob
+MakeDiscretizationJob(const FeatureMapsJob & job)
+{
+  GrayLevelDiscretizationJob result;
+  result.pixels = job.pixels;
+  result.pixelType = job.pixelType;
+  result.size = job.size;
+  result.mask = job.mask;
+  result.parameters = job.discretization;
+  result.execution = job.execution;
+  // The progress is that of the maps.
+  result.execution.reportProgress = [report = job.execution.reportProgress](std::uint64_t) {
+    if (report)
+    {
+      report(0);
+    }
+  };
+  return result;
+}
+
+GrayLevelDiscretizationResult
+ComputeFeatureMaps(const FeatureMapsJob & job)
+{
+  GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
+  const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
+  VerifyFeatureMapsJob(job);
+  const auto levels = Allocate<std::uint16_t>(voxels);
+  discretization.levels = levels.get();
+  const GrayLevelDiscretizationResult result = DiscretizeGrayLevels(discretization);
+  ForEachClassJob(job, result, levels.get(), [&](auto & ofClass) {
+    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
+    {
+      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
+      const auto intensities = Allocate<char>(voxels * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
+      ofClass.intensities = intensities.get();
+      SelectIntensities(job.pixelType,
+                        job.pixels,
+                        levels.get(),
+                        static_cast<std::int64_t>(voxels),
+                        intensities.get(),
+                        ofClass.intensitiesAreDouble,
+                        discretization.execution);
+      Compute(ofClass);
+    }
+    else
+    {
+      Compute(ofClass);
+    }
+  });
+  return result;
+}
+
+bool
+IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options)
+{
+  // Of those that find the number of levels from the intensities.
+  constexpr unsigned int        usualNumberOfLevels = 64;
+  GrayLevelDiscretizationResult expected;
+  const bool                    isNumberGiven =
+    job.discretization.method == GrayLevelDiscretizationEnums::Method::FixedBinNumber ||
+    job.discretization.method == GrayLevelDiscretizationEnums::Method::Identity ||
+    job.discretization.method == GrayLevelDiscretizationEnums::Method::Levels;
+  expected.numberOfGrayLevels = isNumberGiven ? job.discretization.numberOfGrayLevels : usualNumberOfLevels;
+  std::size_t slower = 0;
+  ForEachClassJob(
+    job, expected, nullptr, [&](const auto & ofClass) { slower += IsCpuFaster(ofClass, options) ? 0 : 1; });
+  return slower == 0;
+}
+} // namespace voxelmaps

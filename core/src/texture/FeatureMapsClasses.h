@@ -1,0 +1,101 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef FeatureMapsClasses_h
+#define FeatureMapsClasses_h
+
+#include "voxelmaps/FeatureMapsJob.h"
+
+#include <cstddef>
+#include <cstdint>
+
+// What CPU and device have in common in the computation of maps of several classes.
+namespace voxelmaps
+{
+/** Number of maps of a class. */
+template <typename TJob>
+std::int64_t
+GetNumberOfMaps(const TJob & job)
+{
+  return static_cast<std::int64_t>(job.features.size());
+}
+inline std::int64_t
+GetNumberOfMaps(const CooccurrenceJob & job)
+{
+  return static_cast<std::int64_t>(job.GetNumberOfComponents());
+}
+inline std::int64_t
+GetNumberOfMaps(const RunLengthJob & job)
+{
+  return static_cast<std::int64_t>(job.GetNumberOfComponents());
+}
+
+/** The job of one class of a FeatureMapsJob, without levels, intensities and output. */
+template <typename TJob>
+TJob
+MakeClassJob(const FeatureMapsJob & job, const TJob & ofClass)
+{
+  TJob result = ofClass;
+  result.levelsIndex = {};
+  result.levelsSize = job.size;
+  result.outputIndex = job.outputIndex;
+  result.outputSize = job.outputSize;
+  result.outputIsDouble = job.outputIsDouble;
+  result.outputVoxelStride = 1;
+  result.outputComponentStride = job.mapStride;
+  result.selection = job.selection;
+  result.backgroundValue = job.backgroundValue;
+  result.windowSize = job.windowSize;
+  result.windowAnchor = job.windowAnchor;
+  result.execution = job.execution;
+  return result;
+}
+
+/** Throws EngineError if the output is not within the array, or null although there are maps, or if there are no
+ * classes. */
+void
+VerifyFeatureMapsJob(const FeatureMapsJob & job);
+
+/** The discretization of a job, without levels. */
+GrayLevelDiscretizationJob
+MakeDiscretizationJob(const FeatureMapsJob & job);
+
+/** Call compute(job of the class) for all classes, each with its part of the output. */
+template <typename TCompute>
+void
+ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult & discretization,
+                const std::uint16_t * levels, const TCompute & compute)
+{
+  const std::size_t bytes = job.outputIsDouble ? sizeof(double) : sizeof(float);
+  auto *            output = static_cast<char *>(job.output);
+  for (const TextureClassJob & classJob : job.classes)
+  {
+    std::visit(
+      [&](const auto & ofClass) {
+        auto result = MakeClassJob(job, ofClass);
+        result.levels = levels;
+        result.numberOfGrayLevels = discretization.numberOfGrayLevels;
+        result.output = output;
+        compute(result);
+        output += static_cast<std::size_t>(GetNumberOfMaps(ofClass) * job.mapStride) * bytes;
+      },
+      classJob);
+  }
+}
+} // namespace voxelmaps
+
+#endif // FeatureMapsClasses_h

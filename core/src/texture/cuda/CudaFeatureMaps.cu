@@ -1,0 +1,126 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaStaging.h"
+#include "cuda/CudaStream.h"
+#include "discretization/GrayLevelJob.h"
+#include "texture/FeatureMapsClasses.h"
+#include "texture/TextureTask.h"
+
+#include <memory>
+#include <type_traits>
+
+namespace voxelmaps
+{
+namespace
+{
+#define VOXELMAPS_COMPUTE(name)                                                                                        \
+  void Compute(const name##Job & job, const CudaOptions & options)                                                     \
+  {                                                                                                                    \
+    Cuda##name##Options ofClass;                                                                                       \
+    static_cast<CudaOptions &>(ofClass) = options;                                                                     \
+    Compute##name##FeatureMapsCuda(job, ofClass);                                                                      \
+  }                                                                                                                    \
+  static_assert(true, "ends with a semicolon")
+VOXELMAPS_COMPUTE(Cooccurrence);
+VOXELMAPS_COMPUTE(Dependence);
+VOXELMAPS_COMPUTE(FirstOrder);
+VOXELMAPS_COMPUTE(GrayToneDifference);
+VOXELMAPS_COMPUTE(RunLength);
+VOXELMAPS_COMPUTE(SizeZone);
+#undef VOXELMAPS_COMPUTE
+
+/** A copy of host memory in a buffer of the device. */
+template <typename T>
+const T *
+CopyOnDevice(const T * host, std::uint64_t size, DeviceBuffer<T> & buffer, CudaStaging & staging, cudaStream_t stream)
+{
+  if (host == nullptr || size == 0)
+  {
+    return nullptr;
+  }
+  buffer.Allocate(size, stream);
+  staging.ToDevice(buffer.data(), host, size * sizeof(T), stream);
+  return buffer.data();
+}
+} // namespace
+
+GrayLevelDiscretizationResult
+ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
+{
+  const CurrentDevice        device(options.deviceID);
+  GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
+  const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
+  VerifyFeatureMapsJob(job);
+
+  std::unique_ptr<CudaStream> ownStream;
+  CudaOptions                 onDevice = options;
+  if (!options.UsesStream())
+  {
+    ownStream = std::make_unique<CudaStream>();
+    onDevice.stream = static_cast<cudaStream_t>(*ownStream);
+  }
+  const auto stream = static_cast<cudaStream_t>(onDevice.stream);
+  onDevice.inputLocation = MemoryLocation::Device;
+
+  FeatureMapsJob             deviceJob = job;
+  DeviceBuffer<char>         pixels;
+  DeviceBuffer<std::uint8_t> mask;
+  DeviceBuffer<std::uint8_t> selection;
+  if (options.inputLocation == MemoryLocation::Host)
+  {
+    CudaStaging staging(discretization.execution);
+    const auto  pixelSize = static_cast<std::uint64_t>(GetPixelSize(job.pixelType));
+    deviceJob.pixels =
+      CopyOnDevice(static_cast<const char *>(job.pixels), voxels * pixelSize, pixels, staging, stream);
+    deviceJob.mask = CopyOnDevice(job.mask, voxels, mask, staging, stream);
+    deviceJob.selection = CopyOnDevice(job.selection, NumberOfVoxels(job.outputSize), selection, staging, stream);
+  }
+  DeviceBuffer<std::uint16_t> levels(voxels, stream);
+  discretization.pixels = deviceJob.pixels;
+  discretization.mask = deviceJob.mask;
+  discretization.levels = levels.data();
+  CudaOptions ofLevels = onDevice;
+  ofLevels.outputLocation = MemoryLocation::Device;
+  const GrayLevelDiscretizationResult result = DiscretizeGrayLevelsCuda(discretization, ofLevels);
+  ForEachClassJob(deviceJob, result, levels.data(), [&](auto & ofClass) {
+    DeviceBuffer<char> intensities;
+    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
+    {
+      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
+      intensities.Allocate(voxels * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)), stream);
+      ofClass.intensities = intensities.data();
+      SelectIntensitiesCuda(job.pixelType,
+                            deviceJob.pixels,
+                            levels.data(),
+                            static_cast<std::int64_t>(voxels),
+                            intensities.data(),
+                            ofClass.intensitiesAreDouble,
+                            ofLevels);
+    }
+    Compute(ofClass, onDevice);
+  });
+  if (options.inputLocation == MemoryLocation::Host && options.outputLocation == MemoryLocation::Device)
+  {
+    // The caller may change the input on return; small copies read it until they are done.
+    CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  }
+  return result;
+}
+} // namespace voxelmaps
