@@ -76,7 +76,7 @@ def maps_of_pyradiomics(array, mask, bin_width, radius):
 def our_maps(array, mask, bin_width, radius, skip):
     """The same with this module."""
     start = time.perf_counter()
-    maps = voxelmaps.feature_maps(
+    maps = voxelmaps.run_length_feature_maps(
         array,
         mask_image=mask,
         discretization_method="fixed_bin_size_at_multiples",

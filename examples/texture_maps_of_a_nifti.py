@@ -68,7 +68,7 @@ def main():
     if options.mask is not None:
         parameters["mask_image"] = itk.imread(options.mask)
         inside = itk.array_from_image(parameters["mask_image"]) == 1
-    maps = voxelmaps.feature_maps(
+    maps = voxelmaps.run_length_feature_maps(
         image,
         number_of_gray_levels=options.levels,
         neighborhood_radius=options.radius,

@@ -261,16 +261,16 @@ def test_dicts(image):
     names = ["LRE", "GLN", "RE"]
     expected = itk.run_length_feature_map_image_filter(image, features=names)
     array = itk.array_from_image(expected)
-    maps = voxelmaps.feature_maps(image, features=names)
+    maps = voxelmaps.run_length_feature_maps(image, features=names)
     assert list(maps) == names
     for i, name in enumerate(names):
         assert type(maps[name]) is itk.Image[itk.F, 3] and same_geometry(maps[name], image)
         np.testing.assert_array_equal(itk.array_from_image(maps[name]), array[..., i])
         other = voxelmaps.feature_dict(expected, names)[name]
         np.testing.assert_array_equal(itk.array_from_image(other), array[..., i])
-    arrays = voxelmaps.feature_maps(itk.array_from_image(image), features=names)
+    arrays = voxelmaps.run_length_feature_maps(itk.array_from_image(image), features=names)
     np.testing.assert_array_equal(arrays["RE"], array[..., 2])
-    arrays = voxelmaps.feature_maps(itk.xarray_from_image(image), features=names)
+    arrays = voxelmaps.run_length_feature_maps(itk.xarray_from_image(image), features=names)
     assert arrays["GLN"].dims == ("z", "y", "x")
     np.testing.assert_array_equal(arrays["GLN"], array[..., 1])
     named = voxelmaps.feature_xarray(expected, names)
@@ -290,7 +290,7 @@ def test_regions_that_do_not_start_at_zero(image):
     extract.Update()
     part = extract.GetOutput()
     assert list(part.GetLargestPossibleRegion().GetIndex()) == [2, 3, 1]
-    maps = voxelmaps.feature_maps(part, features=["RLN"])
+    maps = voxelmaps.run_length_feature_maps(part, features=["RLN"])
     assert same_geometry(maps["RLN"], part)
     crop.SetRegionOfInterest(region)
     expected = itk.run_length_feature_map_image_filter(crop, features=["RLN"])

@@ -70,10 +70,10 @@ def test_cropped_maps_are_parts_of_the_whole_maps(image, settings):
         box = voxelmaps.crop_slices(image, **arguments)
         assert box == expected_slices(mask, value, size, anchor)
         assert box == voxelmaps.crop_slices(array, **arguments)
-        whole = voxelmaps.feature_maps(array, **arguments)
-        arrays = voxelmaps.feature_maps(array, crop="mask", **arguments)
-        images = voxelmaps.feature_maps(image, crop="mask", **arguments)
-        labelled_maps = voxelmaps.feature_maps(labelled, crop="mask", **arguments)
+        whole = voxelmaps.run_length_feature_maps(array, **arguments)
+        arrays = voxelmaps.run_length_feature_maps(array, crop="mask", **arguments)
+        images = voxelmaps.run_length_feature_maps(image, crop="mask", **arguments)
+        labelled_maps = voxelmaps.run_length_feature_maps(labelled, crop="mask", **arguments)
         assert list(whole) == list(arrays) == list(images) == list(labelled_maps)
         for name, expected in whole.items():
             np.testing.assert_array_equal(arrays[name], expected[box])
@@ -106,9 +106,9 @@ def test_images_whose_index_does_not_start_at_zero(image):
     extract = itk.ExtractImageFilter[type(mask), type(mask)].New(mask, extraction_region=region)
     extract.SetDirectionCollapseToSubmatrix()
     extract.Update()
-    whole = voxelmaps.feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"])["SRE"]
+    whole = voxelmaps.run_length_feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"])["SRE"]
     box = voxelmaps.crop_slices(part, mask_image=extract.GetOutput())
-    cropped = voxelmaps.feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"], crop="mask")["SRE"]
+    cropped = voxelmaps.run_length_feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"], crop="mask")["SRE"]
     np.testing.assert_array_equal(itk.array_from_image(cropped), itk.array_from_image(whole)[box])
     first = [part.start + start for part, start in zip(reversed(box), (2, 3, 1))]
     np.testing.assert_allclose(
@@ -120,9 +120,9 @@ def test_images_whose_index_does_not_start_at_zero(image):
 def test_axes_in_any_order(image, dims):
     labelled = itk.xarray_from_image(image)
     mask = masks(1)[0]
-    expected = voxelmaps.feature_maps(labelled, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
+    expected = voxelmaps.run_length_feature_maps(labelled, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
     given = labelled.transpose(*dims)
-    actual = voxelmaps.feature_maps(given, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
+    actual = voxelmaps.run_length_feature_maps(given, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
     xarray.testing.assert_equal(actual, expected)
 
 
@@ -130,8 +130,8 @@ def test_two_dimensions():
     array = np.random.default_rng(0).integers(0, 9, (30, 40)).astype(np.int64)
     mask = np.zeros((30, 40), bool)
     mask[10:12, 20] = True
-    whole = voxelmaps.feature_maps(array, mask_image=mask)
-    cropped = voxelmaps.feature_maps(array, mask_image=mask, crop="mask")
+    whole = voxelmaps.run_length_feature_maps(array, mask_image=mask)
+    cropped = voxelmaps.run_length_feature_maps(array, mask_image=mask, crop="mask")
     assert voxelmaps.crop_slices(array, mask_image=mask) == (slice(8, 14), slice(18, 23))
     for name in whole:
         np.testing.assert_array_equal(cropped[name], whole[name][8:14, 18:23])
@@ -139,14 +139,14 @@ def test_two_dimensions():
 
 def test_errors(image):
     with pytest.raises(ValueError, match='crop="mask" needs mask_image'):
-        voxelmaps.feature_maps(image, crop="mask")
+        voxelmaps.run_length_feature_maps(image, crop="mask")
     with pytest.raises(ValueError, match='crop="mask" needs mask_image'):
         voxelmaps.crop_slices(image)
     with pytest.raises(ValueError, match="no voxel of mask_image is 1, inside_pixel_value"):
-        voxelmaps.feature_maps(image, mask_image=masks(2)[0], crop="mask")
+        voxelmaps.run_length_feature_maps(image, mask_image=masks(2)[0], crop="mask")
     with pytest.raises(ValueError, match="crop 'Mask' is not valid; choose from None, 'mask'"):
-        voxelmaps.feature_maps(image, mask_image=masks(1)[0], crop="Mask")
-    for function in (voxelmaps.feature_maps, voxelmaps.crop_slices):
+        voxelmaps.run_length_feature_maps(image, mask_image=masks(1)[0], crop="Mask")
+    for function in (voxelmaps.run_length_feature_maps, voxelmaps.crop_slices):
         with pytest.raises(RuntimeError, match="mask has index"):
             function(image, mask_image=masks(1)[0][:5], crop="mask")
     with pytest.raises(ValueError, match="crop 'None' is not valid; crop_slices needs 'mask'"):
@@ -156,7 +156,7 @@ def test_errors(image):
 def test_crop_slices_takes_the_arguments_of_feature_maps(image):
     arguments = dict(mask_image=masks(1)[1], crop="mask", skip_single_voxel_directions=True, features=["SRE"])
     box = voxelmaps.crop_slices(image, **arguments)
-    shape = voxelmaps.feature_maps(itk.array_from_image(image), **arguments)["SRE"].shape
+    shape = voxelmaps.run_length_feature_maps(itk.array_from_image(image), **arguments)["SRE"].shape
     assert [part.stop - part.start for part in box] == list(shape)
 
 

@@ -51,7 +51,7 @@ def test_volumes_keep_their_geometry(volume, tmp_path, suffix):
     np.testing.assert_array_equal(
         itk.array_from_image(maps), itk.array_from_image(itk.run_length_feature_map_image_filter(image))
     )
-    for name, one in voxelmaps.feature_maps(read, features=["SRE", "RE"]).items():
+    for name, one in voxelmaps.run_length_feature_maps(read, features=["SRE", "RE"]).items():
         result = str(tmp_path / f"{name}.{suffix}")
         itk.imwrite(one, result)
         again = itk.imread(result)

@@ -344,7 +344,7 @@ def test_directions_of_single_voxels(mask, radius, kind):
         "neighborhood_radius": radius if np.isscalar(radius) else radius[::-1],
         "features": names,
     }
-    maps = voxelmaps.feature_maps(
+    maps = voxelmaps.run_length_feature_maps(
         itk.image_from_array(image) if kind == "image" else image, skip_single_voxel_directions=True, **parameters
     )
     assert list(maps) == names
@@ -358,7 +358,7 @@ def test_directions_of_single_voxels(mask, radius, kind):
 def test_windows_without_pairs_are_nan():
     mask = thin((9, 10), "single voxels")
     image = np.ones(mask.shape, np.uint8)
-    maps = voxelmaps.feature_maps(image, mask_image=mask, neighborhood_radius=3, skip_single_voxel_directions=True)
+    maps = voxelmaps.run_length_feature_maps(image, mask_image=mask, neighborhood_radius=3, skip_single_voxel_directions=True)
     merged = itk.run_length_feature_map_image_filter(
         image, mask_image=mask, neighborhood_radius=3, aggregation="merge", skip_directions_without_pairs=True
     )

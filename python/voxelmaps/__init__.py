@@ -15,10 +15,12 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Run length feature maps by name, labels from seeds that are edited, and DICOM series.
+"""Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
-feature_maps         compute feature maps; returns a dict that maps feature names to images, arrays or DataArrays
-crop_slices          part of the input that feature_maps(..., crop="mask") returns
+feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch and CuPy; needs no ITK
+run_length_feature_maps
+                     run length maps by name, from images, arrays and DataArrays, with the filter of ITK
+crop_slices          part of the input that run_length_feature_maps(..., crop="mask") returns
 feature_names        names of the components of a feature map image
 feature_dict         split a feature map image into a dict that maps feature names to images
 feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
@@ -44,11 +46,13 @@ _MODULES = {
     "Segmentation": "_filters",
     "crop_slices": "_itk_maps",
     "feature_dict": "_itk_maps",
-    "feature_maps": "_itk_maps",
+    "feature_maps": "_feature_maps",
     "feature_names": "_itk_maps",
     "feature_xarray": "_itk_maps",
+    "FeatureMaps": "_feature_maps",
     "list_dicom_series": "_dicom",
     "read_dicom_series": "_dicom",
+    "run_length_feature_maps": "_itk_maps",
 }
 _SUBMODULES = ("radiomics",)
 

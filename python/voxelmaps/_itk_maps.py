@@ -27,7 +27,7 @@ def _as_filter_keywords(kwargs, skip_single_voxel_directions):
     return kwargs
 
 
-def feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs):
+def run_length_feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs):
     """Compute run length feature maps; returns a dict that maps feature names to maps.
 
     Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
@@ -50,9 +50,9 @@ def feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs)
 
 
 def crop_slices(*args, crop="mask", skip_single_voxel_directions=False, **kwargs):
-    """Return the slices of the input, in NumPy's order of axes, that feature_maps(..., crop="mask") returns maps of.
+    """Return the slices of the input, in NumPy's order of axes, that run_length_feature_maps(..., crop="mask") returns maps of.
 
-    Takes the arguments of feature_maps, and computes no maps.
+    Takes the arguments of run_length_feature_maps, and computes no maps.
     """
     if crop != "mask":
         raise ValueError(f"crop '{crop}' is not valid; crop_slices needs 'mask'")

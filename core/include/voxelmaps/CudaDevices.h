@@ -19,12 +19,24 @@
 #define voxelmaps_CudaDevices_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/Job.h"
 
 #include <cstdint>
 #include <string>
 
 namespace voxelmaps
 {
+/** \class DeviceError
+ * \brief An error of a device, and not of a job: there is none, it has too little memory, or CUDA failed.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT DeviceError : public EngineError
+{
+public:
+  using EngineError::EngineError;
+};
+
 /** \class CudaDevices
  * \brief The CUDA devices that the Cuda filters of this module can use.
  *

@@ -18,17 +18,17 @@
 #ifndef CudaError_h
 #define CudaError_h
 
-#include "voxelmaps/Job.h"
+#include "voxelmaps/CudaDevices.h"
 
 #include <cuda_runtime_api.h>
 
 namespace voxelmaps
 {
 /** An error of CUDA or of what it is asked for. */
-class CudaError : public EngineError
+class CudaError : public DeviceError
 {
 public:
-  using EngineError::EngineError;
+  using DeviceError::DeviceError;
 };
 
 /** Too little device memory; a smaller slab may fit. */

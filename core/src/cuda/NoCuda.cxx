@@ -52,7 +52,7 @@ CudaDevices::GetReasonForNoDevice()
 void
 CudaDevices::Verify(int)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 
 bool
@@ -92,7 +92,7 @@ CudaDevices::GetDriverVersion()
 #define VOXELMAPS_NO_CUDA_ENGINE(name, function)                                                                       \
   Cuda##name##Report function(const name##Job &, const Cuda##name##Options &)                                          \
   {                                                                                                                    \
-    throw EngineError(reason);                                                                                         \
+    throw DeviceError(reason);                                                                                         \
   }                                                                                                                    \
   bool IsCpuFaster(const name##Job &, const CudaOptions &)                                                             \
   {                                                                                                                    \
@@ -114,30 +114,30 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
                                       const CudaRelativeFuzzyConnectednessOptions &,
                                       RelativeFuzzyConnectednessHierarchy &)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &, std::uint32_t *)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 
 GrayLevelDiscretizationResult
 DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob &, const CudaOptions &)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 
 void
 SelectIntensitiesCuda(PixelType, const void *, const std::uint16_t *, std::int64_t, void *, bool, const CudaOptions &)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
 {
-  throw EngineError(reason);
+  throw DeviceError(reason);
 }
 } // namespace voxelmaps

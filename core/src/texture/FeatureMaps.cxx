@@ -120,6 +120,9 @@ GrayLevelDiscretizationResult
 ComputeFeatureMaps(const FeatureMapsJob & job)
 {
   GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
+  // Verified before there is memory for the levels.
+  std::uint16_t placeholder = 0;
+  discretization.levels = &placeholder;
   const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
   VerifyFeatureMapsJob(job);
   const auto levels = Allocate<std::uint16_t>(voxels);

@@ -66,6 +66,9 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
 {
   const CurrentDevice        device(options.deviceID);
   GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
+  // Verified before there is memory for the levels.
+  std::uint16_t placeholder = 0;
+  discretization.levels = &placeholder;
   const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
   VerifyFeatureMapsJob(job);
 

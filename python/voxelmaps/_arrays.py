@@ -1,0 +1,171 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Arrays of NumPy, PyTorch and CuPy, and of libraries whose arrays these can read: addresses, and results of the same library."""
+
+import contextlib
+import sys
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+# Numbers of voxelmaps::PixelType.
+PIXEL_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+
+
+class Library(NamedTuple):
+    """The library of an array, and where its memory is."""
+
+    name: str
+    # Number of the CUDA device; None for host memory.
+    device: Optional[int] = None
+
+    def __str__(self):
+        place = "host memory" if self.device is None else f"CUDA device {self.device}"
+        return f"{self.name} ({place})"
+
+    def module(self):
+        return np if self.name == "NumPy" else sys.modules[{"PyTorch": "torch", "CuPy": "cupy"}[self.name]]
+
+    def stream(self):
+        """The address of the current stream of the caller; 0 in host memory."""
+        if self.device is None:
+            return 0
+        if self.name == "PyTorch":
+            return self.module().cuda.current_stream(self.device).cuda_stream
+        return self.module().cuda.get_current_stream().ptr
+
+    def empty(self, shape, dtype):
+        """A new array in C order."""
+        module = self.module()
+        if self.name == "PyTorch":
+            place = "cpu" if self.device is None else f"cuda:{self.device}"
+            return module.empty(shape, dtype=getattr(module, dtype), device=place)
+        with self._current_device():
+            return module.empty(shape, dtype=dtype)
+
+    def contiguous(self, array, dtype=None):
+        """The array in C order, of the type, if one is given; a copy where it must be."""
+        module = self.module()
+        if self.name == "PyTorch":
+            array = array if dtype is None else array.to(getattr(module, dtype))
+            return array.contiguous()
+        with self._current_device():
+            # NumPy and CuPy make an axis for arrays without one.
+            return module.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+
+    def address(self, array):
+        if self.name == "PyTorch":
+            return array.data_ptr()
+        return array.data.ptr if self.name == "CuPy" else array.ctypes.data
+
+    def dtype(self, array):
+        """Name of the type, such as float32."""
+        return str(array.dtype).removeprefix("torch.") if self.name == "PyTorch" else array.dtype.name
+
+    def _current_device(self):
+        return self.module().cuda.Device(self.device) if self.name == "CuPy" else contextlib.nullcontext()
+
+
+class Array(NamedTuple):
+    """An array and its library."""
+
+    array: Any
+    library: Library
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self):
+        return self.library.dtype(self.array)
+
+    @property
+    def address(self):
+        return self.library.address(self.array)
+
+
+def _is_of(value, module, name):
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
+def array_of(value, what):
+    """The array in a value. Raises TypeError or ValueError if there is none whose voxels can be read.
+
+    what    How errors call it.
+    """
+    if _is_of(value, "torch", "Tensor"):
+        if value.requires_grad:
+            raise ValueError(f"{what} requires gradients, which are not computed: pass {what}.detach()")
+        if value.layout != sys.modules["torch"].strided or value.device.type not in ("cpu", "cuda"):
+            raise TypeError(f"{what} is a {value.layout} tensor on {value.device}, but must be a dense one on cpu or cuda")
+        return Array(value, Library("PyTorch", value.device.index if value.device.type == "cuda" else None))
+    if _is_of(value, "cupy", "ndarray"):
+        return Array(value, Library("CuPy", value.device.id))
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array; pass its data, and the voxels to use as mask")
+    if hasattr(value, "__cuda_array_interface__"):
+        raise TypeError(
+            f"{what} is a {type(value).__module__}.{type(value).__name__} in device memory; convert it with cupy.asarray or "
+            "torch.as_tensor, which share its memory"
+        )
+    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != 1:
+        raise TypeError(f"{what} is in device memory; convert it with cupy.from_dlpack or torch.from_dlpack")
+    if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
+        raise TypeError(f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {type(value).__name__}")
+    return Array(np.asarray(value), Library("NumPy"))
+
+
+def check_same_library(first, first_name, other, other_name):
+    """Raise TypeError if arrays of one call are not of the same library on the same device."""
+    if first.library != other.library:
+        raise TypeError(
+            f"{first_name} is an array of {first.library}, but {other_name} is one of {other.library}: pass arrays of one library "
+            "on one device"
+        )
+
+
+def pixels_of(array, what):
+    """The array in C order with a type of PIXEL_TYPES, without a change of values. Raises TypeError for other types."""
+    dtype = array.dtype
+    if dtype == "bool":
+        return Array(array.library.contiguous(array.array, "uint8"), array.library)
+    if dtype in ("float16", "bfloat16"):
+        return Array(array.library.contiguous(array.array, "float32"), array.library)
+    if dtype not in PIXEL_TYPES:
+        raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers of at most 64 bits")
+    # With NumPy's name of a type, bytes are in the order of this machine.
+    is_numpy = array.library.name == "NumPy"
+    return Array(array.library.contiguous(array.array, dtype if is_numpy else None), array.library)
+
+
+def bytes_of(array, what):
+    """The array in C order as bytes: 0 where it is 0 or NaN, and not 0 elsewhere."""
+    values, dtype = array.array, array.dtype
+    if dtype == "uint8":
+        return Array(array.library.contiguous(values), array.library)
+    if dtype.startswith(("float", "bfloat")):
+        values = (values < 0) | (values > 0)
+    elif dtype in PIXEL_TYPES:
+        values = values != 0
+    elif dtype != "bool":
+        raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers")
+    if array.library.name == "NumPy":
+        # The bytes of bool are 0 and 1.
+        return Array(np.ascontiguousarray(values).reshape(values.shape).view(np.uint8), array.library)
+    return Array(array.library.contiguous(values, "uint8"), array.library)

@@ -1,0 +1,394 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""The engines, with addresses of memory; the modules of this package pass arrays. Indices and sizes are (x, y, z)."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libcpp cimport bool as cpp_bool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+
+cdef extern from *:
+    """
+    #include "voxelmaps/CudaDevices.h"
+    #include "voxelmaps/FeatureMapsJob.h"
+    #include "voxelmaps/ThreadPool.h"
+
+    #include <chrono>
+    #include <memory>
+    #include <new>
+    #include <thread>
+
+    namespace
+    {
+    struct Interrupted
+    {};
+
+    /** Lets the thread that calls an engine raise KeyboardInterrupt. */
+    voxelmaps::JobExecution
+    MakeExecution(unsigned int threads)
+    {
+      voxelmaps::JobExecution execution;
+      execution.numberOfWorkers = threads != 0 ? threads : voxelmaps::GetNumberOfProcessors();
+      execution.parallelFor = voxelmaps::GetThreadPool();
+      using Clock = std::chrono::steady_clock;
+      const auto caller = std::this_thread::get_id();
+      const auto last = std::make_shared<Clock::time_point>(Clock::now());
+      execution.reportProgress = [caller, last](std::uint64_t) {
+        if (std::this_thread::get_id() != caller || Clock::now() - *last < std::chrono::milliseconds(50))
+        {
+          return;
+        }
+        *last = Clock::now();
+        const PyGILState_STATE state = PyGILState_Ensure();
+        const bool             isInterrupted = PyErr_CheckSignals() != 0;
+        PyGILState_Release(state);
+        if (isInterrupted)
+        {
+          throw Interrupted{};
+        }
+      };
+      return execution;
+    }
+
+    /** For Cython, in a handler of an exception. */
+    void
+    RaisePythonError()
+    {
+      try
+      {
+        throw;
+      }
+      catch (const Interrupted &)
+      {
+        // PyErr_CheckSignals has set the error.
+      }
+      catch (const voxelmaps::DeviceError & error)
+      {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+      }
+      catch (const voxelmaps::EngineError & error)
+      {
+        PyErr_SetString(PyExc_ValueError, error.what());
+      }
+      catch (const std::bad_alloc &)
+      {
+        PyErr_SetString(PyExc_MemoryError, "there is too little memory for the levels and the maps");
+      }
+      catch (const std::exception & error)
+      {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+      }
+    }
+
+    template <typename TJob>
+    void
+    SetFeatures(TJob & job, const std::vector<unsigned int> & numbers)
+    {
+      for (const unsigned int number : numbers)
+      {
+        job.features.push_back(static_cast<typename TJob::Feature>(number));
+      }
+    }
+    template <typename TJob>
+    void
+    AddOffset(TJob & job, std::int64_t x, std::int64_t y, std::int64_t z)
+    {
+      job.offsets.push_back({ { x, y, z } });
+    }
+    template <typename TJob>
+    void
+    SetAggregation(TJob & job, unsigned int number)
+    {
+      job.aggregation = static_cast<typename TJob::Aggregation>(number);
+    }
+    template <typename TJob>
+    void
+    AddClass(voxelmaps::FeatureMapsJob & job, const TJob & ofClass)
+    {
+      job.classes.emplace_back(ofClass);
+    }
+    void
+    SetTriple(voxelmaps::Triple & triple, std::int64_t x, std::int64_t y, std::int64_t z)
+    {
+      triple = { { x, y, z } };
+    }
+    void
+    SetEnumerators(voxelmaps::FeatureMapsJob & job, unsigned int pixelType, unsigned int method, unsigned int rangeSource)
+    {
+      job.pixelType = static_cast<voxelmaps::PixelType>(pixelType);
+      job.discretization.method = static_cast<voxelmaps::GrayLevelDiscretizationEnums::Method>(method);
+      job.discretization.rangeSource = static_cast<voxelmaps::GrayLevelDiscretizationEnums::RangeSource>(rangeSource);
+    }
+    void
+    SetLocations(voxelmaps::CudaOptions & options, bool isInputOnDevice, bool isOutputOnDevice, std::uintptr_t stream)
+    {
+      using voxelmaps::MemoryLocation;
+      options.inputLocation = isInputOnDevice ? MemoryLocation::Device : MemoryLocation::Host;
+      options.outputLocation = isOutputOnDevice ? MemoryLocation::Device : MemoryLocation::Host;
+      options.stream = reinterpret_cast<void *>(stream);
+    }
+    } // namespace
+    """
+    void RaisePythonError()
+    void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
+    void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
+    void SetAggregation[T](T & job, unsigned int number)
+    void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
+    void SetTriple(Triple & triple, int64_t x, int64_t y, int64_t z)
+    void SetEnumerators(FeatureMapsJob & job, unsigned int pixel_type, unsigned int method, unsigned int range_source)
+    void SetLocations(CudaOptions & options, cpp_bool is_input_on_device, cpp_bool is_output_on_device, uintptr_t stream)
+    JobExecution MakeExecution(unsigned int threads) except +RaisePythonError
+
+
+cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
+    cdef cppclass Triple:
+        pass
+
+    cdef cppclass JobExecution:
+        pass
+
+    cdef cppclass CooccurrenceJob:
+        CooccurrenceJob() except +
+        cpp_bool symmetric
+        cpp_bool hasOneLevel
+
+    cdef cppclass DependenceJob:
+        DependenceJob() except +
+        uint32_t alpha
+
+    cdef cppclass FirstOrderJob:
+        FirstOrderJob() except +
+        double voxelArrayShift
+        double voxelVolume
+
+    cdef cppclass GrayToneDifferenceJob:
+        GrayToneDifferenceJob() except +
+
+    cdef cppclass RunLengthJob:
+        RunLengthJob() except +
+        cpp_bool skipDirectionsWithoutPairs
+
+    cdef cppclass SizeZoneJob:
+        SizeZoneJob() except +
+
+    cdef cppclass GrayLevelDiscretizationParameters:
+        unsigned int numberOfGrayLevels
+        double binWidth
+        vector[double] binEdges
+        double rangeMinimum
+        double rangeMaximum
+
+    cdef cppclass GrayLevelDiscretizationResult:
+        double rangeMinimum
+        double rangeMaximum
+        unsigned int numberOfGrayLevels
+
+    cdef cppclass FeatureMapsJob:
+        FeatureMapsJob() except +
+        const void * pixels
+        Triple size
+        const uint8_t * mask
+        GrayLevelDiscretizationParameters discretization
+        Triple windowSize
+        Triple windowAnchor
+        Triple outputIndex
+        Triple outputSize
+        void * output
+        cpp_bool outputIsDouble
+        int64_t mapStride
+        const uint8_t * selection
+        double backgroundValue
+        JobExecution execution
+
+    cdef cppclass CudaOptions:
+        int deviceID
+
+    GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
+    GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
+        const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
+    cpp_bool IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
+
+    cdef cppclass FeatureNames:
+        const char * name
+        const char * pyRadiomicsName
+
+    cdef cppclass FeatureTable:
+        unsigned int GetNumberOfFeatures()
+        const FeatureNames & operator[](unsigned int)
+
+    const FeatureTable & CooccurrenceTable "voxelmaps::CooccurrenceFeatureMapEnums::GetFeatureTable"()
+    const FeatureTable & DependenceTable "voxelmaps::DependenceFeatureMapEnums::GetFeatureTable"()
+    const FeatureTable & FirstOrderTable "voxelmaps::FirstOrderFeatureMapEnums::GetFeatureTable"()
+    const FeatureTable & GrayToneTable "voxelmaps::GrayToneDifferenceFeatureMapEnums::GetFeatureTable"()
+    const FeatureTable & RunLengthTable "voxelmaps::RunLengthFeatureMapEnums::GetFeatureTable"()
+    const FeatureTable & SizeZoneTable "voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable"()
+
+
+cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
+    int GetNumberOfDevices() except +RaisePythonError
+    string GetReasonForNoDevice() except +RaisePythonError
+    string GetName(int device) except +RaisePythonError
+
+
+cdef _names(const FeatureTable * table):
+    return [table[0][i].pyRadiomicsName.decode() for i in range(table.GetNumberOfFeatures())]
+
+
+def feature_names():
+    """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
+    return {
+        "firstorder": _names(&FirstOrderTable()),
+        "glcm": _names(&CooccurrenceTable()),
+        "gldm": _names(&DependenceTable()),
+        "glrlm": _names(&RunLengthTable()),
+        "glszm": _names(&SizeZoneTable()),
+        "ngtdm": _names(&GrayToneTable()),
+    }
+
+
+def number_of_devices():
+    """Number of CUDA devices that can be used."""
+    return GetNumberOfDevices()
+
+
+def reason_for_no_device():
+    """Why there is no CUDA device, and what to do about it; empty if there is one."""
+    return GetReasonForNoDevice().decode()
+
+
+def device_name(int device):
+    """Name of a CUDA device."""
+    return GetName(device).decode()
+
+
+cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, parameters):
+    cdef CooccurrenceJob glcm
+    cdef DependenceJob gldm
+    cdef FirstOrderJob firstorder
+    cdef GrayToneDifferenceJob ngtdm
+    cdef RunLengthJob glrlm
+    cdef SizeZoneJob glszm
+    offsets = parameters.get("offsets", ())
+    if name == "glcm":
+        SetFeatures(glcm, features)
+        for x, y, z in offsets:
+            AddOffset(glcm, x, y, z)
+        SetAggregation(glcm, parameters["aggregation"])
+        glcm.symmetric = parameters["symmetric"]
+        glcm.hasOneLevel = parameters["has_one_level"]
+        AddClass(job, glcm)
+    elif name == "gldm":
+        SetFeatures(gldm, features)
+        for x, y, z in offsets:
+            AddOffset(gldm, x, y, z)
+        gldm.alpha = parameters["alpha"]
+        AddClass(job, gldm)
+    elif name == "firstorder":
+        SetFeatures(firstorder, features)
+        firstorder.voxelArrayShift = parameters["voxel_array_shift"]
+        firstorder.voxelVolume = parameters["voxel_volume"]
+        AddClass(job, firstorder)
+    elif name == "ngtdm":
+        SetFeatures(ngtdm, features)
+        for x, y, z in offsets:
+            AddOffset(ngtdm, x, y, z)
+        AddClass(job, ngtdm)
+    elif name == "glrlm":
+        SetFeatures(glrlm, features)
+        for x, y, z in offsets:
+            AddOffset(glrlm, x, y, z)
+        SetAggregation(glrlm, parameters["aggregation"])
+        glrlm.skipDirectionsWithoutPairs = parameters["skip_directions_without_pairs"]
+        AddClass(job, glrlm)
+    else:
+        SetFeatures(glszm, features)
+        AddClass(job, glszm)
+
+
+def compute_feature_maps(
+    *,
+    uintptr_t pixels,
+    unsigned int pixel_type,
+    size,
+    uintptr_t mask,
+    uintptr_t selection,
+    unsigned int method,
+    unsigned int range_source,
+    unsigned int number_of_gray_levels,
+    double bin_width,
+    bin_edges,
+    value_range,
+    window_size,
+    window_anchor,
+    classes,
+    output_index,
+    output_size,
+    uintptr_t output,
+    cpp_bool is_double,
+    int64_t map_stride,
+    double background_value,
+    unsigned int threads,
+    int device,
+    cpp_bool is_input_on_device,
+    cpp_bool is_output_on_device,
+    uintptr_t stream,
+    cpp_bool use_cpu_if_faster,
+):
+    """Compute a FeatureMapsJob; enumerators are numbers.
+
+    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
+    threads    0 for one per processor.
+    device     -1 for the CPU.
+
+    Returns the number of gray levels.
+    """
+    cdef FeatureMapsJob job
+    cdef CudaOptions options
+    cdef GrayLevelDiscretizationResult result
+    cdef cpp_bool is_on_cpu = device < 0
+    job.pixels = <const void *>pixels
+    job.mask = <const uint8_t *>mask
+    job.selection = <const uint8_t *>selection
+    SetEnumerators(job, pixel_type, method, range_source)
+    SetTriple(job.size, size[0], size[1], size[2])
+    SetTriple(job.windowSize, window_size[0], window_size[1], window_size[2])
+    SetTriple(job.windowAnchor, window_anchor[0], window_anchor[1], window_anchor[2])
+    SetTriple(job.outputIndex, output_index[0], output_index[1], output_index[2])
+    SetTriple(job.outputSize, output_size[0], output_size[1], output_size[2])
+    job.discretization.numberOfGrayLevels = number_of_gray_levels
+    job.discretization.binWidth = bin_width
+    job.discretization.binEdges = bin_edges
+    job.discretization.rangeMinimum, job.discretization.rangeMaximum = value_range
+    for name, features, parameters in classes:
+        _add_class(job, name, features, parameters)
+    job.output = <void *>output
+    job.outputIsDouble = is_double
+    job.mapStride = map_stride
+    job.backgroundValue = background_value
+    job.execution = MakeExecution(threads)
+    options.deviceID = device
+    SetLocations(options, is_input_on_device, is_output_on_device, stream)
+    with nogil:
+        if not is_on_cpu and use_cpu_if_faster:
+            is_on_cpu = IsCpuFaster(job, options)
+        if is_on_cpu:
+            result = ComputeFeatureMaps(job)
+        else:
+            result = ComputeFeatureMapsCuda(job, options)
+    return result.numberOfGrayLevels

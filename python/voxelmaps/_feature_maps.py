@@ -1,0 +1,451 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Texture feature maps of arrays."""
+
+import itertools
+import math
+import operator
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _arrays, _core
+
+# In PyRadiomics' order.
+CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+
+# Numbers of voxelmaps::GrayLevelDiscretizationEnums.
+FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
+RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
+# Of the aggregations of all classes.
+AVERAGE, MERGE = 1, 2
+
+_MAX_OFFSETS = 4096
+_MAX_WINDOW = 255
+
+
+class FeatureMaps(Mapping):
+    """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
+
+    array     All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
+    slices    The part of the input that the maps cover, as a tuple of slices of its last axes.
+    """
+
+    def __init__(self, names, array, slices):
+        self._index = {name: i for i, name in enumerate(names)}
+        self.array = array
+        self.slices = slices
+
+    def __getitem__(self, name):
+        return self.array[self._index[name]]
+
+    def __iter__(self):
+        return iter(self._index)
+
+    def __len__(self):
+        return len(self._index)
+
+    def __repr__(self):
+        shape = tuple(self.array.shape[1:])
+        return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
+
+
+# --- Names -------------------------------------------------------------------------------------------------------------
+
+
+def _numbers():
+    """For each class, a dict of the numbers of the features by name."""
+    return {name: {feature: i for i, feature in enumerate(features)} for name, features in _core.feature_names().items()}
+
+
+def _selected(features):
+    """A dict of lists of features by class, in the order given, from the names in all forms."""
+    numbers = _numbers()
+    selected = {}
+
+    def add(name, feature):
+        if name not in numbers:
+            raise ValueError(f"there is no class {name!r} of features; choose from {', '.join(CLASSES)}")
+        if feature not in numbers[name]:
+            raise ValueError(f"class {name} has no feature {feature!r}; choose from {', '.join(numbers[name])}")
+        if feature in selected.setdefault(name, []):
+            raise ValueError(f"the feature {name}_{feature} is given twice")
+        selected[name].append(feature)
+
+    if isinstance(features, str):
+        features = [features]
+    if isinstance(features, Mapping):
+        for name, of_class in features.items():
+            for feature in numbers.get(name, [None]) if of_class in (None, "all") else of_class:
+                add(name, feature)
+    else:
+        for feature in features:
+            if feature in numbers:
+                for each in numbers[feature]:
+                    add(feature, each)
+            else:
+                add(*(str(feature).split("_", 1) if "_" in str(feature) else (feature, "")))
+    if not selected:
+        raise ValueError("no features are given; pass names such as 'glcm_Contrast', or of classes such as 'glcm'")
+    return selected
+
+
+# --- Parameters --------------------------------------------------------------------------------------------------------
+
+
+def _integers(value, count, what, minimum):
+    """A tuple of as many integers; one integer stands for all."""
+    values = (value,) * count if np.ndim(value) == 0 else tuple(value)
+    try:
+        values = tuple(operator.index(v) for v in values)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}, but must be an integer or one per axis") from None
+    if len(values) != count or min(values) < minimum:
+        raise ValueError(f"{what} is {value!r}, but must be one integer from {minimum} up, or {count} of them, one per axis")
+    return values
+
+
+def neighbor_offsets(distances, window):
+    """One of each two opposite steps whose greatest component is one of the distances, in the order of the axes; of steps
+    that do not fit into the window there is no pair of voxels."""
+    reach = [min(max(distances), n - 1) for n in window]
+    steps = itertools.product(*(range(r, -r - 1, -1) for r in reach))
+    zero = (0,) * len(window)
+    return [step for step in steps if step > zero and max(map(abs, step)) in distances]
+
+
+def _offsets(distances, window):
+    offsets = neighbor_offsets(distances, window)
+    if not 1 <= len(offsets) <= _MAX_OFFSETS:
+        raise ValueError(
+            f"distances is {list(distances)}, which makes {len(offsets)} directions in windows of {window} voxels, but there must "
+            f"be 1 to {_MAX_OFFSETS}"
+        )
+    return offsets
+
+
+def triple(values, fill):
+    """Values in the order of the axes as (x, y, z)."""
+    return (tuple(reversed(values)) + (fill,))[:3]
+
+
+def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range):
+    given = {
+        "bin_width": bin_width,
+        "number_of_gray_levels": number_of_gray_levels,
+        "bin_edges": bin_edges,
+        "gray_levels": gray_levels,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise ValueError(f"{' and '.join(names)} are given, but only one can say how intensities become gray levels")
+    result = {
+        "method": FIXED_BIN_SIZE_AT_MULTIPLES,
+        "range_source": RANGE_MASK,
+        "number_of_gray_levels": 32,
+        "bin_width": 25.0,
+        "bin_edges": [],
+        "value_range": (0.0, 255.0),
+    }
+    if bin_width is not None:
+        result["bin_width"] = float(bin_width)
+    if number_of_gray_levels is not None:
+        result.update(method=FIXED_BIN_NUMBER, number_of_gray_levels=operator.index(number_of_gray_levels))
+    if bin_edges is not None:
+        result.update(method=EDGES, bin_edges=[float(edge) for edge in bin_edges])
+    if gray_levels is not None:
+        result.update(method=LEVELS, number_of_gray_levels=operator.index(gray_levels))
+    if isinstance(intensity_range, str):
+        if intensity_range not in ("mask", "image"):
+            raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
+        result["range_source"] = RANGE_MASK if intensity_range == "mask" else RANGE_IMAGE
+    else:
+        minimum, maximum = intensity_range
+        result.update(range_source=RANGE_GIVEN, value_range=(float(minimum), float(maximum)))
+    return result
+
+
+def _device_number(device, library):
+    """Number of the CUDA device, -1 for the CPU, and whether the CPU is used where it is faster."""
+    if library.device is not None:
+        if device is not None and device != library.device:
+            raise ValueError(f"device is {device!r}, but x is on CUDA device {library.device}")
+        return library.device, False
+    if device is None:
+        return (0, True) if _core.number_of_devices() > 0 else (-1, False)
+    if device == "cpu":
+        return -1, False
+    number = 0 if device == "cuda" else device
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise ValueError(f"device is {device!r}, but must be 'cpu', 'cuda', the number of a CUDA device, or None")
+    if not 0 <= number < _core.number_of_devices():
+        reason = _core.reason_for_no_device() or f"there are {_core.number_of_devices()} devices, counted from 0"
+        raise RuntimeError(f"CUDA device {number} cannot be used: {reason}")
+    return number, False
+
+
+# --- Computation -------------------------------------------------------------------------------------------------------
+
+
+def compute(image, mask, selection, out, *, box, window, anchor, classes, discretization, background, threads, device):
+    """Compute maps of one image into an array.
+
+    image, mask, selection    Arrays of one library in C order, with bytes for the mask and the selection, or None.
+    out                       Pairs of the address of the first map, and the number of components from one to the next,
+                              and whether they are of float64.
+    box                       Slices of the image that have maps; selection has their shape.
+    classes                   As _core.compute_feature_maps takes them.
+    device                    As _device_number returns it.
+    """
+    library = image.library
+    number, use_cpu_if_faster = device
+    address, stride, is_double = out
+    return _core.compute_feature_maps(
+        pixels=image.address,
+        pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
+        size=triple(image.shape, 1),
+        mask=0 if mask is None else mask.address,
+        selection=0 if selection is None else selection.address,
+        **discretization,
+        window_size=triple(window, 1),
+        window_anchor=triple(anchor, 0),
+        classes=classes,
+        output_index=triple([part.start for part in box], 0),
+        output_size=triple([part.stop - part.start for part in box], 1),
+        output=address,
+        is_double=is_double,
+        map_stride=stride,
+        background_value=background,
+        threads=threads,
+        device=number,
+        is_input_on_device=library.device is not None,
+        is_output_on_device=library.device is not None,
+        stream=library.stream(),
+        use_cpu_if_faster=use_cpu_if_faster,
+    )
+
+
+def _bounds(mask):
+    """First and last index of the mask along each axis; of an array of any library."""
+    bounds = []
+    for axis in range(len(mask.shape)):
+        used = mask.array
+        for other in reversed([a for a in range(len(mask.shape)) if a != axis]):
+            used = used.any(other) if mask.library.name == "PyTorch" else used.any(axis=other)
+        used = used.cpu().numpy() if mask.library.name == "PyTorch" else used
+        used = np.flatnonzero(used.get() if mask.library.name == "CuPy" else used)
+        if len(used) == 0:
+            raise ValueError("crop='mask': no voxel of the mask is inside")
+        bounds.append((int(used[0]), int(used[-1])))
+    return bounds
+
+
+def feature_maps(
+    x,
+    mask=None,
+    *,
+    features,
+    spacing=None,
+    neighborhood_radius=None,
+    window_size=None,
+    window_anchor=None,
+    bin_width=None,
+    number_of_gray_levels=None,
+    bin_edges=None,
+    gray_levels=None,
+    intensity_range="mask",
+    selection=None,
+    distances=(1,),
+    aggregation="average",
+    symmetric=True,
+    alpha=0,
+    voxel_array_shift=0.0,
+    background_value=0.0,
+    crop=None,
+    dimension=None,
+    precision="float",
+    out=None,
+    device=None,
+    threads=0,
+):
+    """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
+
+    x                  Intensities: an array of NumPy, PyTorch or CuPy with the axes (y, x) or (z, y, x), x last, or anything
+                       that numpy.asarray converts. Axes before these are batches, whose images are computed one by one.
+    mask               Array of the shape of x, or of one of its images; voxels where it is 0 or NaN are absent: they
+                       belong to no window and have no features.
+    features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
+                       features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
+                       glrlm, glszm and ngtdm.
+    spacing            Size of a voxel along each axis, in mm, for TotalEnergy only. Default: 1.
+    neighborhood_radius, window_size, window_anchor
+                       The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has a size, with
+                       the voxel at the anchor, by default in the middle. Numbers for all axes, or one per axis of x.
+    bin_width          Bins of this width, with edges at its multiples. Default: 25.
+    number_of_gray_levels, bin_edges, gray_levels
+                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
+                       gray levels from 1 to gray_levels (0 is absent), that number.
+    intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
+    selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
+    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
+    aggregation        "average" of the features of all directions, or "merge" of their matrices, for glcm and glrlm.
+    symmetric, alpha, voxel_array_shift
+                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
+    background_value   Value of the maps where no features are computed.
+    crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
+    dimension          2 or 3, if x has batches; by default that of x, at most 3.
+    precision          "float" for maps of float32, "double" for float64.
+    out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
+    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
+                       if there is one and it is expected to be faster. Values do not depend on it.
+    threads            Number of threads on the CPU; 0 for one per processor.
+
+    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
+    its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
+    if x is there, the call may return before they are. Gradients are not computed.
+
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
+    >>> maps = voxelmaps.feature_maps(x, features=["firstorder_Mean", "glcm_Contrast"], neighborhood_radius=1)
+    >>> float(maps["firstorder_Mean"][2, 2, 2])
+    62.0
+    """
+    given = _arrays.array_of(x, "x")
+    image = _arrays.pixels_of(given, "x")
+    library = image.library
+    if dimension is None:
+        dimension = min(len(image.shape), 3)
+    if dimension not in (2, 3) or len(image.shape) < dimension:
+        raise ValueError(f"x has {len(image.shape)} axes and dimension is {dimension}, but images must have 2 or 3 axes")
+    shape, batch = image.shape[-dimension:], image.shape[:-dimension]
+    if precision not in ("float", "double"):
+        raise ValueError(f"precision is {precision!r}, but must be float or double")
+    if crop not in (None, "mask"):
+        raise ValueError(f"crop is {crop!r}, but must be 'mask' or None")
+    if aggregation not in ("average", "merge"):
+        raise ValueError(f"aggregation is {aggregation!r}, but must be average or merge")
+
+    def bytes_like_x(value, what):
+        if value is None:
+            return None
+        array = _arrays.array_of(value, what)
+        _arrays.check_same_library(image, "x", array, what)
+        if array.shape not in (image.shape, shape):
+            raise ValueError(f"{what} has the shape {array.shape}, but x has {image.shape}")
+        return _arrays.bytes_of(array, what)
+
+    mask = bytes_like_x(mask, "mask")
+    selection = bytes_like_x(selection, "selection")
+
+    if window_size is None:
+        radius = _integers(2 if neighborhood_radius is None else neighborhood_radius, dimension, "neighborhood_radius", 0)
+        window = tuple(2 * r + 1 for r in radius)
+    elif neighborhood_radius is not None:
+        raise ValueError("neighborhood_radius and window_size are given, but only one can be")
+    else:
+        window = _integers(window_size, dimension, "window_size", 1)
+    if max(window) > _MAX_WINDOW:
+        raise ValueError(f"the window has the size {window}, but at most {_MAX_WINDOW} voxels along an axis are possible")
+    anchor = tuple(n // 2 for n in window)
+    if window_anchor is not None:
+        anchor = _integers(window_anchor, dimension, "window_anchor", 0)
+    volume = 1.0
+    if spacing is not None:
+        volume = math.prod(float(s) for s in spacing)
+        if len(tuple(spacing)) != dimension or not (0 < volume < math.inf):
+            raise ValueError(f"spacing is {spacing!r}, but must be {dimension} positive numbers")
+    distances = _integers(distances, 1 if np.ndim(distances) == 0 else len(tuple(distances)), "distances", 1)
+    selected = _selected(features)
+    numbers = _numbers()
+    directions = {"aggregation": AVERAGE if aggregation == "average" else MERGE}
+
+    def reversed_offsets(distances):
+        return [triple(offset, 0) for offset in _offsets(distances, window)]
+
+    def parameters(name):
+        if name == "firstorder":
+            return {"voxel_array_shift": float(voxel_array_shift), "voxel_volume": volume}
+        if name == "glcm":
+            offsets = reversed_offsets(distances)
+            return {**directions, "offsets": offsets, "symmetric": bool(symmetric), "has_one_level": False}
+        if name == "gldm":
+            return {"offsets": reversed_offsets(distances), "alpha": min(operator.index(alpha), 65535)}
+        if name == "ngtdm":
+            return {"offsets": reversed_offsets(distances)}
+        if name == "glrlm":
+            return {**directions, "offsets": reversed_offsets((1,)), "skip_directions_without_pairs": True}
+        return {}
+
+    classes = [(name, [numbers[name][f] for f in of_class], parameters(name)) for name, of_class in selected.items()]
+    names = [f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class]
+
+    box = tuple(slice(0, n) for n in shape)
+    if crop is not None:
+        if mask is None or mask.shape != shape:
+            raise ValueError("crop='mask' needs a mask with the axes of one image")
+        box = tuple(
+            slice(max(first - a, 0), min(last + n - a, size))
+            for (first, last), a, n, size in zip(_bounds(mask), anchor, window, shape)
+        )
+        if selection is not None:
+            selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
+    map_shape = batch + tuple(part.stop - part.start for part in box)
+
+    dtype = "float32" if precision == "float" else "float64"
+    if out is None:
+        out = _arrays.Array(library.empty((len(names), *map_shape), dtype), library)
+    else:
+        out = _arrays.array_of(out, "out")
+        _arrays.check_same_library(image, "x", out, "out")
+        if out.shape != (len(names), *map_shape) or out.dtype != dtype:
+            raise ValueError(
+                f"out has the shape {out.shape} and the type {out.dtype}, but must have {(len(names), *map_shape)} and {dtype}"
+            )
+        is_contiguous = out.array.is_contiguous() if library.name == "PyTorch" else out.array.flags.c_contiguous
+        is_writable = library.name != "NumPy" or out.array.flags.writeable
+        if not (is_contiguous and is_writable):
+            raise ValueError("out must be writable and in C order, without gaps")
+    result = FeatureMaps(names, out.array, box)
+    voxels = math.prod(map_shape[len(batch) :])
+    if voxels == 0 or math.prod(batch) == 0:
+        return result
+    item_bytes = 4 if precision == "float" else 8
+
+    def part_of(array, index):
+        if array is None or len(array.shape) == dimension:
+            return array
+        return _arrays.Array(array.array[index], library)
+
+    for i, index in enumerate(np.ndindex(*batch)):
+        compute(
+            part_of(image, index),
+            part_of(mask, index),
+            part_of(selection, index),
+            (out.address + i * voxels * item_bytes, voxels * math.prod(batch), precision == "double"),
+            box=box,
+            window=window,
+            anchor=anchor,
+            classes=classes,
+            discretization=_discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range),
+            background=float(background_value),
+            threads=operator.index(threads),
+            device=_device_number(device, library),
+        )
+    return result
