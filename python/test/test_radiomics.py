@@ -181,7 +181,7 @@ class Windows:
     def __init__(self, image, roi, settings):
         masked = settings["maskedKernel"]
         used = np.ones_like(roi) if masked is False else roi
-        edges = radiomics.bin_edges(image[used], settings)
+        edges = radiomics.bin_edges(np.array([image[used].min(), image[used].max()]), settings)
         self.values = np.where(used, image, np.nan).astype(float)
         self.levels = np.where(used, np.digitize(image, edges), 0)
         self.voxels = np.argwhere(roi)

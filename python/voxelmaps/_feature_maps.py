@@ -180,7 +180,7 @@ def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, in
     return result
 
 
-def _device_number(device, library):
+def device_of_arrays(device, library):
     """Number of the CUDA device, -1 for the CPU, and whether the CPU is used where it is faster."""
     if library.device is not None:
         if device is not None and device != library.device:
@@ -210,7 +210,7 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
                               and whether they are of float64.
     box                       Slices of the image that have maps; selection has their shape.
     classes                   As _core.compute_feature_maps takes them.
-    device                    As _device_number returns it.
+    device                    As device_of_arrays returns it.
     """
     library = image.library
     number, use_cpu_if_faster = device
@@ -446,6 +446,6 @@ def feature_maps(
             discretization=_discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range),
             background=float(background_value),
             threads=operator.index(threads),
-            device=_device_number(device, library),
+            device=device_of_arrays(device, library),
         )
     return result

@@ -240,6 +240,16 @@ def image_from(value, takes_vectors=False):
     return value
 
 
+def copy_of(array):
+    """A new scalar image with the values of an array. Other threads of Python run meanwhile."""
+    pixel = _WRAPPED_PIXELS[_WRAPPED_TYPES.index(array.dtype)]
+    image = itk.Image[pixel, array.ndim].New()
+    image.SetRegions(itk.Size[array.ndim](list(reversed(array.shape))))
+    image.Allocate()
+    np.copyto(itk.array_view_from_image(image), array)
+    return image
+
+
 def _image_like(array, image):
     """Scalar image with the values of an array, and the regions and geometry of another image."""
     pixel = next(pixel for pixel, dtype in _DTYPES.items() if array.dtype == dtype)

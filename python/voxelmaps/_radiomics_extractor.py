@@ -76,7 +76,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         settings = _radiomics_parameters.class_settings(kwargs)
         wanted = [feature for feature in features if feature in ours]
         if wanted:
-            for feature, values in radiomics.maps_of_class(volume, roi, name, wanted, settings, self.precision):
+            for _, feature, values in radiomics.maps_of_classes(volume, roi, {name: wanted}, settings, self.precision):
                 maps[f"{image_type}_{name}_{feature}"] = _radiomics_images.to_simpleitk(values)
         keys = [f"{image_type}_{name}_{feature}" for feature in features]
         return {key: maps[key] for key in keys if key in maps}

@@ -30,6 +30,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
+from . import _core
+
 _logger = logging.getLogger(__name__)
 
 # --- Values ------------------------------------------------------------------------------------------------------------
@@ -239,24 +241,10 @@ def class_settings(given):
 # --- Feature classes ---------------------------------------------------------------------------------------------------
 
 
-def _numbers_of_features(enumerations):
-    """Dict of the numbers of the features of a class by PyRadiomics' name.
-
-    enumerations    Name of the class with the enumerations, such as CooccurrenceFeatureMapEnums.
-    """
-    from ._itk import itk
-
-    enums = getattr(itk, enumerations)
-    # Run length features have the same names here and there.
-    name_of = getattr(enums, "GetPyRadiomicsName", enums.GetName)
-    numbers = sorted(getattr(enums, name) for name in dir(enums) if name.startswith("Feature_"))
-    return {name_of(number): number for number in numbers}
-
-
 class FeatureClass(NamedTuple):
-    # Class of the filter, and of its enumerations.
+    name: str
+    # Class of the filter.
     filter: str
-    enumerations: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
     # Features that PyRadiomics only has the names of, and those they equal.
@@ -264,7 +252,7 @@ class FeatureClass(NamedTuple):
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
-        return _numbers_of_features(self.enumerations)
+        return {feature: number for number, feature in enumerate(_core.feature_names()[self.name])}
 
     def all_features(self):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""
@@ -275,11 +263,11 @@ class FeatureClass(NamedTuple):
 # In PyRadiomics' order.
 CLASSES = {
     "firstorder": FeatureClass(
-        "FirstOrderFeatureMapImageFilter", "FirstOrderFeatureMapEnums", only_by_name=("StandardDeviation",)
+        "firstorder", "FirstOrderFeatureMapImageFilter", only_by_name=("StandardDeviation",)
     ),
     "glcm": FeatureClass(
+        "glcm",
         "CooccurrenceFeatureMapImageFilter",
-        "CooccurrenceFeatureMapEnums",
         without_values={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
@@ -288,13 +276,13 @@ CLASSES = {
         },
     ),
     "gldm": FeatureClass(
+        "gldm",
         "DependenceFeatureMapImageFilter",
-        "DependenceFeatureMapEnums",
         without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
-    "glrlm": FeatureClass("RunLengthFeatureMapImageFilter", "RunLengthFeatureMapEnums"),
-    "glszm": FeatureClass("SizeZoneFeatureMapImageFilter", "SizeZoneFeatureMapEnums"),
-    "ngtdm": FeatureClass("GrayToneDifferenceFeatureMapImageFilter", "GrayToneDifferenceFeatureMapEnums"),
+    "glrlm": FeatureClass("glrlm", "RunLengthFeatureMapImageFilter"),
+    "glszm": FeatureClass("glszm", "SizeZoneFeatureMapImageFilter"),
+    "ngtdm": FeatureClass("ngtdm", "GrayToneDifferenceFeatureMapImageFilter"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.

@@ -27,12 +27,14 @@ doc/radiomics.md lists the settings, and where values differ from PyRadiomics' a
 import importlib.metadata
 import itertools
 import logging
+import math
 import platform
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict
 
 import numpy as np
 
-from . import _radiomics_files, _radiomics_images, _radiomics_parameters
+from . import _arrays, _feature_maps, _radiomics_files, _radiomics_images, _radiomics_parameters
 
 __all__ = ["execute", "read_image"]
 
@@ -43,21 +45,34 @@ _MAX_LEVELS = 65535
 _MAX_VOXELS_IN_WINDOW = 65535
 _MAX_OFFSETS = 4096
 
+_MAX_EXACT_INTEGER = 2**53
 
-def bin_edges(values, settings):
-    """The edges of the bins, as PyRadiomics computes them with NumPy, up to the greatest value: the level of a value is the
-    number of edges that are not greater than it (numpy.digitize)."""
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        bad = values[~np.isfinite(values)][0]
+
+def _extremes(image, inside, settings):
+    """The least and the greatest intensity that is used, as an array of the type of the image."""
+    used = image.array[inside] if settings["maskedKernel"] else image.array
+    extremes = np.array([used.min(), used.max()])
+    # NaN is the minimum of what contains it.
+    if extremes.dtype.kind == "f" and not np.isfinite(extremes).all():
+        bad = used[~np.isfinite(used)][0]
         raise ValueError(f"the image has the intensity {bad} where it is used, but intensities must be finite")
+    return extremes
+
+
+def bin_edges(extremes, settings):
+    """The edges of the bins, as PyRadiomics computes them with NumPy, up to the greatest value: the level of a value is the
+    number of edges that are not greater than it (numpy.digitize).
+
+    extremes    Array of the least and the greatest value, of the type of the image.
+    """
     # Integers of Python, which do not overflow as those of small types do.
-    convert = int if values.dtype.kind in "iu" else values.dtype.type
-    minimum, maximum = convert(values.min()), convert(values.max())
+    convert = int if extremes.dtype.kind in "iu" else extremes.dtype.type
+    minimum, maximum = convert(extremes[0]), convert(extremes[1])
     count, width = settings["binCount"], settings["binWidth"]
     if count is not None:
         if count > _MAX_LEVELS:
             raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
-        edges = np.histogram(values, count)[1]
+        edges = np.histogram_bin_edges(extremes, count)
         # The greatest value belongs to the last bin.
         edges[-1] += 1
     else:
@@ -77,7 +92,7 @@ def bin_edges(values, settings):
     if not (np.diff(used) > 0).all():
         raise ValueError(
             f"setting {'binWidth' if count is None else 'binCount'} makes bins that are too narrow for intensities from "
-            f"{minimum} to {maximum} of type {values.dtype}"
+            f"{minimum} to {maximum} of type {extremes.dtype}"
         )
     return used
 
@@ -145,6 +160,20 @@ def check_classes(image, parameters):
         _class_parameters(name, settings, _window_size(image.array.ndim, settings), has_one_level=False)
 
 
+def _edges_of_class(name, extremes, settings):
+    # PyRadiomics' class of first order features converts the image before it computes edges.
+    return bin_edges(extremes.astype(float) if name == "firstorder" else extremes, settings)
+
+
+def _background(settings, precision):
+    background = float(settings["initValue"])
+    if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
+        raise ValueError(
+            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
+        )
+    return background
+
+
 def filter_of_class(image, roi, name, features, settings, precision):
     """The filter that computes features of one class, as the components of its output.
 
@@ -155,10 +184,9 @@ def filter_of_class(image, roi, name, features, settings, precision):
 
     feature_class = _radiomics_parameters.CLASSES[name]
     inside = roi.array
-    used = image.array[inside] if settings["maskedKernel"] else image.array.ravel()
-    # PyRadiomics' class of first order features converts the image before it computes edges.
-    edges = bin_edges(used.astype(float) if name == "firstorder" else used, settings)
-    has_one_level = bool(used.min() >= edges[-1])
+    extremes = _extremes(image, inside, settings)
+    edges = _edges_of_class(name, extremes, settings)
+    has_one_level = bool(extremes[0] >= edges[-1])
     array = _images.native(image.array)
     if precision == "double":
         array = array.astype(np.float64)
@@ -166,11 +194,7 @@ def filter_of_class(image, roi, name, features, settings, precision):
     # First order features contain the volume of a voxel.
     input_image.SetSpacing(image.spacing)
     window = _window_size(inside.ndim, settings)
-    background = float(settings["initValue"])
-    if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
-        raise ValueError(
-            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
-        )
+    background = _background(settings, precision)
     output = itk.VectorImage[itk.D if precision == "double" else itk.F, inside.ndim]
     numbers = feature_class.numbers()
     filter = getattr(itk, feature_class.filter)[type(input_image), output].New(
@@ -188,15 +212,75 @@ def filter_of_class(image, roi, name, features, settings, precision):
     return filter
 
 
-def maps_of_class(image, roi, name, features, settings, precision):
-    """Yield the features of one class and their maps, as volumes."""
-    from ._itk import itk
+def _pixels(array, precision):
+    """The array in C order with a type of the engines, without a change of values."""
+    if array.dtype.itemsize == 8 and array.dtype.kind in "iu":
+        extremes = int(array.min()), int(array.max())
+        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+            raise ValueError(
+                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: they "
+                "must not exceed 2^53"
+            )
+    if precision == "double":
+        array = array.astype(np.float64)
+    return _arrays.pixels_of(_arrays.array_of(array, "the image"), "the image")
 
-    filter = filter_of_class(image, roi, name, features, settings, precision)
-    filter.Update()
-    maps = itk.array_view_from_image(filter.GetOutput())
-    for i, feature in enumerate(features):
-        yield feature, image.with_array(np.ascontiguousarray(maps[..., i]))
+
+def maps_of_classes(image, roi, classes, settings, precision):
+    """Compute maps; returns a list of tuples of the class, the feature, and the map as a volume. The maps are parts of one array.
+
+    image, roi    Volumes, cropped as PyRadiomics does.
+    classes       Dict of lists of features by class.
+    """
+    inside = _arrays.Array(np.ascontiguousarray(roi.array).view(np.uint8), _arrays.Library("NumPy"))
+    extremes = _extremes(image, roi.array, settings)
+    background = _background(settings, precision)
+    window = list(reversed(_window_size(inside.array.ndim, settings)))
+    names = [(name, feature) for name, features in classes.items() for feature in features]
+    maps = np.empty((len(names), *roi.array.shape), np.float32 if precision == "float" else np.float64)
+    pixels = _pixels(image.array, precision)
+
+    def of_core(name, features, has_one_level):
+        parameters = dict(_class_parameters(name, settings, window[::-1], has_one_level))
+        if "aggregation" in parameters:
+            merges = parameters["aggregation"] == "merge"
+            parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
+        if "offsets" in parameters:
+            parameters["offsets"] = [_feature_maps.triple(offset[::-1], 0) for offset in parameters["offsets"]]
+        if name == "glcm":
+            parameters["has_one_level"] = parameters.pop("region_has_one_level")
+        if name == "firstorder":
+            parameters["voxel_volume"] = math.prod(image.spacing)
+        numbers = _radiomics_parameters.CLASSES[name].numbers()
+        return name, [numbers[feature] for feature in features], parameters
+
+    first = 0
+    edges_of = {name: _edges_of_class(name, extremes, settings).tolist() for name in classes}
+    for edges, group in itertools.groupby(classes, edges_of.get):
+        group = list(group)
+        _feature_maps.compute(
+            pixels,
+            inside if settings["maskedKernel"] else None,
+            None if settings["maskedKernel"] else inside,
+            (maps[first:].ctypes.data, inside.array.size, precision == "double"),
+            box=[slice(0, n) for n in inside.shape],
+            window=window,
+            anchor=[n // 2 for n in window],
+            classes=[of_core(name, classes[name], bool(extremes[0] >= edges[-1])) for name in group],
+            discretization={
+                "method": _feature_maps.EDGES,
+                "range_source": _feature_maps.RANGE_GIVEN,
+                "number_of_gray_levels": 1,
+                "bin_width": 1.0,
+                "bin_edges": edges,
+                "value_range": (0.0, 1.0),
+            },
+            background=background,
+            threads=0,
+            device=_feature_maps.device_of_arrays(None, pixels.library),
+        )
+        first += sum(len(classes[name]) for name in group)
+    return [(*name, image.with_array(values)) for name, values in zip(names, maps)]
 
 
 def check_precision(precision):
@@ -205,12 +289,10 @@ def check_precision(precision):
 
 
 def _general_diagnostics(parameters):
-    from ._itk import itk
-
     return {
         "diagnostics_Versions_VoxelMaps": importlib.metadata.version("itk-voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,
-        "diagnostics_Versions_ITK": itk.Version.GetITKVersion(),
+        "diagnostics_Versions_ITK": importlib.metadata.version("itk-core"),
         "diagnostics_Versions_Python": platform.python_version(),
         "diagnostics_Configuration_Settings": {**parameters.settings, "voxelBased": True},
         "diagnostics_Configuration_EnabledImageTypes": parameters.image_types,
@@ -261,10 +343,11 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
                 written = _radiomics_files.write_maps(filter, prepared.image, keys, folder)
                 result.update((key, file.publish()) for key, file in written.items())
         return result
-    for name, features in parameters.classes.items():
-        maps = maps_of_class(*prepared[:2], name, features, parameters.class_settings, precision)
-        for feature, volume in maps:
-            result[f"original_{name}_{feature}"] = convert(volume)
+    maps = maps_of_classes(*prepared[:2], parameters.classes, parameters.class_settings, precision)
+    # SimpleITK copies the maps.
+    with ThreadPoolExecutor() as executor:
+        images = executor.map(convert, (volume for _, _, volume in maps))
+        result.update((f"original_{name}_{feature}", image) for (name, feature, _), image in zip(maps, images))
     return result
 
 
