@@ -108,7 +108,9 @@ def test_images_whose_index_does_not_start_at_zero(image):
     extract.Update()
     whole = voxelmaps.run_length_feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"])["SRE"]
     box = voxelmaps.crop_slices(part, mask_image=extract.GetOutput())
-    cropped = voxelmaps.run_length_feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"], crop="mask")["SRE"]
+    cropped = voxelmaps.run_length_feature_maps(part, mask_image=extract.GetOutput(), features=["SRE"], crop="mask")[
+        "SRE"
+    ]
     np.testing.assert_array_equal(itk.array_from_image(cropped), itk.array_from_image(whole)[box])
     first = [part.start + start for part, start in zip(reversed(box), (2, 3, 1))]
     np.testing.assert_allclose(

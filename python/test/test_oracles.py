@@ -358,7 +358,9 @@ def test_directions_of_single_voxels(mask, radius, kind):
 def test_windows_without_pairs_are_nan():
     mask = thin((9, 10), "single voxels")
     image = np.ones(mask.shape, np.uint8)
-    maps = voxelmaps.run_length_feature_maps(image, mask_image=mask, neighborhood_radius=3, skip_single_voxel_directions=True)
+    maps = voxelmaps.run_length_feature_maps(
+        image, mask_image=mask, neighborhood_radius=3, skip_single_voxel_directions=True
+    )
     merged = itk.run_length_feature_map_image_filter(
         image, mask_image=mask, neighborhood_radius=3, aggregation="merge", skip_directions_without_pairs=True
     )

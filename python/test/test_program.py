@@ -394,6 +394,8 @@ def start_slow_run(folder):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Shells let their background jobs, such as tests, ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     for _ in range(2400):
         time.sleep(0.05)

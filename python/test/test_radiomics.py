@@ -27,6 +27,7 @@ import warnings
 import itk
 import numpy as np
 import pytest
+import voxelmaps
 from voxelmaps import _itk, radiomics
 from voxelmaps import _radiomics_images as images
 from voxelmaps import _radiomics_parameters as parameters
@@ -1062,3 +1063,16 @@ def test_label_maps_are_refused():
     mask = sitk.LabelImageToLabelMap(sitk.GetImageFromArray(np.ones((4, 4, 4), np.uint8)))
     with pytest.raises(TypeError, match="the mask is a label map"):
         radiomics.execute(image, mask, featureClass=["firstorder"])
+
+
+def test_arrays_have_the_same_values():
+    """voxelmaps.feature_maps of an array, and execute of an image."""
+    image, mask = image_array("int16"), mask_array("scattered")
+    maps = radiomics.execute(to_itk(image), to_itk(mask), binWidth=10, kernelRadius=2, additionalInfo=False)
+    of_array = voxelmaps.feature_maps(
+        image, mask, features=[key.removeprefix("original_") for key in maps], bin_width=10, crop="mask"
+    )
+    for key, expected in maps.items():
+        np.testing.assert_array_equal(
+            of_array[key.removeprefix("original_")], itk.array_from_image(expected), err_msg=key
+        )

@@ -113,7 +113,9 @@ def array_of(value, what):
         if value.requires_grad:
             raise ValueError(f"{what} requires gradients, which are not computed: pass {what}.detach()")
         if value.layout != sys.modules["torch"].strided or value.device.type not in ("cpu", "cuda"):
-            raise TypeError(f"{what} is a {value.layout} tensor on {value.device}, but must be a dense one on cpu or cuda")
+            raise TypeError(
+                f"{what} is a {value.layout} tensor on {value.device}, but must be a dense one on cpu or cuda"
+            )
         return Array(value, Library("PyTorch", value.device.index if value.device.type == "cuda" else None))
     if _is_of(value, "cupy", "ndarray"):
         return Array(value, Library("CuPy", value.device.id))
@@ -127,7 +129,9 @@ def array_of(value, what):
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != 1:
         raise TypeError(f"{what} is in device memory; convert it with cupy.from_dlpack or torch.from_dlpack")
     if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
-        raise TypeError(f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {type(value).__name__}")
+        raise TypeError(
+            f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {type(value).__name__}"
+        )
     return Array(np.asarray(value), Library("NumPy"))
 
 

@@ -70,7 +70,9 @@ class FeatureMaps(Mapping):
 
 def _numbers():
     """For each class, a dict of the numbers of the features by name."""
-    return {name: {feature: i for i, feature in enumerate(features)} for name, features in _core.feature_names().items()}
+    return {
+        name: {feature: i for i, feature in enumerate(features)} for name, features in _core.feature_names().items()
+    }
 
 
 def _selected(features):
@@ -116,7 +118,9 @@ def _integers(value, count, what, minimum):
     except TypeError:
         raise TypeError(f"{what} is {value!r}, but must be an integer or one per axis") from None
     if len(values) != count or min(values) < minimum:
-        raise ValueError(f"{what} is {value!r}, but must be one integer from {minimum} up, or {count} of them, one per axis")
+        raise ValueError(
+            f"{what} is {value!r}, but must be one integer from {minimum} up, or {count} of them, one per axis"
+        )
     return values
 
 
@@ -333,7 +337,9 @@ def feature_maps(
     if dimension is None:
         dimension = min(len(image.shape), 3)
     if dimension not in (2, 3) or len(image.shape) < dimension:
-        raise ValueError(f"x has {len(image.shape)} axes and dimension is {dimension}, but images must have 2 or 3 axes")
+        raise ValueError(
+            f"x has {len(image.shape)} axes and dimension is {dimension}, but images must have 2 or 3 axes"
+        )
     shape, batch = image.shape[-dimension:], image.shape[:-dimension]
     if precision not in ("float", "double"):
         raise ValueError(f"precision is {precision!r}, but must be float or double")
@@ -355,14 +361,18 @@ def feature_maps(
     selection = bytes_like_x(selection, "selection")
 
     if window_size is None:
-        radius = _integers(2 if neighborhood_radius is None else neighborhood_radius, dimension, "neighborhood_radius", 0)
+        radius = _integers(
+            2 if neighborhood_radius is None else neighborhood_radius, dimension, "neighborhood_radius", 0
+        )
         window = tuple(2 * r + 1 for r in radius)
     elif neighborhood_radius is not None:
         raise ValueError("neighborhood_radius and window_size are given, but only one can be")
     else:
         window = _integers(window_size, dimension, "window_size", 1)
     if max(window) > _MAX_WINDOW:
-        raise ValueError(f"the window has the size {window}, but at most {_MAX_WINDOW} voxels along an axis are possible")
+        raise ValueError(
+            f"the window has the size {window}, but at most {_MAX_WINDOW} voxels along an axis are possible"
+        )
     anchor = tuple(n // 2 for n in window)
     if window_anchor is not None:
         anchor = _integers(window_anchor, dimension, "window_anchor", 0)

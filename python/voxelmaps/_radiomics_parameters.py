@@ -262,9 +262,7 @@ class FeatureClass(NamedTuple):
 
 # In PyRadiomics' order.
 CLASSES = {
-    "firstorder": FeatureClass(
-        "firstorder", "FirstOrderFeatureMapImageFilter", only_by_name=("StandardDeviation",)
-    ),
+    "firstorder": FeatureClass("firstorder", "FirstOrderFeatureMapImageFilter", only_by_name=("StandardDeviation",)),
     "glcm": FeatureClass(
         "glcm",
         "CooccurrenceFeatureMapImageFilter",

@@ -341,7 +341,7 @@ CudaContext::KeepTable(std::shared_ptr<const void> table, cudaStream_t stream)
 std::vector<CudaContext::UsedTable>
 CudaContext::TakeDoneTables()
 {
-  const auto firstDone = std::partition(m_UsedTables.begin(), m_UsedTables.end(), [](const auto & used) {
+  const auto             firstDone = std::partition(m_UsedTables.begin(), m_UsedTables.end(), [](const auto & used) {
     const bool isUsed = cudaEventQuery(used.second) == cudaErrorNotReady;
     if (isUsed)
     {

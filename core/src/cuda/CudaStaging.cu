@@ -96,12 +96,12 @@ public:
       {
         return;
       }
-      const std::size_t slice = task % m_Slices;
-      const std::size_t first = chunk * m_ChunkBytes;
-      const std::size_t size = std::min(m_ChunkBytes, m_Bytes - first);
-      const std::size_t begin = size * slice / m_Slices;
-      const std::size_t end = size * (slice + 1) / m_Slices;
-      const auto        copy = m_Bytes < minBytesPastCaches ? CopyThroughCaches : CopyPastCaches;
+      const std::size_t  slice = task % m_Slices;
+      const std::size_t  first = chunk * m_ChunkBytes;
+      const std::size_t  size = std::min(m_ChunkBytes, m_Bytes - first);
+      const std::size_t  begin = size * slice / m_Slices;
+      const std::size_t  end = size * (slice + 1) / m_Slices;
+      const auto         copy = m_Bytes < minBytesPastCaches ? CopyThroughCaches : CopyPastCaches;
       const char * const from = m_Buffers[chunk % numberOfBuffers].data() + begin;
       m_Host.ForEachPart(first + begin, first + end, [&](std::size_t to, std::size_t before, std::size_t bytes) {
         copy(m_Host.data + to, from + before, bytes);

@@ -87,9 +87,10 @@ class CudaStaging
 public:
   explicit CudaStaging(const JobExecution & execution);
 
-  /** Copy rows, which are contiguous in device memory after the work so far in the stream, to host memory; afterChunk is called with the
-   * number of bytes that have arrived, from the calling thread: ITK lets no other thread of a filter report progress.
-   * Returns when everything has arrived. If host memory is fresh, its pages are provided ahead of the copies. */
+  /** Copy rows, which are contiguous in device memory after the work so far in the stream, to host memory; afterChunk
+   * is called with the number of bytes that have arrived, from the calling thread: ITK lets no other thread of a filter
+   * report progress. Returns when everything has arrived. If host memory is fresh, its pages are provided ahead of the
+   * copies. */
   void
   ToHost(const HostRows & host, const void * device, cudaStream_t stream,
          const std::function<void(std::size_t)> & afterChunk);

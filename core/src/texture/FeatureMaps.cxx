@@ -123,7 +123,7 @@ ComputeFeatureMaps(const FeatureMapsJob & job)
   // Verified before there is memory for the levels.
   std::uint16_t placeholder = 0;
   discretization.levels = &placeholder;
-  const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
+  const auto voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
   VerifyFeatureMapsJob(job);
   const auto levels = Allocate<std::uint16_t>(voxels);
   discretization.levels = levels.get();
@@ -157,10 +157,9 @@ IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options)
   // Of those that find the number of levels from the intensities.
   constexpr unsigned int        usualNumberOfLevels = 64;
   GrayLevelDiscretizationResult expected;
-  const bool                    isNumberGiven =
-    job.discretization.method == GrayLevelDiscretizationEnums::Method::FixedBinNumber ||
-    job.discretization.method == GrayLevelDiscretizationEnums::Method::Identity ||
-    job.discretization.method == GrayLevelDiscretizationEnums::Method::Levels;
+  const bool isNumberGiven = job.discretization.method == GrayLevelDiscretizationEnums::Method::FixedBinNumber ||
+                             job.discretization.method == GrayLevelDiscretizationEnums::Method::Identity ||
+                             job.discretization.method == GrayLevelDiscretizationEnums::Method::Levels;
   expected.numberOfGrayLevels = isNumberGiven ? job.discretization.numberOfGrayLevels : usualNumberOfLevels;
   std::size_t slower = 0;
   ForEachClassJob(

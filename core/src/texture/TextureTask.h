@@ -37,9 +37,9 @@ struct TextureTask
   const void * intensities;
   bool         intensitiesAreDouble;
 
-  void *       output;
-  bool         outputIsDouble;
-  int          numberOfComponents;
+  void * output;
+  bool   outputIsDouble;
+  int    numberOfComponents;
   /** Component c of output voxel v is at v * voxelStride + c * componentStride. */
   std::int64_t voxelStride;
   std::int64_t componentStride;

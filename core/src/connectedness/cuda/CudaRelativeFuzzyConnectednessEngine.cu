@@ -132,7 +132,9 @@ ComputeScenes(const Job & job, Report & report)
     CheckLaunch("writing the output");
     clock.Stop();
     CudaStaging staging(job.execution);
-    staging.ToHost({ reinterpret_cast<char *>(output), voxels * sizeof(T) }, out.data(), stream, [&job](std::size_t) { job.execution.CheckAbort(); });
+    staging.ToHost({ reinterpret_cast<char *>(output), voxels * sizeof(T) }, out.data(), stream, [&job](std::size_t) {
+      job.execution.CheckAbort();
+    });
   };
   const auto writeLabels = [&](auto * type) {
     write(job.labelOutput, type, [&](auto * out) {

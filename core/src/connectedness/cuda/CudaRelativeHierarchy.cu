@@ -853,9 +853,10 @@ private:
   {
     const JobExecution & execution = ofQuery.execution;
     CudaStaging          staging(execution);
-    staging.ToHost({ reinterpret_cast<char *>(output), out.size() * sizeof(T) }, out.data(), stream, [&](std::size_t bytes) {
-      execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
-    });
+    staging.ToHost({ reinterpret_cast<char *>(output), out.size() * sizeof(T) },
+                   out.data(),
+                   stream,
+                   [&](std::size_t bytes) { execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0); });
   }
 
   template <typename TKeys, typename TLabel>

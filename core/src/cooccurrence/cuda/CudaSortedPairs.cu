@@ -365,7 +365,8 @@ public:
         }
         CooccurrenceSums sums{};
         ofSecond = this->AddPairs(this->Pairs(first + half), keys, half, sums);
-        this->Evaluate<false>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
+        this->Evaluate<false>(
+          sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
         m_Matrices += sums.pairs != 0 ? 1.0 : 0.0;
       }
       if (!VAll && !m_Layout.needsKeys)
@@ -386,7 +387,8 @@ public:
         sums.rowTerms = pairs.rowTerms;
         half == 0 ? keysOfFirst.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
                   : keysOfSecond.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
-        this->Evaluate<true>(sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
+        this->Evaluate<true>(
+          sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
       }
     }
     if ((VAll || m_Task.aggregation != CooccurrenceJob::Aggregation::PerDirection) && isStored)

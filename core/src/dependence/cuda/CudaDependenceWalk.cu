@@ -241,9 +241,8 @@ public:
     this->AddThreads(sums);
     for (int f = threadIdx.x; f < m_Task.numberOfFeatures; f += VThreads)
     {
-      StoreComponent(m_Task,
-                     number * m_Task.voxelStride, f,
-                     SizeMatrixFeatureValue(m_Task.matrixFeatures[f], sums, m_Task.scales));
+      StoreComponent(
+        m_Task, number * m_Task.voxelStride, f, SizeMatrixFeatureValue(m_Task.matrixFeatures[f], sums, m_Task.scales));
     }
     this->Clear();
   }

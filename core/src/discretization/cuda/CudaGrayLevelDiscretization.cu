@@ -416,11 +416,14 @@ private:
       return;
     }
     std::size_t arrived = 0;
-    m_Staging.ToHost(
-      { reinterpret_cast<char *>(m_Job.levels + begin), this->GetLevelBytes(size) }, m_Levels, m_Stream, [this, &arrived](std::size_t bytes) {
-        m_Job.execution.ReportProgress((arrived + bytes) / sizeof(std::uint16_t) - arrived / sizeof(std::uint16_t));
-        arrived += bytes;
-      });
+    m_Staging.ToHost({ reinterpret_cast<char *>(m_Job.levels + begin), this->GetLevelBytes(size) },
+                     m_Levels,
+                     m_Stream,
+                     [this, &arrived](std::size_t bytes) {
+                       m_Job.execution.ReportProgress((arrived + bytes) / sizeof(std::uint16_t) -
+                                                      arrived / sizeof(std::uint16_t));
+                       arrived += bytes;
+                     });
   }
 
   void

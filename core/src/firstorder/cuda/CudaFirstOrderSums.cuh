@@ -183,7 +183,8 @@ struct FirstOrderWindow
     {
       StoreComponentOrNaN(
         task,
-        number * task.voxelStride, f,
+        number * task.voxelStride,
+        f,
         FirstOrderFeatureValue<double, RootOfDouble>(task.features[f], sums, task.voxelVolume, task.entropyScale));
     }
   }

@@ -59,9 +59,8 @@ GrayToneDifferenceWalk<TDifference>::Compute(const Triple & start, const Triple 
     {
       for (std::int64_t x = start[0]; x < start[0] + size[0]; ++x)
       {
-        const std::int64_t out =
-          ((z * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + x) * m_Task.voxelStride;
-        const WindowBox window(m_Task, { x, y, z });
+        const std::int64_t out = ((z * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + x) * m_Task.voxelStride;
+        const WindowBox    window(m_Task, { x, y, z });
         if (!window.isComputed)
         {
           for (int c = 0; c < m_Task.numberOfComponents; ++c)

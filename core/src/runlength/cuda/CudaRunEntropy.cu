@@ -317,8 +317,7 @@ __launch_bounds__(threadsPerBlock)
     else
     {
       const double quotient = CudaDivision::Quotient(RunLengthNumerator(feature, sums), CudaDivision::By(sums.runs));
-      StoreComponent(
-        task,
+      StoreComponent(task,
                      out,
                      d / directionsPerMatrix * task.numberOfFeatures + layout.component,
                      RunLengthToUnit(feature, quotient, task.scales));

@@ -174,7 +174,8 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
         if (components.of[f] >= 0)
         {
           StoreComponent(task,
-                         out, m * task.numberOfFeatures + components.of[f],
+                         out,
+                         m * task.numberOfFeatures + components.of[f],
                          RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
         }
       }
@@ -189,7 +190,8 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
       if (components.of[f] >= 0)
       {
         StoreComponent(task,
-                       out, components.of[f],
+                       out,
+                       components.of[f],
                        RunLengthAverage<double, CudaDivision>(
                          static_cast<RunLengthJob::Feature>(f), averages[f], voxels, numberOfDirections, task.scales));
       }

@@ -363,7 +363,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
       }
     }
     else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
-        reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
+             reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
     {
       for (int i = thread; i < number / perVector; i += warpsPerBlock * lanesPerWarp)
       {

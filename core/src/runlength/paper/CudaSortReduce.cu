@@ -346,10 +346,10 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
     const double                              reciprocal = Division::Reciprocal(sums.runs);
     std::int64_t                              at[3];
     LocateWindow(task, firstWindow + w, at);
-    const bool          isPresent = LevelAt(task, at[0], at[1], at[2]) != 0;
-    const bool          isLast = !isAverage || matrix == task.directions.number - 1;
-    const auto          out = static_cast<std::int64_t>(firstWindow + w) * task.voxelStride;
-    const int           first = isAverage ? 0 : matrix * features;
+    const bool isPresent = LevelAt(task, at[0], at[1], at[2]) != 0;
+    const bool isLast = !isAverage || matrix == task.directions.number - 1;
+    const auto out = static_cast<std::int64_t>(firstWindow + w) * task.voxelStride;
+    const int  first = isAverage ? 0 : matrix * features;
     for (int f = 0; f < features; ++f)
     {
       double value = task.backgroundValue;

@@ -269,8 +269,7 @@ __launch_bounds__(threadsPerBlock)
     __syncthreads();
     for (int f = thread; f < task.numberOfFeatures; f += threadsPerBlock)
     {
-      StoreComponent(
-        task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(task.features[f]), sums[0], task.scales));
+      StoreComponent(task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(task.features[f]), sums[0], task.scales));
     }
     __syncthreads();
   }

@@ -69,7 +69,7 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
   // Verified before there is memory for the levels.
   std::uint16_t placeholder = 0;
   discretization.levels = &placeholder;
-  const auto                 voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
+  const auto voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
   VerifyFeatureMapsJob(job);
 
   std::unique_ptr<CudaStream> ownStream;
@@ -90,8 +90,7 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
   {
     CudaStaging staging(discretization.execution);
     const auto  pixelSize = static_cast<std::uint64_t>(GetPixelSize(job.pixelType));
-    deviceJob.pixels =
-      CopyOnDevice(static_cast<const char *>(job.pixels), voxels * pixelSize, pixels, staging, stream);
+    deviceJob.pixels = CopyOnDevice(static_cast<const char *>(job.pixels), voxels * pixelSize, pixels, staging, stream);
     deviceJob.mask = CopyOnDevice(job.mask, voxels, mask, staging, stream);
     deviceJob.selection = CopyOnDevice(job.selection, NumberOfVoxels(job.outputSize), selection, staging, stream);
   }

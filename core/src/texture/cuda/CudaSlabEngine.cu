@@ -231,8 +231,8 @@ public:
       task.levels = whole.levels + firstLevel;
       if (whole.intensities != nullptr)
       {
-        task.intensities = static_cast<const char *>(whole.intensities) +
-                           static_cast<std::size_t>(firstLevel) * IntensityBytes(whole);
+        task.intensities =
+          static_cast<const char *>(whole.intensities) + static_cast<std::size_t>(firstLevel) * IntensityBytes(whole);
       }
       task.selection = whole.selection != nullptr ? whole.selection + firstVoxel : nullptr;
     }
@@ -345,8 +345,8 @@ struct CudaSlabEngine::Layout
     , kernels(ownStream ? cudaStream_t(*ownStream) : static_cast<cudaStream_t>(options.stream))
     , waits(options.outputLocation == MemoryLocation::Host)
   {}
-  // All work ends before the streams are put back. The memory of buffers goes back after the work of their streams; those
-  // of several slabs in flight are used in two.
+  // All work ends before the streams are put back. The memory of buffers goes back after the work of their streams;
+  // those of several slabs in flight are used in two.
   ~Layout()
   {
     if (waits)
@@ -402,10 +402,10 @@ bool
 CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
                           std::uint64_t memory, bool withMaximum)
 {
-  const Slabs         slabs(m_Job.outputSize, rows);
-  const Triple &      size = slabs.GetMaxSize();
-  const bool          isInputCopied = m_Options.inputLocation == MemoryLocation::Host;
-  const bool          isOutputCopied = m_Options.outputLocation == MemoryLocation::Host;
+  const Slabs    slabs(m_Job.outputSize, rows);
+  const Triple & size = slabs.GetMaxSize();
+  const bool     isInputCopied = m_Options.inputLocation == MemoryLocation::Host;
+  const bool     isOutputCopied = m_Options.outputLocation == MemoryLocation::Host;
   // Only copies run beside kernels.
   const std::uint64_t slots = slabs.GetNumber() > 1 && isOutputCopied ? 2 : 1;
   TextureTask         slab = m_Whole;
@@ -473,7 +473,7 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
   CudaStaging        staging(m_Job.execution);
   const std::int64_t number = slabs.GetNumber();
   report.numberOfSlabs = static_cast<std::uint64_t>(number);
-  const std::size_t  voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
+  const std::size_t voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
   const auto slotOf = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };
   Triple     start;
   Triple     size;

@@ -45,9 +45,9 @@ struct CudaMethodResources
   std::function<void()> checkAbort;
 };
 
-/** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory, and
- * runs them one after the other. What is in host memory is copied, while kernels of other slabs run; what is in device
- * memory is used where it is. */
+/** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory,
+ * and runs them one after the other. What is in host memory is copied, while kernels of other slabs run; what is in
+ * device memory is used where it is. */
 class CudaSlabEngine
 {
 public:

@@ -1,0 +1,331 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""voxelmaps.feature_maps with arrays of NumPy, PyTorch and CuPy, on the CPU and on CUDA devices. Needs no ITK."""
+
+import doctest
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import voxelmaps
+from voxelmaps import _arrays, _core, _feature_maps
+
+ALL = _feature_maps.CLASSES
+SOME = [
+    "firstorder_Mean",
+    "glcm_Contrast",
+    "glrlm_RunEntropy",
+    "ngtdm_Coarseness",
+    "gldm_DependenceEntropy",
+    "glszm_ZoneVariance",
+]
+NO_DEVICE = _core.reason_for_no_device()
+needs_device = pytest.mark.skipif(bool(NO_DEVICE), reason=NO_DEVICE or "there is a device")
+
+
+def image_of(dtype=np.int16, shape=(7, 9, 11), seed=0):
+    values = np.random.default_rng(seed).integers(0, 120, shape)
+    return (values - (0 if np.dtype(dtype).kind in "ub" else 40)).astype(dtype)
+
+
+def mask_of(shape=(7, 9, 11), seed=1):
+    return np.random.default_rng(seed).random(shape) < 0.7
+
+
+def same(a, b):
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def reference(x, mask=None, **kwargs):
+    return voxelmaps.feature_maps(x, mask, device="cpu", **kwargs).array
+
+
+# --- Libraries ---------------------------------------------------------------------------------------------------------
+
+
+def _torch_on_cpu(array):
+    return pytest.importorskip("torch").as_tensor(array)
+
+
+def _torch_on_device(array):
+    torch = pytest.importorskip("torch")
+    if NO_DEVICE or not torch.cuda.is_available():
+        pytest.skip(NO_DEVICE or "this PyTorch has no CUDA")
+    return torch.as_tensor(array, device="cuda")
+
+
+def _cupy(array):
+    if NO_DEVICE:
+        pytest.skip(NO_DEVICE)
+    return pytest.importorskip("cupy").asarray(array)
+
+
+LIBRARIES = {"NumPy": np.asarray, "PyTorch": _torch_on_cpu, "PyTorch on a device": _torch_on_device, "CuPy": _cupy}
+
+
+def to_numpy(array):
+    if type(array).__module__.startswith("torch"):
+        return array.cpu().numpy()
+    return array.get() if type(array).__module__.startswith("cupy") else array
+
+
+@pytest.fixture(params=list(LIBRARIES))
+def library(request):
+    return LIBRARIES[request.param]
+
+
+@pytest.mark.parametrize("dtype", [*_arrays.PIXEL_TYPES, "bool", "float16"])
+def test_pixel_types(library, dtype):
+    x, mask = image_of(dtype), mask_of()
+    maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, neighborhood_radius=1, bin_width=10)
+    assert list(maps) == SOME
+    assert type(maps.array).__module__.split(".")[0] == type(library(x)).__module__.split(".")[0]
+    assert same(to_numpy(maps.array), reference(x, mask, features=SOME, neighborhood_radius=1, bin_width=10))
+
+
+@pytest.mark.parametrize("precision", ["float", "double"])
+def test_all_classes(library, precision):
+    x, mask = image_of(), mask_of()
+    maps = voxelmaps.feature_maps(library(x), library(mask), features=ALL, neighborhood_radius=1, precision=precision)
+    assert len(maps) == len(set(maps)) == 94
+    expected = reference(x, mask, features=ALL, neighborhood_radius=1, precision=precision)
+    assert same(to_numpy(maps.array), expected)
+    for i, name in enumerate(maps):
+        assert same(to_numpy(maps[name]), expected[i])
+
+
+def test_layouts_of_memory(library):
+    x = image_of(shape=(14, 9, 22))
+    expected = reference(np.ascontiguousarray(x[::2, :, 1::2]), features=SOME)
+    assert same(to_numpy(voxelmaps.feature_maps(library(x)[::2, :, 1::2], features=SOME).array), expected)
+    turned = library(np.ascontiguousarray(x.transpose(2, 0, 1)))
+    turned = turned.permute(1, 2, 0) if hasattr(turned, "permute") else turned.transpose(1, 2, 0)
+    assert same(to_numpy(voxelmaps.feature_maps(turned, features=SOME).array), reference(x, features=SOME))
+
+
+def test_layouts_of_numpy():
+    x = image_of()
+    expected = reference(x, features=SOME)
+    read_only = x.copy()
+    read_only.setflags(write=False)
+    for given in (
+        np.asfortranarray(x),
+        x[::-1][::-1],
+        read_only,
+        x.astype(">i2"),
+        x.tolist and np.array(x.tolist(), np.int16),
+    ):
+        assert same(voxelmaps.feature_maps(given, features=SOME, device="cpu").array, expected)
+    assert same(
+        voxelmaps.feature_maps(x[::-1], features=SOME).array, reference(np.ascontiguousarray(x[::-1]), features=SOME)
+    )
+
+
+def test_batches_and_planes(library):
+    x = image_of(shape=(3, 2, 6, 7, 8))
+    mask = mask_of((6, 7, 8))
+    maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, number_of_gray_levels=8)
+    assert tuple(maps.array.shape) == (len(SOME), *x.shape)
+    for i in range(3):
+        for j in range(2):
+            expected = reference(x[i, j], mask, features=SOME, number_of_gray_levels=8)
+            assert same(np.ascontiguousarray(to_numpy(maps.array)[:, i, j]), expected)
+    planes = voxelmaps.feature_maps(library(x[0, 0]), features=SOME, dimension=2)
+    for z in range(6):
+        assert same(np.ascontiguousarray(to_numpy(planes.array)[:, z]), reference(x[0, 0, z], features=SOME))
+
+
+def test_crop_and_selection(library):
+    x, mask, selection = image_of(), np.zeros((7, 9, 11), bool), mask_of()
+    mask[3:5, 2:4, 6:9] = True
+    arguments = dict(features=SOME, window_size=(3, 5, 1), window_anchor=(0, 4, 0), background_value=np.nan)
+    whole = reference(x, mask, selection=selection, **arguments)
+    maps = voxelmaps.feature_maps(library(x), library(mask), selection=library(selection), crop="mask", **arguments)
+    assert maps.slices == (slice(3, 7), slice(0, 4), slice(6, 9))
+    assert same(to_numpy(maps.array), np.ascontiguousarray(whole[(slice(None), *maps.slices)]))
+
+
+def test_given_output(library):
+    x = library(image_of())
+    out = library(np.full((len(SOME), 7, 9, 11), 5, np.float32))
+    maps = voxelmaps.feature_maps(x, features=SOME, out=out)
+    assert maps.array is out
+    assert same(to_numpy(out), reference(image_of(), features=SOME))
+    with pytest.raises(ValueError, match=r"out has the shape \(1, 7, 9, 11\)"):
+        voxelmaps.feature_maps(x, features=SOME, out=out[:1])
+    with pytest.raises(ValueError, match="in C order"):
+        voxelmaps.feature_maps(x, features=SOME[:3], out=out[::2])
+
+
+def test_empty(library):
+    maps = voxelmaps.feature_maps(library(np.zeros((0, 4, 5), np.int16)), features=SOME)
+    assert tuple(maps.array.shape) == (len(SOME), 0, 4, 5)
+    maps = voxelmaps.feature_maps(library(np.zeros((0, 3, 4, 5), np.int16)), features=SOME)
+    assert tuple(maps.array.shape) == (len(SOME), 0, 3, 4, 5)
+
+
+def test_discretizations(library):
+    x, mask = image_of(), mask_of()
+    for parameters in (
+        dict(bin_width=7),
+        dict(number_of_gray_levels=16),
+        dict(number_of_gray_levels=16, intensity_range="image"),
+        dict(number_of_gray_levels=9, intensity_range=(-20, 30)),
+        dict(bin_edges=[-100, 0, 3, 30]),
+    ):
+        maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, **parameters)
+        assert same(to_numpy(maps.array), reference(x, mask, features=SOME, **parameters))
+    levels = np.digitize(x, [-100, 0, 3, 30]).astype(np.uint8)
+    maps = voxelmaps.feature_maps(library(levels), library(mask), features=["glcm"], gray_levels=4)
+    assert same(to_numpy(maps.array), reference(x, mask, features=["glcm"], bin_edges=[-100, 0, 3, 30]))
+
+
+# --- Devices -----------------------------------------------------------------------------------------------------------
+
+
+@needs_device
+def test_device_of_host_arrays():
+    x, mask = image_of(shape=(20, 21, 22)), mask_of((20, 21, 22))
+    for threads in (1, 3, 0):
+        expected = voxelmaps.feature_maps(x, mask, features=ALL, device="cpu", threads=threads).array
+        assert same(voxelmaps.feature_maps(x, mask, features=ALL, device="cuda", threads=threads).array, expected)
+
+
+@needs_device
+def test_streams_and_freed_inputs():
+    torch = pytest.importorskip("torch")
+    images = [image_of(seed=s, shape=(24, 25, 26)) for s in range(6)]
+    results, streams = [], [torch.cuda.Stream() for _ in images]
+    for image, stream in zip(images, streams):
+        with torch.cuda.stream(stream):
+            x = torch.as_tensor(image).cuda(non_blocking=True)
+            results.append(voxelmaps.feature_maps(x + 0, features=SOME))
+            # Its memory may be used again by the next work in the stream.
+            del x
+            torch.zeros(24, 25, 26, device="cuda")
+    torch.cuda.synchronize()
+    for image, maps in zip(images, results):
+        assert same(maps.array.cpu().numpy(), reference(image, features=SOME))
+
+
+@needs_device
+def test_threads_of_one_device():
+    cupy = pytest.importorskip("cupy")
+    images = [image_of(seed=s) for s in range(8)]
+    results = [None] * len(images)
+
+    def compute(i):
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            maps = voxelmaps.feature_maps(cupy.asarray(images[i]), features=SOME)
+            stream.synchronize()
+            results[i] = maps.array.get()
+
+    threads = [threading.Thread(target=compute, args=(i,)) for i in range(len(images))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for image, array in zip(images, results):
+        assert same(array, reference(image, features=SOME))
+
+
+@needs_device
+def test_arrays_of_two_places():
+    cupy = pytest.importorskip("cupy")
+    with pytest.raises(
+        TypeError, match=r"x is an array of CuPy \(CUDA device 0\), but mask is one of NumPy \(host memory\)"
+    ):
+        voxelmaps.feature_maps(cupy.asarray(image_of()), mask_of(), features=SOME)
+    with pytest.raises(ValueError, match="device is 'cpu', but x is on CUDA device 0"):
+        voxelmaps.feature_maps(cupy.asarray(image_of()), features=SOME, device="cpu")
+
+
+# --- Errors and processes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        (dict(features="glcm_Nope"), ValueError, "class glcm has no feature 'Nope'; choose from Autocorrelation"),
+        (dict(features="nope"), ValueError, "there is no class 'nope' of features"),
+        (dict(features=["glcm", "glcm_Contrast"]), ValueError, "glcm_Contrast is given twice"),
+        (dict(features=[]), ValueError, "no features are given"),
+        (dict(bin_width=-1), ValueError, "BinWidth is -1"),
+        (dict(bin_width=3, number_of_gray_levels=4), ValueError, "bin_width and number_of_gray_levels are given"),
+        (dict(number_of_gray_levels=70000), ValueError, "70000"),
+        (dict(window_size=300), ValueError, "at most 255 voxels"),
+        (dict(neighborhood_radius=(1, 2)), ValueError, "one per axis"),
+        (dict(neighborhood_radius=1.5), TypeError, "neighborhood_radius is 1.5"),
+        (dict(window_size=3, window_anchor=3), ValueError, "anchor 3"),
+        (dict(mask=np.ones((7, 9, 10))), ValueError, r"mask has the shape \(7, 9, 10\), but x has \(7, 9, 11\)"),
+        (dict(mask="lesion.nii"), TypeError, "mask must be an array"),
+        (dict(spacing=(1, 2)), ValueError, "spacing is"),
+        (dict(crop="mask"), ValueError, "needs a mask"),
+        (dict(crop="mask", mask=np.zeros((7, 9, 11))), ValueError, "no voxel of the mask is inside"),
+        (dict(precision="half"), ValueError, "precision is 'half'"),
+        (dict(device="gpu"), ValueError, "device is 'gpu'"),
+        (dict(device=97), RuntimeError, "CUDA device 97 cannot be used"),
+        (dict(distances=9, neighborhood_radius=1, features="glcm"), ValueError, "distances is"),
+    ],
+)
+def test_errors_name_value_and_rule(arguments, error, message):
+    with pytest.raises(error, match=message):
+        voxelmaps.feature_maps(image_of(), **{"features": SOME, **arguments})
+
+
+def test_inputs_that_are_no_images():
+    for value, message in (
+        ("ct.nii", "x must be an array"),
+        (np.zeros(4), "must have 2 or 3 axes"),
+        (None, "not NoneType"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            voxelmaps.feature_maps(value, features=SOME)
+    with pytest.raises(TypeError, match="masked array"):
+        voxelmaps.feature_maps(np.ma.array(image_of()), features=SOME)
+    with pytest.raises(TypeError, match="complex64"):
+        voxelmaps.feature_maps(image_of().astype(np.complex64), features=SOME)
+    with pytest.raises(ValueError, match="No intensity of the image is finite"):
+        voxelmaps.feature_maps(np.full((4, 4), np.nan), features=SOME)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="x requires gradients, which are not computed"):
+        voxelmaps.feature_maps(torch.zeros(4, 4, requires_grad=True), features=SOME)
+
+
+def test_new_processes_and_forks():
+    code = """
+import os, numpy as np, voxelmaps
+x = np.arange(64 ** 3, dtype=np.float32).reshape(64, 64, 64) % 97
+before = voxelmaps.feature_maps(x, features="glcm_Contrast", device="cpu").array.tobytes()
+child = os.fork()
+same = voxelmaps.feature_maps(x, features="glcm_Contrast", device="cpu").array.tobytes() == before
+if child == 0:
+    os._exit(0 if same else 1)
+assert same and os.waitpid(child, 0)[1] == 0
+import sys
+print(sorted(m for m in ("itk", "torch", "cupy", "SimpleITK", "xarray") if m in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+def test_documentation():
+    results = doctest.testmod(_feature_maps)
+    assert results.attempted > 0 and results.failed == 0
