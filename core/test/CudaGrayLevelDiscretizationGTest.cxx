@@ -15,11 +15,11 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CudaTestMemory.h"
 #include "CudaTestUtilities.h"
 
 #include "voxelmaps/GrayLevelDiscretization.h"
 
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,6 @@
 #include <limits>
 #include <random>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -42,6 +41,8 @@ using voxelmaps::CudaOptions;
 using voxelmaps::GetPixelType;
 using voxelmaps::MemoryLocation;
 using voxelmaps::PixelType;
+using VoxelMapsTest::DeviceArray;
+using VoxelMapsTest::Stream;
 using Job = voxelmaps::GrayLevelDiscretizationJob;
 using Result = voxelmaps::GrayLevelDiscretizationResult;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
@@ -57,76 +58,6 @@ const std::vector<MemoryLocation> bothLocations{ MemoryLocation::Host, MemoryLoc
 const std::vector<Method> allMethods{ Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples,
                                       Method::Identity,       Method::Levels,       Method::Edges };
 const std::vector<RangeSource> allSources{ RangeSource::Given, RangeSource::Image, RangeSource::Mask };
-
-void
-CheckCudaCall(cudaError_t result)
-{
-  if (result != cudaSuccess)
-  {
-    throw std::runtime_error(cudaGetErrorString(result));
-  }
-}
-
-/** A stream that does not wait for the default stream. */
-class Stream
-{
-public:
-  Stream() { CheckCudaCall(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking)); }
-  Stream(const Stream &) = delete;
-  Stream &
-  operator=(const Stream &) = delete;
-  ~Stream() { cudaStreamDestroy(m_Stream); }
-  operator cudaStream_t() const { return m_Stream; }
-
-private:
-  cudaStream_t m_Stream{ nullptr };
-};
-
-/** Elements in device memory, copied in a stream without waiting for it. */
-template <typename T>
-class DeviceArray
-{
-public:
-  DeviceArray(const std::vector<T> & values, cudaStream_t stream)
-    : m_Size(values.size())
-    , m_Stream(stream)
-  {
-    CheckCudaCall(cudaMalloc(&m_Data, std::max<std::size_t>(this->GetBytes(), 1)));
-    if (!values.empty())
-    {
-      CheckCudaCall(cudaMemcpyAsync(m_Data, values.data(), this->GetBytes(), cudaMemcpyHostToDevice, stream));
-    }
-  }
-  DeviceArray(const DeviceArray &) = delete;
-  DeviceArray &
-  operator=(const DeviceArray &) = delete;
-  ~DeviceArray() { cudaFree(m_Data); }
-
-  T *
-  data() const
-  {
-    return static_cast<T *>(m_Data);
-  }
-  std::vector<T>
-  Get() const
-  {
-    std::vector<T> values(m_Size);
-    CheckCudaCall(cudaMemcpyAsync(values.data(), m_Data, this->GetBytes(), cudaMemcpyDeviceToHost, m_Stream));
-    CheckCudaCall(cudaStreamSynchronize(m_Stream));
-    return values;
-  }
-
-private:
-  std::size_t
-  GetBytes() const
-  {
-    return m_Size * sizeof(T);
-  }
-
-  const std::size_t  m_Size;
-  const cudaStream_t m_Stream;
-  void *             m_Data{ nullptr };
-};
 
 /** What a discretization gave: an error, or levels and a result. */
 struct Outcome

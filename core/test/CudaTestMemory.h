@@ -1,0 +1,122 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaTestMemory_h
+#define CudaTestMemory_h
+
+// Streams and device memory, for tests that are built with CUDA.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** Throws unless a call of CUDA has succeeded. */
+inline void
+CheckCudaCall(cudaError_t result)
+{
+  if (result != cudaSuccess)
+  {
+    throw std::runtime_error(cudaGetErrorString(result));
+  }
+}
+
+/** A stream that does not wait for the default stream. */
+class Stream
+{
+public:
+  Stream() { CheckCudaCall(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking)); }
+  Stream(const Stream &) = delete;
+  Stream &
+  operator=(const Stream &) = delete;
+  ~Stream() { cudaStreamDestroy(m_Stream); }
+  operator cudaStream_t() const { return m_Stream; }
+
+private:
+  cudaStream_t m_Stream{ nullptr };
+};
+
+/** Elements in device memory, copied in a stream without waiting for it. */
+template <typename T>
+class DeviceArray
+{
+public:
+  DeviceArray(const std::vector<T> & values, cudaStream_t stream)
+    : m_Size(values.size())
+    , m_Stream(stream)
+  {
+    CheckCudaCall(cudaMalloc(&m_Data, std::max<std::size_t>(this->GetBytes(), 1)));
+    if (!values.empty())
+    {
+      CheckCudaCall(cudaMemcpyAsync(m_Data, values.data(), this->GetBytes(), cudaMemcpyHostToDevice, stream));
+    }
+  }
+  DeviceArray(const DeviceArray &) = delete;
+  DeviceArray &
+  operator=(const DeviceArray &) = delete;
+  ~DeviceArray() { cudaFree(m_Data); }
+
+  T *
+  data() const
+  {
+    return static_cast<T *>(m_Data);
+  }
+  std::vector<T>
+  Get() const
+  {
+    std::vector<T> values(m_Size);
+    CheckCudaCall(cudaMemcpyAsync(values.data(), m_Data, this->GetBytes(), cudaMemcpyDeviceToHost, m_Stream));
+    CheckCudaCall(cudaStreamSynchronize(m_Stream));
+    return values;
+  }
+
+  /** Copy another array of the same size, without waiting for it. */
+  void
+  Assign(const DeviceArray & other)
+  {
+    CheckCudaCall(cudaMemcpyAsync(m_Data, other.m_Data, this->GetBytes(), cudaMemcpyDeviceToDevice, m_Stream));
+  }
+
+private:
+  std::size_t
+  GetBytes() const
+  {
+    return m_Size * sizeof(T);
+  }
+
+  const std::size_t  m_Size;
+  const cudaStream_t m_Stream;
+  void *             m_Data{ nullptr };
+};
+
+/** Let the later work of a stream begin late. */
+template <int VMilliseconds>
+void
+DelayStream(cudaStream_t stream)
+{
+  const auto sleep = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(VMilliseconds)); };
+  CheckCudaCall(cudaLaunchHostFunc(stream, sleep, nullptr));
+}
+} // namespace VoxelMapsTest
+
+#endif // CudaTestMemory_h

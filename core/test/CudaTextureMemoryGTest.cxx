@@ -1,0 +1,370 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+#include "CudaTestMemory.h"
+#include "CudaTextureJobChecks.h"
+#include "TextureMemoryScene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <type_traits>
+#include <vector>
+
+// Input and output in device memory, which TextureMemoryGTest.cxx has in host memory: the bits must be those of the
+// CPU.
+namespace
+{
+using voxelmaps::MemoryLocation;
+using VoxelMapsTest::ComputeOnCpu;
+using VoxelMapsTest::CountVoxels;
+using VoxelMapsTest::CudaOptionsOf;
+using VoxelMapsTest::CudaReportOf;
+using VoxelMapsTest::DelayStream;
+using VoxelMapsTest::DeviceArray;
+using VoxelMapsTest::GetNumberOfComponents;
+using VoxelMapsTest::GetOutputLayouts;
+using VoxelMapsTest::LaidOutOutput;
+using VoxelMapsTest::MakeCudaOptions;
+using VoxelMapsTest::OutputLayout;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::Stream;
+using VoxelMapsTest::TextureMemoryScene;
+using VoxelMapsTest::WithAllAggregations;
+
+/** The arrays of a scene in device memory, copied in a stream. */
+template <typename TJob>
+struct DeviceInput
+{
+  DeviceInput(const TextureMemoryScene<TJob> & scene, cudaStream_t stream)
+    : levels(scene.levels, stream)
+    , intensities(scene.intensities, stream)
+    , selection(scene.selection, stream)
+  {}
+
+  /** Let a job use them instead of those that it uses. */
+  void
+  Set(TJob & job) const
+  {
+    job.levels = levels.data();
+    job.intensities = job.intensities != nullptr ? intensities.data() : nullptr;
+    job.selection = job.selection != nullptr ? selection.data() : nullptr;
+  }
+  void
+  Assign(const DeviceInput & other)
+  {
+    levels.Assign(other.levels);
+    intensities.Assign(other.intensities);
+    selection.Assign(other.selection);
+  }
+
+  DeviceArray<std::uint16_t> levels;
+  DeviceArray<float>         intensities;
+  DeviceArray<std::uint8_t>  selection;
+};
+
+/** Where input and output are, and the stream. */
+struct Place
+{
+  MemoryLocation input;
+  MemoryLocation output;
+  cudaStream_t   stream;
+
+  template <typename TOptions>
+  void
+  Set(TOptions & options) const
+  {
+    options.inputLocation = input;
+    options.outputLocation = output;
+    options.stream = stream;
+  }
+};
+
+std::ostream &
+operator<<(std::ostream & out, const Place & place)
+{
+  const auto name = [](MemoryLocation location) { return location == MemoryLocation::Device ? "device" : "host"; };
+  return out << "from " << name(place.input) << " to " << name(place.output) << " in "
+             << (place.stream == nullptr ? "the legacy default stream" : "a stream of its own");
+}
+
+/** All places with device memory, in the legacy default stream and another one. */
+std::vector<Place>
+GetPlaces(const Stream & stream)
+{
+  std::vector<Place> places;
+  for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
+  {
+    places.push_back({ MemoryLocation::Device, MemoryLocation::Device, used });
+    places.push_back({ MemoryLocation::Device, MemoryLocation::Host, used });
+    places.push_back({ MemoryLocation::Host, MemoryLocation::Device, used });
+  }
+  return places;
+}
+
+/** An output in a place. */
+template <typename TReal>
+class PlacedOutput
+{
+public:
+  template <typename TJob>
+  PlacedOutput(const TJob & job, const OutputLayout & layout, const Place & place)
+    : m_Layout(layout)
+    , m_OnHost(layout, CountVoxels(job.outputSize), GetNumberOfComponents(job))
+  {
+    if (place.output == MemoryLocation::Device)
+    {
+      m_OnDevice = std::make_unique<DeviceArray<TReal>>(m_OnHost.buffer, place.stream);
+    }
+  }
+
+  /** Let a job write here. */
+  template <typename TJob>
+  void
+  Set(TJob & job)
+  {
+    m_Layout.Set(job);
+    job.outputIsDouble = std::is_same<TReal, double>::value;
+    job.output = m_OnDevice ? m_OnDevice->data() + m_OnHost.guard : m_OnHost.data();
+  }
+  /** Copy what is there, without waiting for it; nothing for host memory. */
+  void
+  Assign(const PlacedOutput & other)
+  {
+    if (m_OnDevice)
+    {
+      m_OnDevice->Assign(*other.m_OnDevice);
+    }
+  }
+  /** After the work so far in the stream, if in device memory. */
+  ::testing::AssertionResult
+  Has(const std::vector<TReal> & expected)
+  {
+    if (m_OnDevice)
+    {
+      m_OnHost.buffer = m_OnDevice->Get();
+    }
+    return m_OnHost.Has(expected);
+  }
+
+private:
+  const OutputLayout                  m_Layout;
+  LaidOutOutput<TReal>                m_OnHost;
+  std::unique_ptr<DeviceArray<TReal>> m_OnDevice;
+};
+
+/** Compute a job over the arrays of a scene in a place, with all layouts; the greatest number of slabs. */
+template <typename TReal, typename TJob>
+std::uint64_t
+CheckAllLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
+                CudaOptionsOf<TJob> options)
+{
+  std::uint64_t maxNumberOfSlabs = 0;
+  place.Set(options);
+  if (place.input == MemoryLocation::Device)
+  {
+    input.Set(job);
+  }
+  for (const OutputLayout & layout : GetOutputLayouts(CountVoxels(job.outputSize), GetNumberOfComponents(job)))
+  {
+    SCOPED_TRACE(layout.name);
+    PlacedOutput<TReal> output(job, layout, place);
+    output.Set(job);
+    const CudaReportOf<TJob> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+    EXPECT_TRUE(output.Has(expected));
+    EXPECT_EQ(place.output == MemoryLocation::Device, report.kernelMilliseconds == 0.0);
+    maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
+  }
+  return maxNumberOfSlabs;
+}
+
+/** By a method, without and with a budget of memory; the greatest number of slabs. */
+template <typename TReal, typename TJob>
+std::uint64_t
+CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
+            typename CudaOptionsOf<TJob>::Method method)
+{
+  using Options = CudaOptionsOf<TJob>;
+  SCOPED_TRACE(::testing::Message() << method << (job.outputIsDouble ? ", double" : ", float"));
+  std::vector<std::uint64_t> budgets = VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
+    CheckAllLayouts(job, expected, input, place, MakeCudaOptions<Options>(method, budget));
+  });
+  std::uint64_t              maxNumberOfSlabs = 0;
+  budgets.push_back(0);
+  for (const std::uint64_t budget : budgets)
+  {
+    SCOPED_TRACE(::testing::Message() << "budget " << budget);
+    try
+    {
+      maxNumberOfSlabs = std::max(
+        maxNumberOfSlabs, CheckAllLayouts(job, expected, input, place, MakeCudaOptions<Options>(method, budget)));
+    }
+    catch (const voxelmaps::EngineError & error)
+    {
+      EXPECT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
+    }
+  }
+  return maxNumberOfSlabs;
+}
+
+template <typename TJob>
+class CudaTextureMemory : public VoxelMapsTest::CudaTest
+{};
+
+TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::NameOfTextureJob);
+} // namespace
+
+TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
+{
+  const Stream                  stream;
+  TextureMemoryScene<TypeParam> scene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16);
+  // A part of the image, so that slabs reach beyond the output.
+  scene.SetRegion({ { { 2, 1, 0 } }, { { 19, 6, 5 } } });
+  for (const Place & place : GetPlaces(stream))
+  {
+    SCOPED_TRACE(::testing::Message() << place);
+    const DeviceInput<TypeParam> input(scene, place.stream);
+    std::uint64_t                maxNumberOfSlabs = 0; // of any method
+    for (TypeParam job : WithAllAggregations(scene.job))
+    {
+      for (const auto method : voxelmaps::GetEnumerators<VoxelMapsTest::CudaMethodOf<TypeParam>>())
+      {
+        job.selection = nullptr;
+        job.backgroundValue = -7.0;
+        job.outputIsDouble = true;
+        CheckMethod(job, ComputeOnCpu<double>(job), input, place, method);
+        job.selection = scene.selection.data();
+        job.backgroundValue = std::numeric_limits<double>::quiet_NaN();
+        job.outputIsDouble = false;
+        maxNumberOfSlabs = std::max(maxNumberOfSlabs, CheckMethod(job, ComputeOnCpu<float>(job), input, place, method));
+        ASSERT_FALSE(this->HasFailure());
+      }
+    }
+    // Where nothing is copied, most methods need no memory, and thus no slabs.
+    if (place.input == MemoryLocation::Host || place.output == MemoryLocation::Host)
+    {
+      EXPECT_GT(maxNumberOfSlabs, 1u);
+    }
+  }
+}
+
+TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)
+{
+  using Options = CudaOptionsOf<TypeParam>;
+  const Stream                        stream;
+  TextureMemoryScene<TypeParam>       scene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 1);
+  const TextureMemoryScene<TypeParam> otherScene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 2);
+  scene.job.selection = scene.selection.data();
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Place & place : GetPlaces(stream))
+  {
+    for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
+    {
+      for (const OutputLayout & layout :
+           GetOutputLayouts(CountVoxels(scene.job.outputSize), GetNumberOfComponents(scene.job)))
+      {
+        SCOPED_TRACE(::testing::Message() << place << ", " << method << ", " << layout.name);
+        const DeviceInput<TypeParam> right(scene, place.stream);
+        const DeviceInput<TypeParam> wrong(otherScene, place.stream);
+        DeviceInput<TypeParam>       input(otherScene, place.stream);
+        const PlacedOutput<float>    empty(scene.job, layout, place);
+        PlacedOutput<float>          output(scene.job, layout, place);
+        PlacedOutput<float>          result(scene.job, layout, place);
+        TypeParam                    job = scene.job;
+        output.Set(job);
+        if (place.input == MemoryLocation::Device)
+        {
+          input.Set(job);
+        }
+        auto options = MakeCudaOptions<Options>(method);
+        place.Set(options);
+        DelayStream<10>(place.stream);
+        input.Assign(right);
+        output.Assign(empty);
+        try
+        {
+          VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+        }
+        catch (const voxelmaps::EngineError & error)
+        {
+          ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
+          break;
+        }
+        result.Assign(output);
+        input.Assign(wrong);
+        output.Assign(empty);
+        ASSERT_TRUE((place.output == MemoryLocation::Device ? result : output).Has(expected));
+      }
+    }
+  }
+}
+
+TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
+{
+  constexpr std::int64_t  numberOfCalls = 200;
+  constexpr std::uint32_t numberOfGrayLevels = 8;
+  const Stream            stream;
+  for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
+  {
+    const Place                   place{ MemoryLocation::Device, MemoryLocation::Device, used };
+    TextureMemoryScene<TypeParam> scene({ { 15, 7, 5 } }, { { 1, 1, 1 } }, numberOfGrayLevels);
+    const DeviceInput<TypeParam>  input(scene, used);
+    RandomNumbers                 random(3);
+    SCOPED_TRACE(::testing::Message() << place);
+
+    std::vector<TypeParam>                            jobs;
+    std::vector<std::unique_ptr<PlacedOutput<float>>> outputs;
+    for (std::int64_t call = 0; call < numberOfCalls; ++call)
+    {
+      auto      choices = WithAllAggregations(scene.job);
+      TypeParam job = random.OneOf(choices);
+      // Each with other tables.
+      job.numberOfGrayLevels = numberOfGrayLevels + static_cast<std::uint32_t>(call);
+      job.windowSize = { { 2 + call % 4, 1 + call / 4 % 5, 1 + call / 20 % 3 } };
+      for (unsigned int axis = 0; axis < 3; ++axis)
+      {
+        job.windowAnchor[axis] = random.Below(job.windowSize[axis]);
+      }
+      random.Shuffle(job.features);
+      job.features.resize(static_cast<std::size_t>(random.Between(1, static_cast<std::int64_t>(job.features.size()))));
+      const auto layouts = GetOutputLayouts(CountVoxels(job.outputSize), GetNumberOfComponents(job));
+      jobs.push_back(job);
+      outputs.push_back(std::make_unique<PlacedOutput<float>>(job, random.OneOf(layouts), place));
+    }
+    DelayStream<300>(used);
+    for (std::size_t call = 0; call < jobs.size(); ++call)
+    {
+      TypeParam job = jobs[call];
+      outputs[call]->Set(job);
+      input.Set(job);
+      CudaOptionsOf<TypeParam> options;
+      place.Set(options);
+      VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+    }
+    VoxelMapsTest::CheckCudaCall(cudaStreamSynchronize(used));
+    for (std::size_t call = 0; call < jobs.size(); ++call)
+    {
+      ASSERT_TRUE(outputs[call]->Has(ComputeOnCpu<float>(jobs[call]))) << "call " << call;
+    }
+  }
+}

@@ -1,0 +1,365 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef TextureMemoryScene_h
+#define TextureMemoryScene_h
+
+// What the tests of the memory of the jobs of all texture classes share: jobs, and layouts of their outputs.
+
+#include "TestedEngines.h"
+#include "VoxelMapsTestUtilities.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** The jobs of all texture classes, for typed tests. */
+using AllTextureJobs =
+  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
+                   voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
+
+/** Enumerations and name of the class of a job. */
+template <typename TJob>
+struct TextureClassOf;
+
+#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
+  template <>                                                                                                          \
+  struct TextureClassOf<voxelmaps::name##Job>                                                                          \
+  {                                                                                                                    \
+    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
+    static std::string                                                                                                 \
+    GetName()                                                                                                          \
+    {                                                                                                                  \
+      return #name;                                                                                                    \
+    }                                                                                                                  \
+  }
+VOXELMAPS_TEXTURE_CLASS(Cooccurrence);
+VOXELMAPS_TEXTURE_CLASS(Dependence);
+VOXELMAPS_TEXTURE_CLASS(FirstOrder);
+VOXELMAPS_TEXTURE_CLASS(GrayToneDifference);
+VOXELMAPS_TEXTURE_CLASS(RunLength);
+VOXELMAPS_TEXTURE_CLASS(SizeZone);
+#undef VOXELMAPS_TEXTURE_CLASS
+
+/** Names the tests of AllTextureJobs. */
+struct NameOfTextureJob
+{
+  template <typename TJob>
+  static std::string
+  GetName(int)
+  {
+    return TextureClassOf<TJob>::GetName();
+  }
+};
+
+template <typename TJob, typename = void>
+struct HasOffsets : std::false_type
+{};
+template <typename TJob>
+struct HasOffsets<TJob, std::void_t<decltype(TJob::offsets)>> : std::true_type
+{};
+
+template <typename TJob, typename = void>
+struct HasAggregation : std::false_type
+{};
+template <typename TJob>
+struct HasAggregation<TJob, std::void_t<decltype(TJob::aggregation)>> : std::true_type
+{};
+
+template <typename TJob, typename = void>
+struct HasWalkWindows : std::false_type
+{};
+template <typename TJob>
+struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
+{};
+
+/** Part of an image. */
+struct TextureRegion
+{
+  voxelmaps::Triple index;
+  voxelmaps::Triple size;
+};
+
+inline std::ostream &
+operator<<(std::ostream & out, const TextureRegion & region)
+{
+  for (const voxelmaps::Triple & triple : { region.index, region.size })
+  {
+    out << '(' << triple[0] << ", " << triple[1] << ", " << triple[2] << ')';
+  }
+  return out;
+}
+
+inline std::size_t
+CountVoxels(const voxelmaps::Triple & size)
+{
+  return static_cast<std::size_t>(size[0] * size[1] * size[2]);
+}
+
+/** Random levels and intensities with absent voxels, a selection, and a job of a class over them with all features. */
+template <typename TJob>
+struct TextureMemoryScene
+{
+  using Triple = voxelmaps::Triple;
+  using Enums = typename TextureClassOf<TJob>::Enums;
+
+  TextureMemoryScene(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
+                     std::uint64_t seed = 1)
+    : levels(CountVoxels(size))
+    , intensities(levels.size())
+    , selection(levels.size())
+  {
+    RandomNumbers random(seed);
+    for (std::size_t i = 0; i < levels.size(); ++i)
+    {
+      const bool isRun = i > 0 && levels[i - 1] > 0 && random.Chance(0.4);
+      levels[i] = isRun ? levels[i - 1]
+                        : static_cast<std::uint16_t>(random.Chance(0.15) ? 0 : random.Between(1, numberOfGrayLevels));
+      intensities[i] = levels[i] > 0 ? static_cast<float>(levels[i]) + static_cast<float>(random.Below(64)) / 64.0f
+                                     : std::numeric_limits<float>::quiet_NaN();
+      selection[i] = static_cast<std::uint8_t>(random.Chance(0.4) ? 0 : random.Between(1, 255));
+    }
+    job.levels = levels.data();
+    job.levelsSize = size;
+    job.numberOfGrayLevels = numberOfGrayLevels;
+    if (std::is_same<TJob, voxelmaps::FirstOrderJob>::value)
+    {
+      job.intensities = intensities.data();
+    }
+    job.windowSize = windowSize;
+    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
+    job.backgroundValue = -7.0;
+    job.features = Enums::GetAllFeatures();
+    if constexpr (HasOffsets<TJob>::value)
+    {
+      job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } } };
+      if (size[2] > 1)
+      {
+        job.offsets.push_back({ { 1, -1, 1 } });
+      }
+    }
+    this->SetRegion({ { { 0, 0, 0 } }, size });
+  }
+  TextureMemoryScene(const TextureMemoryScene &) = delete;
+  TextureMemoryScene &
+  operator=(const TextureMemoryScene &) = delete;
+
+  void
+  SetRegion(const TextureRegion & region)
+  {
+    job.outputIndex = region.index;
+    job.outputSize = region.size;
+  }
+  /** Regions to compute: one voxel, a row, and a box in the inside. */
+  std::vector<TextureRegion>
+  GetRegions() const
+  {
+    const Triple & size = job.levelsSize;
+    TextureRegion  voxel{ {}, { { 1, 1, 1 } } };
+    TextureRegion  row{ { { 0, size[1] / 2, size[2] / 2 } }, { { size[0], 1, 1 } } };
+    TextureRegion  box{};
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      voxel.index[axis] = size[axis] / 2;
+      box.index[axis] = size[axis] > 2 ? 1 : 0;
+      box.size[axis] = size[axis] > 2 ? size[axis] - 2 : size[axis];
+    }
+    // The features of a voxel that is present.
+    while (levels[static_cast<std::size_t>((voxel.index[2] * size[1] + voxel.index[1]) * size[0] + voxel.index[0])] ==
+           0)
+    {
+      voxel.index[0] = (voxel.index[0] + 1) % size[0];
+    }
+    return { voxel, row, box };
+  }
+
+  std::vector<std::uint16_t> levels;
+  std::vector<float>         intensities;
+  /** Of as many voxels as the levels. */
+  std::vector<std::uint8_t> selection;
+  TJob                      job;
+};
+
+/** All aggregations that a class has. */
+template <typename TJob>
+std::vector<TJob>
+WithAllAggregations(const TJob & job)
+{
+  std::vector<TJob> jobs{ job };
+  if constexpr (HasAggregation<TJob>::value)
+  {
+    jobs.clear();
+    for (const auto aggregation : voxelmaps::GetEnumerators<typename TJob::Aggregation>())
+    {
+      jobs.push_back(job);
+      jobs.back().aggregation = aggregation;
+    }
+  }
+  return jobs;
+}
+
+/** Strides of an output. */
+struct OutputLayout
+{
+  const char * name;
+  std::int64_t voxelStride;
+  std::int64_t componentStride;
+
+  void
+  Set(voxelmaps::TextureFeatureMapJob & job) const
+  {
+    job.outputVoxelStride = voxelStride;
+    job.outputComponentStride = componentStride;
+  }
+};
+
+/** The default layout comes first. */
+inline std::vector<OutputLayout>
+GetOutputLayouts(std::size_t numberOfVoxels, std::size_t numberOfComponents)
+{
+  const auto voxels = static_cast<std::int64_t>(numberOfVoxels);
+  const auto components = static_cast<std::int64_t>(numberOfComponents);
+  return { { "default", 0, 0 },
+           { "planar", 1, voxels },
+           { "planar with gaps", 1, voxels + 7 },
+           { "interleaved", components, 1 },
+           { "interleaved with gaps", components + 3, 1 } };
+}
+
+/** An output of a layout between guards; all bits of what is not written are 1, which no result of a feature has. */
+template <typename TReal>
+class LaidOutOutput
+{
+public:
+  /** Expects the numbers of a job with the default layout. */
+  LaidOutOutput(const OutputLayout & layout, std::size_t voxels, std::size_t components)
+    : m_Voxels(voxels)
+    , m_Components(components)
+    , m_VoxelStride(layout.voxelStride == 0 ? components : static_cast<std::size_t>(layout.voxelStride))
+    , m_ComponentStride(layout.voxelStride == 0 ? 1 : static_cast<std::size_t>(layout.componentStride))
+    , guard(64 + voxels * components)
+    , buffer((voxels - 1) * m_VoxelStride + (components - 1) * m_ComponentStride + 1 + 2 * guard)
+  {
+    std::memset(buffer.data(), 0xff, buffer.size() * sizeof(TReal));
+  }
+
+  TReal *
+  data()
+  {
+    return buffer.data() + guard;
+  }
+
+  /** Whether there are the expected bits, which are interleaved without gaps, and nothing else was written. */
+  ::testing::AssertionResult
+  Has(const std::vector<TReal> & expected) const
+  {
+    constexpr std::size_t    none = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> sources(buffer.size(), none);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+      sources[guard + i / m_Components * m_VoxelStride + i % m_Components * m_ComponentStride] = i;
+    }
+    if (expected.size() != m_Voxels * m_Components)
+    {
+      return ::testing::AssertionFailure() << expected.size() << " numbers are expected";
+    }
+    for (std::size_t i = 0; i < buffer.size(); ++i)
+    {
+      const std::size_t source = sources[i];
+      if (source == none && GetBits(buffer[i]) != untouched)
+      {
+        const std::size_t last = buffer.size() - guard;
+        return ::testing::AssertionFailure() << "wrote " << buffer[i]
+                                             << (i < guard  ? " before the output"
+                                                 : i < last ? " in a gap"
+                                                            : " after it")
+                                             << ", at " << i << " with " << guard << " numbers before the output";
+      }
+      if (source != none && GetBits(buffer[i]) != GetBits(expected[source]))
+      {
+        return ::testing::AssertionFailure()
+               << "component " << source % m_Components << " of voxel " << source / m_Components << " is " << buffer[i]
+               << " with bits " << GetBits(buffer[i]) << " instead of " << expected[source] << " with bits "
+               << GetBits(expected[source]);
+      }
+    }
+    return ::testing::AssertionSuccess();
+  }
+
+private:
+  using Bits = std::conditional_t<std::is_same<TReal, double>::value, std::uint64_t, std::uint32_t>;
+
+  static constexpr Bits untouched = std::numeric_limits<Bits>::max();
+
+  static Bits
+  GetBits(TReal number)
+  {
+    Bits bits = 0;
+    static_assert(sizeof(bits) == sizeof(number), "has all bits");
+    std::memcpy(&bits, &number, sizeof(bits));
+    return bits;
+  }
+
+  const std::size_t m_Voxels;
+  const std::size_t m_Components;
+  const std::size_t m_VoxelStride;
+  const std::size_t m_ComponentStride;
+
+public:
+  /** Numbers before and after the output: so many that strides of another layout stay within them. */
+  const std::size_t guard;
+  /** With guards. */
+  std::vector<TReal> buffer;
+};
+
+/** How many bytes of device memory the smallest slab of a job needs at least, as the error for too small a budget says:
+ * the least of the budgets, with which jobs are cut into slabs. compute(budget) computes the job. None if a job needs
+ * no memory, or cannot be computed by this method. */
+template <typename TCompute>
+std::vector<std::uint64_t>
+FindSmallBudgets(const TCompute & compute)
+{
+  try
+  {
+    compute(1);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    const std::string message = error.what();
+    const std::string before = "The smallest slab needs ";
+    const std::size_t at = message.find(before);
+    if (at != std::string::npos)
+    {
+      const std::uint64_t needed = std::stoull(message.substr(at + before.size()));
+      return { needed, needed + needed / 2, 3 * needed, 8 * needed };
+    }
+    EXPECT_TRUE(IsUnsupported(message)) << message;
+  }
+  return {};
+}
+} // namespace VoxelMapsTest
+
+#endif // TextureMemoryScene_h
