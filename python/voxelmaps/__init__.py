@@ -18,6 +18,7 @@
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch and CuPy; needs no ITK
+FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
 run_length_feature_maps
                      run length maps by name, from images, arrays and DataArrays, with the filter of ITK
 crop_slices          part of the input that run_length_feature_maps(..., crop="mask") returns
@@ -50,6 +51,7 @@ _MODULES = {
     "feature_names": "_itk_maps",
     "feature_xarray": "_itk_maps",
     "FeatureMaps": "_feature_maps",
+    "FeatureMapsd": "_transforms",
     "list_dicom_series": "_dicom",
     "read_dicom_series": "_dicom",
     "run_length_feature_maps": "_itk_maps",

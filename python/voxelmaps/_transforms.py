@@ -1,0 +1,72 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""A transform of dictionaries in the manner of MONAI, which it does not need."""
+
+from ._arrays import array_of
+from ._feature_maps import feature_maps
+
+
+class FeatureMapsd:
+    """Transform of a dictionary that adds the feature maps of images as channels, for MONAI's Compose and for loops.
+
+    keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
+    mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
+    suffix        What is added to the name of an image for the name of its maps; "" replaces the image.
+    with_image    Whether the first channel is the image itself, converted to the type of the maps.
+    parameters    Of voxelmaps.feature_maps, such as features and bin_width.
+
+    The maps are one array (channels, z, y, x) of the library of the image, on its device.
+
+    Raises KeyError for a name that is not in the dictionary, ValueError for images of several channels, and what feature_maps
+    raises.
+
+    >>> import numpy as np
+    >>> transform = FeatureMapsd("ct", features=["firstorder_Mean", "glcm_Contrast"])
+    >>> transform({"ct": np.ones((1, 8, 8, 8), np.float32)})["ct_maps"].shape
+    (2, 8, 8, 8)
+    """
+
+    def __init__(self, keys, mask_key=None, *, suffix="_maps", with_image=False, **parameters):
+        if "features" not in parameters:
+            raise TypeError("FeatureMapsd needs the features to compute, such as features=['glcm_Contrast']")
+        if "crop" in parameters or "out" in parameters:
+            raise TypeError("FeatureMapsd computes maps of the size of the image: crop and out are not available")
+        self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        self.mask_key = mask_key
+        self.suffix = suffix
+        self.with_image = with_image
+        self.parameters = parameters
+
+    def __call__(self, data):
+        result = dict(data)
+        mask = None if self.mask_key is None else data[self.mask_key]
+        for key in self.keys:
+            image = data[key]
+            if image.ndim not in (3, 4) or image.shape[0] != 1:
+                raise ValueError(f"{key} has the shape {tuple(image.shape)}, but must have one channel, as the first axis")
+            if mask is not None and mask.ndim == image.ndim and mask.shape[0] != 1:
+                raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
+            of_image = mask[0] if mask is not None and mask.ndim == image.ndim else mask
+            maps = feature_maps(image[0], of_image, **self.parameters).array
+            if self.with_image:
+                library = array_of(maps, "maps").library
+                image = library.contiguous(array_of(image, key).array, library.dtype(maps))
+                join = library.module().cat if library.name == "PyTorch" else library.module().concatenate
+                maps = join([image, maps])
+            result[key + self.suffix] = maps
+        return result
