@@ -18,6 +18,7 @@
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch and CuPy; needs no ITK
+fuzzy_connectedness  strength of the connection with seeds, from arrays of NumPy and PyTorch; needs no ITK
 FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
 run_length_feature_maps
                      run length maps by name, from images, arrays and DataArrays, with the filter of ITK
@@ -46,6 +47,7 @@ _MODULES = {
     "SeedSession": "_seed_session",
     "Segmentation": "_filters",
     "crop_slices": "_itk_maps",
+    "fuzzy_connectedness": "_connectedness",
     "feature_dict": "_itk_maps",
     "feature_maps": "_feature_maps",
     "feature_names": "_itk_maps",

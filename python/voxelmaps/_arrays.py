@@ -173,3 +173,16 @@ def bytes_of(array, what):
         # The bytes of bool are 0 and 1.
         return Array(np.ascontiguousarray(values).reshape(values.shape).view(np.uint8), array.library)
     return Array(array.library.contiguous(values, "uint8"), array.library)
+
+
+def output_of(value, image, shape, dtype):
+    """The array in a value that takes results for an image. Raises TypeError or ValueError if they do not fit."""
+    out = array_of(value, "out")
+    check_same_library(image, "x", out, "out")
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}")
+    is_contiguous = out.array.is_contiguous() if out.library.name == "PyTorch" else out.array.flags.c_contiguous
+    is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
+    if not (is_contiguous and is_writable):
+        raise ValueError("out must be writable and in C order, without gaps")
+    return out

@@ -26,7 +26,9 @@ from libcpp.vector cimport vector
 cdef extern from *:
     """
     #include "voxelmaps/CudaDevices.h"
+    #include "voxelmaps/CudaFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
+    #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/ThreadPool.h"
 
     #include <chrono>
@@ -143,6 +145,49 @@ cdef extern from *:
       options.outputLocation = isOutputOnDevice ? MemoryLocation::Device : MemoryLocation::Host;
       options.stream = reinterpret_cast<void *>(stream);
     }
+
+    void
+    SetConnectednessEnumerators(voxelmaps::FuzzyConnectednessJob & job, unsigned int pixelType,
+                                unsigned int affinityFunction, unsigned int adjacency)
+    {
+      using Input = voxelmaps::FuzzyConnectednessInput;
+      // There are no pixels of 64-bit integers.
+      const bool isReal = pixelType >= static_cast<unsigned int>(voxelmaps::PixelType::Float);
+      job.pixelType = static_cast<Input::PixelType>(isReal ? pixelType - 2 : pixelType);
+      job.affinityFunction = static_cast<voxelmaps::FuzzyConnectednessJob::AffinityFunction>(affinityFunction);
+      job.adjacency = static_cast<voxelmaps::FuzzyConnectednessJob::Adjacency>(adjacency);
+    }
+    void
+    SetSpacing(voxelmaps::FuzzyConnectednessJob & job, double x, double y, double z)
+    {
+      job.spacing = { { x, y, z } };
+    }
+    void
+    EstimateFromSeeds(voxelmaps::FuzzyConnectednessJob & job, unsigned int radius)
+    {
+      voxelmaps::AffinityEstimateParameters parameters;
+      parameters.affinityFunction = job.affinityFunction;
+      parameters.radius = radius;
+      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(job, parameters, job.execution);
+      job.objectMean = estimate.mean;
+      job.objectVariance = estimate.variance;
+      job.differenceMean = estimate.differenceMean;
+      job.differenceVariance = estimate.differenceVariance;
+    }
+    void
+    ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob & job, int device, bool useCpuIfFaster)
+    {
+      voxelmaps::CudaFuzzyConnectednessOptions options;
+      options.deviceID = device;
+      if (device < 0 || (useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
+      {
+        voxelmaps::ComputeFuzzyConnectedness(job);
+      }
+      else
+      {
+        voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+      }
+    }
     } // namespace
     """
     void RaisePythonError()
@@ -153,6 +198,12 @@ cdef extern from *:
     void SetTriple(Triple & triple, int64_t x, int64_t y, int64_t z)
     void SetEnumerators(FeatureMapsJob & job, unsigned int pixel_type, unsigned int method, unsigned int range_source)
     void SetLocations(CudaOptions & options, cpp_bool is_input_on_device, cpp_bool is_output_on_device, uintptr_t stream)
+    void SetConnectednessEnumerators(
+        FuzzyConnectednessJob & job, unsigned int pixel_type, unsigned int affinity_function, unsigned int adjacency)
+    void SetSpacing(FuzzyConnectednessJob & job, double x, double y, double z)
+    void EstimateFromSeeds(FuzzyConnectednessJob & job, unsigned int radius) except +RaisePythonError nogil
+    void ComputeConnectedness(
+        const FuzzyConnectednessJob & job, int device, cpp_bool use_cpu_if_faster) except +RaisePythonError nogil
     JobExecution MakeExecution(unsigned int threads) except +RaisePythonError
 
 
@@ -214,6 +265,23 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         int64_t mapStride
         const uint8_t * selection
         double backgroundValue
+        JobExecution execution
+
+    cdef cppclass FuzzyConnectednessJob:
+        FuzzyConnectednessJob() except +
+        const void * image
+        Triple size
+        const uint8_t * mask
+        vector[int64_t] seeds
+        double objectMean
+        double objectVariance
+        double differenceMean
+        double differenceVariance
+        double weight
+        double minimumStrength
+        cpp_bool distanceWeighting
+        void * output
+        cpp_bool outputIsDouble
         JobExecution execution
 
     cdef cppclass CudaOptions:
@@ -392,3 +460,55 @@ def compute_feature_maps(
         else:
             result = ComputeFeatureMapsCuda(job, options)
     return result.numberOfGrayLevels
+
+
+def compute_fuzzy_connectedness(
+    *,
+    uintptr_t pixels,
+    unsigned int pixel_type,
+    size,
+    uintptr_t mask,
+    seeds,
+    unsigned int affinity_function,
+    unsigned int adjacency,
+    spacing,
+    moments,
+    unsigned int estimation_radius,
+    double weight,
+    double minimum_strength,
+    cpp_bool distance_weighting,
+    uintptr_t output,
+    cpp_bool is_double,
+    unsigned int threads,
+    int device,
+    cpp_bool use_cpu_if_faster,
+):
+    """Compute a FuzzyConnectednessJob in host memory; enumerators are numbers.
+
+    seeds      Numbers of voxels, in the order of memory.
+    moments    Mean and variance of the object and of the differences; None to estimate them from the seeds.
+    device     -1 for the CPU.
+
+    Returns the moments.
+    """
+    cdef FuzzyConnectednessJob job
+    cdef cpp_bool is_estimated = moments is None
+    job.image = <const void *>pixels
+    job.mask = <const uint8_t *>mask
+    SetConnectednessEnumerators(job, pixel_type, affinity_function, adjacency)
+    SetTriple(job.size, size[0], size[1], size[2])
+    SetSpacing(job, spacing[0], spacing[1], spacing[2])
+    job.seeds = seeds
+    if moments is not None:
+        job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance = moments
+    job.weight = weight
+    job.minimumStrength = minimum_strength
+    job.distanceWeighting = distance_weighting
+    job.output = <void *>output
+    job.outputIsDouble = is_double
+    job.execution = MakeExecution(threads)
+    with nogil:
+        if is_estimated:
+            EstimateFromSeeds(job, estimation_radius)
+        ComputeConnectedness(job, device, use_cpu_if_faster)
+    return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance

@@ -422,16 +422,7 @@ def feature_maps(
     if out is None:
         out = _arrays.Array(library.empty((len(names), *map_shape), dtype), library)
     else:
-        out = _arrays.array_of(out, "out")
-        _arrays.check_same_library(image, "x", out, "out")
-        if out.shape != (len(names), *map_shape) or out.dtype != dtype:
-            raise ValueError(
-                f"out has the shape {out.shape} and the type {out.dtype}, but must have {(len(names), *map_shape)} and {dtype}"
-            )
-        is_contiguous = out.array.is_contiguous() if library.name == "PyTorch" else out.array.flags.c_contiguous
-        is_writable = library.name != "NumPy" or out.array.flags.writeable
-        if not (is_contiguous and is_writable):
-            raise ValueError("out must be writable and in C order, without gaps")
+        out = _arrays.output_of(out, image, (len(names), *map_shape), dtype)
     result = FeatureMaps(names, out.array, box)
     voxels = math.prod(map_shape[len(batch) :])
     if voxels == 0 or math.prod(batch) == 0:

@@ -1,0 +1,110 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""voxelmaps.fuzzy_connectedness of arrays has the values of ITK's filter."""
+
+import itk
+import numpy as np
+import pytest
+import voxelmaps
+
+MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)
+
+
+def image_of(dtype=np.int16, shape=(7, 9, 11)):
+    return np.random.default_rng(3).integers(0, 120, shape).astype(dtype)
+
+
+def filtered(x, seeds, **kwargs):
+    seeds = [list(reversed(seed)) for seed in seeds]
+    return itk.fuzzy_connectedness_image_filter(x, seeds=seeds, **kwargs)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64", "bool"])
+def test_pixel_types(dtype):
+    x, seeds = image_of(dtype), [(3, 4, 5), (0, 0, 0)]
+    strengths = voxelmaps.fuzzy_connectedness(x, seeds, **MOMENTS)
+    assert strengths.dtype == np.float32
+    np.testing.assert_array_equal(strengths, filtered(x, seeds, **MOMENTS))
+    assert strengths[3, 4, 5] == strengths[0, 0, 0] == 1
+
+
+@pytest.mark.parametrize("affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"])
+@pytest.mark.parametrize("shape", [(7, 9, 11), (9, 11)])
+def test_parameters(affinity, shape):
+    x, seed = image_of(shape=shape), tuple(n // 2 for n in shape)
+    mask = np.random.default_rng(4).random(shape) < 0.8
+    mask[seed] = True
+    common = dict(minimum_strength=0.05, adjacency="full", weight=0.3)
+    common["distance_weighting"] = affinity != "absolute_difference"
+    for moments in ({}, {**MOMENTS, "difference_mean": 5}):
+        strengths = voxelmaps.fuzzy_connectedness(
+            x, seed, mask, affinity=affinity, spacing=(3, 2, 1.5)[-len(shape) :], **common, **moments
+        )
+        image = itk.image_from_array(x)
+        image.SetSpacing((1.5, 2, 3)[: len(shape)])
+        region = itk.image_from_array(mask.astype(np.uint8))
+        region.SetSpacing(image.GetSpacing())
+        estimate = {} if moments or affinity == "absolute_difference" else {"estimate_affinity_from_seeds": True}
+        expected = itk.fuzzy_connectedness_image_filter(
+            image,
+            mask_image=region,
+            seed=list(reversed(seed)),
+            affinity_function=affinity,
+            **common,
+            **moments,
+            **estimate,
+        )
+        np.testing.assert_array_equal(strengths, itk.array_from_image(expected))
+
+
+def test_seeds_and_output():
+    x = image_of()
+    of_voxels = np.zeros(x.shape, bool)
+    of_voxels[3, 4, 5] = of_voxels[0, 0, 0] = True
+    expected = voxelmaps.fuzzy_connectedness(x, [(0, 0, 0), (3, 4, 5)])
+    np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, of_voxels), expected)
+    np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, np.array([[0, 0, 0], [3, 4, 5]])), expected)
+    out = np.empty(x.shape)
+    assert voxelmaps.fuzzy_connectedness(x, of_voxels, precision="double", out=out, threads=1) is out
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        (dict(seeds=(7, 0, 0)), ValueError, r"the seed \(7, 0, 0\) is not an index"),
+        (dict(seeds=(1, 2)), ValueError, r"the seed \(1, 2\) is not an index"),
+        (dict(seeds=(1.5, 2, 3)), TypeError, "must be an index of integers"),
+        (dict(seeds=[]), ValueError, "no seeds"),
+        (dict(seeds=np.zeros((7, 9, 11))), ValueError, "no voxel is a seed"),
+        (dict(seeds="liver"), TypeError, "seeds must be an array"),
+        (dict(mask=np.zeros((7, 9, 11))), ValueError, "mask"),
+        (dict(object_mean=3), ValueError, "must be given together"),
+        (dict(object_mean=3, object_variance=-1, difference_variance=1), ValueError, "-1"),
+        (dict(affinity="mean"), ValueError, "affinity is 'mean'"),
+        (dict(adjacency=6), ValueError, "adjacency is 6"),
+        (dict(minimum_strength=2), ValueError, "2"),
+        (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
+        (dict(out=np.zeros((7, 9, 11))), ValueError, "type float64"),
+        (dict(x=np.zeros((3, 3, 3), np.int64)), TypeError, "int64"),
+        (dict(x=np.zeros(3)), ValueError, "must have 2 or 3"),
+    ],
+)
+def test_errors_name_value_and_rule(arguments, error, message):
+    with pytest.raises(error, match=message):
+        voxelmaps.fuzzy_connectedness(**{"x": image_of(), "seeds": (1, 2, 3), **arguments})

@@ -1,0 +1,176 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Fuzzy connectedness of arrays."""
+
+import math
+import operator
+
+import numpy as np
+
+from . import _arrays, _core
+from ._feature_maps import device_of_arrays, triple
+
+# In the order of voxelmaps::FuzzyConnectednessEnums.
+AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
+ADJACENCIES = ("face", "face_edge", "full")
+
+
+def _number_of(names, value, what):
+    if value not in names:
+        raise ValueError(f"{what} is {value!r}, but must be one of {', '.join(names)}")
+    return names.index(value)
+
+
+def _seed_numbers(seeds, shape):
+    """Numbers of voxels in the order of memory, from indices, or from an array of the shape of the image."""
+    if not isinstance(seeds, (list, tuple)):
+        array = _arrays.array_of(seeds, "seeds")
+        if array.shape == shape and len(shape) > 1:
+            numbers = np.flatnonzero(np.asarray(_arrays.bytes_of(array, "seeds").array))
+            if len(numbers) == 0:
+                raise ValueError("seeds is an array of the shape of x, but no voxel is a seed")
+            return numbers.tolist()
+        seeds = np.asarray(array.array)
+    indices = [seeds] if len(seeds) > 0 and np.ndim(seeds[0]) == 0 else list(seeds)
+    if not indices:
+        raise ValueError("there are no seeds, but at least one is needed")
+    numbers = []
+    for index in indices:
+        try:
+            index = tuple(operator.index(i) for i in index)
+        except TypeError:
+            raise TypeError(f"the seed {index!r} must be an index of integers, one per axis of x") from None
+        if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
+            raise ValueError(f"the seed {index} is not an index of an array of the shape {shape}")
+        numbers.append(int(np.ravel_multi_index(index, shape)))
+    return numbers
+
+
+def fuzzy_connectedness(
+    x,
+    seeds,
+    mask=None,
+    *,
+    object_mean=None,
+    object_variance=None,
+    difference_mean=0.0,
+    difference_variance=None,
+    estimation_radius=2,
+    affinity="geometric_mean",
+    weight=0.5,
+    minimum_strength=0.0,
+    adjacency="face",
+    distance_weighting=False,
+    spacing=None,
+    precision="float",
+    out=None,
+    device=None,
+    threads=0,
+):
+    """Compute the strength of the connection of every voxel with the seeds: that of the weakest link on the best path.
+
+    x              Intensities: an array of NumPy or PyTorch in host memory with the axes (y, x) or (z, y, x), or anything that
+                   numpy.asarray converts.
+    seeds          Index of a voxel, in the order of the axes; a list of indices; or an array of the shape of x, not 0 at seeds.
+    mask           Array of the shape of x; paths do not enter voxels where it is 0.
+    object_mean, object_variance, difference_variance
+                   Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
+                   estimated from the boxes of estimation_radius voxels around the seeds.
+    difference_mean, weight
+                   Parameters of the affinity "weighted_sum".
+    affinity       "geometric_mean" (Li et al. 2015), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
+    minimum_strength
+                   Smaller strengths become 0, and are not searched for.
+    adjacency      "face", "face_edge" or "full": which voxels are neighbors.
+    distance_weighting, spacing
+                   Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm.
+    precision      "float" for strengths of float32, "double" for float64.
+    out            Array of the shape of x in C order that takes the strengths.
+    device         "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if there is one and it is expected
+                   to be faster. Values do not depend on it.
+    threads        Number of threads on the CPU; 0 for one per processor.
+
+    Returns the strengths in [0, 1], an array of the library of x. Gradients are not computed.
+
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.array([[9, 9, 0, 9]], np.float32)
+    >>> strengths = voxelmaps.fuzzy_connectedness(x, (0, 0), object_mean=9, object_variance=1, difference_variance=1)
+    >>> bool(strengths[0, 1] == 1 and strengths[0, 3] < 0.1)
+    True
+    """
+    image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
+    library = image.library
+    if library.device is not None:
+        raise TypeError(f"x is an array of {library}, but fuzzy_connectedness computes arrays in host memory")
+    if image.dtype in ("int64", "uint64"):
+        raise TypeError(f"x has voxels of type {image.dtype}; convert it to int32, uint32 or float64")
+    shape = image.shape
+    if len(shape) not in (2, 3):
+        raise ValueError(f"x has {len(shape)} axes, but must have 2 or 3")
+    if precision not in ("float", "double"):
+        raise ValueError(f"precision is {precision!r}, but must be float or double")
+    if mask is not None:
+        mask = _arrays.array_of(mask, "mask")
+        _arrays.check_same_library(image, "x", mask, "mask")
+        if mask.shape != shape:
+            raise ValueError(f"mask has the shape {mask.shape}, but x has {shape}")
+        mask = _arrays.bytes_of(mask, "mask")
+    moments = None
+    given = (object_mean, object_variance, difference_variance)
+    if any(value is not None for value in given):
+        if affinity not in ("homogeneity", "absolute_difference") and None in given:
+            raise ValueError("object_mean, object_variance and difference_variance must be given together, or none of them")
+        defaults = (0.0, 1.0, 1.0)
+        mean, variance, of_differences = (float(d if v is None else v) for v, d in zip(given, defaults))
+        moments = (mean, variance, float(difference_mean), of_differences)
+    elif affinity == "absolute_difference":
+        # It has no parameters.
+        moments = (0.0, 1.0, 0.0, 1.0)
+    sizes = tuple(float(s) for s in spacing) if spacing is not None else (1.0,) * len(shape)
+    if len(sizes) != len(shape) or not all(0 < s < math.inf for s in sizes):
+        raise ValueError(f"spacing is {spacing!r}, but must be {len(shape)} positive numbers")
+    numbers = _seed_numbers(seeds, shape)
+    dtype = "float32" if precision == "float" else "float64"
+    if out is None:
+        out = _arrays.Array(library.empty(shape, dtype), library)
+    else:
+        out = _arrays.output_of(out, image, shape, dtype)
+    number, use_cpu_if_faster = device_of_arrays(device, library)
+    _core.compute_fuzzy_connectedness(
+        pixels=image.address,
+        pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
+        size=triple(shape, 1),
+        mask=0 if mask is None else mask.address,
+        seeds=numbers,
+        affinity_function=_number_of(AFFINITIES, affinity, "affinity"),
+        adjacency=_number_of(ADJACENCIES, adjacency, "adjacency"),
+        spacing=triple(sizes, 1.0),
+        moments=moments,
+        estimation_radius=operator.index(estimation_radius),
+        weight=float(weight),
+        minimum_strength=float(minimum_strength),
+        distance_weighting=bool(distance_weighting),
+        output=out.address,
+        is_double=precision == "double",
+        threads=operator.index(threads),
+        device=number,
+        use_cpu_if_faster=use_cpu_if_faster,
+    )
+    return out.array
