@@ -139,6 +139,32 @@ def test_layouts_of_numpy():
     )
 
 
+class OnlyDLPack:
+    """An array that speaks no other protocol, in the memory of a NumPy array or elsewhere."""
+
+    def __init__(self, array, device=(1, 0)):
+        self._array, self._device = array, device
+
+    def __dlpack__(self, **kwargs):
+        return self._array.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self._device
+
+
+def test_protocols():
+    x = image_of()
+    assert same(voxelmaps.feature_maps(OnlyDLPack(x), features=SOME).array, reference(x, features=SOME))
+    with pytest.raises(TypeError, match="x is in device memory; convert it with cupy.from_dlpack"):
+        voxelmaps.feature_maps(OnlyDLPack(x, (2, 0)), features=SOME)
+
+    class OnDevice:
+        __cuda_array_interface__ = {}
+
+    with pytest.raises(TypeError, match="OnDevice in device memory; convert it with cupy.asarray"):
+        voxelmaps.feature_maps(OnDevice(), features=SOME)
+
+
 def test_batches_and_planes(library):
     x = image_of(shape=(3, 2, 6, 7, 8))
     mask = mask_of((6, 7, 8))

@@ -128,6 +128,8 @@ def array_of(value, what):
         )
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != 1:
         raise TypeError(f"{what} is in device memory; convert it with cupy.from_dlpack or torch.from_dlpack")
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return Array(np.from_dlpack(value), Library("NumPy"))
     if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
         raise TypeError(
             f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {type(value).__name__}"
