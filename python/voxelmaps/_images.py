@@ -240,7 +240,7 @@ def image_from(value, takes_vectors=False):
     return value
 
 
-def copy_of(array):
+def image_with_values(array):
     """A new scalar image with the values of an array. Other threads of Python run meanwhile."""
     pixel = _WRAPPED_PIXELS[_WRAPPED_TYPES.index(array.dtype)]
     image = itk.Image[pixel, array.ndim].New()

@@ -137,7 +137,7 @@ def to_itk(volume):
     from . import _images
     from ._itk import itk
 
-    image = _images.copy_of(_images.native(volume.array))
+    image = _images.image_with_values(_images.native(volume.array))
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     dimension = len(volume.spacing)

@@ -46,6 +46,7 @@ _MAX_VOXELS_IN_WINDOW = 65535
 _MAX_OFFSETS = 4096
 
 _MAX_EXACT_INTEGER = 2**53
+_MIN_BYTES_FOR_THREADS = 2**27
 
 
 def _extremes(image, inside, settings):
@@ -344,10 +345,14 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
                 result.update((key, file.publish()) for key, file in written.items())
         return result
     maps = maps_of_classes(*prepared[:2], parameters.classes, parameters.class_settings, precision)
-    # SimpleITK copies the maps.
-    with ThreadPoolExecutor() as executor:
-        images = executor.map(convert, (volume for _, _, volume in maps))
-        result.update((f"original_{name}_{feature}", image) for (name, feature, _), image in zip(maps, images))
+    volumes = [volume for _, _, volume in maps]
+    # Both libraries copy the maps. Small ones are copied before threads have started.
+    if sum(volume.array.nbytes for volume in volumes) >= _MIN_BYTES_FOR_THREADS:
+        with ThreadPoolExecutor() as executor:
+            images = list(executor.map(convert, volumes))
+    else:
+        images = map(convert, volumes)
+    result.update((f"original_{name}_{feature}", image) for (name, feature, _), image in zip(maps, images))
     return result
 
 

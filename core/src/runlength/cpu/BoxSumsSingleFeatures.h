@@ -259,6 +259,11 @@ private:
     const std::ptrdiff_t stride = m_Task.componentStride;
     const int            features = m_Task.numberOfFeatures;
     const int            voxels = m_Context.tile.size[0] - x < singlesWidth ? m_Context.tile.size[0] - x : singlesWidth;
+    if (voxels <= 0)
+    {
+      // Rows of the tile are rounded up by more than a block.
+      return;
+    }
     const std::int64_t   voxel = m_Context.OutputVoxel(y, z) + x;
     float *              out = static_cast<float *>(m_Task.output) + voxel * voxelStride + first * stride;
     if (first == 0 && !m_Task.IsPlanar())
