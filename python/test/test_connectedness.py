@@ -43,7 +43,9 @@ def test_pixel_types(dtype):
     assert strengths[3, 4, 5] == strengths[0, 0, 0] == 1
 
 
-@pytest.mark.parametrize("affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"])
+@pytest.mark.parametrize(
+    "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
+)
 @pytest.mark.parametrize("shape", [(7, 9, 11), (9, 11)])
 def test_parameters(affinity, shape):
     x, seed = image_of(shape=shape), tuple(n // 2 for n in shape)

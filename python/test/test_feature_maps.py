@@ -179,6 +179,17 @@ def test_batches_and_planes(library):
         assert same(np.ascontiguousarray(to_numpy(planes.array)[:, z]), reference(x[0, 0, z], features=SOME))
 
 
+@pytest.mark.parametrize("shape", [(7, 9, 11), (2, 2, 2), (1, 5, 6), (6, 1, 1), (8, 9)])
+@pytest.mark.parametrize(
+    "window", [dict(neighborhood_radius=1), dict(window_size=3, window_anchor=0), dict(window_size=2)]
+)
+def test_directions_without_pairs(shape, window):
+    """A mask of all voxels changes nothing, whether or not directions without pairs are looked for."""
+    x = image_of(shape=shape)
+    arguments = dict(features=["glrlm"], bin_width=10, **window)
+    assert same(reference(x, **arguments), reference(x, np.ones(shape, bool), **arguments))
+
+
 def test_crop_and_selection(library):
     x, mask, selection = image_of(), np.zeros((7, 9, 11), bool), mask_of()
     mask[3:5, 2:4, 6:9] = True

@@ -136,7 +136,9 @@ def fuzzy_connectedness(
     given = (object_mean, object_variance, difference_variance)
     if any(value is not None for value in given):
         if affinity not in ("homogeneity", "absolute_difference") and None in given:
-            raise ValueError("object_mean, object_variance and difference_variance must be given together, or none of them")
+            raise ValueError(
+                "object_mean, object_variance and difference_variance must be given together, or none of them"
+            )
         defaults = (0.0, 1.0, 1.0)
         mean, variance, of_differences = (float(d if v is None else v) for v, d in zip(given, defaults))
         moments = (mean, variance, float(difference_mean), of_differences)

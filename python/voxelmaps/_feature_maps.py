@@ -386,6 +386,14 @@ def feature_maps(
     numbers = _numbers()
     directions = {"aggregation": AVERAGE if aggregation == "average" else MERGE}
 
+    # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
+    has_all_pairs = (
+        mask is None
+        and gray_levels is None
+        and not image.dtype.startswith("float")
+        and all(n >= 2 and 0 < a < w - 1 or w == 1 for n, a, w in zip(shape, anchor, window))
+    )
+
     def reversed_offsets(distances):
         return [triple(offset, 0) for offset in _offsets(distances, window)]
 
@@ -400,7 +408,7 @@ def feature_maps(
         if name == "ngtdm":
             return {"offsets": reversed_offsets(distances)}
         if name == "glrlm":
-            return {**directions, "offsets": reversed_offsets((1,)), "skip_directions_without_pairs": True}
+            return {**directions, "offsets": reversed_offsets((1,)), "skip_directions_without_pairs": not has_all_pairs}
         return {}
 
     classes = [(name, [numbers[name][f] for f in of_class], parameters(name)) for name, of_class in selected.items()]

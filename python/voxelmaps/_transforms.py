@@ -58,7 +58,9 @@ class FeatureMapsd:
         for key in self.keys:
             image = data[key]
             if image.ndim not in (3, 4) or image.shape[0] != 1:
-                raise ValueError(f"{key} has the shape {tuple(image.shape)}, but must have one channel, as the first axis")
+                raise ValueError(
+                    f"{key} has the shape {tuple(image.shape)}, but must have one channel, as the first axis"
+                )
             if mask is not None and mask.ndim == image.ndim and mask.shape[0] != 1:
                 raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
             of_image = mask[0] if mask is not None and mask.ndim == image.ndim else mask

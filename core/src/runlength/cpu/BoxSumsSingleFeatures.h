@@ -264,8 +264,8 @@ private:
       // Rows of the tile are rounded up by more than a block.
       return;
     }
-    const std::int64_t   voxel = m_Context.OutputVoxel(y, z) + x;
-    float *              out = static_cast<float *>(m_Task.output) + voxel * voxelStride + first * stride;
+    const std::int64_t voxel = m_Context.OutputVoxel(y, z) + x;
+    float *            out = static_cast<float *>(m_Task.output) + voxel * voxelStride + first * stride;
     if (first == 0 && !m_Task.IsPlanar())
     {
       const std::size_t blockBytes = sizeof(float) * singlesWidth * static_cast<std::size_t>(voxelStride);
