@@ -389,6 +389,7 @@ def feature_maps(
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
     has_all_pairs = (
         mask is None
+        and bin_edges is None
         and gray_levels is None
         and not image.dtype.startswith("float")
         and all(n >= 2 and 0 < a < w - 1 or w == 1 for n, a, w in zip(shape, anchor, window))
