@@ -186,7 +186,11 @@ def test_batches_and_planes(library):
 def test_directions_without_pairs(shape, window):
     """A mask of all voxels changes nothing, whether or not directions without pairs are looked for."""
     x = image_of(shape=shape)
-    for discretization in (dict(bin_width=10), dict(bin_edges=[0, 30]), dict(number_of_gray_levels=5, intensity_range=(0, 9))):
+    for discretization in (
+        dict(bin_width=10),
+        dict(bin_edges=[0, 30]),
+        dict(number_of_gray_levels=5, intensity_range=(0, 9)),
+    ):
         arguments = dict(features=["glrlm"], **discretization, **window)
         assert same(reference(x, **arguments), reference(x, np.ones(shape, bool), **arguments))
 

@@ -1069,8 +1069,9 @@ def test_arrays_have_the_same_values():
     """voxelmaps.feature_maps of an array, and execute of an image."""
     image, mask = image_array("int16"), mask_array("scattered")
     maps = radiomics.execute(to_itk(image), to_itk(mask), binWidth=10, kernelRadius=2, additionalInfo=False)
+    features = [key.removeprefix("original_") for key in maps]
     of_array = voxelmaps.feature_maps(
-        image, mask == 1, features=[key.removeprefix("original_") for key in maps], bin_width=10, crop="mask"
+        image, mask == 1, features=features, spacing=SPACING[::-1], bin_width=10, crop="mask"
     )
     for key, expected in maps.items():
         np.testing.assert_array_equal(
