@@ -119,6 +119,8 @@ def array_of(value, what):
         return Array(value, Library("PyTorch", value.device.index if value.device.type == "cuda" else None))
     if _is_of(value, "cupy", "ndarray"):
         return Array(value, Library("CuPy", value.device.id))
+    if isinstance(value, (list, tuple)):
+        return Array(np.asarray(value), Library("NumPy"))
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{what} is a masked array; pass its data, and the voxels to use as mask")
     if hasattr(value, "__cuda_array_interface__"):

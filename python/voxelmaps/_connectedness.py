@@ -17,13 +17,12 @@
 # ==========================================================================
 """Fuzzy connectedness of arrays."""
 
-import math
 import operator
 
 import numpy as np
 
 from . import _arrays, _core
-from ._feature_maps import device_of_arrays, triple
+from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
 
 # In the order of voxelmaps::FuzzyConnectednessEnums.
 AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
@@ -140,21 +139,20 @@ def fuzzy_connectedness(
                 "object_mean, object_variance and difference_variance must be given together, or none of them"
             )
         defaults = (0.0, 1.0, 1.0)
-        mean, variance, of_differences = (float(d if v is None else v) for v, d in zip(given, defaults))
-        moments = (mean, variance, float(difference_mean), of_differences)
+        names = ("object_mean", "object_variance", "difference_variance")
+        mean, variance, of_differences = (number(d if v is None else v, n) for v, d, n in zip(given, defaults, names))
+        moments = (mean, variance, number(difference_mean, "difference_mean"), of_differences)
     elif affinity == "absolute_difference":
         # It has no parameters.
         moments = (0.0, 1.0, 0.0, 1.0)
-    sizes = tuple(float(s) for s in spacing) if spacing is not None else (1.0,) * len(shape)
-    if len(sizes) != len(shape) or not all(0 < s < math.inf for s in sizes):
-        raise ValueError(f"spacing is {spacing!r}, but must be {len(shape)} positive numbers")
+    sizes = spacing_of(spacing, len(shape))
     numbers = _seed_numbers(seeds, shape)
     dtype = "float32" if precision == "float" else "float64"
     if out is None:
         out = _arrays.Array(library.empty(shape, dtype), library)
     else:
         out = _arrays.output_of(out, image, shape, dtype)
-    number, use_cpu_if_faster = device_of_arrays(device, library)
+    device, use_cpu_if_faster = device_of_arrays(device, library)
     _core.compute_fuzzy_connectedness(
         pixels=image.address,
         pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
@@ -165,14 +163,14 @@ def fuzzy_connectedness(
         adjacency=_number_of(ADJACENCIES, adjacency, "adjacency"),
         spacing=triple(sizes, 1.0),
         moments=moments,
-        estimation_radius=operator.index(estimation_radius),
-        weight=float(weight),
-        minimum_strength=float(minimum_strength),
+        estimation_radius=count(estimation_radius, "estimation_radius", 0, 2**31 - 1),
+        weight=number(weight, "weight"),
+        minimum_strength=number(minimum_strength, "minimum_strength"),
         distance_weighting=bool(distance_weighting),
         output=out.address,
         is_double=precision == "double",
-        threads=operator.index(threads),
-        device=number,
+        threads=count(threads, "threads", 0, MAX_THREADS),
+        device=device,
         use_cpu_if_faster=use_cpu_if_faster,
     )
     return out.array

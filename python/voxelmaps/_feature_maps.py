@@ -36,6 +36,9 @@ RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
 AVERAGE, MERGE = 1, 2
 
 _MAX_OFFSETS = 4096
+_MAX_LEVELS = 65535
+# More do not make it faster on any machine.
+MAX_THREADS = 4096
 _MAX_WINDOW = 255
 
 
@@ -75,6 +78,13 @@ def _numbers():
     }
 
 
+def _names_of(features):
+    names = list(features) if hasattr(features, "__iter__") else [features]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"features are {features!r}, but must be names, such as 'glcm_Contrast'")
+    return names
+
+
 def _selected(features):
     """A dict of lists of features by class, in the order given, from the names in all forms."""
     numbers = _numbers()
@@ -93,21 +103,68 @@ def _selected(features):
         features = [features]
     if isinstance(features, Mapping):
         for name, of_class in features.items():
-            for feature in numbers.get(name, [None]) if of_class in (None, "all") else of_class:
+            if name in numbers and of_class is None:
+                of_class = list(numbers[name])
+            for feature in [of_class] if isinstance(of_class, str) else _names_of(of_class):
                 add(name, feature)
     else:
-        for feature in features:
+        for feature in _names_of(features):
             if feature in numbers:
                 for each in numbers[feature]:
                     add(feature, each)
             else:
-                add(*(str(feature).split("_", 1) if "_" in str(feature) else (feature, "")))
+                name, _, of_class = feature.partition("_")
+                add(name, of_class)
     if not selected:
         raise ValueError("no features are given; pass names such as 'glcm_Contrast', or of classes such as 'glcm'")
     return selected
 
 
 # --- Parameters --------------------------------------------------------------------------------------------------------
+
+
+def number(value, what):
+    """A float. Raises TypeError for what is not a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is {value!r}, but must be a number") from None
+
+
+def count(value, what, minimum, maximum):
+    """An integer within limits."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}, but must be an integer") from None
+    if not minimum <= result <= maximum:
+        raise ValueError(f"{what} is {value!r}, but must be {minimum} to {maximum}")
+    return result
+
+
+def _numbers_of(values, what, rule):
+    """A list of floats."""
+    if isinstance(values, str) or np.ndim(values) != 1:
+        raise TypeError(f"{what} is {values!r}, but must be {rule}")
+    return [number(value, f"a value of {what}") for value in values]
+
+
+def spacing_of(spacing, dimension):
+    """Size of a voxel along each axis, in the order of the axes."""
+    if spacing is None:
+        return [1.0] * dimension
+    rule = f"{dimension} positive numbers, one per axis"
+    sizes = _numbers_of(spacing, "spacing", rule)
+    if len(sizes) != dimension or not all(0 < size < math.inf for size in sizes):
+        raise ValueError(f"spacing is {spacing!r}, but must be {rule}")
+    return sizes
+
+
+def _background(value, precision):
+    value = number(value, "background_value")
+    if precision == "float" and math.isfinite(value) and abs(value) > float(np.finfo(np.float32).max):
+        raise ValueError(f"background_value is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
+    return value
 
 
 def _integers(value, count, what, minimum):
@@ -167,20 +224,25 @@ def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, in
         "value_range": (0.0, 255.0),
     }
     if bin_width is not None:
-        result["bin_width"] = float(bin_width)
+        result["bin_width"] = number(bin_width, "bin_width")
     if number_of_gray_levels is not None:
-        result.update(method=FIXED_BIN_NUMBER, number_of_gray_levels=operator.index(number_of_gray_levels))
+        result.update(
+            method=FIXED_BIN_NUMBER,
+            number_of_gray_levels=count(number_of_gray_levels, "number_of_gray_levels", 1, _MAX_LEVELS),
+        )
     if bin_edges is not None:
-        result.update(method=EDGES, bin_edges=[float(edge) for edge in bin_edges])
+        result.update(method=EDGES, bin_edges=_numbers_of(bin_edges, "bin_edges", "a list of numbers"))
     if gray_levels is not None:
-        result.update(method=LEVELS, number_of_gray_levels=operator.index(gray_levels))
+        result.update(method=LEVELS, number_of_gray_levels=count(gray_levels, "gray_levels", 1, _MAX_LEVELS))
     if isinstance(intensity_range, str):
         if intensity_range not in ("mask", "image"):
             raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
         result["range_source"] = RANGE_MASK if intensity_range == "mask" else RANGE_IMAGE
     else:
-        minimum, maximum = intensity_range
-        result.update(range_source=RANGE_GIVEN, value_range=(float(minimum), float(maximum)))
+        limits = _numbers_of(intensity_range, "intensity_range", "'mask', 'image' or two numbers")
+        if len(limits) != 2:
+            raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
+        result.update(range_source=RANGE_GIVEN, value_range=limits)
     return result
 
 
@@ -338,7 +400,7 @@ def feature_maps(
         dimension = min(len(image.shape), 3)
     if dimension not in (2, 3) or len(image.shape) < dimension:
         raise ValueError(
-            f"x has {len(image.shape)} axes and dimension is {dimension}, but images must have 2 or 3 axes"
+            f"x has {len(image.shape)} axes and dimension is {dimension!r}, but images must have 2 or 3 axes"
         )
     shape, batch = image.shape[-dimension:], image.shape[:-dimension]
     if precision not in ("float", "double"):
@@ -376,12 +438,15 @@ def feature_maps(
     anchor = tuple(n // 2 for n in window)
     if window_anchor is not None:
         anchor = _integers(window_anchor, dimension, "window_anchor", 0)
-    volume = 1.0
-    if spacing is not None:
-        volume = math.prod(float(s) for s in spacing)
-        if len(tuple(spacing)) != dimension or not (0 < volume < math.inf):
-            raise ValueError(f"spacing is {spacing!r}, but must be {dimension} positive numbers")
-    distances = _integers(distances, 1 if np.ndim(distances) == 0 else len(tuple(distances)), "distances", 1)
+    volume = math.prod(spacing_of(spacing, dimension))
+    distances = [distances] if np.ndim(distances) == 0 else list(distances)
+    if not distances:
+        raise ValueError("distances is empty, but there must be at least one")
+    distances = [count(distance, "a value of distances", 1, _MAX_WINDOW) for distance in distances]
+    alpha = count(alpha, "alpha", 0, _MAX_LEVELS)
+    background = _background(background_value, precision)
+    threads = count(threads, "threads", 0, MAX_THREADS)
+    discretization = _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range)
     selected = _selected(features)
     numbers = _numbers()
     directions = {"aggregation": AVERAGE if aggregation == "average" else MERGE}
@@ -400,12 +465,12 @@ def feature_maps(
 
     def parameters(name):
         if name == "firstorder":
-            return {"voxel_array_shift": float(voxel_array_shift), "voxel_volume": volume}
+            return {"voxel_array_shift": number(voxel_array_shift, "voxel_array_shift"), "voxel_volume": volume}
         if name == "glcm":
             offsets = reversed_offsets(distances)
             return {**directions, "offsets": offsets, "symmetric": bool(symmetric), "has_one_level": False}
         if name == "gldm":
-            return {"offsets": reversed_offsets(distances), "alpha": min(operator.index(alpha), 65535)}
+            return {"offsets": reversed_offsets(distances), "alpha": alpha}
         if name == "ngtdm":
             return {"offsets": reversed_offsets(distances)}
         if name == "glrlm":
@@ -453,9 +518,9 @@ def feature_maps(
             window=window,
             anchor=anchor,
             classes=classes,
-            discretization=_discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range),
-            background=float(background_value),
-            threads=operator.index(threads),
+            discretization=discretization,
+            background=background,
+            threads=threads,
             device=device_of_arrays(device, library),
         )
     return result
