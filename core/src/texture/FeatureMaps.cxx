@@ -17,13 +17,9 @@
  *=========================================================================*/
 #include "texture/FeatureMapsClasses.h"
 
-#include "discretization/GrayLevelJob.h"
 #include "texture/TextureTask.h"
-#include "voxelmaps/HostMemory.h"
 
-#include <memory>
 #include <string>
-#include <type_traits>
 
 namespace voxelmaps
 {
@@ -58,16 +54,6 @@ void
 Compute(const SizeZoneJob & job)
 {
   ComputeSizeZoneFeatureMaps(job);
-}
-
-/** Host memory that is not written to at first. */
-template <typename T>
-std::unique_ptr<T[]>
-Allocate(std::uint64_t size)
-{
-  std::unique_ptr<T[]> memory(new T[size]);
-  UseHugePages(memory.get(), size * sizeof(T));
-  return memory;
 }
 } // namespace
 
@@ -119,36 +105,7 @@ MakeDiscretizationJob(const FeatureMapsJob & job)
 GrayLevelDiscretizationResult
 ComputeFeatureMaps(const FeatureMapsJob & job)
 {
-  GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
-  // Verified before there is memory for the levels.
-  std::uint16_t placeholder = 0;
-  discretization.levels = &placeholder;
-  const auto voxels = static_cast<std::uint64_t>(VerifyGrayLevelJob(discretization));
-  VerifyFeatureMapsJob(job);
-  const auto levels = Allocate<std::uint16_t>(voxels);
-  discretization.levels = levels.get();
-  const GrayLevelDiscretizationResult result = DiscretizeGrayLevels(discretization);
-  ForEachClassJob(job, result, levels.get(), [&](auto & ofClass) {
-    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
-    {
-      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
-      const auto intensities = Allocate<char>(voxels * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
-      ofClass.intensities = intensities.get();
-      SelectIntensities(job.pixelType,
-                        job.pixels,
-                        levels.get(),
-                        static_cast<std::int64_t>(voxels),
-                        intensities.get(),
-                        ofClass.intensitiesAreDouble,
-                        discretization.execution);
-      Compute(ofClass);
-    }
-    else
-    {
-      Compute(ofClass);
-    }
-  });
-  return result;
+  return ComputeFromHostMemory(job, [](const auto & ofClass) { Compute(ofClass); });
 }
 
 bool

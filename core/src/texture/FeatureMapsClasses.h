@@ -18,10 +18,14 @@
 #ifndef FeatureMapsClasses_h
 #define FeatureMapsClasses_h
 
+#include "discretization/GrayLevelJob.h"
 #include "voxelmaps/FeatureMapsJob.h"
+#include "voxelmaps/HostMemory.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 
 // What CPU and device have in common in the computation of maps of several classes.
 namespace voxelmaps
@@ -95,6 +99,47 @@ ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult 
       },
       classJob);
   }
+}
+
+/** Compute the levels, and the intensities of first order features, in host memory, and call compute(job of the class)
+ * for all classes. */
+template <typename TCompute>
+GrayLevelDiscretizationResult
+ComputeFromHostMemory(const FeatureMapsJob & job, const TCompute & compute)
+{
+  const auto allocate = [](std::uint64_t bytes) {
+    std::unique_ptr<char[]> memory(new char[bytes]);
+    UseHugePages(memory.get(), bytes);
+    return memory;
+  };
+  GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
+  // Verified before there is memory for the levels.
+  std::uint16_t placeholder = 0;
+  discretization.levels = &placeholder;
+  const std::int64_t voxels = VerifyGrayLevelJob(discretization);
+  VerifyFeatureMapsJob(job);
+  const auto levels = allocate(static_cast<std::uint64_t>(voxels) * sizeof(std::uint16_t));
+  discretization.levels = reinterpret_cast<std::uint16_t *>(levels.get());
+  const GrayLevelDiscretizationResult result = DiscretizeGrayLevels(discretization);
+  ForEachClassJob(job, result, discretization.levels, [&](auto & ofClass) {
+    std::unique_ptr<char[]> intensities;
+    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
+    {
+      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
+      intensities =
+        allocate(static_cast<std::uint64_t>(voxels) * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
+      ofClass.intensities = intensities.get();
+      SelectIntensities(job.pixelType,
+                        job.pixels,
+                        discretization.levels,
+                        voxels,
+                        intensities.get(),
+                        ofClass.intensitiesAreDouble,
+                        discretization.execution);
+    }
+    compute(ofClass);
+  });
+  return result;
 }
 } // namespace voxelmaps
 

@@ -59,12 +59,11 @@ CopyOnDevice(const T * host, std::uint64_t size, DeviceBuffer<T> & buffer, CudaS
   staging.ToDevice(buffer.data(), host, size * sizeof(T), stream);
   return buffer.data();
 }
-} // namespace
 
+/** With levels and intensities in device memory, which must have room for them. */
 GrayLevelDiscretizationResult
-ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
+ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
 {
-  const CurrentDevice        device(options.deviceID);
   GrayLevelDiscretizationJob discretization = MakeDiscretizationJob(job);
   // Verified before there is memory for the levels.
   std::uint16_t placeholder = 0;
@@ -124,5 +123,27 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
     CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
   }
   return result;
+}
+} // namespace
+
+GrayLevelDiscretizationResult
+ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
+{
+  const CurrentDevice device(options.deviceID);
+  if (options.UsesStream())
+  {
+    return ComputeFromDeviceMemory(job, options);
+  }
+  // A budget may be less than the levels need; the classes cut what they copy into slabs.
+  if (options.memoryBudget == 0)
+  {
+    try
+    {
+      return ComputeFromDeviceMemory(job, options);
+    }
+    catch (const CudaOutOfMemory &)
+    {}
+  }
+  return ComputeFromHostMemory(job, [&options](const auto & ofClass) { Compute(ofClass, options); });
 }
 } // namespace voxelmaps

@@ -1,0 +1,263 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTestUtilities.h"
+#include "TestedEngines.h"
+#include "voxelmaps/FeatureMapsJob.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace
+{
+using voxelmaps::FeatureMapsJob;
+using voxelmaps::GrayLevelDiscretizationResult;
+using voxelmaps::Triple;
+
+/** A small image with a mask, and all features of two classes or of all. */
+class Scene
+{
+public:
+  explicit Scene(bool hasAllClasses)
+  {
+    std::mt19937 random(7);
+    for (std::int16_t & pixel : m_Pixels)
+    {
+      pixel = static_cast<std::int16_t>(static_cast<int>(random() % 200) - 90);
+    }
+    for (std::uint8_t & inside : m_Mask)
+    {
+      inside = random() % 5 != 0 ? 1 : 0;
+    }
+    for (std::uint8_t & selected : m_Selection)
+    {
+      selected = random() % 3 != 0 ? 1 : 0;
+    }
+    job.pixels = m_Pixels.data();
+    job.pixelType = voxelmaps::PixelType::Int16;
+    job.size = size;
+    job.mask = m_Mask.data();
+    job.discretization.method = voxelmaps::GrayLevelDiscretizationEnums::Method::FixedBinSizeAtMultiples;
+    job.windowSize = { { 3, 5, 3 } };
+    job.windowAnchor = { { 1, 2, 1 } };
+    job.outputIndex = { { 1, 0, 2 } };
+    job.outputSize = { { 7, 6, 3 } };
+    job.selection = m_Selection.data();
+    job.backgroundValue = -5.0;
+
+    voxelmaps::FirstOrderJob firstOrder;
+    firstOrder.features = voxelmaps::FirstOrderFeatureMapEnums::GetAllFeatures();
+    job.classes.emplace_back(firstOrder);
+    voxelmaps::RunLengthJob runLength;
+    runLength.features = voxelmaps::RunLengthFeatureMapEnums::GetAllFeatures();
+    runLength.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };
+    runLength.aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation::PerDirection;
+    job.classes.emplace_back(runLength);
+    if (hasAllClasses)
+    {
+      voxelmaps::CooccurrenceJob cooccurrence;
+      cooccurrence.features = voxelmaps::CooccurrenceFeatureMapEnums::GetAllFeatures();
+      cooccurrence.offsets = runLength.offsets;
+      job.classes.emplace_back(cooccurrence);
+      voxelmaps::DependenceJob dependence;
+      dependence.features = voxelmaps::DependenceFeatureMapEnums::GetAllFeatures();
+      dependence.offsets = runLength.offsets;
+      job.classes.emplace_back(dependence);
+      voxelmaps::GrayToneDifferenceJob grayTone;
+      grayTone.features = voxelmaps::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
+      grayTone.offsets = runLength.offsets;
+      job.classes.emplace_back(grayTone);
+      voxelmaps::SizeZoneJob sizeZone;
+      sizeZone.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
+      job.classes.emplace_back(sizeZone);
+    }
+  }
+
+  /** Levels by DiscretizeGrayLevels, and interleaved maps by the jobs of the classes. */
+  std::vector<float>
+  MapsByClass()
+  {
+    std::vector<std::uint16_t>            levels(m_Pixels.size());
+    voxelmaps::GrayLevelDiscretizationJob discretization;
+    discretization.pixels = job.pixels;
+    discretization.pixelType = job.pixelType;
+    discretization.size = job.size;
+    discretization.mask = job.mask;
+    discretization.parameters = job.discretization;
+    discretization.levels = levels.data();
+    const GrayLevelDiscretizationResult result = voxelmaps::DiscretizeGrayLevels(discretization);
+    std::vector<float>                  intensities(m_Pixels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i)
+    {
+      intensities[i] = levels[i] != 0 ? m_Pixels[i] : std::numeric_limits<float>::quiet_NaN();
+    }
+    std::vector<float> maps;
+    for (const voxelmaps::TextureClassJob & classJob : job.classes)
+    {
+      std::visit(
+        [&](auto ofClass) {
+          ofClass.levels = levels.data();
+          ofClass.levelsSize = job.size;
+          ofClass.numberOfGrayLevels = result.numberOfGrayLevels;
+          ofClass.intensities = intensities.data();
+          ofClass.windowSize = job.windowSize;
+          ofClass.windowAnchor = job.windowAnchor;
+          ofClass.outputIndex = job.outputIndex;
+          ofClass.outputSize = job.outputSize;
+          ofClass.selection = job.selection;
+          ofClass.backgroundValue = job.backgroundValue;
+          std::size_t components = ofClass.features.size();
+          if constexpr (std::is_same<decltype(ofClass), voxelmaps::RunLengthJob>::value)
+          {
+            components = ofClass.GetNumberOfComponents();
+          }
+          std::vector<float> interleaved(voxels * components);
+          ofClass.output = interleaved.data();
+          VoxelMapsTest::ComputeFeatureMaps(ofClass);
+          for (std::size_t c = 0; c < components; ++c)
+          {
+            for (std::size_t v = 0; v < voxels; ++v)
+            {
+              maps.push_back(interleaved[v * components + c]);
+            }
+          }
+        },
+        classJob);
+    }
+    return maps;
+  }
+
+  static constexpr std::size_t voxels = 7 * 6 * 3;
+  const Triple                 size{ { 9, 8, 6 } };
+  FeatureMapsJob               job;
+
+private:
+  std::vector<std::int16_t> m_Pixels = std::vector<std::int16_t>(9 * 8 * 6);
+  std::vector<std::uint8_t> m_Mask = std::vector<std::uint8_t>(9 * 8 * 6);
+  std::vector<std::uint8_t> m_Selection = std::vector<std::uint8_t>(voxels);
+};
+
+/** With a gap between maps, in which nothing is written. */
+template <typename TCompute>
+void
+ExpectMapsOfClasses(Scene & scene, const TCompute & compute)
+{
+  const std::vector<float> expected = scene.MapsByClass();
+  constexpr std::size_t    gap = 5;
+  constexpr std::size_t    stride = Scene::voxels + gap;
+  const std::size_t        maps = expected.size() / Scene::voxels;
+  std::vector<float>       output(maps * stride, 77.0f);
+  scene.job.output = output.data();
+  scene.job.mapStride = stride;
+  compute(scene.job);
+  for (std::size_t m = 0; m < maps; ++m)
+  {
+    ASSERT_EQ(std::memcmp(&output[m * stride], &expected[m * Scene::voxels], Scene::voxels * sizeof(float)), 0)
+      << "map " << m;
+    for (std::size_t i = 0; i < gap; ++i)
+    {
+      ASSERT_EQ(output[m * stride + Scene::voxels + i], 77.0f);
+    }
+  }
+}
+
+std::string
+ErrorOf(const FeatureMapsJob & job)
+{
+  try
+  {
+    voxelmaps::ComputeFeatureMaps(job);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    return error.what();
+  }
+  return "no error";
+}
+} // namespace
+
+TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
+{
+  for (const bool hasAllClasses : { false, true })
+  {
+    Scene scene(hasAllClasses);
+    ExpectMapsOfClasses(scene, [](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMaps(job); });
+  }
+}
+
+TEST(FeatureMapsJob, InvalidJobsAreErrors)
+{
+  Scene              scene(false);
+  std::vector<float> output(Scene::voxels * 64);
+  scene.job.output = output.data();
+  scene.job.mapStride = Scene::voxels;
+  EXPECT_EQ(ErrorOf(scene.job), "no error");
+
+  FeatureMapsJob job = scene.job;
+  job.outputIndex[1] = 3;
+  EXPECT_NE(ErrorOf(job).find("an output of index 3 and size 6 along axis 1"), std::string::npos);
+  job = scene.job;
+  job.output = nullptr;
+  EXPECT_NE(ErrorOf(job).find("the output is null"), std::string::npos);
+  job = scene.job;
+  job.classes.clear();
+  EXPECT_NE(ErrorOf(job).find("no texture classes"), std::string::npos);
+  job = scene.job;
+  job.mapStride = Scene::voxels - 1;
+  EXPECT_NE(ErrorOf(job).find("component stride 125"), std::string::npos);
+  job = scene.job;
+  job.pixels = nullptr;
+  EXPECT_NE(ErrorOf(job).find("pixels is null"), std::string::npos);
+}
+
+TEST(FeatureMapsJob, AbortEndsTheJob)
+{
+  Scene              scene(false);
+  std::vector<float> output(Scene::voxels * 64);
+  scene.job.output = output.data();
+  scene.job.mapStride = Scene::voxels;
+  struct Aborted
+  {};
+  scene.job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
+  EXPECT_THROW(voxelmaps::ComputeFeatureMaps(scene.job), Aborted);
+}
+
+using CudaFeatureMapsJob = VoxelMapsTest::CudaTest;
+
+TEST_F(CudaFeatureMapsJob, MapsAreThoseOfTheClasses)
+{
+  for (const bool hasAllClasses : { false, true })
+  {
+    // With a budget, levels are computed on the CPU, and the classes cut slabs.
+    for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
+    {
+      Scene                  scene(hasAllClasses);
+      voxelmaps::CudaOptions options;
+      options.memoryBudget = budget;
+      ExpectMapsOfClasses(scene,
+                          [&options](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMapsCuda(job, options); });
+    }
+  }
+}

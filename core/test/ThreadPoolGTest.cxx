@@ -1,0 +1,83 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "voxelmaps/ThreadPool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+TEST(ThreadPool, CallsTheBodyOnceForEachWorker)
+{
+  const voxelmaps::ParallelFor parallelFor = voxelmaps::GetThreadPool();
+  for (const unsigned int workers : { 1u, 2u, 7u, 40u })
+  {
+    std::vector<std::atomic<int>> calls(workers);
+    for (int repetition = 0; repetition < 50; ++repetition)
+    {
+      parallelFor(workers, [&](unsigned int worker) { ++calls[worker]; });
+    }
+    for (const auto & number : calls)
+    {
+      EXPECT_EQ(number, 50);
+    }
+  }
+}
+
+TEST(ThreadPool, CallsFromItsThreadsAndFromOthersEnd)
+{
+  const voxelmaps::ParallelFor parallelFor = voxelmaps::GetThreadPool();
+  std::atomic<int>             calls{ 0 };
+  std::vector<std::thread>     threads;
+  for (int i = 0; i < 4; ++i)
+  {
+    threads.emplace_back([&] {
+      for (int repetition = 0; repetition < 20; ++repetition)
+      {
+        parallelFor(3, [&](unsigned int) { parallelFor(2, [&](unsigned int) { ++calls; }); });
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(calls, 4 * 20 * 3 * 2);
+}
+
+TEST(ThreadPool, WorkersOverlap)
+{
+  std::atomic<int>  arrived{ 0 };
+  std::atomic<bool> haveMet{ false };
+  voxelmaps::GetThreadPool()(2, [&](unsigned int) {
+    ++arrived;
+    for (int i = 0; i < 5000 && !haveMet; ++i)
+    {
+      haveMet = haveMet || arrived == 2;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_TRUE(haveMet);
+}
+
+TEST(ThreadPool, ThereAreProcessors)
+{
+  EXPECT_GE(voxelmaps::GetNumberOfProcessors(), 1u);
+}
