@@ -119,10 +119,7 @@ def _window_size(dimension, settings):
 def _offsets(distances, window):
     """One of each two opposite steps whose greatest component is one of the distances, in the order x, y, z and with the sign
     that PyRadiomics chooses. Steps that do not fit into the window have no pair of voxels and are left out."""
-    ranges = [range(min(max(distances), n - 1), -min(max(distances), n - 1) - 1, -1) for n in reversed(window)]
-    steps = itertools.product(*ranges)
-    zero = (0,) * len(window)
-    offsets = [list(reversed(s)) for s in steps if s > zero and max(map(abs, s)) in distances]
+    offsets = [list(reversed(step)) for step in _feature_maps.neighbor_offsets(distances, window[::-1])]
     if not 1 <= len(offsets) <= _MAX_OFFSETS:
         raise ValueError(
             f"setting distances is {distances}, which makes {len(offsets)} directions in windows of {window} voxels, but there "
