@@ -19,6 +19,7 @@
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch and CuPy; needs no ITK
 fuzzy_connectedness  strength of the connection with seeds, from arrays of NumPy and PyTorch; needs no ITK
+labels               labels of all voxels from labeled seeds, from arrays of NumPy and PyTorch; needs no ITK
 FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
 run_length_feature_maps
                      run length maps by name, from images, arrays and DataArrays, with the filter of ITK
@@ -26,8 +27,8 @@ crop_slices          part of the input that run_length_feature_maps(..., crop="m
 feature_names        names of the components of a feature map image
 feature_dict         split a feature map image into a dict that maps feature names to images
 feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
-SeedSession          labels of voxels from seeds that a user adds and deletes
-Segmentation         labels, strength and margin, as itk.relative_fuzzy_connectedness_image_filter returns them if asked
+SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
+Segmentation         labels, strength and margin, as labels returns them if asked
 LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
@@ -43,9 +44,9 @@ import importlib
 # Name -> module of this package, which is imported when the name is first used.
 _MODULES = {
     "DicomSeries": "_dicom",
-    "LabelAffinity": "_filters",
+    "LabelAffinity": "_labels",
     "SeedSession": "_seed_session",
-    "Segmentation": "_filters",
+    "Segmentation": "_labels",
     "crop_slices": "_itk_maps",
     "fuzzy_connectedness": "_connectedness",
     "feature_dict": "_itk_maps",
@@ -54,6 +55,7 @@ _MODULES = {
     "feature_xarray": "_itk_maps",
     "FeatureMaps": "_feature_maps",
     "FeatureMapsd": "_transforms",
+    "labels": "_labels",
     "list_dicom_series": "_dicom",
     "read_dicom_series": "_dicom",
     "run_length_feature_maps": "_itk_maps",

@@ -26,6 +26,9 @@ import numpy as np
 # Numbers of voxelmaps::PixelType.
 PIXEL_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 
+# Largest magnitude below which a double represents all integers.
+_MAX_EXACT_INTEGER = 2**53
+
 
 class Library(NamedTuple):
     """The library of an array, and where its memory is."""
@@ -98,6 +101,12 @@ class Array(NamedTuple):
     @property
     def address(self):
         return self.library.address(self.array)
+
+    def host(self):
+        """The array as one of NumPy: a copy of what is in device memory."""
+        if self.library.name == "PyTorch":
+            return self.array.cpu().numpy()
+        return self.array.get() if self.library.name == "CuPy" else self.array
 
 
 def _is_of(value, module, name):
@@ -179,14 +188,39 @@ def bytes_of(array, what):
     return Array(array.library.contiguous(values, "uint8"), array.library)
 
 
-def output_of(value, image, shape, dtype):
+def exact_as_float64(array):
+    """A NumPy array of integers as float64. Raises ValueError if that changes a value."""
+    if array.dtype.itemsize > 4 and array.size > 0:
+        extremes = int(array.min()), int(array.max())
+        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+            raise ValueError(
+                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: "
+                "they must not exceed 2^53"
+            )
+    return array.astype(np.float64)
+
+
+def check_integers(array, largest, what):
+    """Raise ValueError if a value of a NumPy array is not an integer from 0 to the largest."""
+    if array.dtype == bool or array.size == 0:
+        return
+    # Of NaN, both comparisons are false.
+    if not (array.min() >= 0 and array.max() <= largest):
+        wrong = array[~((array >= 0) & (array <= largest))][0]
+        raise ValueError(f"{what} has the value {wrong}, but values must be from 0 to {largest}")
+    if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+        wrong = array[array != np.floor(array)][0]
+        raise ValueError(f"{what} has the value {wrong}, but values must be integers")
+
+
+def output_of(value, image, shape, dtype, what="out"):
     """The array in a value that takes results for an image. Raises TypeError or ValueError if they do not fit."""
-    out = array_of(value, "out")
-    check_same_library(image, "x", out, "out")
+    out = array_of(value, what)
+    check_same_library(image, "x", out, what)
     if out.shape != shape or out.dtype != dtype:
-        raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}")
+        raise ValueError(f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}")
     is_contiguous = out.array.is_contiguous() if out.library.name == "PyTorch" else out.array.flags.c_contiguous
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):
-        raise ValueError("out must be writable and in C order, without gaps")
+        raise ValueError(f"{what} must be writable and in C order, without gaps")
     return out

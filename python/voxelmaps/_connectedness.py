@@ -29,10 +29,46 @@ AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absol
 ADJACENCIES = ("face", "face_edge", "full")
 
 
-def _number_of(names, value, what):
+def number_of_name(names, value, what):
     if value not in names:
         raise ValueError(f"{what} is {value!r}, but must be one of {', '.join(names)}")
     return names.index(value)
+
+
+def is_affinity_given(affinity, object_mean, object_variance, difference_variance):
+    """Whether there is an affinity, or it has no parameters, so that none is estimated."""
+    given = (object_mean, object_variance, difference_variance)
+    if all(value is None for value in given):
+        return affinity == "absolute_difference"
+    if affinity not in ("homogeneity", "absolute_difference") and any(value is None for value in given):
+        raise ValueError(
+            "object_mean, object_variance and difference_variance must be given together, or none of them"
+        )
+    return True
+
+
+def numbers_of_indices(indices, shape, order="C", of="an array of the shape"):
+    """Numbers of voxels in the order of memory, from an index or several.
+
+    order    "F" if the first component is that along which neighbors follow each other in memory.
+    of       What has the shape, for errors.
+    """
+    array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
+    if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
+        # Many at once; those that are wrong are named below.
+        if ((array >= 0) & (array < np.array(shape))).all():
+            return np.ravel_multi_index(tuple(array.T), shape, order=order).tolist()
+    indices = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
+    numbers = []
+    for index in indices:
+        try:
+            index = tuple(operator.index(i) for i in index)
+        except TypeError:
+            raise TypeError(f"the seed {index!r} must be an index of integers, one per axis of x") from None
+        if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
+            raise ValueError(f"the seed {index} is not an index of {of} {shape}")
+        numbers.append(int(np.ravel_multi_index(index, shape, order=order)))
+    return numbers
 
 
 def _seed_numbers(seeds, shape):
@@ -45,19 +81,9 @@ def _seed_numbers(seeds, shape):
                 raise ValueError("seeds is an array of the shape of x, but no voxel is a seed")
             return numbers.tolist()
         seeds = np.asarray(array.array)
-    indices = [seeds] if len(seeds) > 0 and np.ndim(seeds[0]) == 0 else list(seeds)
-    if not indices:
+    if len(seeds) == 0:
         raise ValueError("there are no seeds, but at least one is needed")
-    numbers = []
-    for index in indices:
-        try:
-            index = tuple(operator.index(i) for i in index)
-        except TypeError:
-            raise TypeError(f"the seed {index!r} must be an index of integers, one per axis of x") from None
-        if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
-            raise ValueError(f"the seed {index} is not an index of an array of the shape {shape}")
-        numbers.append(int(np.ravel_multi_index(index, shape)))
-    return numbers
+    return numbers_of_indices(seeds, shape)
 
 
 def fuzzy_connectedness(
@@ -132,19 +158,16 @@ def fuzzy_connectedness(
             raise ValueError(f"mask has the shape {mask.shape}, but x has {shape}")
         mask = _arrays.bytes_of(mask, "mask")
     moments = None
-    given = (object_mean, object_variance, difference_variance)
-    if any(value is not None for value in given):
-        if affinity not in ("homogeneity", "absolute_difference") and None in given:
-            raise ValueError(
-                "object_mean, object_variance and difference_variance must be given together, or none of them"
+    if is_affinity_given(affinity, object_mean, object_variance, difference_variance):
+        moments = tuple(
+            number(default if value is None else value, name)
+            for name, value, default in (
+                ("object_mean", object_mean, 0.0),
+                ("object_variance", object_variance, 1.0),
+                ("difference_mean", difference_mean, 0.0),
+                ("difference_variance", difference_variance, 1.0),
             )
-        defaults = (0.0, 1.0, 1.0)
-        names = ("object_mean", "object_variance", "difference_variance")
-        mean, variance, of_differences = (number(d if v is None else v, n) for v, d, n in zip(given, defaults, names))
-        moments = (mean, variance, number(difference_mean, "difference_mean"), of_differences)
-    elif affinity == "absolute_difference":
-        # It has no parameters.
-        moments = (0.0, 1.0, 0.0, 1.0)
+        )
     sizes = spacing_of(spacing, len(shape))
     numbers = _seed_numbers(seeds, shape)
     dtype = "float32" if precision == "float" else "float64"
@@ -159,8 +182,8 @@ def fuzzy_connectedness(
         size=triple(shape, 1),
         mask=0 if mask is None else mask.address,
         seeds=numbers,
-        affinity_function=_number_of(AFFINITIES, affinity, "affinity"),
-        adjacency=_number_of(ADJACENCIES, adjacency, "adjacency"),
+        affinity_function=number_of_name(AFFINITIES, affinity, "affinity"),
+        adjacency=number_of_name(ADJACENCIES, adjacency, "adjacency"),
         spacing=triple(sizes, 1.0),
         moments=moments,
         estimation_radius=count(estimation_radius, "estimation_radius", 0, 2**31 - 1),

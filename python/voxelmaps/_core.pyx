@@ -17,7 +17,7 @@
 # ==========================================================================
 """The engines, with addresses of memory; the modules of this package pass arrays. Indices and sizes are (x, y, z)."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -27,8 +27,10 @@ cdef extern from *:
     """
     #include "voxelmaps/CudaDevices.h"
     #include "voxelmaps/CudaFuzzyConnectednessJob.h"
+    #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+    #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
     #include "voxelmaps/ThreadPool.h"
 
     #include <chrono>
@@ -81,6 +83,10 @@ cdef extern from *:
         // PyErr_CheckSignals has set the error.
       }
       catch (const voxelmaps::DeviceError & error)
+      {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+      }
+      catch (const voxelmaps::DeviceMemoryError & error)
       {
         PyErr_SetString(PyExc_RuntimeError, error.what());
       }
@@ -147,7 +153,7 @@ cdef extern from *:
     }
 
     void
-    SetConnectednessEnumerators(voxelmaps::FuzzyConnectednessJob & job, unsigned int pixelType,
+    SetConnectednessEnumerators(voxelmaps::FuzzyConnectednessProblem & job, unsigned int pixelType,
                                 unsigned int affinityFunction, unsigned int adjacency)
     {
       using Input = voxelmaps::FuzzyConnectednessInput;
@@ -158,7 +164,7 @@ cdef extern from *:
       job.adjacency = static_cast<voxelmaps::FuzzyConnectednessJob::Adjacency>(adjacency);
     }
     void
-    SetSpacing(voxelmaps::FuzzyConnectednessJob & job, double x, double y, double z)
+    SetSpacing(voxelmaps::FuzzyConnectednessProblem & job, double x, double y, double z)
     {
       job.spacing = { { x, y, z } };
     }
@@ -188,6 +194,82 @@ cdef extern from *:
         voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
       }
     }
+
+    void
+    SetLabeledSeeds(voxelmaps::RelativeFuzzyConnectednessJob & job, std::uintptr_t voxels, std::uintptr_t labels,
+                    std::size_t count)
+    {
+      const auto * const firstVoxel = reinterpret_cast<const std::int64_t *>(voxels);
+      const auto * const firstLabel = reinterpret_cast<const std::uint16_t *>(labels);
+      job.seeds.assign(firstVoxel, firstVoxel + count);
+      job.labels.assign(firstLabel, firstLabel + count);
+    }
+    void
+    SetRules(voxelmaps::RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tieRule)
+    {
+      using Job = voxelmaps::RelativeFuzzyConnectednessJob;
+      job.competition = static_cast<Job::Competition>(competition);
+      job.tieRule = static_cast<Job::TieRule>(tieRule);
+    }
+
+    /** Estimate from the seeds of a label; of all labels if it is 0. */
+    std::int64_t
+    EstimateFromLabel(const voxelmaps::RelativeFuzzyConnectednessJob & job, std::uint16_t label, unsigned int radius,
+                      voxelmaps::LabelAffinity & affinity)
+    {
+      voxelmaps::FuzzyConnectednessInput input = job;
+      if (label != 0)
+      {
+        input.seeds.clear();
+        for (std::size_t i = 0; i < job.seeds.size(); ++i)
+        {
+          if (job.labels[i] == label)
+          {
+            input.seeds.push_back(job.seeds[i]);
+          }
+        }
+      }
+      voxelmaps::AffinityEstimateParameters parameters;
+      parameters.affinityFunction = job.affinityFunction;
+      parameters.radius = radius;
+      if (job.numberOfComponents > 0)
+      {
+        voxelmaps::VectorAffinityEstimate estimate =
+          voxelmaps::EstimateVectorAffinity(input, parameters, job.execution);
+        affinity.vectors = std::move(estimate.vectors);
+        return estimate.numberOfVoxels;
+      }
+      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(input, parameters, job.execution);
+      affinity.objectMean = estimate.mean;
+      affinity.objectVariance = estimate.variance;
+      affinity.differenceMean = estimate.differenceMean;
+      affinity.differenceVariance = estimate.differenceVariance;
+      return estimate.numberOfVoxels;
+    }
+    void
+    ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
+                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool useCpuIfFaster,
+                  voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+    {
+      if (options.deviceID >= 0 && !(useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
+      {
+        try
+        {
+          hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
+                               : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+          return;
+        }
+        catch (const voxelmaps::DeviceMemoryError &)
+        {
+          if (!useCpuIfFaster)
+          {
+            throw;
+          }
+        }
+      }
+      hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
+                           : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+    }
     } // namespace
     """
     void RaisePythonError()
@@ -199,11 +281,20 @@ cdef extern from *:
     void SetEnumerators(FeatureMapsJob & job, unsigned int pixel_type, unsigned int method, unsigned int range_source)
     void SetLocations(CudaOptions & options, cpp_bool is_input_on_device, cpp_bool is_output_on_device, uintptr_t stream)
     void SetConnectednessEnumerators(
-        FuzzyConnectednessJob & job, unsigned int pixel_type, unsigned int affinity_function, unsigned int adjacency)
-    void SetSpacing(FuzzyConnectednessJob & job, double x, double y, double z)
+        FuzzyConnectednessProblem & job, unsigned int pixel_type, unsigned int affinity_function, unsigned int adjacency)
+    void SetSpacing(FuzzyConnectednessProblem & job, double x, double y, double z)
     void EstimateFromSeeds(FuzzyConnectednessJob & job, unsigned int radius) except +RaisePythonError nogil
     void ComputeConnectedness(
         const FuzzyConnectednessJob & job, int device, cpp_bool use_cpu_if_faster) except +RaisePythonError nogil
+    void SetLabeledSeeds(
+        RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
+    void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
+    int64_t EstimateFromLabel(
+        const RelativeFuzzyConnectednessJob & job, uint16_t label, unsigned int radius,
+        LabelAffinity & affinity) except +RaisePythonError nogil
+    void ComputeLabels(
+        const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
+        cpp_bool use_cpu_if_faster, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
     JobExecution MakeExecution(unsigned int threads) except +RaisePythonError
 
 
@@ -267,9 +358,15 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double backgroundValue
         JobExecution execution
 
-    cdef cppclass FuzzyConnectednessJob:
-        FuzzyConnectednessJob() except +
+    cdef cppclass VectorAffinity:
+        vector[double] objectMean
+        vector[double] objectCovariance
+        vector[double] differenceMean
+        vector[double] differenceCovariance
+
+    cdef cppclass FuzzyConnectednessProblem:
         const void * image
+        unsigned int numberOfComponents
         Triple size
         const uint8_t * mask
         vector[int64_t] seeds
@@ -280,12 +377,42 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double weight
         double minimumStrength
         cpp_bool distanceWeighting
+        JobExecution execution
+
+    cdef cppclass FuzzyConnectednessJob(FuzzyConnectednessProblem):
+        FuzzyConnectednessJob() except +
         void * output
         cpp_bool outputIsDouble
-        JobExecution execution
+
+    cdef cppclass LabelAffinity:
+        LabelAffinity() except +
+        uint16_t label
+        double objectMean
+        double objectVariance
+        double differenceMean
+        double differenceVariance
+        VectorAffinity vectors
+        void ApplyTo(FuzzyConnectednessProblem & problem) except +
+
+    cdef cppclass RelativeFuzzyConnectednessJob(FuzzyConnectednessProblem):
+        RelativeFuzzyConnectednessJob() except +
+        vector[LabelAffinity] affinities
+        void * labelOutput
+        cpp_bool labelsAre16Bit
+        void * strengthOutput
+        void * marginOutput
+        cpp_bool outputIsDouble
+
+    cdef cppclass RelativeFuzzyConnectednessHierarchy:
+        RelativeFuzzyConnectednessHierarchy() except +
+        void Release()
+        uint64_t GetMemory()
 
     cdef cppclass CudaOptions:
         int deviceID
+
+    cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
+        CudaRelativeFuzzyConnectednessOptions() except +
 
     GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
     GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
@@ -512,3 +639,142 @@ def compute_fuzzy_connectedness(
             EstimateFromSeeds(job, estimation_radius)
         ComputeConnectedness(job, device, use_cpu_if_faster)
     return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance
+
+
+cdef class Hierarchy:
+    """The contracted graph of an image, with which labels of other seeds take less time."""
+
+    cdef RelativeFuzzyConnectednessHierarchy hierarchy
+
+    @property
+    def memory(self):
+        """Number of bytes that it holds."""
+        return self.hierarchy.GetMemory()
+
+    def release(self):
+        self.hierarchy.Release()
+
+
+cdef class LabelsJob:
+    """A RelativeFuzzyConnectednessJob; enumerators are numbers. The arrays must outlive it.
+
+    number_of_components    0 for scalars.
+    seeds                   Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
+
+    An affinity is four values: mean and variance of the object, and of the differences; numbers, or lists for vectors.
+    """
+
+    cdef RelativeFuzzyConnectednessJob job
+
+    def __init__(
+        self,
+        *,
+        uintptr_t pixels,
+        unsigned int pixel_type,
+        unsigned int number_of_components,
+        size,
+        uintptr_t mask,
+        seeds,
+        unsigned int affinity_function,
+        unsigned int adjacency,
+        spacing,
+        double weight,
+        double minimum_strength,
+        cpp_bool distance_weighting,
+        unsigned int competition,
+        unsigned int tie_rule,
+        unsigned int threads,
+    ):
+        self.job.image = <const void *>pixels
+        self.job.numberOfComponents = number_of_components
+        self.job.mask = <const uint8_t *>mask
+        SetConnectednessEnumerators(self.job, pixel_type, affinity_function, adjacency)
+        SetTriple(self.job.size, size[0], size[1], size[2])
+        SetSpacing(self.job, spacing[0], spacing[1], spacing[2])
+        SetLabeledSeeds(self.job, seeds[0], seeds[1], seeds[2])
+        self.job.weight = weight
+        self.job.minimumStrength = minimum_strength
+        self.job.distanceWeighting = distance_weighting
+        SetRules(self.job, competition, tie_rule)
+        self.job.execution = MakeExecution(threads)
+
+    cdef LabelAffinity _affinity(self, unsigned int label, values) except *:
+        cdef LabelAffinity affinity
+        affinity.label = label
+        if self.job.numberOfComponents == 0:
+            (
+                affinity.objectMean,
+                affinity.objectVariance,
+                affinity.differenceMean,
+                affinity.differenceVariance,
+            ) = values
+        else:
+            affinity.vectors.objectMean = values[0]
+            affinity.vectors.objectCovariance = values[1]
+            affinity.vectors.differenceMean = values[2]
+            affinity.vectors.differenceCovariance = values[3]
+        return affinity
+
+    def estimate(self, unsigned int label, unsigned int radius):
+        """An affinity from the boxes around the seeds of a label, or of all labels if it is 0, and the number of voxels in
+        these boxes."""
+        cdef LabelAffinity affinity
+        cdef int64_t number_of_voxels
+        with nogil:
+            number_of_voxels = EstimateFromLabel(self.job, label, radius, affinity)
+        if self.job.numberOfComponents == 0:
+            values = (
+                affinity.objectMean,
+                affinity.objectVariance,
+                affinity.differenceMean,
+                affinity.differenceVariance,
+            )
+        else:
+            values = (
+                list(affinity.vectors.objectMean),
+                list(affinity.vectors.objectCovariance),
+                list(affinity.vectors.differenceMean),
+                list(affinity.vectors.differenceCovariance),
+            )
+        return values, number_of_voxels
+
+    def set_affinity(self, of_all, of_labels):
+        """Set the affinity of all labels, and a dict of those of single ones."""
+        self._affinity(0, of_all).ApplyTo(self.job)
+        self.job.affinities.clear()
+        for label, values in of_labels.items():
+            self.job.affinities.push_back(self._affinity(label, values))
+
+    def compute(
+        self,
+        *,
+        uintptr_t labels,
+        cpp_bool labels_are_16_bit,
+        uintptr_t strength,
+        uintptr_t margin,
+        cpp_bool is_double,
+        int device,
+        cpp_bool is_input_on_device,
+        cpp_bool is_output_on_device,
+        uintptr_t stream,
+        cpp_bool use_cpu_if_faster,
+        Hierarchy hierarchy=None,
+    ):
+        """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
+
+        device       -1 for the CPU.
+        hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
+        """
+        cdef CudaRelativeFuzzyConnectednessOptions options
+        cdef RelativeFuzzyConnectednessHierarchy * kept = NULL
+        self.job.labelOutput = <void *>labels
+        self.job.labelsAre16Bit = labels_are_16_bit
+        self.job.strengthOutput = <void *>strength
+        self.job.marginOutput = <void *>margin
+        self.job.outputIsDouble = is_double
+        options.deviceID = device
+        SetLocations(options, is_input_on_device, is_output_on_device, stream)
+        if hierarchy is not None:
+            kept = &hierarchy.hierarchy
+        with nogil:
+            ComputeLabels(self.job, options, use_cpu_if_faster, kept)

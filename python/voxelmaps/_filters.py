@@ -30,12 +30,13 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _images
 from ._itk import itk
+from ._labels import LabelAffinity, Segmentation
 
 # After the check of ITK's version.
 from itk.support.helpers import camel_to_snake_case
@@ -329,24 +330,6 @@ def _image_setter(original, name, nonzero):
 
 
 # --- Labels ------------------------------------------------------------------------------------------------------------
-
-
-class Segmentation(NamedTuple):
-    """Labels of voxels, and how certain they are; images, arrays or DataArrays. Strength and margin are None if they were not
-    asked for."""
-
-    labels: Any
-    strength: Any = None
-    margin: Any = None
-
-
-class LabelAffinity(NamedTuple):
-    """Means and variances of the affinity of one label, in units of the intensities."""
-
-    object_mean: float
-    object_variance: float
-    difference_mean: float
-    difference_variance: float
 
 
 def label_pixel(instance):

@@ -21,6 +21,7 @@ import copyreg
 
 import numpy as np
 
+from . import _arrays
 from ._itk import itk
 
 
@@ -32,9 +33,6 @@ def is_array(value):
     """Whether this is an array of another library and not an ITK object."""
     return not isinstance(value, itk.Object) and hasattr(value, "__array__")
 
-
-# Largest magnitude below which a double represents all integers.
-_MAX_EXACT_INTEGER = 2**53
 
 # Types that the module is wrapped for: itk.Image[itk.UC, ...], US, SS, F and D.
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
@@ -71,14 +69,7 @@ def native(value):
         return array.astype(np.int16)
     if array.dtype == np.float16:
         return array.astype(np.float32)
-    if array.dtype.itemsize > 4 and array.size > 0:
-        extremes = int(array.min()), int(array.max())
-        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
-            raise ValueError(
-                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: "
-                "they must not exceed 2^53"
-            )
-    return array.astype(np.float64)
+    return _arrays.exact_as_float64(array)
 
 
 def _with_geometry_of(image, source):
@@ -250,7 +241,7 @@ def image_with_values(array):
     return image
 
 
-def _image_like(array, image):
+def image_like(array, image):
     """Scalar image with the values of an array, and the regions and geometry of another image."""
     pixel = next(pixel for pixel, dtype in _DTYPES.items() if array.dtype == dtype)
     result = itk.Image[pixel, image.GetImageDimension()].New()
@@ -315,7 +306,7 @@ def split_components(image, names, given):
         return {name: maps.sel(feature=name, drop=True) for name in names}
     if is_array(given):
         return {name: array[..., i] for i, name in enumerate(names)}
-    return {name: _image_like(array[..., i], image) for i, name in enumerate(names)}
+    return {name: image_like(array[..., i], image) for i, name in enumerate(names)}
 
 
 def dtype_of(pixel):
@@ -330,20 +321,6 @@ def is_byte_image(value):
     return (_image_type(itk.output(value)) or (None, None))[1] == itk.UC
 
 
-def _check_integers(array, dtype, name):
-    """Raise ValueError if a value of an array is not an integer that fits an unsigned type."""
-    largest = np.iinfo(dtype).max
-    if array.dtype == bool or array.size == 0:
-        return
-    # Of NaN, both comparisons are false.
-    if not (array.min() >= 0 and array.max() <= largest):
-        wrong = array[~((array >= 0) & (array <= largest))][0]
-        raise ValueError(f"{name} has the value {wrong}, but values must be from 0 to {largest}")
-    if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
-        wrong = array[array != np.floor(array)][0]
-        raise ValueError(f"{name} has the value {wrong}, but values must be integers")
-
-
 def check_axes(value, given, name):
     """Raise ValueError if an array without names of axes is given with a DataArray whose axes ITK takes in another order."""
     if is_array(value) and not is_xarray(value) and is_xarray(given):
@@ -355,7 +332,7 @@ def check_axes(value, given, name):
             )
 
 
-def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, copy=False):
+def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
     """Convert an array or an image to an image of unsigned char or unsigned short.
 
     image        The filter's input, whose geometry arrays get.
@@ -363,7 +340,6 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, co
     name         Name of the parameter, for errors.
     pixel        itk.UC or itk.US.
     nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers that fit.
-    copy         Whether to copy an image that is of this type already.
     """
     if value is None:
         return value
@@ -378,7 +354,7 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, co
             raise TypeError(f"{name} must be a scalar itk.Image, not {type(value).__name__}")
         if mask_dimension != dimension:
             raise ValueError(f"{name} has {mask_dimension} dimensions, but the image has {dimension}")
-        if value_pixel == pixel and not copy:
+        if value_pixel == pixel:
             return value
         value.UpdateOutputInformation()
         value.SetRequestedRegionToLargestPossibleRegion()
@@ -393,13 +369,13 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, co
         # NaN is not a seed.
         array = (array < 0) | (array > 0)
     else:
-        _check_integers(array, dtype, name)
+        _arrays.check_integers(array, np.iinfo(dtype).max, name)
     array = array.astype(dtype)
     if source is not None:
-        return _image_like(array, source)
+        return image_like(array, source)
     if is_xarray(value):
         view = image_from(value.copy(data=array))
-        return _image_like(itk.array_view_from_image(view), view)
+        return image_like(itk.array_view_from_image(view), view)
     result = image_of(array)
     if image is not None:
         # An array has no geometry, so it gets the geometry of the input image.
@@ -411,6 +387,25 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False, co
         result.SetSpacing(image.GetSpacing())
         result.SetDirection(image.GetDirection())
     return result
+
+
+def voxels_of(image, like, name):
+    """The array of an image that must have the region and the space of another one, if there is one; it keeps the image alive.
+    Raises RuntimeError, as filters do, if it has not."""
+    image.UpdateLargestPossibleRegion()
+    if like is not None:
+        # As itk::ImageToImageFilter compares them.
+        tolerance = 1e-6 * abs(like.GetSpacing()[0])
+        for what, get, limit in (
+            ("index", lambda i: list(i.GetLargestPossibleRegion().GetIndex()), 0),
+            ("size", lambda i: list(i.GetLargestPossibleRegion().GetSize()), 0),
+            ("origin", lambda i: list(i.GetOrigin()), tolerance),
+            ("spacing", lambda i: list(i.GetSpacing()), tolerance),
+            ("direction", lambda i: itk.array_from_matrix(i.GetDirection()).tolist(), 1e-6),
+        ):
+            if not (abs(np.subtract(get(image), get(like))) <= limit).all():
+                raise RuntimeError(f"{name} has the {what} {get(image)}, but the image has {get(like)}")
+    return to_array(image)
 
 
 # --- Cropping ----------------------------------------------------------------------------------------------------------
