@@ -218,7 +218,9 @@ def output_of(value, image, shape, dtype, what="out"):
     out = array_of(value, what)
     check_same_library(image, "x", out, what)
     if out.shape != shape or out.dtype != dtype:
-        raise ValueError(f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}")
+        raise ValueError(
+            f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}"
+        )
     is_contiguous = out.array.is_contiguous() if out.library.name == "PyTorch" else out.array.flags.c_contiguous
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):

@@ -41,9 +41,7 @@ def is_affinity_given(affinity, object_mean, object_variance, difference_varianc
     if all(value is None for value in given):
         return affinity == "absolute_difference"
     if affinity not in ("homogeneity", "absolute_difference") and any(value is None for value in given):
-        raise ValueError(
-            "object_mean, object_variance and difference_variance must be given together, or none of them"
-        )
+        raise ValueError("object_mean, object_variance and difference_variance must be given together, or none of them")
     return True
 
 

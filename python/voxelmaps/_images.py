@@ -392,7 +392,9 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
 def voxels_of(image, like, name):
     """The array of an image that must have the region and the space of another one, if there is one; it keeps the image alive.
     Raises RuntimeError, as filters do, if it has not."""
-    image.UpdateLargestPossibleRegion()
+    image.UpdateOutputInformation()
+    image.SetRequestedRegionToLargestPossibleRegion()
+    image.Update()
     if like is not None:
         # As itk::ImageToImageFilter compares them.
         tolerance = 1e-6 * abs(like.GetSpacing()[0])

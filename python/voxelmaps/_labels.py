@@ -158,9 +158,7 @@ def affinity_value(position, value, what, number_of_components):
     except (TypeError, ValueError):
         raise TypeError(f"{what} is {value!r}, but must be numbers of the shape {shape}") from None
     if values.shape != shape:
-        raise ValueError(
-            f"{what} is {value!r}, but voxels of {number_of_components} components need the shape {shape}"
-        )
+        raise ValueError(f"{what} is {value!r}, but voxels of {number_of_components} components need the shape {shape}")
     return values.ravel().tolist()
 
 

@@ -17,26 +17,334 @@
 # ==========================================================================
 """Labels of voxels from seeds that are edited again and again."""
 
+import math
+import re
+import sys
 import threading
 from collections.abc import Mapping
 
 import numpy as np
 
-from . import _filters, _images
-from ._itk import itk
+from . import _arrays, _core, _labels
+from ._connectedness import ADJACENCIES, AFFINITIES, numbers_of_indices
+from ._feature_maps import MAX_THREADS, count, device_of_arrays, number
 
-# After the check of ITK's version.
-from itk.support.helpers import camel_to_snake_case, snake_to_camel_case
-
+# Mean and variance of the object, and of the differences.
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
 _AFFINITY_OF_VECTORS = ("object_mean_vector", "object_covariance", "difference_mean_vector", "difference_covariance")
+
+
+# --- Parameters --------------------------------------------------------------------------------------------------------
+
+
+def _letters(name):
+    return "".join(c for c in name if c.isalnum()).lower()
+
+
+def _one_of(names):
+    def convert(value, what):
+        if not isinstance(value, str):
+            return names[count(value, what, 0, len(names) - 1)]
+        for name in names:
+            # The filter's enumerators are spelled FaceEdge.
+            if _letters(name) == _letters(value):
+                return name
+        raise ValueError(f"{what} is {value!r}, but must be one of {', '.join(names)}")
+
+    return convert
+
+
+def _switch(value, what):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} is {value!r}, but must be True or False")
+    return bool(value)
+
+
+def _integer(minimum, maximum):
+    return lambda value, what: count(value, what, minimum, maximum)
+
+
+def _fraction(value, what):
+    value = number(value, what)
+    if not 0 <= value <= 1:
+        raise ValueError(f"{what} is {value}, but must be 0 to 1")
+    return value
+
+
+def _margin(value, what):
+    """Numbers for all axes, or one for each in ITK's order x, y, z."""
+    margins = [number(v, what) for v in np.atleast_1d(value)]
+    if not all(margin >= 0 for margin in margins):
+        raise ValueError(f"{what} is {value!r}, but must be at least 0")
+    return margins
+
+
+def _device(value, what):
+    device_of_arrays(value, _arrays.Library("NumPy"))
+    return value
+
+
+# Name -> default, and what checks and converts a value. Affinity and mask are set apart.
+_PARAMETERS = {
+    "competition": ("relative", _one_of(_labels.COMPETITIONS)),
+    "tie_rule": ("background", _one_of(_labels.TIE_RULES)),
+    "affinity_function": ("geometric_mean", _one_of(AFFINITIES)),
+    "weight": (0.5, _fraction),
+    "minimum_strength": (0.0, _fraction),
+    "adjacency": ("face", _one_of(ADJACENCIES)),
+    "distance_weighting": (False, _switch),
+    "estimate_affinity_from_seeds": (False, _switch),
+    "estimate_affinity_of_every_label": (False, _switch),
+    "estimation_radius": (2, _integer(0, 2**31 - 1)),
+    "crop_to_seeds": (False, _switch),
+    "crop_margin": ([10.0], _margin),
+    "crop_margin_in_millimeters": (False, _switch),
+    "generate_strength_image": (False, _switch),
+    "generate_margin_image": (False, _switch),
+    "inside_pixel_value": (1, _integer(0, 255)),
+    "device": (None, _device),
+    "threads": (0, _integer(0, MAX_THREADS)),
+}
+
+_OF_GRAPH = ("affinity_function", "weight", "adjacency", "distance_weighting")
+# The same names as in a job.
+_OF_JOB = (*_OF_GRAPH[1:], "minimum_strength", "competition", "tie_rule", "threads")
+
+
+# --- Kinds of images ---------------------------------------------------------------------------------------------------
+
+
+class _ArrayImage:
+    """An array whose labels are arrays of its library."""
+
+    start = None
+    given = None
+
+    def __init__(self, image):
+        array = _arrays.pixels_of(_arrays.array_of(image, "the image"), "the image")
+        _labels.check_in_host_memory(array, "the image")
+        self.library = array.library
+        self.given = image
+        # The graph is only right for the voxels that it was made of.
+        values = array.array.clone() if self.library.name == "PyTorch" else array.array.copy()
+        if array.dtype in ("int64", "uint64"):
+            # float64 of the same library.
+            exact = _arrays.exact_as_float64(_arrays.Array(values, self.library).host())
+            values = exact if self.library.name == "NumPy" else self.library.module().from_numpy(exact)
+        self.pixels = _arrays.Array(values, self.library)
+        self.given = None
+        axes = len(self.pixels.shape)
+        if axes not in (2, 3, 4):
+            raise ValueError(
+                f"an array with 2 or 3 dimensions is needed, or with 4 for vectors, but the shape is {self.pixels.shape}"
+            )
+        self.set_shape(self.pixels.shape[-1] if axes == 4 else 0, [1.0] * min(axes, 3))
+
+    def set_shape(self, number_of_components, spacing):
+        self.number_of_components = number_of_components
+        self.shape = self.pixels.shape[:-1] if number_of_components > 0 else self.pixels.shape
+        self.spacing = spacing
+        if 0 in self.pixels.shape:
+            raise ValueError(f"an array of shape {self.pixels.shape} has no voxels")
+
+    def array_like(self, value, name, largest):
+        """A NumPy array of labels or of a mask that is given, in the order of the axes z, y, x."""
+        if _is_of_itk(value):
+            return self._array_of_image(value, name, largest)
+        if isinstance(value, (list, tuple, str)) or not hasattr(value, "__array__"):
+            raise TypeError(
+                f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {type(value).__name__}"
+            )
+        array = _arrays.array_of(value, name).host()
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{name} has voxels of type {array.dtype}, but they must be integers")
+        self._check_shape(array, name)
+        return array
+
+    def _check_shape(self, array, name):
+        if array.ndim != len(self.shape):
+            raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {len(self.shape)}")
+        if array.shape != self.shape:
+            raise RuntimeError(f"{name} has the shape {array.shape}, but the image has {self.shape}")
+
+    def _array_of_image(self, value, name, largest, like=None):
+        from . import _images
+
+        pixel = _images.itk.UC if largest == 255 else _images.itk.US
+        array = _images.voxels_of(_images.integer_image(value, like, len(self.shape), name, pixel), like, name)
+        self._check_shape(array, name)
+        return array
+
+    def result(self, array):
+        """Labels or strengths as the kind of the image."""
+        return array
+
+
+class _ItkImage(_ArrayImage):
+    """An image of ITK or a DataArray, whose labels are the same."""
+
+    def __init__(self, image):
+        from . import _images
+
+        self._images = _images
+        self.given = image
+        self.image = _images.copy_of(_images.image_from(image, takes_vectors=True))
+        self.library = _arrays.Library("NumPy")
+        array = _images.to_array(self.image)
+        if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
+            array = _arrays.exact_as_float64(array)
+        self.pixels = _arrays.Array(array, self.library)
+        self.start = [int(i) for i in self.image.GetLargestPossibleRegion().GetIndex()]
+        dimension = self.image.GetImageDimension()
+        is_vector = array.ndim > dimension
+        self.set_shape(array.shape[-1] if is_vector else 0, list(reversed(self.image.GetSpacing())))
+
+    def array_like(self, value, name, largest):
+        self._images.check_axes(value, self.given, {"SeedImage": "seeds", "MaskImage": "mask_image"}[name])
+        return super().array_like(value, name, largest)
+
+    def _array_of_image(self, value, name, largest, like=None):
+        return super()._array_of_image(value, name, largest, self.image)
+
+    def result(self, array):
+        image = self._images.image_like(array, self.image)
+        return self._images.like_input(image, None, self.given)
+
+
+def _is_of_itk(value):
+    """Whether this is an object of ITK or a DataArray, which is an image with the coordinates of its axes."""
+    itk = sys.modules.get("itk")
+    is_object = itk is not None and isinstance(value, itk.Object)
+    return is_object or type(value).__module__.startswith("xarray.")
+
+
+# --- Updates -----------------------------------------------------------------------------------------------------------
+
+
+class _Graph:
+    """The contracted graph of an image, for as long as it is that of the job."""
+
+    def __init__(self):
+        self.hierarchy = _core.Hierarchy()
+        self._mask = self._key = None
+
+    def of(self, mask, key):
+        """The graph, without its contents if what it was made of has changed.
+
+        mask    By identity, since it is not written to.
+        """
+        if mask is not self._mask or key != self._key:
+            self.hierarchy.release()
+        self._mask, self._key = mask, key
+        return self.hierarchy
+
+
+class _Update:
+    """Labels of the voxels of an image, and what they are computed from."""
+
+    def __init__(self, image, graph, seeds, parameters, estimates):
+        self._image, self._parameters, self._graph = image, parameters, graph
+        self._box = _box_of(seeds[0], image, parameters)
+        mask = parameters["mask"]
+        _labels.check_mask_at(seeds, mask, image.shape)
+        # The job has addresses in these.
+        self._pixels, self._mask = image.pixels, mask
+        if self._box is not None:
+            index = tuple(i - part.start for i, part in zip(np.unravel_index(seeds[0], image.shape), self._box))
+            seeds = np.ravel_multi_index(index, self._shape()), seeds[1]
+            self._pixels = _arrays.Array(image.library.contiguous(image.pixels.array[self._box]), image.library)
+            self._mask = None if mask is None else np.ascontiguousarray(mask[self._box])
+        self._job = _labels.make_job(
+            self._pixels,
+            image.number_of_components,
+            None if mask is None else _arrays.Array(self._mask, _arrays.Library("NumPy")),
+            image.spacing,
+            seeds,
+            affinity=parameters["affinity_function"],
+            **{name: parameters[name] for name in _OF_JOB},
+        )
+        self.affinity, of_labels = self._affinities(seeds[1], estimates)
+        self._job.set_affinity(self.affinity, of_labels)
+        self.results = {}
+
+    def _shape(self):
+        return self._image.shape if self._box is None else tuple(part.stop - part.start for part in self._box)
+
+    def _affinities(self, labels, estimates):
+        """The affinity of all labels, and a dict of those of single ones."""
+        parameters, components = self._parameters, self._image.number_of_components
+        function, radius = parameters["affinity_function"], parameters["estimation_radius"]
+        estimates = estimates or parameters["estimate_affinity_from_seeds"]
+        given, has_parameters = parameters["affinity"], function != "absolute_difference"
+        of_all = given
+        if components > 0:
+            uses = (function != "homogeneity", function != "homogeneity", function == "weighted_sum", True)
+            is_missing = any(is_used and not values for is_used, values in zip(uses, given))
+            of_all = [[]] * 4
+            if has_parameters and (estimates or is_missing):
+                of_all = _labels.estimate(self._job, components, radius)
+            if has_parameters and not estimates:
+                of_all = [values or estimated for values, estimated in zip(given, of_all)]
+        elif estimates and has_parameters:
+            of_all = _labels.estimate(self._job, components, radius)
+        if parameters["estimate_affinity_of_every_label"] and has_parameters:
+            return of_all, _labels.estimates_of_labels(self._job, components, radius, labels)
+        of_labels = parameters["of_labels"]
+        return of_all, {
+            label: [values.get(label, value) for values, value in zip(of_labels, of_all)]
+            for label in set().union(*of_labels)
+        }
+
+    def compute(self, names, label_type):
+        """Compute results by name."""
+        library, parameters = self._image.library, self._parameters
+        outputs = {
+            name: _arrays.Array(library.empty(self._shape(), label_type if name == "labels" else "float32"), library)
+            for name in names
+        }
+        key = [self._box, list(self.affinity), *(parameters[name] for name in _OF_GRAPH)]
+        _labels.compute(
+            self._job,
+            library,
+            [outputs.get(name) for name in _labels.Segmentation._fields],
+            device_of_arrays(parameters["device"], library),
+            self._graph.of(parameters["mask"], key),
+        )
+        for name, output in outputs.items():
+            self.results[name] = output.array
+            if self._box is not None:
+                whole = library.module().zeros(self._image.shape, dtype=output.array.dtype)
+                whole[self._box] = output.array
+                self.results[name] = whole
+
+
+def _box_of(voxels, image, parameters):
+    """The box of crop_to_seeds, as slices; None for the whole image."""
+    if not parameters["crop_to_seeds"]:
+        return None
+    margins = parameters["crop_margin"]
+    margins = reversed(margins * (len(image.shape) // len(margins)))
+    box = []
+    for positions, n, margin, spacing in zip(
+        np.unravel_index(voxels, image.shape), image.shape, margins, image.spacing
+    ):
+        if parameters["crop_margin_in_millimeters"]:
+            # 7.7 mm are 11 voxels of 0.7 mm, although the quotient is a little more.
+            margin = margin / abs(spacing) - 1e-6
+        margin = n if margin >= n else max(math.ceil(margin), 0)
+        box.append(slice(max(int(positions.min()) - margin, 0), min(int(positions.max()) + margin + 1, n)))
+    return tuple(box)
+
+
+# --- Sessions ----------------------------------------------------------------------------------------------------------
 
 
 class SeedSession:
     """Labels all voxels of an image from labeled seeds, again and again, while a user adds and deletes seeds.
 
     The first update() contracts the image to a small graph, which the session keeps; later ones take a fraction of the time.
-    Labels are the same as those of itk.relative_fuzzy_connectedness_image_filter with the same seeds and the same affinity.
+    Labels are the same as those of voxelmaps.labels and of itk.relative_fuzzy_connectedness_image_filter with the same seeds
+    and the same affinity.
 
         with voxelmaps.SeedSession(image) as session:
             labels = session.update(strokes)
@@ -44,12 +352,14 @@ class SeedSession:
             labels = session.update(strokes)
             margin = session.margin
 
-    image         itk.Image, NumPy array or xarray.DataArray with 2 or 3 dimensions; it is copied. If the axes of a DataArray
-                  are not z, y, x, seeds and masks must be images or DataArrays, and the labels have the axes z, y, x.
+    image         Array of NumPy or of PyTorch in host memory, itk.Image or xarray.DataArray with 2 or 3 dimensions; it is copied.
+                  Arrays need no ITK. An array with 4 axes is an image of vectors, whose components are the last axis. If the
+                  axes of a DataArray are not z, y, x, seeds and masks must be images or DataArrays, and the labels have the axes
+                  z, y, x.
     label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
 
-    All other arguments are parameters of the filter by name, such as mask_image, competition, tie_rule, minimum_strength
-    and adjacency; see itk.RelativeFuzzyConnectednessImageFilter.
+    Parameters. All other arguments are parameters of itk.RelativeFuzzyConnectednessImageFilter by name, such as mask_image,
+    competition, tie_rule, minimum_strength and adjacency, and device and threads as for voxelmaps.labels.
 
     Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
     estimates them from its seeds, and the session then keeps this estimate: another affinity would change labels far from
@@ -64,38 +374,52 @@ class SeedSession:
     Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the copy of the image and the labels. release() gives it
     back; the next update() makes the graph again. A session used in a with statement releases it at the end.
 
-    Raises TypeError, ValueError or RuntimeError that name the value, for what the filter refuses.
+    Raises TypeError, ValueError or RuntimeError that name the value, for what is refused.
     """
 
     def __init__(self, image, *, label_type=np.uint16, **parameters):
-        pixels = {np.dtype(np.uint8): itk.UC, np.dtype(np.uint16): itk.US}
-        if np.dtype(label_type) not in pixels:
-            raise ValueError(f"label_type {np.dtype(label_type)} is not valid; choose from uint8, uint16")
+        self._label_type = np.dtype(label_type).name
+        if self._label_type not in _labels.LABEL_TYPES:
+            raise ValueError(
+                f"label_type {self._label_type} is not valid; choose from {', '.join(_labels.LABEL_TYPES)}"
+            )
+        self._largest = np.iinfo(self._label_type).max
         parameters = self._named(parameters)
         self._lock = threading.RLock()
-        self._given = image
-        self._check_axes(parameters)
-        self._filter, self._given = _filters.make(
-            itk.RelativeFuzzyConnectednessImageFilter, [image], {"keep_hierarchy": True}, pixels[np.dtype(label_type)]
+        self._image = (_ItkImage if _is_of_itk(image) else _ArrayImage)(image)
+        is_vector = self._image.number_of_components > 0
+        self._names, self._other_names = (_AFFINITY, _AFFINITY_OF_VECTORS)[:: -1 if is_vector else 1]
+        self._parameters = {name: default for name, (default, _) in _PARAMETERS.items()}
+        # The affinity of all labels, and for each of its values, a dict of those of single labels.
+        self._parameters.update(
+            affinity=[[]] * 4 if is_vector else list(_labels.NO_AFFINITY),
+            of_labels=[{}] * 4,
+            mask=None,
+            mask_image=None,
         )
-        # The graph is only right for the voxels that it was made of.
-        self._filter.SetInput(_images.copy_of(self._filter.GetInput()))
-        self._filter.voxelmaps_input = None
-        # Values of single labels, by the name of the parameter.
-        self._of_labels = {}
-        self._set(parameters)
+        self._parameters = self._changed(parameters)
         self._is_affinity_given = self._gives_affinity(parameters)
         self._needs_estimate = True
-        # What the last update() computed, by name; None if it did not succeed.
-        self._images = None
+        self._graph = _Graph()
+        # The last update(); None if it did not succeed.
+        self._last = None
+        self._affinity = None
 
     def __reduce_ex__(self, protocol):
         raise TypeError("a SeedSession cannot be copied or pickled; make another one of the same image")
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.release()
+
+    # --- Parameters
+
     @staticmethod
     def _named(parameters):
-        """Parameters by their names in snake case; ITK also takes ObjectMean for object_mean."""
-        named = {name if name.islower() else camel_to_snake_case(name): value for name, value in parameters.items()}
+        """Parameters by their names in snake case; ObjectMean stands for object_mean, as in ITK."""
+        named = {re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower(): value for name, value in parameters.items()}
         if len(named) < len(parameters):
             raise TypeError(f"a parameter is given twice among {', '.join(parameters)}")
         for name in ("seed_image", "seeds"):
@@ -107,60 +431,75 @@ class SeedSession:
     def _gives_affinity(parameters):
         return any(name in parameters for name in (*_AFFINITY, *_AFFINITY_OF_VECTORS, "estimate_affinity_from_seeds"))
 
-    def _check_axes(self, images):
-        for name, value in images.items():
-            if name in ("mask_image", "seeds"):
-                _images.check_axes(value, self._given, name)
+    def _changed(self, given):
+        """The parameters with those that are given, checked and copied."""
+        result = dict(self._parameters)
+        components = self._image.number_of_components
+        for name, value in given.items():
+            if name in self._names:
+                position = self._names.index(name)
+                of_labels = list(result["of_labels"])
+                if isinstance(value, Mapping):
+                    of_labels[position] = dict(of_labels[position])
+                    for label, v in value.items():
+                        label = _labels.label_of(label, self._largest)
+                        of_labels[position][label] = _labels.affinity_value(position, v, f"{name}[{label}]", components)
+                else:
+                    of_labels[position] = {}
+                    result["affinity"] = list(result["affinity"])
+                    # Estimates of what an affinity function does not use are empty.
+                    is_empty = components > 0 and np.size(value) == 0
+                    value = [] if is_empty else _labels.affinity_value(position, value, name, components)
+                    result["affinity"][position] = value
+                result["of_labels"] = of_labels
+            elif name in self._other_names:
+                kind = f"{components} components" if components > 0 else "no components"
+                raise ValueError(
+                    f"{name} is given, but the voxels of the image have {kind}: their affinity is {', '.join(self._names)}"
+                )
+            elif name == "mask_image":
+                result[name] = None if value is None else self._mask_of(value)
+            elif name in _PARAMETERS:
+                result[name] = _PARAMETERS[name][1](value, name)
+            else:
+                raise TypeError(f"a SeedSession has no parameter {name}")
+        dimension = len(self._image.shape)
+        if len(result["crop_margin"]) not in (1, dimension):
+            raise ValueError(f"crop_margin is {result['crop_margin']}, but must be one number or {dimension}")
+        if "mask_image" in given or "inside_pixel_value" in given:
+            mask = result["mask_image"]
+            result["mask"] = None if mask is None else (mask == result["inside_pixel_value"]).view(np.uint8)
+        return result
 
-    def _set(self, parameters):
-        """Set parameters of the filter. If one is refused, all are as they were."""
-        former_of_labels = {name: dict(values) for name, values in self._of_labels.items()}
-        former = {}
-        try:
-            for name, value in parameters.items():
-                if name == "mask_image":
-                    value = self._copied(value, "MaskImage", itk.UC)
-                getter = getattr(self._filter, "Get" + snake_to_camel_case(name), None)
-                if getter is not None:
-                    former[name] = self._own(getter())
-                if name in _AFFINITY + _AFFINITY_OF_VECTORS:
-                    if isinstance(value, Mapping):
-                        self._of_labels.setdefault(name, {}).update(value)
-                    else:
-                        self._of_labels.pop(name, None)
-                itk.set_inputs(self._filter, inkargs={name: value})
-            self._set_affinities_of_labels()
-        except BaseException:
-            self._of_labels = former_of_labels
-            self._restore(former)
-            raise
-        return former, former_of_labels
+    def _mask_of(self, value):
+        array = self._image.array_like(value, "MaskImage", 255)
+        _arrays.check_integers(array, 255, "MaskImage")
+        return array.astype(np.uint8, order="C")
 
-    def _restore(self, former):
-        itk.set_inputs(self._filter, inkargs=former)
-        self._set_affinities_of_labels()
+    # --- Seeds
 
-    @staticmethod
-    def _own(value):
-        """A value that the next one does not overwrite: getters of fixed arrays return a reference."""
-        is_reference = hasattr(value, "__len__") and not isinstance(value, (str, np.ndarray, itk.DataObject))
-        return list(value) if is_reference else value
+    def _seeds_of(self, seeds):
+        """Numbers of voxels, and their labels."""
+        shape, start = self._image.shape, self._image.start
+        if not isinstance(seeds, Mapping):
+            if seeds is None:
+                raise TypeError("seeds must be an image, an array or a dict of labels, not None")
+            array = self._image.array_like(seeds, "SeedImage", self._largest)
+            seeds = _labels.seeds_of_array(array, self._largest, "SeedImage")
+        else:
+            size = tuple(reversed(shape))
 
-    def _set_affinities_of_labels(self):
-        self._filter.ClearAffinitiesOfLabels()
-        for name, values in self._of_labels.items():
-            itk.set_inputs(self._filter, inkargs={name: values})
+            def numbers_of(indices):
+                if start is not None and any(start):
+                    indices = np.subtract(indices, start)
+                return numbers_of_indices(indices, size, "F", "an image of the size")
 
-    def _copied(self, value, name, pixel):
-        """An image of the filter's own, since the caller may change or delete the given one."""
-        image = self._filter.GetInput()
-        return _images.integer_image(value, image, image.GetImageDimension(), name, pixel, copy=True)
+            seeds = _labels.seeds_of_dict(seeds, numbers_of, shape, self._largest)
+        if len(seeds[0]) == 0:
+            raise RuntimeError("there are no seeds, but at least one is needed")
+        return seeds
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.release()
+    # --- Labels
 
     def update(self, seeds, **parameters):
         """Label all voxels; returns labels of the kind and the shape of the image.
@@ -168,121 +507,91 @@ class SeedSession:
         seeds    An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
                  label to an index or a list of indices, in ITK's order x, y, z. All seeds, not only new ones. They are copied.
 
-        All other arguments are parameters of the filter by name, which remain for later updates, such as
-        competition="iterative". The graph is made again if it depends on them: mask_image, the affinity, adjacency and
-        distance_weighting. affinity_function and estimation_radius also make an estimated affinity be estimated again.
+        All other arguments are parameters by name, which remain for later updates, such as competition="iterative". The graph
+        is made again if it depends on them: mask_image, the affinity, adjacency and distance_weighting. affinity_function and
+        estimation_radius also make an estimated affinity be estimated again.
 
         Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". If this raises an exception,
         such as a RuntimeError because there is no seed, all parameters are as they were before, and the session can go on.
         """
         with self._lock:
-            parameters = self._named(parameters)
-            self._images = None
-            self._check_axes({**parameters, "seeds": seeds})
-            if not isinstance(seeds, Mapping):
-                seeds = self._copied(seeds, "SeedImage", _filters.label_pixel(self._filter))
-                if seeds is None:
-                    raise TypeError("seeds must be an image, an array or a dict of labels, not None")
-            is_affinity_given = self._is_affinity_given or self._gives_affinity(parameters)
-            needs_estimate = self._needs_estimate or bool({"affinity_function", "estimation_radius"} & set(parameters))
-            if self._gives_affinity(parameters):
-                parameters = {"estimate_affinity_from_seeds": False, **parameters}
-            former, former_of_labels = self._set(parameters)
-            estimates = needs_estimate and not is_affinity_given and not self._filter.GetEstimateAffinityOfEveryLabel()
-            try:
-                labels = self._update(seeds, estimates)
-            except BaseException:
-                self._images = None
-                self._of_labels = former_of_labels
-                self._restore(former)
-                raise
+            self._last = None
+            given = self._named(parameters)
+            seeds = self._seeds_of(seeds)
+            is_affinity_given = self._is_affinity_given or self._gives_affinity(given)
+            needs_estimate = self._needs_estimate or bool({"affinity_function", "estimation_radius"} & set(given))
+            if self._gives_affinity(given):
+                given = {"estimate_affinity_from_seeds": False, **given}
+            changed = self._changed(given)
+            estimates = needs_estimate and not is_affinity_given and not changed["estimate_affinity_of_every_label"]
+            last = _Update(self._image, self._graph, seeds, changed, estimates)
+            needed = [name for name in ("strength", "margin") if changed[f"generate_{name}_image"]]
+            last.compute(["labels", *needed], self._label_type)
+            self._affinity = last.affinity
+            if estimates:
+                changed["affinity"] = last.affinity
+            self._parameters = changed
             self._is_affinity_given = is_affinity_given
             self._needs_estimate = needs_estimate and not estimates
-            return labels
+            self._last = last
+            return self._image.result(last.results.pop("labels"))
 
-    def _update(self, seeds, estimates):
-        instance = self._filter
-        if isinstance(seeds, Mapping):
-            instance.SetSeeds(seeds)
-            instance.SetSeedImage(None)
-        else:
-            instance.SetSeedImage(seeds)
-            instance.ClearSeeds()
-        if not estimates:
-            return self._run()
-        instance.SetEstimateAffinityFromSeeds(True)
-        try:
-            labels = self._run()
-        finally:
-            instance.SetEstimateAffinityFromSeeds(False)
-        # The same numbers, so that the graph remains.
-        itk.set_inputs(instance, inkargs=self.affinity)
-        return labels
-
-    def _run(self):
-        """Update the filter; returns the labels, and keeps the other images that it generates."""
-        result = _filters.run_with_labels(self._filter)
-        images = {name: image for name, image in result._asdict().items() if image is not None}
-        for image in images.values():
-            # The next run must not write into it.
-            image.DisconnectPipeline()
-        self._images = {**(self._images or {}), **images}
-        return self._converted("labels")
-
-    def _converted(self, name):
-        return _images.like_input(self._images[name], None, self._given)
-
-    def _image(self, name, switch):
+    def _result(self, name):
         with self._lock:
-            if self._images is None:
+            if self._last is None:
                 raise RuntimeError(f"there is no {name}: the last update() did not succeed, or there was none")
-            if name not in self._images:
-                switch(True)
-                try:
-                    self._run()
-                finally:
-                    switch(False)
-            return self._converted(name)
+            if name not in self._last.results:
+                self._last.compute(["labels", name], self._label_type)
+                del self._last.results["labels"]
+            return self._image.result(self._last.results[name])
 
     @property
     def strength(self):
         """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
         first read, in about the time of an update(); with generate_strength_image=True, by each update()."""
-        return self._image("strength", self._filter.SetGenerateStrengthImage)
+        return self._result("strength")
 
     @property
     def margin(self):
         """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
         of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
         generate_margin_image=True, by each update()."""
-        return self._image("margin", self._filter.SetGenerateMarginImage)
+        return self._result("margin")
 
     @property
     def affinity(self):
         """Dict of the means and variances that the last update() used, with the names of the parameters. The function
         itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
         the other parameters are the same. Affinities of single labels are not in it."""
-        is_vector = itk.template(self._filter.GetInput())[0] is itk.VectorImage
-        names = _AFFINITY_OF_VECTORS if is_vector else _AFFINITY
-        return {name: getattr(self._filter, "GetUsed" + snake_to_camel_case(name))() for name in names}
+        if self._affinity is None:
+            raise RuntimeError("there is no affinity: no update() has succeeded")
+        result = dict(zip(self._names, self._affinity))
+        components = self._image.number_of_components
+        if components > 0:
+            for name, values in result.items():
+                is_matrix = name.endswith("covariance")
+                result[name] = np.array(values, float).reshape((-1, components if values else 0)[: 1 + is_matrix])
+        return result
 
     def reestimate(self):
         """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops affinities of
         single labels."""
         with self._lock:
-            self._of_labels = {}
-            self._set_affinities_of_labels()
-            self._filter.SetEstimateAffinityFromSeeds(False)
-            self._filter.SetEstimateAffinityOfEveryLabel(False)
+            self._parameters = {
+                **self._parameters,
+                "of_labels": [{}] * 4,
+                "estimate_affinity_from_seeds": False,
+                "estimate_affinity_of_every_label": False,
+            }
             self._is_affinity_given = False
             self._needs_estimate = True
 
     @property
     def memory(self):
         """Number of bytes of the graph that the session keeps now."""
-        return self._filter.GetMemoryOfHierarchy()
+        return self._graph.hierarchy.memory
 
     def release(self):
         """Give the memory of the graph back. The next update() makes it again."""
         with self._lock:
-            self._filter.ReleaseHierarchy()
+            self._graph.hierarchy.release()
