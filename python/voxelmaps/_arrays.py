@@ -113,6 +113,10 @@ def _is_of(value, module, name):
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
+def is_xarray(value):
+    return type(value).__module__.startswith("xarray.")
+
+
 def array_of(value, what):
     """The array in a value. Raises TypeError or ValueError if there is none whose voxels can be read.
 

@@ -332,13 +332,13 @@ def _image_setter(original, name, nonzero):
 # --- Labels ------------------------------------------------------------------------------------------------------------
 
 
-def label_pixel(instance):
+def _label_pixel(instance):
     """Type of the labels of a filter, itk.UC or itk.US."""
     return itk.template(itk.template(instance)[1][1])[1][0]
 
 
 def _check_label(self, value):
-    label, largest = _integer(value), np.iinfo(_images.dtype_of(label_pixel(self))).max
+    label, largest = _integer(value), np.iinfo(_images.dtype_of(_label_pixel(self))).max
     if not 1 <= label <= largest:
         wide = "" if largest > 255 else "; a filter whose labels are of type itk.US has labels up to 65535"
         raise ValueError(f"the label {label} is not from 1 to {largest}{wide}")
@@ -349,7 +349,7 @@ def _seed_image_setter(original):
     @functools.wraps(original)
     def setter(self, value):
         """Set the image of seeds: an image, array or DataArray of labels; 0 is no seed."""
-        dimension, pixel = _dimension(self), label_pixel(self)
+        dimension, pixel = _dimension(self), _label_pixel(self)
         return original(self, _images.integer_image(value, self.GetInput(), dimension, "SeedImage", pixel))
 
     return setter
@@ -412,19 +412,14 @@ def _get_used_affinities_of_labels(self):
     return {int(numbers[i]): LabelAffinity(*numbers[i + 1 : i + 5]) for i in range(0, len(numbers), 5)}
 
 
-def run_with_labels(instance):
-    """Update a filter; returns a Segmentation."""
-    instance.UpdateLargestPossibleRegion()
-    strength = instance.GetStrengthImage() if instance.GetGenerateStrengthImage() else None
-    margin = instance.GetMarginImage() if instance.GetGenerateMarginImage() else None
-    return Segmentation(instance.GetOutput(), strength, margin)
-
-
 def _call_with_labels(self):
     """What the functional interface runs: the labels, or a Segmentation if strength or margin are asked for too. ITK's own
     function would return empty images."""
-    result = run_with_labels(self)
-    return result.labels if result.strength is None and result.margin is None else result
+    self.UpdateLargestPossibleRegion()
+    strength = self.GetStrengthImage() if self.GetGenerateStrengthImage() else None
+    margin = self.GetMarginImage() if self.GetGenerateMarginImage() else None
+    labels = self.GetOutput()
+    return labels if strength is None and margin is None else Segmentation(labels, strength, margin)
 
 
 # Setters of numbers for images of vectors.
@@ -482,11 +477,8 @@ def _split_input(args, kwargs):
     raise TypeError("No image given; pass it as the first argument")
 
 
-def make(template, args, kwargs, pixel_of_labels=None):
-    """Make a filter from the arguments of its functional interface; returns the filter and the given input.
-
-    pixel_of_labels    itk.UC or itk.US for filters with labels; None for unsigned char if the seeds are of this type.
-    """
+def make(template, args, kwargs):
+    """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
     given, args, kwargs = _split_input(args, kwargs)
     if args:
         # ITK would make them inputs that the filter does not look at.
@@ -499,7 +491,8 @@ def make(template, args, kwargs, pixel_of_labels=None):
             _images.check_axes(value, given, name)
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
-        pixel = pixel_of_labels or (itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US)
+        # Of the type of the seeds, where they are bytes.
+        pixel = itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US
         template = _class_with_labels(template, image, pixel)
     instance = template.New(image, **kwargs)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.

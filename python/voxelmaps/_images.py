@@ -22,11 +22,8 @@ import copyreg
 import numpy as np
 
 from . import _arrays
+from ._arrays import is_xarray
 from ._itk import itk
-
-
-def is_xarray(value):
-    return type(value).__module__.startswith("xarray.")
 
 
 def is_array(value):

@@ -111,69 +111,70 @@ _OF_GRAPH = ("affinity_function", "weight", "adjacency", "distance_weighting")
 _OF_JOB = (*_OF_GRAPH[1:], "minimum_strength", "competition", "tie_rule", "threads")
 
 
-# --- Kinds of images ---------------------------------------------------------------------------------------------------
+# --- Images ------------------------------------------------------------------------------------------------------------
 
 
 class _ArrayImage:
-    """An array whose labels are arrays of its library."""
+    """A copy of an array, whose labels are arrays of the same library.
 
-    start = None
-    given = None
+    pixels    In C order; components of vectors are the last axis.
+    shape     In the order of the axes, without that of components.
+    start     ITK's index of the first voxel.
+    """
 
     def __init__(self, image):
-        array = _arrays.pixels_of(_arrays.array_of(image, "the image"), "the image")
-        _labels.check_in_host_memory(array, "the image")
-        self.library = array.library
-        self.given = image
-        # The graph is only right for the voxels that it was made of.
-        values = array.array.clone() if self.library.name == "PyTorch" else array.array.copy()
-        if array.dtype in ("int64", "uint64"):
-            # float64 of the same library.
-            exact = _arrays.exact_as_float64(_arrays.Array(values, self.library).host())
-            values = exact if self.library.name == "NumPy" else self.library.module().from_numpy(exact)
-        self.pixels = _arrays.Array(values, self.library)
-        self.given = None
-        axes = len(self.pixels.shape)
-        if axes not in (2, 3, 4):
+        given = _arrays.array_of(image, "the image")
+        pixels = _arrays.pixels_of(given, "the image")
+        _labels.check_in_host_memory(pixels, "the image")
+        if len(pixels.shape) not in (2, 3, 4):
             raise ValueError(
-                f"an array with 2 or 3 dimensions is needed, or with 4 for vectors, but the shape is {self.pixels.shape}"
+                f"an array with 2 or 3 dimensions is needed, or with 4 for vectors, but the shape is {pixels.shape}"
             )
-        self.set_shape(self.pixels.shape[-1] if axes == 4 else 0, [1.0] * min(axes, 3))
+        # The graph is only right for the voxels that it was made of.
+        if pixels.address == given.address:
+            is_tensor = pixels.library.name == "PyTorch"
+            pixels = _arrays.Array(pixels.array.clone() if is_tensor else pixels.array.copy(), pixels.library)
+        dimension = min(len(pixels.shape), 3)
+        self._set(pixels, dimension, [1.0] * dimension)
 
-    def set_shape(self, number_of_components, spacing):
-        self.number_of_components = number_of_components
-        self.shape = self.pixels.shape[:-1] if number_of_components > 0 else self.pixels.shape
-        self.spacing = spacing
-        if 0 in self.pixels.shape:
-            raise ValueError(f"an array of shape {self.pixels.shape} has no voxels")
+    def _set(self, pixels, dimension, spacing):
+        if 0 in pixels.shape:
+            raise ValueError(f"an array of shape {pixels.shape} has no voxels")
+        if pixels.dtype in ("int64", "uint64"):
+            exact = _arrays.exact_as_float64(pixels.host())
+            is_tensor = pixels.library.name == "PyTorch"
+            pixels = _arrays.Array(pixels.library.module().from_numpy(exact) if is_tensor else exact, pixels.library)
+        self.pixels, self.library, self.spacing = pixels, pixels.library, spacing
+        self.shape = pixels.shape[:dimension]
+        self.number_of_components = pixels.shape[-1] if len(pixels.shape) > dimension else 0
+        self.start = [0] * dimension
 
     def array_like(self, value, name, largest):
-        """A NumPy array of labels or of a mask that is given, in the order of the axes z, y, x."""
+        """The NumPy array of seeds or of a mask that are given."""
         if _is_of_itk(value):
             return self._array_of_image(value, name, largest)
-        if isinstance(value, (list, tuple, str)) or not hasattr(value, "__array__"):
+        if not hasattr(value, "__array__"):
             raise TypeError(
                 f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {type(value).__name__}"
             )
         array = _arrays.array_of(value, name).host()
         if array.dtype.kind not in "biuf":
             raise TypeError(f"{name} has voxels of type {array.dtype}, but they must be integers")
-        self._check_shape(array, name)
-        return array
+        return self._checked(array, name)
 
-    def _check_shape(self, array, name):
+    def _checked(self, array, name):
         if array.ndim != len(self.shape):
             raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {len(self.shape)}")
         if array.shape != self.shape:
             raise RuntimeError(f"{name} has the shape {array.shape}, but the image has {self.shape}")
+        return array
 
     def _array_of_image(self, value, name, largest, like=None):
         from . import _images
 
-        pixel = _images.itk.UC if largest == 255 else _images.itk.US
-        array = _images.voxels_of(_images.integer_image(value, like, len(self.shape), name, pixel), like, name)
-        self._check_shape(array, name)
-        return array
+        pixel = _images.itk.UC if largest <= 255 else _images.itk.US
+        image = _images.integer_image(value, like, len(self.shape), name, pixel)
+        return self._checked(_images.voxels_of(image, like, name), name)
 
     def result(self, array):
         """Labels or strengths as the kind of the image."""
@@ -181,41 +182,33 @@ class _ArrayImage:
 
 
 class _ItkImage(_ArrayImage):
-    """An image of ITK or a DataArray, whose labels are the same."""
+    """A copy of an image of ITK or of a DataArray, whose labels are the same."""
 
     def __init__(self, image):
         from . import _images
 
         self._images = _images
-        self.given = image
-        self.image = _images.copy_of(_images.image_from(image, takes_vectors=True))
-        self.library = _arrays.Library("NumPy")
-        array = _images.to_array(self.image)
-        if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
-            array = _arrays.exact_as_float64(array)
-        self.pixels = _arrays.Array(array, self.library)
-        self.start = [int(i) for i in self.image.GetLargestPossibleRegion().GetIndex()]
-        dimension = self.image.GetImageDimension()
-        is_vector = array.ndim > dimension
-        self.set_shape(array.shape[-1] if is_vector else 0, list(reversed(self.image.GetSpacing())))
+        self._given = image
+        self._image = _images.copy_of(_images.image_from(image, takes_vectors=True))
+        pixels = _arrays.array_of(_images.to_array(self._image), "the image")
+        self._set(pixels, self._image.GetImageDimension(), list(reversed(self._image.GetSpacing())))
+        self.start = [int(i) for i in self._image.GetLargestPossibleRegion().GetIndex()]
 
     def array_like(self, value, name, largest):
-        self._images.check_axes(value, self.given, {"SeedImage": "seeds", "MaskImage": "mask_image"}[name])
+        self._images.check_axes(value, self._given, {"SeedImage": "seeds", "MaskImage": "mask_image"}[name])
         return super().array_like(value, name, largest)
 
-    def _array_of_image(self, value, name, largest, like=None):
-        return super()._array_of_image(value, name, largest, self.image)
+    def _array_of_image(self, value, name, largest):
+        return super()._array_of_image(value, name, largest, self._image)
 
     def result(self, array):
-        image = self._images.image_like(array, self.image)
-        return self._images.like_input(image, None, self.given)
+        return self._images.like_input(self._images.image_like(array, self._image), None, self._given)
 
 
 def _is_of_itk(value):
-    """Whether this is an object of ITK or a DataArray, which is an image with the coordinates of its axes."""
+    """Whether this is an object of ITK, or a DataArray, which ITK converts."""
     itk = sys.modules.get("itk")
-    is_object = itk is not None and isinstance(value, itk.Object)
-    return is_object or type(value).__module__.startswith("xarray.")
+    return _arrays.is_xarray(value) or (itk is not None and isinstance(value, itk.Object))
 
 
 # --- Updates -----------------------------------------------------------------------------------------------------------
@@ -490,7 +483,7 @@ class SeedSession:
             size = tuple(reversed(shape))
 
             def numbers_of(indices):
-                if start is not None and any(start):
+                if any(start):
                     indices = np.subtract(indices, start)
                 return numbers_of_indices(indices, size, "F", "an image of the size")
 
