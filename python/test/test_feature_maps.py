@@ -397,7 +397,7 @@ def test_transform_of_dictionaries(library):
         voxelmaps.FeatureMapsd("ct")
 
 
-@pytest.mark.parametrize("module", ["_connectedness", "_feature_maps", "_transforms"])
+@pytest.mark.parametrize("module", ["_connectedness", "_feature_maps", "_labels", "_transforms"])
 def test_documentation(module):
     results = doctest.testmod(importlib.import_module(f"voxelmaps.{module}"))
     assert results.attempted > 0 and results.failed == 0

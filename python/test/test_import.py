@@ -97,7 +97,7 @@ import sys
 sys.modules["itk"] = sys.modules["itkConfig"] = None
 import voxelmaps
 try:
-    voxelmaps.SeedSession
+    voxelmaps.crop_slices
 except ImportError as error:
     print(error)
 """

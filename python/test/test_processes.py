@@ -49,7 +49,7 @@ def test_processes_end_and_leave_itk_as_it_is(code):
     [
         "from itk import voxelmaps",
         "import itk; itk.RunLengthFeatureMapImageFilter",
-        "import voxelmaps; voxelmaps.SeedSession",
+        "import voxelmaps; voxelmaps.crop_slices",
         "from voxelmaps import read_dicom_series; read_dicom_series('.')",
     ],
 )

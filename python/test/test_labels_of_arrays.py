@@ -1,0 +1,392 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""voxelmaps.labels of arrays, and sessions of arrays: the definition, the values of ITK's filter, and errors."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import voxelmaps
+from connectedness_oracle import relative_labels
+
+MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
+COMPETITIONS = ["relative", "iterative"]
+TIE_RULES = ["background", "lowest_label"]
+
+
+def make_case(shape=(6, 8, 9), number=0, levels=12):
+    """An image of few levels, so that there are ties, its seeds, and a mask that they are in."""
+    rng = np.random.default_rng(number)
+    x = (rng.integers(0, levels, shape) * (240 // levels)).astype(np.int16)
+    seeds = np.zeros(shape, np.uint8)
+    for label in (1, 2, 7):
+        for _ in range(4):
+            seeds[tuple(rng.integers(0, shape))] = label
+    return x, seeds, (rng.random(shape) < 0.85) | (seeds > 0)
+
+
+def filtered(x, seeds, mask=None, spacing=None, is_vector=False, **parameters):
+    """Labels, strength and margin of ITK's filter, which takes the parameters by its own names."""
+    itk = pytest.importorskip("itk", reason="ITK, whose filter gives the expected values, is not installed")
+    images = [itk.image_from_array(np.ascontiguousarray(x), is_vector=is_vector), itk.image_from_array(seeds)]
+    if mask is not None:
+        images.append(itk.image_from_array(mask.astype(np.uint8)))
+        parameters["mask_image"] = images[-1]
+    for image in images:
+        image.SetSpacing([float(v) for v in reversed(spacing or [1] * seeds.ndim)])
+    if "affinity" in parameters:
+        parameters["affinity_function"] = parameters.pop("affinity")
+    result = itk.relative_fuzzy_connectedness_image_filter(
+        images[0], seed_image=images[1], generate_strength_image=True, generate_margin_image=True, **parameters
+    )
+    return voxelmaps.Segmentation(*(itk.array_from_image(image) for image in result))
+
+
+def check_equal(result, expected):
+    for name in voxelmaps.Segmentation._fields:
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name), err_msg=name)
+
+
+# --- Definition --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+@pytest.mark.parametrize("adjacency", ["face", "face_edge", "full"])
+@pytest.mark.parametrize("affinity", ["geometric_mean", "minimum", "homogeneity"])
+def test_labels_of_the_definition(affinity, adjacency, tie_rule):
+    for number, shape in enumerate([(5, 6, 7), (9, 11)]):
+        x, seeds, mask = make_case(shape, number, levels=[40, 3][number])
+        expected = relative_labels(x, seeds, adjacency, tie_rule, mask, function=affinity, **MOMENTS)
+        result = voxelmaps.labels(
+            x,
+            seeds,
+            mask,
+            affinity=affinity,
+            adjacency=adjacency,
+            tie_rule=tie_rule,
+            strength=True,
+            margin=True,
+            **MOMENTS,
+        )
+        check_equal(result, voxelmaps.Segmentation(*expected))
+        assert result.labels.dtype == np.uint16 and result.strength.dtype == result.margin.dtype == np.float32
+
+
+def test_labels_by_hand():
+    def labels_of(x, seeds, **parameters):
+        x = np.array([x], np.uint8)
+        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters).tolist()
+
+    seeds = {5: (0, 0), 3: (0, 4)}
+    for competition in COMPETITIONS:
+        assert labels_of([0, 1, 2, 9, 9], seeds, competition=competition) == [[5, 5, 5, 3, 3]]
+        # The weakest link of both is the same.
+        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition) == [[5, 0, 0, 0, 3]]
+        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition, tie_rule="lowest_label") == [[5, 3, 3, 3, 3]]
+        # Nothing leads around a gap of the mask, and the second link is weaker than the minimum, 1 / (1 + 4).
+        assert labels_of([0, 0, 0, 0, 0], {5: (0, 0)}, mask=np.array([[1, 1, 0, 1, 1]])) == [[5, 5, 0, 0, 0]]
+        assert labels_of([0, 0, 4, 4, 4], {5: (0, 0)}, minimum_strength=0.5) == [[5, 5, 0, 0, 0]]
+    # All links are equal, but the path from 5 to the last voxel leads through the seed of 3.
+    for competition, last in (("relative", 0), ("iterative", 3)):
+        assert labels_of([0, 4, 8], {5: (0, 0), 3: (0, 1)}, competition=competition) == [[5, 3, last]]
+
+
+def test_affinities_of_labels():
+    x, seeds, _ = make_case()
+    means = {1: 30.0, 2: 120.0, 7: 200.0}
+    expected, _, _ = relative_labels(
+        x,
+        seeds,
+        "face",
+        "background",
+        affinities={label: {"object_mean": mean} for label, mean in means.items()},
+        function="geometric_mean",
+        **MOMENTS,
+    )
+    assert not np.array_equal(voxelmaps.labels(x, seeds, **MOMENTS), expected)
+    np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": means}), expected)
+
+
+# --- The filter --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+@pytest.mark.parametrize("competition", COMPETITIONS)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
+def test_values_of_the_filter(dtype, competition, tie_rule, with_mask):
+    for number, shape in enumerate([(6, 8, 9), (14, 19)]):
+        x, seeds, mask = make_case(shape, number)
+        x = (x > 100 if dtype == "bool" else x // 2).astype(dtype)
+        mask = mask if with_mask else None
+        common = dict(competition=competition, tie_rule=tie_rule)
+        wide = x.astype(np.float64)
+        for moments in ({}, MOMENTS):
+            estimate = {} if moments else {"estimate_affinity_from_seeds": True}
+            result = voxelmaps.labels(x, seeds, mask, strength=True, margin=True, **common, **moments)
+            check_equal(result, filtered(wide, seeds, mask, **common, **moments, **estimate))
+
+
+@pytest.mark.parametrize(
+    "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
+)
+def test_parameters(affinity):
+    x, seeds, mask = make_case()
+    common = dict(affinity=affinity, minimum_strength=0.1, adjacency="full", weight=0.3, spacing=(3, 2, 1.5))
+    common["distance_weighting"] = affinity != "absolute_difference"
+    switches = dict(strength=True, margin=True)
+    for moments in ({}, {**MOMENTS, "difference_mean": 5}):
+        result = voxelmaps.labels(x, seeds, mask, **common, **moments, **switches)
+        estimate = {} if moments or affinity == "absolute_difference" else {"estimate_affinity_from_seeds": True}
+        check_equal(result, filtered(x, seeds, mask, **common, **moments, **estimate))
+    result = voxelmaps.labels(
+        x, seeds, mask, affinity=affinity, estimate_of_every_label=True, estimation_radius=1, **switches
+    )
+    every = dict(estimate_affinity_of_every_label=True, estimation_radius=1)
+    check_equal(result, filtered(x, seeds, mask, affinity=affinity, **every))
+
+
+@pytest.mark.parametrize("shape", [(6, 8, 9), (14, 19)])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_vectors(axis, shape):
+    _, seeds, _ = make_case(shape)
+    colors = np.random.default_rng(1).integers(0, 255, (*shape, 3)).astype(np.float32)
+    x = np.moveaxis(colors, -1, axis)
+    switches = dict(components_axis=axis, strength=True, margin=True)
+    result = voxelmaps.labels(x, seeds, **switches)
+    check_equal(result, filtered(colors, seeds, is_vector=True, estimate_affinity_from_seeds=True))
+    mean, covariance = [120, 100, 140], np.diag([2500, 2000, 3000])
+    result = voxelmaps.labels(
+        x, seeds, object_mean=mean, object_variance=covariance, difference_variance=covariance / 4, **switches
+    )
+    of_filter = dict(object_mean_vector=mean, object_covariance=covariance, difference_covariance=covariance / 4)
+    check_equal(result, filtered(colors, seeds, is_vector=True, **of_filter))
+    means = {1: mean, 2: [10, 20, 30], 7: [200, 180, 220]}
+    result = voxelmaps.labels(
+        x, seeds, object_mean=means, object_variance=covariance, difference_variance=covariance / 4, **switches
+    )
+    check_equal(result, filtered(colors, seeds, is_vector=True, **{**of_filter, "object_mean_vector": means}))
+
+
+# --- Arguments and results ---------------------------------------------------------------------------------------------
+
+
+def test_seeds_and_outputs():
+    x, seeds, _ = make_case()
+    expected = voxelmaps.labels(x, seeds, strength=True, margin=True, precision="double")
+    of_dict = {int(label): np.argwhere(seeds == label) for label in (1, 2, 7)}
+    np.testing.assert_array_equal(voxelmaps.labels(x, of_dict), expected.labels)
+    of_lists = {label: [tuple(map(int, index)) for index in indices] for label, indices in of_dict.items()}
+    np.testing.assert_array_equal(voxelmaps.labels(x, of_lists, threads=1), expected.labels)
+    np.testing.assert_array_equal(voxelmaps.labels(x, np.asfortranarray(seeds.astype(float))), expected.labels)
+    large = voxelmaps.labels(x, seeds.astype(np.int64) * 9000)
+    np.testing.assert_array_equal(large, expected.labels.astype(np.int64) * 9000)
+
+    out = np.empty(x.shape, np.uint8)
+    assert voxelmaps.labels(x, seeds, label_type="uint8", out=out) is out
+    np.testing.assert_array_equal(out, expected.labels)
+    outs = voxelmaps.Segmentation(out, np.empty(x.shape), np.empty(x.shape))
+    result = voxelmaps.labels(x, seeds, label_type="uint8", strength=True, margin=True, precision="double", out=outs)
+    assert all(a is b for a, b in zip(result, outs))
+    check_equal(result, expected)
+    of_margin = voxelmaps.labels(x, seeds, margin=True)
+    assert of_margin.strength is None and of_margin.margin.dtype == np.float32
+    assert isinstance(voxelmaps.labels(x, seeds), np.ndarray)
+
+
+def test_tensors():
+    torch = pytest.importorskip("torch")
+    x, seeds, mask = make_case()
+    expected = voxelmaps.labels(x, seeds, mask, label_type="uint8")
+    arrays = [torch.as_tensor(array) for array in (x, seeds, mask)]
+    labels = voxelmaps.labels(*arrays, label_type="uint8")
+    assert isinstance(labels, torch.Tensor)
+    np.testing.assert_array_equal(labels.numpy(), expected)
+    session = voxelmaps.SeedSession(arrays[0], label_type=np.uint8, mask_image=mask)
+    labels = session.update(arrays[1])
+    assert isinstance(labels, torch.Tensor)
+    np.testing.assert_array_equal(labels.numpy(), expected)
+    with pytest.raises(TypeError, match="pass arrays of one library"):
+        voxelmaps.labels(arrays[0], seeds)
+
+
+def test_tensors_on_a_device():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    x = torch.zeros((3, 3), device="cuda")
+    for call in (lambda: voxelmaps.labels(x, {1: (0, 0)}), lambda: voxelmaps.SeedSession(x)):
+        with pytest.raises(TypeError, match="labels are computed for arrays in host memory"):
+            call()
+
+
+def test_device():
+    from voxelmaps import _core
+
+    if _core.number_of_devices() == 0:
+        pytest.skip(_core.reason_for_no_device())
+    for number in range(4):
+        x, seeds, mask = make_case((20, 30, 25), number)
+        for competition in COMPETITIONS:
+            switches = dict(competition=competition, strength=True, margin=True)
+            expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches)
+            check_equal(voxelmaps.labels(x, seeds, mask, device="cuda", **switches), expected)
+            session = voxelmaps.SeedSession(x, mask_image=mask, competition=competition, device="cuda")
+            for _ in range(2):
+                np.testing.assert_array_equal(session.update(seeds), expected.labels)
+            np.testing.assert_array_equal(session.margin, expected.margin)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        (dict(seeds={1: (6, 0, 0)}), ValueError, r"the seed \(6, 0, 0\) is not an index of an array of the shape"),
+        (dict(seeds={1: np.array([[0, 0, 0], [0, -1, 0]])}), ValueError, r"the seed \(0, -1, 0\) is not an index"),
+        (dict(seeds={1: (1, 2)}), ValueError, r"the seed \(1, 2\) is not an index"),
+        (dict(seeds={1: (1.5, 2, 3)}), TypeError, "must be an index of integers"),
+        (dict(seeds={1: 5}), TypeError, "a seed must be an index or a list of indices, not int"),
+        (dict(seeds={0: (1, 2, 3)}), ValueError, "the label 0 is not from 1 to 65535"),
+        (dict(seeds={300: (1, 2, 3)}, label_type="uint8"), ValueError, "the label 300 is not from 1 to 255; .* uint16"),
+        (dict(seeds={"liver": (1, 2, 3)}), TypeError, "the label 'liver' is not an integer"),
+        (
+            dict(seeds={2: [(0, 0, 1), (0, 0, 0)], 5: (0, 0, 0)}),
+            ValueError,
+            r"the voxel \(0, 0, 0\) is a seed of the labels 2 and 5",
+        ),
+        (dict(seeds={}), ValueError, "there are no seeds"),
+        (dict(seeds=np.zeros((6, 8, 9), np.uint8)), ValueError, "there are no seeds"),
+        (dict(seeds=np.ones((6, 8), np.uint8)), ValueError, r"seeds has the shape \(6, 8\), but x has \(6, 8, 9\)"),
+        (dict(seeds=np.full((6, 8, 9), -4)), ValueError, "seeds has the value -4, but values must be from 0 to 65535"),
+        (dict(seeds=np.full((6, 8, 9), 1.5)), ValueError, "seeds has the value 1.5, but values must be integers"),
+        (dict(seeds=np.full((6, 8, 9), np.nan)), ValueError, "seeds has the value nan"),
+        (dict(seeds=np.ones((6, 8, 9), complex)), TypeError, "complex128"),
+        (dict(mask=np.zeros((6, 8, 9))), ValueError, r"the seed \(1, 2, 3\) of the label 1 is outside the mask"),
+        (dict(mask=np.zeros((6, 8))), ValueError, r"mask has the shape \(6, 8\)"),
+        (dict(competition="fair"), ValueError, "competition is 'fair', but must be one of relative, iterative"),
+        (dict(tie_rule="toss"), ValueError, "tie_rule is 'toss', but must be one of background, lowest_label"),
+        (dict(affinity="mean"), ValueError, "affinity is 'mean'"),
+        (dict(adjacency=6), ValueError, "adjacency is 6"),
+        (dict(object_mean=3), ValueError, "must be given together"),
+        (dict(MOMENTS, object_variance=-1), ValueError, "object_variance is -1.0, but must be positive"),
+        (dict(MOMENTS, object_mean={1: np.inf}), ValueError, r"object_mean\[1\] is inf, but must be finite"),
+        (dict(MOMENTS, object_mean={2: 5}), ValueError, "object_mean has no value of the label 1, which has seeds"),
+        (dict(MOMENTS, object_mean={0: 5}), ValueError, "the label 0 is not from 1"),
+        (dict(MOMENTS, object_mean={1: 5}, competition="iterative"), ValueError, "object_mean is a dict"),
+        (dict(MOMENTS, estimate_of_every_label=True), ValueError, "an affinity is given"),
+        (dict(estimate_of_every_label=True, competition="iterative"), ValueError, "must have the same affinity"),
+        (dict(x=np.zeros((6, 8, 9))), ValueError, "voxels around the seeds .* have the mean 0.0, the variance 0.0"),
+        (dict(minimum_strength=2), ValueError, "2"),
+        (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
+        (dict(label_type="float32"), ValueError, "label_type is 'float32', but must be uint8 or uint16"),
+        (dict(precision="half"), ValueError, "precision is 'half'"),
+        (dict(components_axis=1), ValueError, "components_axis is 1, but must be 0 or -1"),
+        (dict(x=np.zeros((6, 8, 9, 17)), components_axis=-1), ValueError, "x has 17 components"),
+        (dict(x=np.zeros((6, 8, 9, 2)), components_axis=-1, **MOMENTS), ValueError, "components need the shape"),
+        (dict(out=np.zeros((6, 8, 9))), ValueError, "out has the shape .* and the type float64"),
+        (dict(x=np.zeros((6, 8, 9), np.int64)), TypeError, "int64"),
+        (dict(x=np.zeros(3)), ValueError, "must have 2 or 3"),
+        (dict(device="tpu"), ValueError, "device is 'tpu'"),
+    ],
+)
+def test_errors_name_value_and_rule(arguments, error, message):
+    with pytest.raises(error, match=message):
+        voxelmaps.labels(**{"x": make_case()[0], "seeds": {1: (1, 2, 3)}, **arguments})
+
+
+# --- Sessions of arrays ------------------------------------------------------------------------------------------------
+
+
+def test_arrays_need_no_itk():
+    code = """
+import sys
+sys.modules["itk"] = sys.modules["itkConfig"] = None
+import numpy as np, voxelmaps
+x = np.random.default_rng(0).integers(0, 100, (6, 8, 9))
+seeds = np.zeros(x.shape, np.uint8)
+seeds[1, 2, 3], seeds[4, 5, 6] = 1, 2
+expected = voxelmaps.labels(x.astype(np.int16), seeds, strength=True, margin=True)
+session = voxelmaps.SeedSession(x, mask_image=np.ones(x.shape, bool))
+assert (session.update(seeds) == expected.labels).all()
+assert (session.update({1: [3, 2, 1], 2: [6, 5, 4]}) == expected.labels).all()
+assert (session.strength == expected.strength).all() and (session.margin == expected.margin).all()
+assert (voxelmaps.labels(x.astype(float), seeds, **session.affinity) == expected.labels).all()
+print(session.memory > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
+def test_a_session_makes_the_graph_again_for_what_it_depends_on():
+    x, seeds, mask = make_case()
+    session = voxelmaps.SeedSession(x, **MOMENTS)
+    of_all = dict(mask=None, adjacency="face", affinity="geometric_mean", weight=0.5, **MOMENTS)
+    for change in (
+        dict(mask=mask),
+        dict(adjacency="full"),
+        dict(object_mean=60),
+        dict(affinity="weighted_sum"),
+        dict(weight=0.2),
+        dict(mask=None),
+    ):
+        of_all.update(change)
+        names = {"mask": "mask_image", "affinity": "affinity_function"}
+        labels = session.update(seeds, **{names.get(name, name): value for name, value in change.items()})
+        np.testing.assert_array_equal(labels, voxelmaps.labels(x, seeds, **of_all))
+
+
+def test_crop_of_a_session():
+    x, seeds, mask = make_case((9, 12, 14))
+    seeds[:] = 0
+    seeds[3, 4, 5], seeds[5, 6, 6] = 1, 2
+    mask[seeds > 0] = True
+    session = voxelmaps.SeedSession(x, crop_to_seeds=True, mask_image=mask, **MOMENTS)
+    for margin, box in ((1, np.s_[2:7, 3:8, 4:8]), ([3, 2, 0], np.s_[3:6, 2:9, 2:10]), (0.5, np.s_[2:7, 3:8, 4:8])):
+        expected = np.zeros(x.shape)
+        expected[box] = voxelmaps.labels(x[box], seeds[box], mask[box], **MOMENTS)
+        np.testing.assert_array_equal(session.update(seeds, crop_margin=margin), expected)
+        assert session.margin.shape == x.shape and not session.margin[expected == 0].any()
+
+
+@pytest.mark.parametrize("use_seeds", [True, False])
+def test_images_must_be_in_the_same_space(use_seeds):
+    itk = pytest.importorskip("itk", reason="ITK, whose images are given, is not installed")
+    x, seeds, mask = make_case()
+    image, other = itk.image_from_array(x), itk.image_from_array(seeds if use_seeds else mask.astype(np.uint8))
+    other.SetOrigin([0, 0, 0.5])
+    session = voxelmaps.SeedSession(image, **MOMENTS)
+    arguments = (other, {}) if use_seeds else (seeds, {"mask_image": other})
+    with pytest.raises(RuntimeError, match=r"has the origin \[0.0, 0.0, 0.5\], but the image has \[0.0, 0.0, 0.0\]"):
+        session.update(arguments[0], **arguments[1])
+
+
+@pytest.mark.parametrize(
+    "parameters, error, message",
+    [
+        (dict(nope=2), TypeError, "a SeedSession has no parameter nope"),
+        (dict(tie_rule="toss"), ValueError, "tie_rule is 'toss', but must be one of background, lowest_label"),
+        (dict(weight=2), ValueError, "weight is 2.0, but must be 0 to 1"),
+        (dict(distance_weighting="yes"), TypeError, "distance_weighting is 'yes', but must be True or False"),
+        (dict(crop_margin=[1, 2]), ValueError, r"crop_margin is \[1.0, 2.0\], but must be one number or 3"),
+        (dict(object_mean_vector=[1, 2]), ValueError, "the voxels of the image have no components"),
+        (dict(mask_image=np.full((6, 8, 9), 300)), ValueError, "MaskImage has the value 300"),
+    ],
+)
+def test_errors_of_a_session(parameters, error, message):
+    with pytest.raises(error, match=message):
+        voxelmaps.SeedSession(make_case()[0], **parameters)
