@@ -20,11 +20,14 @@
 
 // Streams and device memory, for tests that are built with CUDA.
 
+#include "voxelmaps/Job.h"
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <ostream>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -116,6 +119,47 @@ DelayStream(cudaStream_t stream)
 {
   const auto sleep = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(VMilliseconds)); };
   CheckCudaCall(cudaLaunchHostFunc(stream, sleep, nullptr));
+}
+
+/** Where input and output are, and the stream. */
+struct Place
+{
+  voxelmaps::MemoryLocation input;
+  voxelmaps::MemoryLocation output;
+  cudaStream_t              stream;
+
+  template <typename TOptions>
+  void
+  Set(TOptions & options) const
+  {
+    options.inputLocation = input;
+    options.outputLocation = output;
+    options.stream = stream;
+  }
+};
+
+inline std::ostream &
+operator<<(std::ostream & out, const Place & place)
+{
+  const auto name = [](voxelmaps::MemoryLocation location) {
+    return location == voxelmaps::MemoryLocation::Device ? "device" : "host";
+  };
+  return out << "from " << name(place.input) << " to " << name(place.output) << " in "
+             << (place.stream == nullptr ? "the legacy default stream" : "a stream of its own");
+}
+
+/** All places with device memory, in the legacy default stream and another one. */
+inline std::vector<Place>
+GetPlaces(const Stream & stream)
+{
+  std::vector<Place> places;
+  for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
+  {
+    places.push_back({ voxelmaps::MemoryLocation::Device, voxelmaps::MemoryLocation::Device, used });
+    places.push_back({ voxelmaps::MemoryLocation::Device, voxelmaps::MemoryLocation::Host, used });
+    places.push_back({ voxelmaps::MemoryLocation::Host, voxelmaps::MemoryLocation::Device, used });
+  }
+  return places;
 }
 } // namespace VoxelMapsTest
 

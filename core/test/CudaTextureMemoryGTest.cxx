@@ -25,9 +25,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
-#include <ostream>
+#include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -44,12 +46,15 @@ using VoxelMapsTest::DelayStream;
 using VoxelMapsTest::DeviceArray;
 using VoxelMapsTest::GetNumberOfComponents;
 using VoxelMapsTest::GetOutputLayouts;
+using VoxelMapsTest::GetPlaces;
 using VoxelMapsTest::LaidOutOutput;
 using VoxelMapsTest::MakeCudaOptions;
 using VoxelMapsTest::OutputLayout;
+using VoxelMapsTest::Place;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::Stream;
 using VoxelMapsTest::TextureMemoryScene;
+using VoxelMapsTest::TextureRegion;
 using VoxelMapsTest::WithAllAggregations;
 
 /** The arrays of a scene in device memory, copied in a stream. */
@@ -82,45 +87,6 @@ struct DeviceInput
   DeviceArray<float>         intensities;
   DeviceArray<std::uint8_t>  selection;
 };
-
-/** Where input and output are, and the stream. */
-struct Place
-{
-  MemoryLocation input;
-  MemoryLocation output;
-  cudaStream_t   stream;
-
-  template <typename TOptions>
-  void
-  Set(TOptions & options) const
-  {
-    options.inputLocation = input;
-    options.outputLocation = output;
-    options.stream = stream;
-  }
-};
-
-std::ostream &
-operator<<(std::ostream & out, const Place & place)
-{
-  const auto name = [](MemoryLocation location) { return location == MemoryLocation::Device ? "device" : "host"; };
-  return out << "from " << name(place.input) << " to " << name(place.output) << " in "
-             << (place.stream == nullptr ? "the legacy default stream" : "a stream of its own");
-}
-
-/** All places with device memory, in the legacy default stream and another one. */
-std::vector<Place>
-GetPlaces(const Stream & stream)
-{
-  std::vector<Place> places;
-  for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
-  {
-    places.push_back({ MemoryLocation::Device, MemoryLocation::Device, used });
-    places.push_back({ MemoryLocation::Device, MemoryLocation::Host, used });
-    places.push_back({ MemoryLocation::Host, MemoryLocation::Device, used });
-  }
-  return places;
-}
 
 /** An output in a place. */
 template <typename TReal>
@@ -266,6 +232,89 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
       EXPECT_GT(maxNumberOfSlabs, 1u);
     }
   }
+}
+
+TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
+{
+  using Options = CudaOptionsOf<TypeParam>;
+  const Stream                  stream;
+  TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
+  // Where there is one device only, it does the work of several.
+  const int last = voxelmaps::CudaDevices::GetNumberOfDevices() - 1;
+  for (const TextureRegion & region : { TextureRegion{ { { 2, 1, 1 } }, { { 19, 6, 5 } } },
+                                        TextureRegion{ { { 0, 0, 3 } }, { { 23, 9, 1 } } },
+                                        TextureRegion{ { { 5, 5, 5 } }, { { 1, 1, 1 } } } })
+  {
+    scene.SetRegion(region);
+    for (const Place & place : GetPlaces(stream))
+    {
+      const DeviceInput<TypeParam> input(scene, place.stream);
+      for (const bool isDouble : { false, true })
+      {
+        SCOPED_TRACE(::testing::Message() << region << ' ' << place << (isDouble ? ", double" : ", float"));
+        TypeParam job = scene.job;
+        job.selection = isDouble ? nullptr : scene.selection.data();
+        job.outputIsDouble = isDouble;
+        job.execution.numberOfWorkers = 3;
+        const auto check = [&](const auto & expected) {
+          for (const std::vector<int> & others : { std::vector<int>{ last }, std::vector<int>{ 0, last, last } })
+          {
+            Options options;
+            options.otherDeviceIDs = others;
+            CheckAllLayouts(job, expected, input, place, options);
+            // Arrays in host memory only.
+            TypeParam                                 onHost = job;
+            typename std::decay_t<decltype(expected)> output(expected.size());
+            onHost.output = output.data();
+            VoxelMapsTest::ComputeFeatureMapsCuda(onHost, options);
+            EXPECT_EQ(0, std::memcmp(expected.data(), output.data(), expected.size() * sizeof(expected[0])));
+          }
+        };
+        isDouble ? check(ComputeOnCpu<double>(job)) : check(ComputeOnCpu<float>(job));
+        ASSERT_FALSE(this->HasFailure());
+      }
+    }
+  }
+}
+
+TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
+{
+  using Options = CudaOptionsOf<TypeParam>;
+  TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
+  std::vector<float>            output(CountVoxels(scene.job.outputSize) * GetNumberOfComponents(scene.job));
+  TypeParam                     job = scene.job;
+  job.output = output.data();
+  Options options;
+  options.otherDeviceIDs = { 0, 0 };
+  std::uint64_t finished = 0;
+  const auto    caller = std::this_thread::get_id();
+  job.execution.reportProgress = [&](std::uint64_t voxels) {
+    EXPECT_EQ(caller, std::this_thread::get_id());
+    finished += voxels;
+  };
+  const CudaReportOf<TypeParam> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+  EXPECT_EQ(CountVoxels(job.outputSize), finished);
+  EXPECT_EQ(3u, report.numberOfSlabs);
+  const std::string name = voxelmaps::CudaDevices::GetName(0);
+  EXPECT_EQ(name + ", " + name + ", " + name, report.deviceName);
+
+  struct Aborted
+  {};
+  job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
+  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), Aborted);
+  job.execution.reportProgress = nullptr;
+  options.memoryBudget = 1;
+  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  options.memoryBudget = 0;
+  options.otherDeviceIDs = { 1000 };
+  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  options.otherDeviceIDs = { 0 };
+  job.outputSize[1] = -1;
+  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  job = scene.job;
+  job.output = output.data();
+  job.outputSize[1] = 0;
+  VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
 }
 
 TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)

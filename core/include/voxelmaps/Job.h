@@ -27,6 +27,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 // What the jobs of all engines have in common. A job is the interface between a filter and its engines: plain data
 // without ITK types, so that engines compiled by nvcc can use it.
@@ -76,14 +77,16 @@ enum class MemoryLocation : std::uint8_t
 };
 
 /** \class CudaOptions
- * \brief The device a CUDA engine uses, and the memory in which the arrays of a job are. It does not affect the result.
+ * \brief The devices a CUDA engine uses, and the memory that holds the arrays of a job. They do not affect the result.
  *
  * \ingroup VoxelMaps
  */
 struct CudaOptions
 {
   int deviceID{ 0 };
-  /** Maximum number of bytes of device memory to use; 0 for all that is free. */
+  /** Further devices, which compute parts of texture feature maps at the same time. Connectedness does not use them. */
+  std::vector<int> otherDeviceIDs;
+  /** Maximum number of bytes of device memory to use, on each device; 0 for all that is free. */
   std::uint64_t memoryBudget{ 0 };
 
   /** Where all arrays that the engine reads are, and where all that it writes are; those of a device must be accessible

@@ -40,6 +40,10 @@ WithCorrelations(CudaScratchBytes method, const CooccurrenceTask & slab)
 CudaCooccurrenceReport
 ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<CooccurrencePlan>(job, options, ComputeCooccurrenceFeatureMapsCuda);
+  }
   using Method = CudaCooccurrenceOptions::Method;
   const std::int32_t * pairList = nullptr;
   return RunCudaTextureEngine<CooccurrencePlan, CudaCooccurrenceReport>(

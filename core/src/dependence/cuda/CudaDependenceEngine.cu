@@ -28,6 +28,10 @@ namespace voxelmaps
 CudaDependenceReport
 ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependenceOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<DependencePlan>(job, options, ComputeDependenceFeatureMapsCuda);
+  }
   using Method = CudaDependenceOptions::Method;
   const CudaDependencePosition * positions = nullptr;
   return RunCudaTextureEngine<DependencePlan, CudaDependenceReport>(

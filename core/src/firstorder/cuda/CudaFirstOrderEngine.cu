@@ -27,6 +27,10 @@ namespace voxelmaps
 CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<FirstOrderPlan>(job, options, ComputeFirstOrderFeatureMapsCuda);
+  }
   using Method = CudaFirstOrderOptions::Method;
   // Larger windows take less time without sorting.
   constexpr int maxVoxelsToSort = 512;

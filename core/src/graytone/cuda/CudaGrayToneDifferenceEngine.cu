@@ -28,6 +28,10 @@ CudaGrayToneDifferenceReport
 ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         job,
                                          const CudaGrayToneDifferenceOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<GrayToneDifferencePlan>(job, options, ComputeGrayToneDifferenceFeatureMapsCuda);
+  }
   using Method = CudaGrayToneDifferenceOptions::Method;
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
   constexpr int minWarps = 2;

@@ -81,6 +81,10 @@ WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const st
 CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<RunLengthPlan>(job, options, ComputeRunLengthFeatureMapsCuda);
+  }
   const std::uint32_t * entropySteps = nullptr;
   CudaSortReduceTimes   times;
   auto                  report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(

@@ -28,6 +28,10 @@ namespace voxelmaps
 CudaSizeZoneReport
 ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options)
 {
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices<SizeZonePlan>(job, options, ComputeSizeZoneFeatureMapsCuda);
+  }
   using Method = CudaSizeZoneOptions::Method;
   return RunCudaTextureEngine<SizeZonePlan, CudaSizeZoneReport>(
     job,

@@ -1,0 +1,72 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaSeveralDevices_h
+#define CudaSeveralDevices_h
+
+#include "texture/TextureTask.h"
+#include "voxelmaps/CudaDevices.h"
+#include "voxelmaps/Job.h"
+
+#include <functional>
+#include <mutex>
+
+namespace voxelmaps
+{
+/** Computes a part of a job on the device of the options. It is called from several threads at a time. */
+using ComputePartFunction = std::function<void(const TextureFeatureMapJob & part, const CudaOptions & optionsOfDevice)>;
+
+/** Cut a job of any texture class, which is valid and not empty, into parts, and let the devices of the options compute
+ * them. If the output is in host memory, a device that is done takes the next part. Arrays in the memory of the first
+ * device are copied to the others, and from them. Progress is reported by the calling thread. */
+void
+ComputeParts(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+             const ComputePartFunction & compute);
+
+/** Compute a job on all devices of the options by the engine of its class. */
+template <typename TPlan, typename TReport, typename TJob, typename TOptions>
+TReport
+ComputeOnSeveralDevices(const TJob & job, const TOptions & options,
+                        TReport (*computeOnOne)(const TJob & job, const TOptions & options))
+{
+  const TPlan plan(job);
+  TReport     report;
+  std::mutex  mutex;
+  if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
+  {
+    ComputeParts(job, plan.task, options, [&](const TextureFeatureMapJob & part, const CudaOptions & optionsOfDevice) {
+      TJob jobOfPart = job;
+      static_cast<TextureFeatureMapJob &>(jobOfPart) = part;
+      TOptions optionsOfPart = options;
+      static_cast<CudaOptions &>(optionsOfPart) = optionsOfDevice;
+      const TReport                     ofPart = computeOnOne(jobOfPart, optionsOfPart);
+      const std::lock_guard<std::mutex> lock(mutex);
+      report.method = ofPart.method;
+      report.numberOfSlabs += ofPart.numberOfSlabs;
+      report.kernelMilliseconds += ofPart.kernelMilliseconds;
+    });
+  }
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+  for (const int deviceID : options.otherDeviceIDs)
+  {
+    report.deviceName += ", " + CudaDevices::GetName(deviceID);
+  }
+  return report;
+}
+} // namespace voxelmaps
+
+#endif // CudaSeveralDevices_h
