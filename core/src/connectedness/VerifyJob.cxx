@@ -79,13 +79,21 @@ VerifyInput(const FuzzyConnectednessInput & input)
 }
 
 void
-VerifyProblem(const FuzzyConnectednessProblem & problem)
+VerifyMaskOfSeed(std::int64_t seed, std::uint8_t mask)
+{
+  Require(mask != 0, "a seed at voxel", seed, "that voxel is outside the mask");
+}
+
+void
+VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLocation)
 {
   VerifyInput(problem);
-  for (const std::int64_t seed : problem.seeds)
+  if (problem.mask != nullptr && maskLocation == MemoryLocation::Host)
   {
-    Require(
-      problem.mask == nullptr || problem.mask[seed] != 0, "a seed at voxel", seed, "that voxel is outside the mask");
+    for (const std::int64_t seed : problem.seeds)
+    {
+      VerifyMaskOfSeed(seed, problem.mask[seed]);
+    }
   }
   RequireEnumerator(
     problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
@@ -117,16 +125,16 @@ VerifyProblem(const FuzzyConnectednessProblem & problem)
 }
 
 void
-VerifyJob(const FuzzyConnectednessJob & job)
+VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
-  VerifyProblem(job);
+  VerifyProblem(job, maskLocation);
   RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
 }
 
 void
-VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job)
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
-  VerifyProblem(job);
+  VerifyProblem(job, maskLocation);
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
   RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
   Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,

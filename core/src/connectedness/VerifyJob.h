@@ -26,17 +26,22 @@ namespace voxelmaps
 void
 VerifyInput(const FuzzyConnectednessInput & input);
 
-/** VerifyInput, and the same for the parameters. The spacing is verified where the links are made. */
+/** Throw an EngineError if a seed is outside the mask, whose value there is given. */
 void
-VerifyProblem(const FuzzyConnectednessProblem & problem);
+VerifyMaskOfSeed(std::int64_t seed, std::uint8_t mask);
+
+/** VerifyInput, and the same for the parameters. The spacing is verified where the links are made, and a mask in device
+ * memory by VerifyDeviceMask. */
+void
+VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLocation = MemoryLocation::Host);
 
 /** VerifyProblem, and the same for the method. */
 void
-VerifyJob(const FuzzyConnectednessJob & job);
+VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 
 /** VerifyProblem, and the same for the labels. */
 void
-VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job);
+VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 } // namespace voxelmaps
 
 #endif // VerifyJob_h

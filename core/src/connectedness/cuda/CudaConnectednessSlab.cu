@@ -16,9 +16,10 @@
  *
  *=========================================================================*/
 #include "CudaConnectednessSlab.h"
-#include "cuda/CudaStaging.h"
+#include "cuda/CudaJobArrays.h"
 #include "connectedness/ImageOfInput.h"
 #include "connectedness/VectorKeys.h"
+#include "connectedness/VerifyJob.h"
 #include "connectedness/cpu/TileGrid.h"
 
 namespace voxelmaps
@@ -195,6 +196,17 @@ PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::int64_t 
     keys[seeds[i]] = seedKey;
   }
 }
+
+__global__ void
+GatherMaskKernel(const std::uint8_t * mask, const std::int64_t * seeds, std::int64_t numberOfSeeds,
+                 std::uint8_t * maskOfSeeds)
+{
+  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (i < numberOfSeeds)
+  {
+    maskOfSeeds[i] = mask[seeds[i]];
+  }
+}
 } // namespace
 
 int
@@ -313,15 +325,15 @@ CudaConnectednessSlab::LoadVectors()
   const auto                    count = static_cast<std::size_t>(m_Scene.numberOfVoxels);
   const std::size_t             bytesOfVoxel = SizeOfComponent(job.pixelType) * job.numberOfComponents;
   DeviceBuffer<unsigned char>   vectors(count * bytesOfVoxel, stream);
-  CudaStaging                   staging(job.execution);
+  CudaJobArrays                 arrays(m_Context.options, job.execution);
   const auto                    first = static_cast<std::size_t>(m_First);
-  staging.ToDevice(
+  arrays.CopyInput(
     vectors.data(), static_cast<const unsigned char *>(job.image) + first * bytesOfVoxel, count * bytesOfVoxel, stream);
   DeviceBuffer<std::uint8_t> mask;
   if (job.mask != nullptr)
   {
     mask.Allocate(count, stream);
-    staging.ToDevice(mask.data(), job.mask + m_First, count, stream);
+    arrays.CopyInput(mask.data(), job.mask + m_First, count, stream);
   }
   const auto terms = CopyToDevice(std::vector<VectorTerms>{ MakeVectorTerms(job) }, stream);
   m_Image.Allocate(count * static_cast<std::size_t>(m_Scene.numberOfLinks) * sizeof(std::uint32_t), stream);
@@ -351,13 +363,13 @@ CudaConnectednessSlab::LoadImageOf(const TPixel * image)
   const auto         count = static_cast<std::size_t>(voxels);
   const unsigned int blocks = BlocksForGridStride(count / Pack<TPixel>::size, threadsPerBlock);
   m_Image.Allocate(count * sizeof(TPixel), stream);
-  CudaStaging staging(m_Context.job.execution);
-  staging.ToDevice(m_Image.data(), image, count * sizeof(TPixel), stream);
+  CudaJobArrays arrays(m_Context.options, m_Context.job.execution);
+  arrays.CopyInput(m_Image.data(), image, count * sizeof(TPixel), stream);
   DeviceBuffer<std::uint8_t> mask;
   if (m_Context.job.mask != nullptr)
   {
     mask.Allocate(count, stream);
-    staging.ToDevice(mask.data(), m_Context.job.mask + m_First, count, stream);
+    arrays.CopyInput(mask.data(), m_Context.job.mask + m_First, count, stream);
   }
 
   const auto * const onDevice = reinterpret_cast<const TPixel *>(m_Image.data());
@@ -470,6 +482,29 @@ CudaConnectednessSlab::CopyKeysToHost()
                  m_Keys.data(),
                  m_Context.stream,
                  [&execution](std::size_t) { execution.CheckAbort(); });
+}
+
+void
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream)
+{
+  const std::size_t count = problem.seeds.size();
+  if (problem.mask == nullptr || count == 0)
+  {
+    return;
+  }
+  const DeviceBuffer<std::int64_t> seeds = CopyToDevice(problem.seeds, stream);
+  const DeviceBuffer<std::uint8_t> onDevice(count, stream);
+  GatherMaskKernel<<<BlocksFor(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
+    problem.mask, seeds.data(), static_cast<std::int64_t>(count), onDevice.data());
+  CheckLaunch("reading the mask of seeds");
+  std::vector<std::uint8_t> maskOfSeeds(count);
+  CheckCuda(cudaMemcpyAsync(maskOfSeeds.data(), onDevice.data(), count, cudaMemcpyDeviceToHost, stream),
+            "copying from the device");
+  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    VerifyMaskOfSeed(problem.seeds[i], maskOfSeeds[i]);
+  }
 }
 
 CudaTileGrid

@@ -34,7 +34,9 @@ namespace voxelmaps
 struct CudaConnectednessContext
 {
   const FuzzyConnectednessJob & job;
-  /** Of all voxels of the job, in host memory. */
+  /** Where the image and the mask of the job are. */
+  const CudaOptions & options;
+  /** Of all voxels of the job, in host memory; null if there is one slab only, whose scene has them. */
   std::uint32_t *    keys;
   const CudaStream & stream;
   CudaKernelTimes    kernelTimes;
@@ -157,6 +159,10 @@ MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLoca
 /** Set the fields of a grid that follow from its sizes. */
 void
 SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid);
+
+/** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory. */
+void
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
 
 /** The algorithm of Li et al. 2015. */
 void

@@ -21,6 +21,7 @@
 #include "connectedness/KeysToStrengths.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/CudaJobArrays.h"
 #include "cuda/CudaSlabs.h"
 #include "voxelmaps/CudaDevices.h"
 
@@ -87,6 +88,57 @@ SolveSlab(CudaConnectednessContext & context, CudaConnectednessSlab & slab,
   return Method::Hierarchy;
 }
 
+template <typename TReal>
+__global__ void
+WriteStrengthsKernel(const std::uint32_t * keys, std::int64_t count, Combination combination, TReal * strengths)
+{
+  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < count; i += threads)
+  {
+    strengths[i] = static_cast<TReal>(StrengthOfKey(combination, keys[i]));
+  }
+}
+
+/** Write the strengths of voxels from number first on to an output in device memory, from their keys there. */
+void
+WriteStrengths(CudaConnectednessContext & context, const std::uint32_t * keys, std::int64_t first, std::int64_t count)
+{
+  const FuzzyConnectednessJob & job = context.job;
+  const Combination             combination = MakeAffinityTerms(job).combination;
+  constexpr unsigned int        threads = 256;
+  const unsigned int            blocks = BlocksForGridStride(static_cast<std::uint64_t>(count), threads);
+  CudaKernelClock               clock(context.kernelTimes);
+  if (job.outputIsDouble)
+  {
+    WriteStrengthsKernel<<<blocks, threads, 0, context.stream>>>(
+      keys, count, combination, static_cast<double *>(job.output) + first);
+  }
+  else
+  {
+    WriteStrengthsKernel<<<blocks, threads, 0, context.stream>>>(
+      keys, count, combination, static_cast<float *>(job.output) + first);
+  }
+  CheckLaunch("writing strengths");
+  clock.Stop();
+}
+
+/** The same for all voxels, from their keys in host memory, by parts. */
+void
+WriteStrengthsOfHostKeys(CudaConnectednessContext & context)
+{
+  constexpr std::int64_t      voxelsOfPart = 1 << 22;
+  const std::int64_t          count = context.job.GetNumberOfVoxels();
+  DeviceBuffer<std::uint32_t> keys(static_cast<std::size_t>(std::min(count, voxelsOfPart)), context.stream);
+  CudaStaging                 staging(context.job.execution);
+  for (std::int64_t first = 0; first < count; first += voxelsOfPart)
+  {
+    const std::int64_t size = std::min(count - first, voxelsOfPart);
+    staging.ToDevice(
+      keys.data(), context.keys + first, static_cast<std::size_t>(size) * sizeof(std::uint32_t), context.stream);
+    WriteStrengths(context, keys.data(), first, size);
+  }
+}
+
 /** The planes of an image in slabs, each of which is solved again while the keys that enter it grow.
  *
  * Every slab has one additional plane at each end, whose known keys enter it. Every key is the strength of some path,
@@ -139,7 +191,14 @@ private:
     {
       CudaConnectednessSlab slab(m_Context, first, last);
       m_Report.method = SolveSlab(m_Context, slab, m_Options);
-      slab.CopyKeysToHost();
+      if (m_Context.keys == nullptr)
+      {
+        WriteStrengths(m_Context, slab.GetScene().keys, 0, m_Context.job.GetNumberOfVoxels());
+      }
+      else
+      {
+        slab.CopyKeysToHost();
+      }
     }
     m_Waiting[number] = false;
     if (begin > 0 && before != this->GetPlanes(first, begin + 1))
@@ -168,11 +227,11 @@ private:
   const std::int64_t                    m_OwnPlanes;
   std::vector<bool>                     m_Waiting;
 };
-} // namespace
 
+/** ComputeFuzzyConnectednessKeysCuda; without keys, strengths are written to the output, which is in device memory. */
 CudaFuzzyConnectednessReport
-ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
-                                  std::uint32_t * keys)
+ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
+                       std::uint32_t * keys)
 {
   const CurrentDevice          device(options.deviceID);
   CudaFuzzyConnectednessReport report;
@@ -191,26 +250,43 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
   }
 
   // Slabs of another size go on with the keys that are known already.
-  bool       isCleared = false;
-  const auto trySolve = [&](std::int64_t planesOfSlab) {
+  bool                       isCleared = false;
+  std::vector<std::uint32_t> keysOfSlabs;
+  const auto                 trySolve = [&](std::int64_t planesOfSlab) {
     const CudaStream         stream;
-    CudaConnectednessContext context{ job, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
+    CudaConnectednessContext context{ job, options, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
     job.execution.CheckAbort();
+    WaitForInput(options, stream);
     if (planesOfSlab >= planes)
     {
-      context.whileDeviceWorks = [&job, keys] {
-        TouchMemory(keys, static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(*keys), job.execution);
-      };
+      if (keys != nullptr)
+      {
+        context.whileDeviceWorks = [&job, keys] {
+          TouchMemory(keys, static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(*keys), job.execution);
+        };
+      }
     }
-    else if (!isCleared)
+    else
     {
-      ClearKeys(job, keys);
-      isCleared = true;
+      if (keys == nullptr)
+      {
+        keysOfSlabs.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+        context.keys = keysOfSlabs.data();
+      }
+      if (!isCleared)
+      {
+        ClearKeys(job, context.keys);
+        isCleared = true;
+      }
     }
     bool fits = true;
     try
     {
       Slabs(context, options, report, planesOfSlab).Solve();
+      if (!keysOfSlabs.empty())
+      {
+        WriteStrengthsOfHostKeys(context);
+      }
     }
     catch (const CudaOutOfMemory &)
     {
@@ -232,14 +308,31 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
   }
   return report;
 }
+} // namespace
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
+                                  std::uint32_t * keys)
+{
+  return ComputeKeysOrStrengths(job, options, keys);
+}
 
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {
-  VerifyJob(job);
+  VerifyJob(job, options.inputLocation);
   if (job.GetNumberOfVoxels() == 0)
   {
     return {};
+  }
+  if (options.inputLocation == MemoryLocation::Device)
+  {
+    const CurrentDevice device(options.deviceID);
+    VerifyDeviceMask(job, static_cast<cudaStream_t>(options.stream));
+  }
+  if (options.outputLocation == MemoryLocation::Device)
+  {
+    return ComputeKeysOrStrengths(job, options, nullptr);
   }
   std::uint32_t * const keys = GetKeysInOutput(job);
   auto                  report = ComputeFuzzyConnectednessKeysCuda(job, options, keys);

@@ -22,7 +22,7 @@
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/CudaStaging.h"
+#include "cuda/CudaJobArrays.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 
@@ -96,12 +96,13 @@ WriteRealsKernel(std::int64_t numberOfVoxels, BestKeys keys, Combination combina
 
 /** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
 void
-ComputeScenes(const Job & job, Report & report)
+ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
 {
-  const std::int64_t          count = job.GetNumberOfVoxels();
-  const auto                  voxels = static_cast<std::size_t>(count);
-  const CudaStream            stream;
-  CudaKernelTimes             times(stream);
+  const std::int64_t count = job.GetNumberOfVoxels();
+  const auto         voxels = static_cast<std::size_t>(count);
+  const CudaStream   stream;
+  CudaKernelTimes    times(stream);
+  WaitForInput(options, stream);
   DeviceBuffer<std::uint32_t> best(2 * voxels, stream);
   DeviceBuffer<std::uint16_t> winners(voxels, stream);
   const BestKeys              keys{ best.data(), best.data() + voxels, winners.data() };
@@ -110,7 +111,7 @@ ComputeScenes(const Job & job, Report & report)
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
   ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
-    CudaConnectednessContext    context{ ofLabel, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
+    CudaConnectednessContext    context{ ofLabel, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
     const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(ofLabel));
     RunCudaHierarchy(context, slab);
     CudaKernelClock clock(times);
@@ -131,10 +132,8 @@ ComputeScenes(const Job & job, Report & report)
     launch(out.data());
     CheckLaunch("writing the output");
     clock.Stop();
-    CudaStaging staging(job.execution);
-    staging.ToHost({ reinterpret_cast<char *>(output), voxels * sizeof(T) }, out.data(), stream, [&job](std::size_t) {
-      job.execution.CheckAbort();
-    });
+    CudaJobArrays(options, job.execution)
+      .CopyOutput(output, out.data(), voxels * sizeof(T), stream, [&job](std::size_t) { job.execution.CheckAbort(); });
   };
   const auto writeLabels = [&](auto * type) {
     write(job.labelOutput, type, [&](auto * out) {
@@ -224,6 +223,15 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
   }
 }
 
+void
+VerifyMaskOnDevice(const Job & job, const CudaOptions & options)
+{
+  if (options.inputLocation == MemoryLocation::Device)
+  {
+    VerifyDeviceMask(job, static_cast<cudaStream_t>(options.stream));
+  }
+}
+
 Report
 MakeReport(const CudaOptions & options)
 {
@@ -238,21 +246,22 @@ CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
                                       const CudaRelativeFuzzyConnectednessOptions & options)
 {
-  VerifyRelativeJob(job);
+  VerifyRelativeJob(job, options.inputLocation);
   if (job.GetNumberOfVoxels() == 0)
   {
     return {};
   }
   const CurrentDevice device(options.deviceID);
-  Report              report = MakeReport(options);
+  VerifyMaskOnDevice(job, options);
+  Report report = MakeReport(options);
   WithinMemory(job, options, 0, [&] {
     if (!job.affinities.empty())
     {
-      ComputeScenes(job, report);
+      ComputeScenes(job, options, report);
     }
     else
     {
-      CudaRelativeHierarchy(job, options.deviceID, report).Compute(job, report);
+      CudaRelativeHierarchy(job, options, report).Compute(job, options, report);
     }
   });
   return report;
@@ -267,15 +276,16 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   {
     return ComputeRelativeFuzzyConnectednessCuda(job, options);
   }
-  VerifyRelativeJob(job);
+  VerifyRelativeJob(job, options.inputLocation);
   const CurrentDevice device(options.deviceID);
-  Report              report = MakeReport(options);
-  auto *              kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
+  VerifyMaskOnDevice(job, options);
+  Report report = MakeReport(options);
+  auto * kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
   if (kept != nullptr && kept->GetDeviceID() == options.deviceID)
   {
     try
     {
-      WithinMemory(job, options, kept->GetMemory(), [&] { kept->Compute(job, report); });
+      WithinMemory(job, options, kept->GetMemory(), [&] { kept->Compute(job, options, report); });
     }
     catch (...)
     {
@@ -288,8 +298,8 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
     return report;
   }
   WithinMemory(job, options, 0, [&] {
-    auto made = std::make_unique<CudaRelativeHierarchy>(job, options.deviceID, report);
-    made->Compute(job, report);
+    auto made = std::make_unique<CudaRelativeHierarchy>(job, options, report);
+    made->Compute(job, options, report);
     hierarchy.m_Hierarchy = std::move(made);
   });
   return report;

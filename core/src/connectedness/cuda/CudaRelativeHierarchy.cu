@@ -23,7 +23,7 @@
 #include "common/HostMemory.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
-#include "cuda/CudaStaging.h"
+#include "cuda/CudaJobArrays.h"
 
 #include <algorithm>
 #include <optional>
@@ -397,8 +397,8 @@ struct SeedTreeBuffers
 
 struct CudaRelativeHierarchy::Data
 {
-  const int                   deviceID;
-  FuzzyConnectednessJob       job; // of the build, without seeds
+  const CudaOptions           options; // of the build
+  FuzzyConnectednessJob       job;     // of the build, without seeds
   CudaStream                  stream;
   CudaConnectednessContext    context;
   CudaConnectednessSlab       slab;
@@ -409,10 +409,16 @@ struct CudaRelativeHierarchy::Data
   std::uint32_t               sizeOfForest{ 0 };
   bool                        isDamaged{ false };
 
-  Data(const Job & ofBuild, int theDeviceID)
-    : deviceID(theDeviceID)
+  Data(const Job & ofBuild, const CudaOptions & theOptions)
+    : options(theOptions)
     , job(WithoutSeeds(ofBuild))
-    , context{ job, nullptr, stream, CudaKernelTimes(stream), MakeWorkOfHost(ofBuild), 0 }
+    , context{ job,
+               options,
+               nullptr,
+               Ordered(stream, options),
+               CudaKernelTimes(stream),
+               MakeWorkOfHost(ofBuild, options),
+               0 }
     , slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(job))
   {
     WithKeys(slab.GetPixels(), [this](auto keys) { this->Build<decltype(keys)>(); });
@@ -429,9 +435,11 @@ struct CudaRelativeHierarchy::Data
   }
 
   void
-  Compute(const Job & ofQuery, CudaRelativeFuzzyConnectednessReport & report)
+  Compute(const Job & ofQuery, const CudaOptions & ofOutput, CudaRelativeFuzzyConnectednessReport & report)
   {
-    WithKeys(slab.GetPixels(), [&](auto keys) { this->Compute<decltype(keys)>(ofQuery, report); });
+    // The output may still be in use.
+    WaitForInput(ofOutput, stream);
+    WithKeys(slab.GetPixels(), [&](auto keys) { this->Compute<decltype(keys)>(ofQuery, ofOutput, report); });
   }
 
 private:
@@ -515,9 +523,20 @@ private:
     return result;
   }
 
-  static std::function<void()>
-  MakeWorkOfHost(const Job & ofBuild)
+  static const CudaStream &
+  Ordered(const CudaStream & stream, const CudaOptions & options)
   {
+    WaitForInput(options, stream);
+    return stream;
+  }
+
+  static std::function<void()>
+  MakeWorkOfHost(const Job & ofBuild, const CudaOptions & options)
+  {
+    if (options.outputLocation == MemoryLocation::Device)
+    {
+      return {};
+    }
     return [&ofBuild] {
       const std::size_t voxels = static_cast<std::size_t>(ofBuild.GetNumberOfVoxels());
       TouchMemory(ofBuild.labelOutput, voxels * (ofBuild.labelsAre16Bit ? 2 : 1), ofBuild.execution);
@@ -678,7 +697,7 @@ private:
 
   template <typename TKeys>
   void
-  Compute(const Job & ofQuery, CudaRelativeFuzzyConnectednessReport & report)
+  Compute(const Job & ofQuery, const CudaOptions & ofOutput, CudaRelativeFuzzyConnectednessReport & report)
   {
     const CudaConnectednessScene & scene = slab.GetScene();
     const JobExecution &           execution = ofQuery.execution;
@@ -767,19 +786,19 @@ private:
     }
     if (ofQuery.labelsAre16Bit)
     {
-      this->WriteLabels<TKeys, std::uint16_t>(ofQuery, voxels, rules, times, report);
+      this->WriteLabels<TKeys, std::uint16_t>(ofQuery, ofOutput, voxels, rules, times, report);
     }
     else
     {
-      this->WriteLabels<TKeys, std::uint8_t>(ofQuery, voxels, rules, times, report);
+      this->WriteLabels<TKeys, std::uint8_t>(ofQuery, ofOutput, voxels, rules, times, report);
     }
     if (ofQuery.outputIsDouble)
     {
-      this->WriteReals<double>(ofQuery, voxels, minKey, times);
+      this->WriteReals<double>(ofQuery, ofOutput, voxels, minKey, times);
     }
     else
     {
-      this->WriteReals<float>(ofQuery, voxels, minKey, times);
+      this->WriteReals<float>(ofQuery, ofOutput, voxels, minKey, times);
     }
     CudaKernelClock clock(times);
     seeded.Restore();
@@ -808,8 +827,8 @@ private:
 
   template <typename TKeys, typename TLabel>
   void
-  WriteLabels(const Job & ofQuery, const NodesOfVoxels & voxels, const LabelRules & rules, CudaKernelTimes & times,
-              CudaRelativeFuzzyConnectednessReport & report)
+  WriteLabels(const Job & ofQuery, const CudaOptions & ofOutput, const NodesOfVoxels & voxels, const LabelRules & rules,
+              CudaKernelTimes & times, CudaRelativeFuzzyConnectednessReport & report)
   {
     const std::int64_t   count = slab.GetScene().numberOfVoxels;
     DeviceBuffer<TLabel> out(static_cast<std::size_t>(count), stream);
@@ -822,12 +841,13 @@ private:
     {
       this->SettleTies<TKeys>(ofQuery, voxels, rules.keepsTies, times, out.data(), report);
     }
-    CopyOut(ofQuery, ofQuery.labelOutput, out, true);
+    CopyOut(ofQuery, ofOutput, ofQuery.labelOutput, out, true);
   }
 
   template <typename TReal>
   void
-  WriteReals(const Job & ofQuery, const NodesOfVoxels & voxels, std::uint32_t minKey, CudaKernelTimes & times)
+  WriteReals(const Job & ofQuery, const CudaOptions & ofOutput, const NodesOfVoxels & voxels, std::uint32_t minKey,
+             CudaKernelTimes & times)
   {
     const auto write = [&](void * output, auto kernel) {
       if (output != nullptr)
@@ -840,7 +860,7 @@ private:
           count, voxels, scene.terms.combination, minKey, out.data());
         CheckLaunch("writing strengths");
         clock.StopLater();
-        CopyOut(ofQuery, output, out, false);
+        CopyOut(ofQuery, ofOutput, output, out, false);
       }
     };
     write(ofQuery.strengthOutput, WriteRealsKernel<false, TReal>);
@@ -849,14 +869,14 @@ private:
 
   template <typename T>
   void
-  CopyOut(const Job & ofQuery, void * output, const DeviceBuffer<T> & out, bool reportsProgress)
+  CopyOut(const Job & ofQuery, const CudaOptions & ofOutput, void * output, const DeviceBuffer<T> & out,
+          bool reportsProgress)
   {
     const JobExecution & execution = ofQuery.execution;
-    CudaStaging          staging(execution);
-    staging.ToHost({ reinterpret_cast<char *>(output), out.size() * sizeof(T) },
-                   out.data(),
-                   stream,
-                   [&](std::size_t bytes) { execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0); });
+    CudaJobArrays(ofOutput, execution)
+      .CopyOutput(output, out.data(), out.size() * sizeof(T), stream, [&](std::size_t bytes) {
+        execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
+      });
   }
 
   template <typename TKeys, typename TLabel>
@@ -891,9 +911,9 @@ private:
   }
 };
 
-CudaRelativeHierarchy::CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, int deviceID,
+CudaRelativeHierarchy::CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
                                              CudaRelativeFuzzyConnectednessReport & report)
-  : m_Data(std::make_unique<Data>(job, deviceID))
+  : m_Data(std::make_unique<Data>(job, options))
 {
   report.kernelMilliseconds += m_Data->context.kernelTimes.GetMilliseconds();
   report.numberOfIterations += m_Data->context.numberOfIterations;
@@ -909,15 +929,16 @@ CudaRelativeHierarchy::~CudaRelativeHierarchy()
 }
 
 void
-CudaRelativeHierarchy::Compute(const RelativeFuzzyConnectednessJob & job, CudaRelativeFuzzyConnectednessReport & report)
+CudaRelativeHierarchy::Compute(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+                               CudaRelativeFuzzyConnectednessReport & report)
 {
-  m_Data->Compute(job, report);
+  m_Data->Compute(job, options, report);
 }
 
 int
 CudaRelativeHierarchy::GetDeviceID() const
 {
-  return m_Data->deviceID;
+  return m_Data->options.deviceID;
 }
 
 bool

@@ -36,14 +36,15 @@ namespace voxelmaps
 class CudaRelativeHierarchy : public RelativeHierarchy
 {
 public:
-  /** Build it on the current device, which has this number. */
-  CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, int deviceID,
+  /** Build it on the current device, which is that of the options. */
+  CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
                         CudaRelativeFuzzyConnectednessReport & report);
   ~CudaRelativeHierarchy() override;
 
   /** Compute the outputs of a job on the current device. */
   void
-  Compute(const RelativeFuzzyConnectednessJob & job, CudaRelativeFuzzyConnectednessReport & report);
+  Compute(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+          CudaRelativeFuzzyConnectednessReport & report);
 
   int
   GetDeviceID() const;

@@ -1,0 +1,393 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTestMemory.h"
+#include "CudaTestUtilities.h"
+#include "RelativeFuzzyConnectednessRandomCase.h"
+
+#include "voxelmaps/CudaFuzzyConnectednessJob.h"
+#include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+// Images, masks and outputs of connectedness in device memory: the bits must be those of the CPU with host memory.
+namespace
+{
+using voxelmaps::FuzzyConnectednessProblem;
+using voxelmaps::MemoryLocation;
+using VoxelMapsTest::DelayStream;
+using VoxelMapsTest::DeviceArray;
+using VoxelMapsTest::GetPlaces;
+using VoxelMapsTest::Place;
+using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::RelativeJob;
+using VoxelMapsTest::Stream;
+using Job = voxelmaps::FuzzyConnectednessJob;
+using Options = voxelmaps::CudaFuzzyConnectednessOptions;
+using RelativeOptions = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
+using PixelType = Job::PixelType;
+
+class CudaConnectednessMemory : public VoxelMapsTest::CudaTest
+{};
+
+/** Image and mask of a job in device memory. */
+class DeviceScene
+{
+public:
+  DeviceScene(const FuzzyConnectednessRandomCase & randomCase, const FuzzyConnectednessProblem & problem,
+              cudaStream_t stream)
+    : m_Image(randomCase.pixels, stream)
+  {
+    if (problem.mask != nullptr)
+    {
+      const std::vector<std::uint8_t> mask(problem.mask, problem.mask + problem.GetNumberOfVoxels());
+      m_Mask = std::make_unique<DeviceArray<std::uint8_t>>(mask, stream);
+    }
+  }
+  void
+  Set(FuzzyConnectednessProblem & problem) const
+  {
+    problem.image = m_Image.data();
+    problem.mask = m_Mask ? m_Mask->data() : nullptr;
+  }
+  DeviceArray<unsigned char> &
+  GetImage()
+  {
+    return m_Image;
+  }
+
+private:
+  DeviceArray<unsigned char>                 m_Image;
+  std::unique_ptr<DeviceArray<std::uint8_t>> m_Mask;
+};
+
+/** An output of a job in a place, between values that nothing may write to. */
+template <typename T>
+class Output
+{
+public:
+  Output(std::int64_t size, const Place & place)
+    : m_Values(static_cast<std::size_t>(size) + 2 * guard, T{ 77 })
+  {
+    if (place.output == MemoryLocation::Device)
+    {
+      m_OnDevice = std::make_unique<DeviceArray<T>>(m_Values, place.stream);
+    }
+  }
+  T *
+  data()
+  {
+    return (m_OnDevice ? m_OnDevice->data() : m_Values.data()) + guard;
+  }
+  ::testing::AssertionResult
+  Has(const std::vector<T> & expected)
+  {
+    if (m_OnDevice)
+    {
+      m_Values = m_OnDevice->Get();
+    }
+    std::vector<T> all(guard, T{ 77 });
+    all.insert(all.end(), expected.begin(), expected.end());
+    all.insert(all.end(), guard, T{ 77 });
+    return all == m_Values ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "other values";
+  }
+
+private:
+  static constexpr std::size_t    guard = 32;
+  std::vector<T>                  m_Values;
+  std::unique_ptr<DeviceArray<T>> m_OnDevice;
+};
+
+template <typename TReal>
+std::vector<TReal>
+ComputeOnCpu(Job job)
+{
+  std::vector<TReal> strengths(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+  job.output = strengths.data();
+  job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  voxelmaps::ComputeFuzzyConnectedness(job);
+  return strengths;
+}
+
+template <typename TReal>
+std::uint64_t
+CheckStrengths(const FuzzyConnectednessRandomCase & randomCase, const Place & place, Options options)
+{
+  Job                      job = MakeFuzzyConnectednessJob(randomCase);
+  const std::vector<TReal> expected = ComputeOnCpu<TReal>(job);
+  const DeviceScene        scene(randomCase, job, place.stream);
+  Output<TReal>            output(job.GetNumberOfVoxels(), place);
+  if (place.input == MemoryLocation::Device)
+  {
+    scene.Set(job);
+  }
+  job.output = output.data();
+  job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  place.Set(options);
+  const auto report = voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+  EXPECT_TRUE(output.Has(expected)) << randomCase << ' ' << place << ' ' << options.method;
+  return report.numberOfSlabs;
+}
+
+/** The outputs of a relative job. */
+template <typename TLabel, typename TReal>
+struct Outputs
+{
+  std::vector<TLabel> labels;
+  std::vector<TReal>  strengths;
+  std::vector<TReal>  margins;
+};
+
+template <typename TLabel, typename TReal>
+Outputs<TLabel, TReal>
+ComputeOnCpu(RelativeJob job)
+{
+  const auto             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  Outputs<TLabel, TReal> result{ std::vector<TLabel>(voxels), std::vector<TReal>(voxels), std::vector<TReal>(voxels) };
+  job.labelOutput = result.labels.data();
+  job.labelsAre16Bit = sizeof(TLabel) == 2;
+  job.strengthOutput = result.strengths.data();
+  job.marginOutput = result.margins.data();
+  job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+  return result;
+}
+
+template <typename TLabel, typename TReal>
+void
+CheckLabels(RelativeJob job, const DeviceScene & scene, const Place & place,
+            voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+{
+  const auto      expected = ComputeOnCpu<TLabel, TReal>(job);
+  Output<TLabel>  labels(job.GetNumberOfVoxels(), place);
+  Output<TReal>   strengths(job.GetNumberOfVoxels(), place);
+  Output<TReal>   margins(job.GetNumberOfVoxels(), place);
+  RelativeOptions options;
+  place.Set(options);
+  if (place.input == MemoryLocation::Device)
+  {
+    scene.Set(job);
+  }
+  job.labelOutput = labels.data();
+  job.labelsAre16Bit = sizeof(TLabel) == 2;
+  job.strengthOutput = strengths.data();
+  job.marginOutput = margins.data();
+  job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  if (hierarchy != nullptr)
+  {
+    voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy);
+  }
+  else
+  {
+    voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+  }
+  EXPECT_TRUE(labels.Has(expected.labels));
+  EXPECT_TRUE(strengths.Has(expected.strengths));
+  EXPECT_TRUE(margins.Has(expected.margins));
+}
+
+std::vector<std::uint16_t>
+DrawLabels(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
+{
+  std::map<std::int64_t, std::uint16_t> labelOf;
+  std::vector<std::uint16_t>            labels;
+  for (const std::int64_t seed : randomCase.scene.seeds)
+  {
+    const auto label = static_cast<std::uint16_t>(random.Between(1, 3));
+    labels.push_back(labelOf.emplace(seed, label).first->second);
+  }
+  return labels;
+}
+
+constexpr PixelType allPixelTypes[] = { PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
+                                        PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
+} // namespace
+
+TEST_F(CudaConnectednessMemory, StrengthsHaveTheBitsOfTheCpu)
+{
+  const Stream  stream;
+  RandomNumbers random(11);
+  std::uint64_t seed = 0;
+  for (const PixelType type : allPixelTypes)
+  {
+    for (const unsigned int dimension : { 2u, 3u })
+    {
+      for (const bool isVector : { false, true })
+      {
+        auto randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
+        if (isVector)
+        {
+          MakeVectors(randomCase, 3, random);
+        }
+        for (const Place & place : GetPlaces(stream))
+        {
+          for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
+          {
+            const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+            CheckStrengths<float>(randomCase, place, options);
+            CheckStrengths<double>(randomCase, place, options);
+            ASSERT_FALSE(this->HasFailure());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaConnectednessMemory, SlabsHaveTheBitsOfTheCpu)
+{
+  const Stream  stream;
+  RandomNumbers random(12);
+  auto          scene = MakeNoiseScene({ { 60, 50, 40 } }, 30, random);
+  scene.objectMean = 15.0;
+  scene.objectVariance = 100.0;
+  scene.differenceVariance = 40.0;
+  scene.seeds = { 7, 60000 };
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  for (const Place & place : GetPlaces(stream))
+  {
+    Options options;
+    options.memoryBudget = 2000000 + std::uint64_t{ 60 } * 50 * 10 * 18;
+    EXPECT_GT(CheckStrengths<float>(randomCase, place, options), 1u);
+    EXPECT_GT(CheckStrengths<double>(randomCase, place, options), 1u);
+  }
+}
+
+TEST_F(CudaConnectednessMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)
+{
+  const Stream  stream;
+  RandomNumbers random(13);
+  auto          scene = MakeNoiseScene({ { 30, 20, 10 } }, 30, random);
+  scene.seeds = { 7 };
+  const auto                   randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  const std::vector<float>     expected = ComputeOnCpu<float>(MakeFuzzyConnectednessJob(randomCase));
+  FuzzyConnectednessRandomCase wrongCase = randomCase;
+  wrongCase.pixels.assign(wrongCase.pixels.size(), 1);
+  for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
+  {
+    const Place   place{ MemoryLocation::Device, MemoryLocation::Device, used };
+    Job           job = MakeFuzzyConnectednessJob(randomCase);
+    DeviceScene   right(randomCase, job, used);
+    DeviceScene   wrong(wrongCase, job, used);
+    DeviceScene   input(wrongCase, job, used);
+    Output<float> output(job.GetNumberOfVoxels(), place);
+    input.Set(job);
+    job.output = output.data();
+    Options options;
+    place.Set(options);
+    DelayStream<50>(used);
+    input.GetImage().Assign(right.GetImage());
+    voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+    input.GetImage().Assign(wrong.GetImage());
+    EXPECT_TRUE(output.Has(expected));
+  }
+}
+
+TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
+{
+  const Stream  stream;
+  RandomNumbers random(14);
+  std::uint64_t seed = 100;
+  for (const PixelType type : allPixelTypes)
+  {
+    for (const unsigned int dimension : { 2u, 3u })
+    {
+      auto        randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
+      RelativeJob job = VoxelMapsTest::MakeRelativeJob(randomCase, DrawLabels(randomCase, random), 2);
+      for (const Place & place : GetPlaces(stream))
+      {
+        const DeviceScene                              scene(randomCase, job, place.stream);
+        voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
+        for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
+        {
+          SCOPED_TRACE(::testing::Message() << randomCase << ' ' << place << ' ' << competition);
+          job.competition = competition;
+          CheckLabels<std::uint8_t, float>(job, scene, place, nullptr);
+          CheckLabels<std::uint16_t, double>(job, scene, place, &hierarchy);
+          CheckLabels<std::uint8_t, float>(job, scene, place, &hierarchy);
+        }
+        RelativeJob              ofLabels = job;
+        voxelmaps::LabelAffinity affinity;
+        affinity.label = 2;
+        affinity.objectMean = job.objectMean + 1.0;
+        affinity.objectVariance = job.objectVariance;
+        affinity.differenceMean = job.differenceMean;
+        affinity.differenceVariance = job.differenceVariance;
+        ofLabels.competition = RelativeJob::Competition::Relative;
+        ofLabels.affinities = { affinity };
+        CheckLabels<std::uint16_t, float>(ofLabels, scene, place, nullptr);
+        ASSERT_FALSE(this->HasFailure());
+      }
+    }
+  }
+}
+
+TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
+{
+  RandomNumbers random(15);
+  auto          scene = MakeNoiseScene({ { 8, 7, 6 } }, 30, random);
+  scene.seeds = { 5, 100 };
+  const auto                randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);
+  Job                       job = MakeFuzzyConnectednessJob(randomCase);
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(job.GetNumberOfVoxels()), 1);
+  mask[100] = 0;
+  job.mask = mask.data();
+  std::vector<float> strengths(mask.size());
+  job.output = strengths.data();
+  std::string expected;
+  try
+  {
+    voxelmaps::ComputeFuzzyConnectedness(job);
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    expected = error.what();
+  }
+  const Place       place{ MemoryLocation::Device, MemoryLocation::Host, nullptr };
+  const DeviceScene onDevice(randomCase, job, nullptr);
+  Options           options;
+  RelativeOptions   relativeOptions;
+  place.Set(options);
+  place.Set(relativeOptions);
+  RelativeJob relative;
+  static_cast<FuzzyConnectednessProblem &>(relative) = job;
+  relative.labels = { 1, 2 };
+  std::vector<std::uint8_t> labels(mask.size());
+  relative.labelOutput = labels.data();
+  onDevice.Set(job);
+  onDevice.Set(relative);
+  const auto messageOf = [](const auto & compute) {
+    try
+    {
+      compute();
+    }
+    catch (const voxelmaps::EngineError & error)
+    {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(std::string::npos, expected.find("a seed at voxel 100"));
+  EXPECT_EQ(expected, messageOf([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
+  EXPECT_EQ(expected, messageOf([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
+}
