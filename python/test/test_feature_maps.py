@@ -269,6 +269,20 @@ def test_streams_and_freed_inputs():
 
 
 @needs_device
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_several_devices(library):
+    """With all devices of this machine, of which there may be one only."""
+    x, mask = image_of(shape=(9, 8, 7)), mask_of((9, 8, 7))
+    expected = voxelmaps.feature_maps(x, mask, features=ALL, device="cpu").array
+    convert = LIBRARIES[library]
+    for device in ("all", list(range(_core.number_of_devices()))):
+        maps = voxelmaps.feature_maps(convert(x), convert(mask), features=ALL, device=device).array
+        assert same(to_numpy(maps), expected)
+    with pytest.raises(ValueError, match="a device can be named once only"):
+        voxelmaps.feature_maps(convert(x), features=SOME, device=[0, 0])
+
+
+@needs_device
 def test_threads_of_one_device():
     cupy = pytest.importorskip("cupy")
     images = [image_of(seed=s) for s in range(8)]
@@ -335,6 +349,9 @@ def test_arrays_of_two_places():
         (dict(precision="half"), ValueError, "precision is 'half'"),
         (dict(device="gpu"), ValueError, "device is 'gpu'"),
         (dict(device=97), RuntimeError, "CUDA device 97 cannot be used"),
+        (dict(device=[97]), RuntimeError, "CUDA device 97 cannot be used"),
+        (dict(device=[]), ValueError, "device is empty"),
+        (dict(device=["cpu"]), ValueError, "the CPU cannot be one of several devices"),
         (dict(distances=9, neighborhood_radius=1, features="glcm"), ValueError, "distances is"),
     ],
 )

@@ -410,6 +410,7 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
 
     cdef cppclass CudaOptions:
         int deviceID
+        vector[int] otherDeviceIDs
 
     cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
         CudaRelativeFuzzyConnectednessOptions() except +
@@ -540,6 +541,7 @@ def compute_feature_maps(
     double background_value,
     unsigned int threads,
     int device,
+    other_devices,
     cpp_bool is_input_on_device,
     cpp_bool is_output_on_device,
     uintptr_t stream,
@@ -578,6 +580,7 @@ def compute_feature_maps(
     job.backgroundValue = background_value
     job.execution = MakeExecution(threads)
     options.deviceID = device
+    options.otherDeviceIDs = other_devices
     SetLocations(options, is_input_on_device, is_output_on_device, stream)
     with nogil:
         if not is_on_cpu and use_cpu_if_faster:

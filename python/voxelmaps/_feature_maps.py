@@ -265,6 +265,27 @@ def device_of_arrays(device, library):
     return number, False
 
 
+def devices_of_arrays(device, library):
+    """The results of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
+    if isinstance(device, str) and device == "all":
+        available = _core.number_of_devices()
+        first = 0 if library.device is None else library.device
+        device = [first, *(number for number in range(available) if number != first)] if available else "cuda"
+    if not isinstance(device, (list, tuple)):
+        return *device_of_arrays(device, library), []
+    if not device:
+        raise ValueError("device is empty, but must name at least one device")
+    numbers = [device_of_arrays(number, _arrays.Library("NumPy"))[0] for number in device]
+    if -1 in numbers:
+        raise ValueError(f"device is {device!r}, but the CPU cannot be one of several devices")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"device is {device!r}, but a device can be named once only")
+    first = numbers[0] if library.device is None else library.device
+    if first not in numbers:
+        raise ValueError(f"device is {device!r}, but x is on CUDA device {first}")
+    return first, False, [number for number in numbers if number != first]
+
+
 # --- Computation -------------------------------------------------------------------------------------------------------
 
 
@@ -276,10 +297,10 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
                               and whether they are of float64.
     box                       Slices of the image that have maps; selection has their shape.
     classes                   As _core.compute_feature_maps takes them.
-    device                    As device_of_arrays returns it.
+    device                    As devices_of_arrays returns it.
     """
     library = image.library
-    number, use_cpu_if_faster = device
+    number, use_cpu_if_faster, other_numbers = device
     address, stride, is_double = out
     return _core.compute_feature_maps(
         pixels=image.address,
@@ -299,6 +320,7 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         background_value=background,
         threads=threads,
         device=number,
+        other_devices=other_numbers,
         is_input_on_device=library.device is not None,
         is_output_on_device=library.device is not None,
         stream=library.stream(),
@@ -378,7 +400,9 @@ def feature_maps(
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
     device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
-                       if there is one and it is expected to be faster. Values do not depend on it.
+                       if there is one and it is expected to be faster. "all" or a list of numbers lets several devices
+                       compute parts of the maps at the same time; arrays in device memory are copied to and from the others.
+                       Values do not depend on it.
     threads            Number of threads on the CPU; 0 for one per processor.
 
     Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
@@ -503,6 +527,8 @@ def feature_maps(
         return result
     item_bytes = 4 if precision == "float" else 8
 
+    devices = devices_of_arrays(device, library)
+
     def part_of(array, index):
         if array is None or len(array.shape) == dimension:
             return array
@@ -521,6 +547,6 @@ def feature_maps(
             discretization=discretization,
             background=background,
             threads=threads,
-            device=device_of_arrays(device, library),
+            device=devices,
         )
     return result

@@ -275,7 +275,7 @@ def maps_of_classes(image, roi, classes, settings, precision):
             },
             background=background,
             threads=0,
-            device=_feature_maps.device_of_arrays(None, pixels.library),
+            device=_feature_maps.devices_of_arrays(None, pixels.library),
         )
         first += sum(len(classes[name]) for name in group)
     return [(*name, image.with_array(values)) for name, values in zip(names, maps)]
