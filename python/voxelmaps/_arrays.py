@@ -161,6 +161,15 @@ def check_same_library(first, first_name, other, other_name):
         )
 
 
+def array_like(value, what, image, *shapes):
+    """The array in a value. Raises TypeError or ValueError if it is not of the library of the image x, or of none of the shapes."""
+    array = array_of(value, what)
+    check_same_library(image, "x", array, what)
+    if array.shape not in shapes:
+        raise ValueError(f"{what} has the shape {array.shape}, but x has {shapes[0]}")
+    return array
+
+
 def pixels_of(array, what):
     """The array in C order with a type of PIXEL_TYPES, without a change of values. Raises TypeError for other types."""
     dtype = array.dtype

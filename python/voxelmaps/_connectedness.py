@@ -150,11 +150,7 @@ def fuzzy_connectedness(
     if precision not in ("float", "double"):
         raise ValueError(f"precision is {precision!r}, but must be float or double")
     if mask is not None:
-        mask = _arrays.array_of(mask, "mask")
-        _arrays.check_same_library(image, "x", mask, "mask")
-        if mask.shape != shape:
-            raise ValueError(f"mask has the shape {mask.shape}, but x has {shape}")
-        mask = _arrays.bytes_of(mask, "mask")
+        mask = _arrays.bytes_of(_arrays.array_like(mask, "mask", image, shape), "mask")
     moments = None
     if is_affinity_given(affinity, object_mean, object_variance, difference_variance):
         moments = tuple(

@@ -437,11 +437,7 @@ def feature_maps(
     def bytes_like_x(value, what):
         if value is None:
             return None
-        array = _arrays.array_of(value, what)
-        _arrays.check_same_library(image, "x", array, what)
-        if array.shape not in (image.shape, shape):
-            raise ValueError(f"{what} has the shape {array.shape}, but x has {image.shape}")
-        return _arrays.bytes_of(array, what)
+        return _arrays.bytes_of(_arrays.array_like(value, what, image, image.shape, shape), what)
 
     mask = bytes_like_x(mask, "mask")
     selection = bytes_like_x(selection, "selection")

@@ -357,19 +357,12 @@ def labels(
         raise ValueError(f"label_type is {label_type!r}, but must be uint8 or uint16")
     largest = np.iinfo(label_type).max
     if mask is not None:
-        mask = _arrays.array_of(mask, "mask")
-        _arrays.check_same_library(image, "x", mask, "mask")
-        if mask.shape != shape:
-            raise ValueError(f"mask has the shape {mask.shape}, but x has {shape}")
-        mask = _arrays.bytes_of(mask, "mask")
+        mask = _arrays.bytes_of(_arrays.array_like(mask, "mask", image, shape), "mask")
 
     if isinstance(seeds, Mapping):
         voxels = seeds_of_dict(seeds, lambda indices: numbers_of_indices(indices, shape), shape, largest)
     else:
-        seeds = _arrays.array_of(seeds, "seeds")
-        _arrays.check_same_library(image, "x", seeds, "seeds")
-        if seeds.shape != shape:
-            raise ValueError(f"seeds has the shape {seeds.shape}, but x has {shape}")
+        seeds = _arrays.array_like(seeds, "seeds", image, shape)
         voxels = seeds_of_array(seeds.host(), largest, "seeds")
     if len(voxels[0]) == 0:
         raise ValueError("there are no seeds, but at least one is needed")
