@@ -200,8 +200,9 @@ ComputePaperKFOE(const voxelmaps::FuzzyConnectednessJob & job, PaperProgram prog
   {
     throw std::runtime_error("The papers' programs take 3D images and links over faces only.");
   }
+  const CudaOptions        options;
   const CudaStream         stream;
-  CudaConnectednessContext context{ job, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
+  CudaConnectednessContext context{ job, options, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
   CudaConnectednessSlab    slab(context, 0, job.size[2]);
   const auto               numberOfIterations =
     WithKeys(slab.GetPixels(), [&](auto kind) { return Run<decltype(kind)>(context, slab.GetScene(), program); });
