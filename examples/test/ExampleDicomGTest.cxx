@@ -297,7 +297,7 @@ protected:
   {
     try
     {
-      ExampleIO::FindDicomVolume(this->GetFolder(), options);
+      voxelmaps::FindDicomSeries(this->GetFolder(), options);
       FAIL() << "not refused";
     }
     catch (const std::runtime_error & error)
@@ -329,8 +329,8 @@ TEST_F(DicomSeriesTest, ReadsAVolumeInTheOrderOfPositions)
 {
   this->WriteSeries();
   this->ExpectVolume();
-  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).remark, "");
-  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).componentType, itk::IOComponentEnum::SHORT);
+  EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), {}).remark, "");
+  EXPECT_EQ(ExampleIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::SHORT);
 }
 
 TEST_F(DicomSeriesTest, ReadsAllTransferSyntaxesWithoutCompression)
@@ -384,15 +384,15 @@ TEST_F(DicomSeriesTest, RefusesMissingSlice)
   EXPECT_EQ(image->GetLargestPossibleRegion().GetSize(2), 6U);
   EXPECT_DOUBLE_EQ(image->GetSpacing()[2], 3.0);
 
-  options.areCommandLineOptions = true;
+  options.unevenAdvice = "; or else";
   options.allowUnevenSlices = false;
-  this->ExpectRefused({ "--allow-uneven-slices" }, options);
+  this->ExpectRefused({ "or uneven; or else" }, options);
 }
 
 TEST_F(DicomSeriesTest, RefusesMissingSliceOfMicroscopicSteps)
 {
   this->WriteSeries([](Slice & slice) { slice.position = "0\\0\\" + std::to_string(0.004 * slice.number); });
-  EXPECT_NO_THROW(ExampleIO::FindDicomVolume(this->GetFolder(), {}));
+  EXPECT_NO_THROW(voxelmaps::FindDicomSeries(this->GetFolder(), {}));
   fs::remove(m_Folder / GetName(3));
   this->ExpectRefused({ "median is 0.004 mm" });
 }
@@ -409,7 +409,7 @@ TEST_F(DicomSeriesTest, HasToleranceForUnevenSteps)
     });
   };
   move(0.024);
-  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).remark, "");
+  EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), {}).remark, "");
   this->ExpectVolume();
   move(0.026);
   this->ExpectRefused({ "agree within 0.025 mm", "2.526 mm from '" + GetName(2) + "'", "2.474 mm" });
@@ -440,7 +440,7 @@ TEST_F(DicomSeriesTest, RefusesDifferencesThatAddUp)
   writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + 0.024 * std::max(i - 24, 0)); });
   this->ExpectRefused({ "mm off its even position", "'1" });
   writeLong([](int i) { return "0\\0\\" + std::to_string(2.5 * i + (i % 2 == 0 ? 0.0 : 0.012)); });
-  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), {}).remark, "");
+  EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), {}).remark, "");
 }
 
 TEST_F(DicomSeriesTest, RefusesCopiedSlice)
@@ -567,16 +567,16 @@ TEST_F(DicomSeriesTest, ChoosesASeries)
   this->Write("other.dcm", GetBytes(other));
 
   ExampleIO::DicomOptions options;
-  options.areCommandLineOptions = true;
-  this->ExpectRefused({ "1.2.3: 7 files", "1.2.4: 1 file", "--series", "--list-series" }, options);
+  options.seriesAdvice = ": choose one";
+  this->ExpectRefused({ "1.2.3: 7 files", "1.2.4: 1 file", "but one is needed: choose one" }, options);
   options.series = "1.2.5";
   this->ExpectRefused({ "no series '1.2.5'", "1.2.3: 7 files, MR, A head", "1.2.4: 1 file" }, options);
   options.series = "1.2.3";
   this->ExpectVolume(7, options);
   options.series = "1.2.4";
-  EXPECT_EQ(ExampleIO::FindDicomVolume(this->GetFolder(), options).fileNames.size(), 1U);
+  EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), options).fileNames.size(), 1U);
 
-  EXPECT_EQ(ExampleIO::DescribeDicomSeries(this->GetFolder()),
+  EXPECT_EQ(ExampleIO::ListDicomSeries(this->GetFolder()),
             "1.2.3: 7 files, MR, A head, 5x4x7 voxels of 0.75x0.5x2.5 mm\n"
             "1.2.4: 1 file, MR, A [31mknee, 5x4x1 voxels\n");
 
@@ -588,9 +588,9 @@ TEST_F(DicomSeriesTest, ChoosesASeries)
   this->ExpectVolume(7, options);
   fs::create_symlink("nowhere", m_Folder / "7.dcm");
   this->ExpectRefused({ "'7.dcm'" }, options);
-  const auto list = ExampleIO::DescribeDicomSeries(this->GetFolder());
+  const auto list = ExampleIO::ListDicomSeries(this->GetFolder());
   EXPECT_NE(list.find("1.2.4: 1 file, MR, A [31mknee; no volume: "), std::string::npos) << list;
-  EXPECT_NE(list.find("\ncannot be read: 7.dcm ("), std::string::npos) << list;
+  EXPECT_NE(list.find("\ncannot be read: '7.dcm' ("), std::string::npos) << list;
 }
 
 TEST_F(DicomSeriesTest, HasATypeForTheValuesOfAllFiles)
@@ -602,8 +602,7 @@ TEST_F(DicomSeriesTest, HasATypeForTheValuesOfAllFiles)
       slice.intercept = "-0.5";
     }
   });
-  const auto volume = ExampleIO::FindDicomVolume(this->GetFolder(), {});
-  EXPECT_EQ(volume.componentType, itk::IOComponentEnum::DOUBLE);
+  EXPECT_EQ(ExampleIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::DOUBLE);
   const auto image = this->Read();
   EXPECT_EQ(image->GetPixel({ { 1, 0, 4 } }), 401.0);
   EXPECT_EQ(image->GetPixel({ { 1, 0, 5 } }), 0.25 * 501.0 - 0.5);
@@ -638,7 +637,7 @@ TEST_F(DicomSeriesTest, ReadsOneFile)
 TEST_F(DicomSeriesTest, RefusesFoldersWithoutImages)
 {
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
-  EXPECT_THROW(ExampleIO::DescribeDicomSeries(this->GetFolder()), std::runtime_error);
+  EXPECT_THROW(ExampleIO::ListDicomSeries(this->GetFolder()), std::runtime_error);
   this->Write("note.txt", "no image");
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
   Slice report;

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-namespace ExampleIO
+namespace voxelmaps
 {
 /** The files with images of one SeriesInstanceUID. */
 struct DicomSeries
@@ -46,6 +46,6 @@ struct DicomFolder
 DicomFolder
 ScanDicomFolder(const std::string & folder);
 
-} // namespace ExampleIO
+} // namespace voxelmaps
 
 #endif // DicomFolder_h
