@@ -83,6 +83,10 @@ ParseHeader(const std::string & name)
       throw std::runtime_error("its header has the field " + field + " twice");
     }
   }
+  if (position >= longest)
+  {
+    throw std::runtime_error("its header does not end within " + std::to_string(longest) + " bytes");
+  }
   header.length = std::min(position, bytes.size());
   return header;
 }

@@ -156,6 +156,8 @@ def _read(path, what):
         raise FileNotFoundError(f"{what} {path} does not exist")
     try:
         file = _files.CheckedFile(path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            raise ValueError(f"cannot read '{path}': its name is not UTF-8, which SimpleITK needs; rename it")
         with contextlib.ExitStack() as stack:
             source = path
             if file.needs_link:
