@@ -18,7 +18,7 @@
 #ifndef ImageReading_h
 #define ImageReading_h
 
-// Reading all formats that ITK reads.
+// Reading the image files and DICOM folders that the library in files/ accepts.
 
 #include "DicomSeries.h"
 #include "Supervisor.h"
