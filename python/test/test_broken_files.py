@@ -56,25 +56,32 @@ GROUPS = {
 }
 
 
+def _read_in_child(path, write_end):
+    signal.alarm(30)
+    resource.setrlimit(resource.RLIMIT_AS, (judge.MEMORY, judge.MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What the readers print is for nobody.
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1), os.dup2(nothing, 2)
+    try:
+        volume, _ = _radiomics_images.load(path, "the image")
+        result = "volume", (volume.array, volume.spacing, volume.origin)
+    except Exception as error:
+        result = "error", (type(error).__name__, str(error))
+    with os.fdopen(write_end, "wb") as stream:
+        pickle.dump(result, stream)
+    os._exit(0)
+
+
 def read(path):
     """("volume", (array, spacing, origin)), ("error", (type, message)) or ("crash", signal)."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
-        resource.setrlimit(resource.RLIMIT_AS, (judge.MEMORY, judge.MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # What the readers print is for nobody.
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1), os.dup2(nothing, 2)
         try:
-            volume, _ = _radiomics_images.load(path, "the image")
-            result = "volume", (volume.array, volume.spacing, volume.origin)
-        except Exception as error:
-            result = "error", (type(error).__name__, str(error))
-        with os.fdopen(write_end, "wb") as stream:
-            pickle.dump(result, stream)
-        os._exit(0)
+            _read_in_child(path, write_end)
+        finally:
+            os._exit(1)
     os.close(write_end)
     with os.fdopen(read_end, "rb") as stream:
         content = stream.read()
@@ -136,7 +143,7 @@ def test_broken_files(group, tmp_path):
         image = case.reference or formats.make_image(*formats.FORMATS[case.writer])
         fault = find_fault(case, image, str(folder / next(iter(case.files))))
         if fault:
-            faults.append(f"{case.name}: {fault}")
+            faults.append(ascii(f"{case.name}: {fault}"))
     assert not faults, "\n".join(faults)
 
 
@@ -153,5 +160,5 @@ def test_folders(tmp_path):
         write_files(case, folder)
         fault = find_fault(case, image, str(folder / "series"))
         if fault:
-            faults.append(f"{name}: {fault}")
+            faults.append(ascii(f"{name}: {fault}"))
     assert not faults, "\n".join(faults)
