@@ -175,97 +175,95 @@ VerifyOptionsOfClass(const CLI::App & app, const std::string & className)
 template <typename TImage>
 using Filter = itk::TextureFeatureMapImageFilter<TImage>;
 
-/** Set the features of --features; without these, those of the filter remain. */
-template <typename TFilter>
-void
-SetFeatures(TFilter & filter, const voxelmaps::FeatureTable & table, const Options & options)
+/** The features of --features; none without it. */
+template <typename TEnums>
+std::vector<typename TEnums::Feature>
+FindFeatures(const Options & options)
 {
-  std::vector<std::string> known;
-  for (unsigned int i = 0; i < table.GetNumberOfFeatures(); ++i)
+  if (options.features == std::vector<std::string>{ "all" })
   {
-    known.emplace_back(table[i].abbreviation);
+    return TEnums::GetAllFeatures();
   }
-  typename TFilter::FeaturesType features;
-  for (const auto & name : options.features == std::vector<std::string>{ "all" } ? known : options.features)
+  std::vector<typename TEnums::Feature> features(options.features.size());
+  for (std::size_t i = 0; i < features.size(); ++i)
   {
-    unsigned int feature = 0;
-    if (!table.Find(name, feature))
+    if (!TEnums::FindFeature(options.features[i], features[i]))
     {
-      throw std::runtime_error("--features: there is no feature '" + name + "' of the class " + options.className +
-                               "; there are " + Join(known, ", "));
+      std::vector<std::string> known;
+      for (const auto feature : TEnums::GetAllFeatures())
+      {
+        known.emplace_back(TEnums::GetAbbreviation(feature));
+      }
+      throw std::runtime_error("--features: there is no feature '" + options.features[i] + "' of the class " +
+                               options.className + "; there are " + Join(known, ", "));
     }
-    features.push_back(static_cast<typename TFilter::FeatureEnum>(feature));
   }
-  if (!features.empty())
-  {
-    filter.SetFeatures(features);
-  }
+  return features;
 }
 
-/** A filter with the class and features of the options, and what the summary tells of its directions. */
+/** A filter of a class with its options, and what the summary tells of its directions. */
+template <typename TImage, typename TFilter, typename TEnums>
+std::pair<typename Filter<TImage>::Pointer, std::string>
+MakeFilter(const Options & options)
+{
+  constexpr bool isRunLength = std::is_same_v<TEnums, itk::RunLengthFeatureMapEnums>;
+  constexpr bool isCooccurrence = std::is_same_v<TEnums, itk::CooccurrenceFeatureMapEnums>;
+  constexpr bool isPair = std::is_base_of_v<itk::VoxelPairFeatureMapImageFilter<TImage>, TFilter>;
+  const bool     isInPlane = options.offsets == "in-plane";
+  std::string    summary;
+  auto           filter = TFilter::New();
+  if (!options.features.empty())
+  {
+    filter->SetFeatures(FindFeatures<TEnums>(options));
+  }
+  if constexpr (isRunLength)
+  {
+    filter->SetOffsets(isInPlane ? TFilter::GetInPlaneOffsets() : TFilter::GetAllOffsets());
+    summary = std::to_string(filter->GetOffsets().size()) + " directions, ";
+  }
+  if constexpr (isPair)
+  {
+    const auto & distances = options.distances;
+    filter->SetOffsets(isInPlane ? TFilter::GetInPlaneOffsets(distances) : TFilter::GetAllOffsets(distances));
+    summary = std::to_string(filter->GetOffsets().size()) + " offsets, ";
+  }
+  if constexpr (isRunLength || isCooccurrence)
+  {
+    const auto number = std::find(aggregations.begin(), aggregations.end(), options.aggregation) - aggregations.begin();
+    filter->SetAggregation(static_cast<typename TFilter::AggregationEnum>(number));
+    summary += options.aggregation + ", ";
+  }
+  if constexpr (isCooccurrence)
+  {
+    filter->SetSymmetric(!options.asymmetric);
+  }
+  if constexpr (std::is_same_v<TEnums, itk::DependenceFeatureMapEnums>)
+  {
+    filter->SetAlpha(options.alpha);
+  }
+  if constexpr (std::is_same_v<TEnums, itk::SizeZoneFeatureMapEnums>)
+  {
+    filter->SetConnectivity(isInPlane ? TEnums::Connectivity::InPlane : TEnums::Connectivity::Full);
+  }
+  return { filter.GetPointer(), summary };
+}
+
 template <typename TImage>
 std::pair<typename Filter<TImage>::Pointer, std::string>
 MakeFilter(const Options & options)
 {
-  const bool  isInPlane = options.offsets == "in-plane";
-  std::string summary;
-  const auto  setOffsets = [&](auto & filter, const auto &... distances) {
-    filter.SetOffsets(isInPlane ? filter.GetInPlaneOffsets(distances...) : filter.GetAllOffsets(distances...));
-    summary +=
-      std::to_string(filter.GetOffsets().size()) + (sizeof...(distances) == 0 ? " directions, " : " offsets, ");
+  using namespace itk;
+  // In the order of the names of the classes.
+  constexpr std::array makers{
+    MakeFilter<TImage, RunLengthFeatureMapImageFilter<TImage>, RunLengthFeatureMapEnums>,
+    MakeFilter<TImage, FirstOrderFeatureMapImageFilter<TImage>, FirstOrderFeatureMapEnums>,
+    MakeFilter<TImage, CooccurrenceFeatureMapImageFilter<TImage>, CooccurrenceFeatureMapEnums>,
+    MakeFilter<TImage, SizeZoneFeatureMapImageFilter<TImage>, SizeZoneFeatureMapEnums>,
+    MakeFilter<TImage, DependenceFeatureMapImageFilter<TImage>, DependenceFeatureMapEnums>,
+    MakeFilter<TImage, GrayToneDifferenceFeatureMapImageFilter<TImage>, GrayToneDifferenceFeatureMapEnums>
   };
-  const auto setAggregation = [&](auto & filter) {
-    const auto number = std::find(aggregations.begin(), aggregations.end(), options.aggregation) - aggregations.begin();
-    filter.SetAggregation(static_cast<decltype(filter.GetAggregation())>(number));
-    summary += options.aggregation + ", ";
-  };
-  const auto make = [&](const auto filter, const voxelmaps::FeatureTable & table, const auto & setParameters) {
-    SetFeatures(*filter, table, options);
-    setParameters(*filter);
-    return std::pair<typename Filter<TImage>::Pointer, std::string>(filter.GetPointer(), summary);
-  };
-  const std::string & name = options.className;
-  if (name == "FirstOrder")
-  {
-    const auto & table = itk::FirstOrderFeatureMapEnums::GetFeatureTable();
-    return make(itk::FirstOrderFeatureMapImageFilter<TImage>::New(), table, [](auto &) {});
-  }
-  if (name == "Cooccurrence")
-  {
-    const auto & table = itk::CooccurrenceFeatureMapEnums::GetFeatureTable();
-    return make(itk::CooccurrenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
-      setOffsets(filter, options.distances);
-      setAggregation(filter);
-      filter.SetSymmetric(!options.asymmetric);
-    });
-  }
-  if (name == "SizeZone")
-  {
-    using Enums = itk::SizeZoneFeatureMapEnums;
-    return make(itk::SizeZoneFeatureMapImageFilter<TImage>::New(), Enums::GetFeatureTable(), [&](auto & filter) {
-      filter.SetConnectivity(isInPlane ? Enums::Connectivity::InPlane : Enums::Connectivity::Full);
-    });
-  }
-  if (name == "Dependence")
-  {
-    const auto & table = itk::DependenceFeatureMapEnums::GetFeatureTable();
-    return make(itk::DependenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
-      setOffsets(filter, options.distances);
-      filter.SetAlpha(options.alpha);
-    });
-  }
-  if (name == "GrayToneDifference")
-  {
-    const auto & table = itk::GrayToneDifferenceFeatureMapEnums::GetFeatureTable();
-    return make(itk::GrayToneDifferenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
-      setOffsets(filter, options.distances);
-    });
-  }
-  const auto & table = itk::RunLengthFeatureMapEnums::GetFeatureTable();
-  return make(itk::RunLengthFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
-    setOffsets(filter);
-    setAggregation(filter);
-  });
+  const auto number = std::find(classes.begin(), classes.end(), options.className) - classes.begin();
+  return makers.at(static_cast<std::size_t>(number))(options);
 }
 
 /** Set the parameters that all classes have. */

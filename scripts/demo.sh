@@ -29,25 +29,18 @@ quietly core scripts/build-core.sh "${core[@]}"
 
 say "Programs for the first picture"
 configure
-build FeatureMaps RenderFeatureMaps
+build FeatureMaps Render
 maps=build/examples/FeatureMaps
 connect=build/examples/FuzzyConnectedness
 
-# with_display PROGRAM [ARGUMENT...]
-with_display() {
+# draw KIND INPUT... PICTURE --title TITLE [OPTION...]
+draw() {
   local display=()
   if [[ -z "${DISPLAY:-}" ]]; then
     display=(xvfb-run -a)
   fi
-  "${display[@]}" "build/examples/$1" "${@:2}"
+  "${display[@]}" build/examples/Render "$@"
 }
-# render PROGRAM IMAGE MAPS-OR-OBJECT PICTURE TITLE [OPTION...]
-render() {
-  with_display "$1" "$2" "$3" "$4" --title "${@:5}"
-  echo "$4: picture of $3"
-}
-draw() { render RenderFeatureMaps "$@"; }
-draw_object() { render RenderObject "$@"; }
 
 # The settings of Zhang et al. (2019): intensities as levels, windows of 4 x 4 with the pixel at the top left.
 paper=(--as-levels --levels 256 --window "4,4" --anchor "0,0")
@@ -55,8 +48,8 @@ for name in BrainT1Slice BrainProtonDensitySlice; do
   say "${name}.png: a slice of 181 x 217, settings of the paper"
   "${maps}" "${data}/${name}.png" "${out}/${name}_per-direction.nrrd" "${paper[@]}" --aggregation per-direction
   "${maps}" "${data}/${name}.png" "${out}/${name}_average.nrrd" "${paper[@]}" --aggregation average
-  draw "${data}/${name}.png" "${out}/${name}_average.nrrd" "${out}/${name}.png" \
-    "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
+  draw maps "${data}/${name}.png" "${out}/${name}_average.nrrd" "${out}/${name}.png" \
+    --title "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
 done
 
 # The Python packages come from the network while the processors compile.
@@ -67,19 +60,19 @@ head="${data}/KmeansTest_T1UCharRaw.nii.gz"
 say "$(basename "${head}"): a 3D head, default settings"
 "${maps}" "${head}" "${out}/Head.nrrd"
 "${maps}" "${head}" "${out}/Head_%s.nii.gz"
-draw "${head}" "${out}/Head.nrrd" "${out}/Head.png" \
-  "KmeansTest_T1UCharRaw.nii.gz: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
+draw maps "${head}" "${out}/Head.nrrd" "${out}/Head.png" \
+  --title "KmeansTest_T1UCharRaw.nii.gz: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
 
 volume=../shared/data/brainweb_t1.mha
 if [[ -r "${volume}" ]]; then
   say "$(basename "${volume}"): BrainWeb T1, default settings"
   "${maps}" "${volume}" "${out}/BrainWebT1.nrrd"
-  draw "${volume}" "${out}/BrainWebT1.nrrd" "${out}/BrainWebT1.png" \
-    "brainweb_t1.mha: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
+  draw maps "${volume}" "${out}/BrainWebT1.nrrd" "${out}/BrainWebT1.png" \
+    --title "brainweb_t1.mha: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
 fi
 
 say "More programs"
-build FuzzyConnectedness SyntheticLiverCT RenderObject RenderLabels RenderVolumeCurve
+build FuzzyConnectedness SyntheticLiverCT
 
 say "Vessels.png: portal vein of a synthetic CT, read from DICOM"
 rm -rf "${out}/LiverCT"
@@ -87,27 +80,27 @@ seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192
 echo "${seeds}"
 "${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
   --threshold 0.4 --object "${out}/Vessels.nii.gz"
-draw_object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
-  "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
+draw object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
+  --title "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
 
 say "Labels.png: four organs of the CT and all else, from strokes"
 "${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nrrd" \
   --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
-with_display RenderLabels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
+draw labels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
   --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --slices 85,92,40 \
   --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
 
 say "VolumeCurve.png: where the spleen leaks"
 "${connect}" "${out}/LiverCT" "${out}/Spleen_strength.nii.gz" --seed "$(sed -n 's/^spleen seed //p' <<<"${seeds}")" \
   --estimate-radius 1
-with_display RenderVolumeCurve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --minimum-volume 2 \
+draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --minimum-volume 2 \
   --title "Synthetic CT: volume connected with a seed in the spleen"
 
 say "WhiteMatter.png: white matter of $(basename "${head}")"
 "${connect}" "${head}" "${out}/WhiteMatter_strength.nii.gz" --seed 47,76,31 --estimate-radius 1 \
   --threshold 0.3 --object "${out}/WhiteMatter.nii.gz"
-draw_object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
-  "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
+draw object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
+  --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
 
 say "Python: packages of PyPI, and the wheel"
 wait "${python_packages}" || {
