@@ -282,7 +282,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
         "note: columns of .*table.csv that are not used: patient",
         r"\[2/8\] crash.mha: the process that computed it was ended by SIG\w+; a reader may have crashed",
         r"\[3/8\] cut.nii.gz: the image .*cut.nii.gz is damaged: the compressed data end after \d+ bytes",
-        r"\[4/8\] image0.nii.gz: setting label is 1, but the mask has only the values 0",
+        r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(setting label\); it has only the value 0",
         r"\[5/8\] none.nii.gz: the image .*none.nii.gz does not exist",
         r"\[6/8\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
         "5 of 8 cases failed",

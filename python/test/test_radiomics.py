@@ -621,7 +621,7 @@ def test_label_channel():
     expected = radiomics.execute(image, mask, **arguments)["original_glrlm_RunEntropy"]
     result = radiomics.execute(image, channels, label_channel=1, **arguments)["original_glrlm_RunEntropy"]
     np.testing.assert_array_equal(sitk.GetArrayFromImage(result), sitk.GetArrayFromImage(expected))
-    with pytest.raises(ValueError, match="setting label is 1, but the mask has only the values 0$"):
+    with pytest.raises(ValueError, match=r"no voxel of the mask is 1 \(setting label\); it has only the value 0$"):
         radiomics.execute(image, channels, **arguments)
     with pytest.raises(ValueError, match="setting label_channel is 2, but the mask has 2 channels"):
         radiomics.execute(image, channels, label_channel=2, **arguments)
@@ -838,7 +838,7 @@ def test_invalid_images_are_named(tmp_path):
         radiomics.execute(image, tmp_path / "none.nrrd", **arguments)
     with pytest.raises(ValueError, match="the image has 3 dimensions, but the mask has 2"):
         radiomics.execute(image, itk.image_from_array(mask_array("holes")[4]), correctMask=True, **arguments)
-    with pytest.raises(ValueError, match="setting label is 3, but the mask has only the values 0, 1, 2"):
+    with pytest.raises(ValueError, match=r"no voxel of the mask is 3 \(setting label\); it has the values 0, 1 and 2"):
         radiomics.execute(image, mask, label=3, **arguments)
     array = image_array("float32")
     array[4, 5, 5] = np.nan
@@ -930,6 +930,23 @@ def test_integers_of_small_types_do_not_overflow():
     ]
     for key in maps[0]:
         np.testing.assert_array_equal(itk.array_from_image(maps[0][key]), itk.array_from_image(maps[1][key]))
+
+
+@pytest.mark.parametrize("limits", [[0, 2], [1, 3], [-1, 0.5]])
+def test_relative_limits_of_integers_of_small_types(limits):
+    array = image_array("uint8")
+    array[4, 5, 5] = 200
+    settings = {"resegmentRange": limits, "resegmentMode": "relative", "minimumROIDimensions": 1}
+    mask = mask_array("holes")
+    if limits[0] == 1:
+        array[(array > 100) & (mask == 1)] = 200
+    counts = []
+    for kind in (np.uint8, np.float64):
+        maps = radiomics.execute(to_itk(array.astype(kind)), to_itk(mask), featureClass={"glcm": ["Id"]}, **settings)
+        counts.append(maps["diagnostics_Mask-resegmented_VoxelNum"])
+    values = array[mask == 1].astype(float)
+    greatest = values.max()
+    assert counts == [np.count_nonzero((values >= limits[0] * greatest) & (values <= limits[1] * greatest))] * 2
 
 
 # --- The extractor -----------------------------------------------------------------------------------------------------

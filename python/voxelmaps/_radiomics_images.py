@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from . import _dicom, _file_checks
+from . import _arrays, _dicom, _file_checks
 
 _logger = logging.getLogger(__name__)
 
@@ -205,11 +205,7 @@ def region_of_interest(mask, settings):
     label = settings["label"]
     # PyRadiomics casts masks to integers.
     inside = (np.trunc(mask.array) if mask.array.dtype.kind == "f" else mask.array) == label
-    if not inside.any():
-        labels = [f"{x:g}" for x in np.unique(mask.array)]
-        if len(labels) > 20:
-            labels = labels[:20] + ["..."]
-        raise ValueError(f"setting label is {label}, but the mask has only the values {', '.join(labels)}")
+    _arrays.check_some_inside(inside, lambda: mask.array, "the mask", f"{label} (setting label)")
     return mask.with_array(inside)
 
 
@@ -366,6 +362,9 @@ def _resampled(image, roi, settings):
 def _resegmented(image, roi, settings):
     """The part of the region of interest whose intensities are in resegmentRange."""
     values, mode = image.array[roi.array], settings["resegmentMode"]
+    if values.dtype.kind in "iu":
+        # Multiples of integers of small types overflow.
+        values = values.astype(np.float64)
     limits = sorted(settings["resegmentRange"])
     if mode == "relative":
         limits = [np.max(values) * limit for limit in limits]
