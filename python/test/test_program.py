@@ -313,8 +313,8 @@ TABLES = {
     "image,mask,output\na,,c\n": "line 2 of the table .* has no mask",
     'image,mask,output\na,"b,c\n': "is not valid in line 2: unexpected end of data",
     b"image,mask,output\n\xe9,b,c\n".decode("latin-1"): "is not UTF-8: invalid continuation byte at byte 18",
-    "image,mask,output\na,b,c\nd,e,./c\n": "the output ./c of d is also that of a",
-    "image,mask,output\na,b,c\nc/original_firstorder_Mean.nii.gz,e,f\n": "the image .* would be replaced by an output",
+    "image,mask,output\na,b,c\nd,e,./c\n": "the output ./c of d is also the output c of a",
+    "image,mask,output\na,b,c\nc/original_firstorder_Mean.nii.gz,e,f\n": "the file .*c/original_firstorder_Mean.nii.gz would replace the image .*c/original_firstorder_Mean.nii.gz",
 }
 
 
@@ -359,7 +359,7 @@ ARGUMENTS = {
     "ONE --setting weightingNorm=manhattan": "setting weightingNorm is 'manhattan', but only None and no_weighting",
     "ONE --precision half": "precision is 'half', but must be float or double",
     "ONE --params none.yaml": "parameter file none.yaml does not exist",
-    "ONE --summary mask.nii.gz": "the summary mask.nii.gz is also the mask mask.nii.gz",
+    "ONE --summary mask.nii.gz": "the summary mask.nii.gz would replace the mask mask.nii.gz",
     "ONE --summary none/summary.csv": "--summary none/summary.csv is in a folder that does not exist",
     "ONE --summary .": "the summary . is a folder",
     "ONE --verb": "unrecognized arguments: --verb",

@@ -18,6 +18,7 @@
 """Maps of voxelmaps.radiomics as files: values, geometry, memory, full disks, and what is there already."""
 
 import gzip
+import os
 import pathlib
 import re
 import subprocess
@@ -132,8 +133,9 @@ def test_folders_that_cannot_be_used(tmp_path):
             radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     # What a run that was killed has left.
-    stale = tmp_path / "used" / (files.STAGING_PREFIX + "killed")
-    stale.mkdir()
+    code = "import os; from voxelmaps import _radiomics_files as files; os.mkdir(files._staging_prefix() + 'killed')"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "used", check=True)
+    (stale,) = (tmp_path / "used").glob(files.STAGING_PREFIX + "*")
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
@@ -141,8 +143,41 @@ def test_folders_that_cannot_be_used(tmp_path):
     assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
-    with pytest.raises(OSError, match="original_firstorder_Mean.nii.gz"):
+    with pytest.raises(ValueError, match="the file .*original_firstorder_Mean.nii.gz is a folder"):
         radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
+
+
+def test_runs_at_once_without_locks(tmp_path, monkeypatch):
+    """Some file systems have no locks: what another process writes is left alone, and what it has left is removed."""
+
+    def no_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", no_locks)
+    image, mask = scene((7, 9, 8))
+    arguments = {"featureClass": {"firstorder": ["Mean"]}, "out_dir": tmp_path, **OPTIONS}
+    code = (
+        "import sys, time; from voxelmaps import _radiomics_files as files\n"
+        "with files.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    other.stdout.readline()
+    (staging,) = tmp_path.iterdir()
+    with pytest.raises(files.FolderInUse, match=f"the folder {tmp_path} is in use by another run"):
+        radiomics.execute(image, mask, **arguments)
+    files.remove_staging(tmp_path, of_this_process=True)
+    assert (staging / "a").exists()
+    other.kill()
+    other.wait()
+    # Of another computer: left alone for a day.
+    elsewhere = tmp_path / f"{files.STAGING_PREFIX}00000000-1-1-a"
+    elsewhere.mkdir()
+    radiomics.execute(image, mask, **arguments)
+    names = ["original_firstorder_Mean.nii.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([elsewhere.name, *names])
+    os.utime(elsewhere, (1, 1))
+    radiomics.execute(image, mask, **arguments)
+    assert [path.name for path in tmp_path.iterdir()] == names
 
 
 def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):

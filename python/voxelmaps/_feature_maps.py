@@ -129,6 +129,8 @@ def number(value, what):
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{what} is {value!r}, but must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{what} is greater than all numbers of float64") from None
 
 
 def count(value, what, minimum, maximum):

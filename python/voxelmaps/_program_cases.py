@@ -18,6 +18,7 @@
 """One case of the program TextureFeatureMaps: from image and mask to maps, their statistics, and where they come from."""
 
 import concurrent.futures
+import contextlib
 import datetime
 import gzip
 import hashlib
@@ -115,6 +116,26 @@ def _hash_of_volume(volume):
     return digest.hexdigest()
 
 
+def _state_of(path):
+    """What changes if a file, or one of a folder, is written."""
+    states = {}
+    for file in _radiomics_images.files_of(path):
+        with contextlib.suppress(OSError):
+            state = os.stat(file)
+            states[file] = state.st_ino, state.st_size, state.st_mtime_ns
+    return states
+
+
+def _load(path, what):
+    """The volume of a file or folder, and the entries that describe it."""
+    before = _state_of(path)
+    volume = _radiomics_images.load(path, what)[0]
+    entries = _describe_input(path, volume)
+    if _state_of(path) != before:
+        raise ValueError(f"{what} {path} was written while it was read")
+    return volume, entries
+
+
 def _describe_input(path, volume):
     entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
     if path.is_file():
@@ -205,14 +226,8 @@ class _Record:
             "maps": self.maps,
             "diagnostics": self._diagnostics,
         }
-        final, staged = self._folder.path / PROVENANCE, self._folder.staging / PROVENANCE
-        with _radiomics_files.errors_named(final):
-            with open(staged, "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=2, allow_nan=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(staged, final)
+        text = json.dumps(content, indent=2, allow_nan=False)
+        _radiomics_files.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
 
 
 # --- Statistics --------------------------------------------------------------------------------------------------------
@@ -253,12 +268,12 @@ def _all_statistics(paths, inside, precision):
 
 def _prepare(case, task):
     """Image and region of interest, cropped, and what maps of this case come from."""
-    image = _radiomics_images.load(case.image, "the image")[0]
-    mask = _radiomics_images.load(case.mask, "the mask")[0]
+    image, of_image = _load(case.image, "the image")
+    mask, of_mask = _load(case.mask, "the mask")
     settings = {**task.parameters.settings, **task.parameters.class_settings}
     origin = {
         "software": _software(),
-        "inputs": {"image": _describe_input(case.image, image), "mask": _describe_input(case.mask, mask)},
+        "inputs": {"image": of_image, "mask": of_mask},
         "settings": {**settings, "precision": task.precision},
     }
     prepared = _radiomics_images.prepare(image, mask, task.parameters.settings, False)

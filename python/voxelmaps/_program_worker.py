@@ -36,6 +36,10 @@ class CaseError(Exception):
     """Why a case failed, in one line."""
 
 
+class CaseInUse(CaseError):
+    """Another run computes it."""
+
+
 def one_line(error):
     """An error as one line without the layers that it came through."""
     if isinstance(error, MemoryError):
@@ -67,7 +71,7 @@ def _end_with_parent():
     """The parent never writes to the standard input of this process, and its end closes it."""
     os.read(0, 1)
     if _Current.output is not None:
-        _radiomics_files.remove_staging(_Current.output)
+        _radiomics_files.remove_staging(_Current.output, of_this_process=True)
     os._exit(1)
 
 
@@ -104,7 +108,7 @@ def serve(descriptor, verbose):
         except Exception as error:
             if verbose:
                 traceback.print_exc()
-            message = "failed", one_line(error)
+            message = "in use" if isinstance(error, _radiomics_files.FolderInUse) else "failed", one_line(error)
         connection.send(message)
 
     with contextlib.suppress(EOFError):
@@ -175,7 +179,7 @@ class Worker:
                 elif kind == "done":
                     return content
                 else:
-                    raise CaseError(content)
+                    raise (CaseInUse if kind == "in use" else CaseError)(content)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             code = self._process.wait()
             raise CaseError(f"the process that computed it was ended {_reason(code)}") from None

@@ -145,6 +145,11 @@ def to_itk(volume):
     return image
 
 
+def files_of(path):
+    """The files that are read with an image: its own, or all of a folder."""
+    return [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
+
+
 def _read(path, what):
     """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
     sitk = simpleitk(f"reading {path}")
@@ -302,7 +307,7 @@ def _normalized(image, settings):
         limit = settings["removeOutliers"]
         volume = from_simpleitk(result)
         result = to_simpleitk(volume.with_array(np.clip(volume.array, -limit, limit)))
-    return from_simpleitk(result * settings["normalizeScale"])
+    return from_simpleitk(result * float(settings["normalizeScale"]))
 
 
 def _check_resampled(resampled, roi, wanted):

@@ -28,6 +28,7 @@ import importlib.metadata
 import itertools
 import logging
 import math
+import os
 import platform
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict
@@ -324,6 +325,13 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
     """
     check_precision(precision)
     parameters = _radiomics_parameters.read(params, settings)
+    if out_dir is not None:
+        given = {"the image": image, "the mask": mask, "the parameter file": params}
+        read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
+        names = [
+            f"original_{name}_{feature}.nii.gz" for name, features in parameters.classes.items() for feature in features
+        ]
+        _radiomics_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
     volume, convert = _radiomics_images.load(image, "the image")
     mask_volume, _ = _radiomics_images.load(mask, "the mask")
     prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
