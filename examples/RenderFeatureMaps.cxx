@@ -202,7 +202,7 @@ main(int argc, char * argv[])
   Options  options;
   CLI::App app{ "Draw an image and its feature maps, each with a name and a color bar.", "RenderFeatureMaps" };
   app.add_option("INPUT", options.input, "image: any file that ITK reads, or a directory of DICOM files")->required();
-  app.add_option("MAPS", options.maps, "vector image that RunLengthFeatureMaps computed from it")->required();
+  app.add_option("MAPS", options.maps, "vector image that FeatureMaps computed from it")->required();
   app.add_option("OUTPUT", options.output, "picture to write (.png)")->required();
   ExampleIO::AddNumbers(app, "--slice", options.slice, "K", "axial slice of a 3D image, from 0 (default: the middle)");
   ExampleIO::AddNumbers<unsigned short>(app, "--columns", options.columns, "N", "number of panels in a row", 1)

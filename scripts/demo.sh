@@ -29,8 +29,8 @@ quietly core scripts/build-core.sh "${core[@]}"
 
 say "Programs for the first picture"
 configure
-build RunLengthFeatureMaps RenderFeatureMaps
-maps=build/examples/RunLengthFeatureMaps
+build FeatureMaps RenderFeatureMaps
+maps=build/examples/FeatureMaps
 connect=build/examples/FuzzyConnectedness
 
 # with_display PROGRAM [ARGUMENT...]

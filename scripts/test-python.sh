@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [[ ! -x build/examples/RunLengthFeatureMaps ]]; then
-  echo "test-python.sh: build/examples/RunLengthFeatureMaps is missing; scripts/test.sh builds it" >&2
+if [[ ! -x build/examples/FeatureMaps ]]; then
+  echo "test-python.sh: build/examples/FeatureMaps is missing; scripts/test.sh builds it" >&2
   exit 1
 fi
 scripts/python-environment.sh "$@"

@@ -240,7 +240,8 @@ RefuseEmptyValues(CLI::App & app, const std::vector<std::string> & arguments)
 inline void
 AddDicomOptions(CLI::App & app, const std::string & input, DicomOptions & options)
 {
-  options.areCommandLineOptions = true;
+  options.seriesAdvice = ": --series UID chooses one, and --list-series lists them";
+  options.unevenAdvice = "; --allow-uneven-slices reads them as if they were even";
   app
     .add_option("--series", options.series, "SeriesInstanceUID to read, of a directory with more than one DICOM series")
     ->type_name("UID")
@@ -256,7 +257,7 @@ AddDicomOptions(CLI::App & app, const std::string & input, DicomOptions & option
       {
         throw std::runtime_error("--list-series is for a folder with DICOM files, but '" + input + "' is not a folder");
       }
-      throw CLI::CallForVersion(DescribeDicomSeries(input), 0);
+      throw CLI::CallForVersion(ListDicomSeries(input), 0);
     },
     "print the series of a directory of DICOM files, and end");
 }

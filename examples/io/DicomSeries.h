@@ -18,79 +18,31 @@
 #ifndef DicomSeries_h
 #define DicomSeries_h
 
-// Finds the volume in a folder of DICOM files, and refuses what would be a wrong one.
-//
-// A DICOM reader that only sorts files makes a volume of any set of slices. If one is missing, present twice, or cannot
-// be read, the volume has the wrong spacing, and nobody notices. Here, the images of a series make a volume only if
-//
-// - all files that are DICOM files, or look like it, can be read (complete headers and pixel data),
-// - Rows, Columns, SamplesPerPixel, PixelSpacing, ImageOrientationPatient (within 0.0001) and FrameOfReferenceUID
-// agree,
-// - no SOPInstanceUID occurs twice,
-// - all have an ImagePositionPatient, and no position occurs twice,
-// - the steps between neighboring positions, ordered along the normal of the slices, agree with their median and with
-//   the normal. The tolerance is 1 % of the median, or 0.01 mm if that is more but at most 10 % of the median. No slice
-//   is further than 10 % of the median from its place in an even volume.
-//
-// Slices are ordered by the projection of their position onto the normal, as gdcm::IPPSorter, gdcm::SerieHelper (used
-// by ITK and SimpleITK), and dcm2niix do. Tolerances of others for the steps: 1 % in highdicom (spatial.py), 0.2 mm in
-// dcm2niix, 10^-6 mm in gdcm::IPPSorter. ITK itself only stores the deviation in the image's metadata. Series are
-// groups of one SeriesInstanceUID. They are not split into slices of one size and orientation, as ITK's
-// SetUseSeriesDetails does, because that drops the others.
-//
-// Files without pixel data (DICOMDIR, structured reports, presentation states and so on) and other files are ignored,
-// and so are subfolders. Deflated DICOM files are refused.
+// Reading the volumes that voxelmaps/DicomVolume.h finds in folders of DICOM files.
 
-#include "DicomFolder.h"
 #include "itkImageIOBase.h"
 #include "itkMatrix.h"
 #include "itkPoint.h"
-#include "itkSize.h"
 #include "itkVector.h"
+#include "voxelmaps/DicomVolume.h"
 
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace ExampleIO
 {
-/** What the user wants from a folder of DICOM files. */
-struct DicomOptions
-{
-  /** SeriesInstanceUID; empty for the only one. */
-  std::string series;
-  /** Go on with a warning if the steps between slices differ. */
-  bool allowUnevenSlices{ false };
-  /** Whether errors can name the command line options --series, --list-series, and --allow-uneven-slices. */
-  bool areCommandLineOptions{ false };
-};
+using voxelmaps::DicomOptions;
+using voxelmaps::DicomVolume;
 
-/** The files of a volume, ordered, with its geometry. */
-struct DicomVolume
-{
-  std::vector<std::string> fileNames;
-  /** A type that can hold the values of all files. */
-  itk::IOComponentEnum componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
-  /** A warning for the user; may be empty. */
-  std::string remark;
-
-  /** Whether there is more than one slice, so that the headers tell the geometry. */
-  bool                      hasGeometry{ false };
-  itk::Point<double, 3>     origin;
-  itk::Vector<double, 3>    spacing;
-  itk::Matrix<double, 3, 3> direction;
-  itk::Size<3>              size{};
-};
-
-/** One line for each series with images: UID, number of files, size, spacing, modality and description. Files that
+/** One line for each series with images: UID, number of files, modality, description, size and spacing. Files that
  * cannot be read, and series that are no volume, are named. */
 std::string
-DescribeDicomSeries(const std::string & folder);
+ListDicomSeries(const std::string & folder);
 
-/** Find the files of a series, and check that they make a volume. Throws std::runtime_error, with one line that names
- * the folder, the files and the rule, if not. */
-DicomVolume
-FindDicomVolume(const std::string & folder, const DicomOptions & options);
+/** The type that can hold the values of all files of a volume; the headers are read with ITK. Throws std::runtime_error
+ * if ITK reads other sizes than the headers tell, or files with different numbers of components. */
+itk::IOComponentEnum
+FindComponentType(const std::string & folder, const DicomVolume & volume);
 
 /** Compare the geometry of the image that ITK has read with that of the headers, and set what differs: GDCM ignores the
  * position of secondary captures, for example. */
@@ -103,6 +55,7 @@ SetDicomGeometry(TImage * image, const DicomVolume & volume)
   {
     return;
   }
+  auto       spacing = image->GetSpacing();
   const auto size = image->GetLargestPossibleRegion().GetSize();
   for (unsigned int d = 0; d < 3; ++d)
   {
@@ -111,22 +64,28 @@ SetDicomGeometry(TImage * image, const DicomVolume & volume)
       throw std::runtime_error("ITK reads " + std::to_string(size[d]) + " voxels along axis " + std::to_string(d) +
                                ", but the headers tell " + std::to_string(volume.size[d]));
     }
+    spacing[d] = volume.spacing[d] > 0.0 ? volume.spacing[d] : spacing[d];
   }
   // Rounding in ITK's sums is no difference.
-  constexpr double tolerance = 1e-6;
-  const double     length = volume.spacing[2];
-  if ((image->GetSpacing() - volume.spacing).GetNorm() > tolerance * length)
+  const double tolerance = 1e-6 * spacing[2];
+  if ((image->GetSpacing() - spacing).GetNorm() > tolerance)
   {
-    image->SetSpacing(volume.spacing);
+    image->SetSpacing(spacing);
   }
-  if ((image->GetOrigin() - volume.origin).GetNorm() > tolerance * length)
+  const itk::Point<double, 3> origin(volume.origin.data());
+  if ((image->GetOrigin() - origin).GetNorm() > tolerance)
   {
-    image->SetOrigin(volume.origin);
+    image->SetOrigin(origin);
   }
   // Unit vectors may be rounded this much, and masks that other programs made have ITK's direction.
-  if ((image->GetDirection() - volume.direction).GetVnlMatrix().absolute_value_max() > 2e-3)
+  itk::Matrix<double, 3, 3> direction;
+  for (unsigned int i = 0; i < 9; ++i)
   {
-    image->SetDirection(volume.direction);
+    direction[i / 3][i % 3] = volume.direction[i];
+  }
+  if ((image->GetDirection() - direction).GetVnlMatrix().absolute_value_max() > 2e-3)
+  {
+    image->SetDirection(direction);
   }
 }
 } // namespace ExampleIO

@@ -19,14 +19,14 @@
 #include "TemporaryFolders.h"
 
 #include "itkGDCMImageIO.h"
-#include "itkImageIOFactory.h"
+#include "itkMetaImageIO.h"
+#include "itkNiftiImageIO.h"
+#include "itkNrrdImageIO.h"
+#include "itkPNGImageIO.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -36,73 +36,25 @@ namespace ExampleIO
 {
 namespace
 {
-/** Throw if a name is not that of a file or directory that can be opened. Others, such as pipes, could block for ever.
- */
-void
-CheckIsReadable(const std::string & name)
+/** The reader of a format: another one could take a file that the check did not see as this one does. */
+itk::ImageIOBase::Pointer
+MakeImageIO(voxelmaps::ImageFileFormat format)
 {
-  const auto fail = [&name](std::string reason) {
-    reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-    throw std::runtime_error("cannot read '" + name + "': " + reason);
-  };
-  std::error_code error;
-  const auto      status = std::filesystem::status(name, error);
-  if (status.type() == std::filesystem::file_type::not_found)
+  using voxelmaps::ImageFileFormat;
+  switch (format)
   {
-    throw std::runtime_error("there is no file '" + name + "'");
+    case ImageFileFormat::Nifti:
+      return itk::NiftiImageIO::New().GetPointer();
+    case ImageFileFormat::MetaImage:
+      return itk::MetaImageIO::New().GetPointer();
+    case ImageFileFormat::Nrrd:
+      return itk::NrrdImageIO::New().GetPointer();
+    case ImageFileFormat::Png:
+      return itk::PNGImageIO::New().GetPointer();
+    case ImageFileFormat::Dicom:
+      break;
   }
-  if (error)
-  {
-    fail(error.message());
-  }
-  if (std::filesystem::is_directory(status))
-  {
-    return;
-  }
-  if (!std::filesystem::is_regular_file(status))
-  {
-    fail("it is neither a file nor a directory");
-  }
-  errno = 0;
-  if (!std::ifstream(name, std::ios::binary))
-  {
-    fail(errno == 0 ? "it cannot be opened" : std::generic_category().message(errno));
-  }
-}
-
-/** The reader of NIfTI takes the voxels of head.nii if that is beside head.nii.gz. Let it see a link without neighbors.
- */
-void
-HideNeighbors(Input & input)
-{
-  const auto & name = input.name;
-  const auto   endsWith = [&name](const std::string & ending) {
-    return name.size() > ending.size() &&
-           std::equal(ending.rbegin(), ending.rend(), name.rbegin(), [](unsigned char a, unsigned char b) {
-             return a == std::tolower(b);
-           });
-  };
-  const bool      isPair = endsWith(".img.gz") || endsWith(".hdr.gz");
-  const auto      length = name.size() - std::min<std::size_t>(name.size(), 3);
-  std::error_code error;
-  if (isPair)
-  {
-    for (const char * other : { ".img", ".hdr", ".IMG", ".HDR" })
-    {
-      if (const auto plain = name.substr(0, length - 4) + other; std::filesystem::exists(plain, error))
-      {
-        throw std::runtime_error("cannot read '" + name + "': '" + plain +
-                                 "' is beside it, and ITK's reader would take the voxels of that file");
-      }
-    }
-  }
-  if (!endsWith(".nii.gz") || !(std::filesystem::exists(name.substr(0, length), error) ||
-                                std::filesystem::exists(name.substr(0, length - 4) + ".nii", error)))
-  {
-    return;
-  }
-  input.link = std::make_shared<TemporaryLink>(name);
-  input.fileNames = { input.link->GetName() };
+  return itk::GDCMImageIO::New().GetPointer();
 }
 
 [[noreturn]] void
@@ -166,13 +118,13 @@ FindInput(const std::string & name, const DicomOptions & options)
 {
   Input input;
   input.name = name;
-  CheckIsReadable(name);
-  if (std::filesystem::is_directory(name))
+  std::error_code error;
+  if (std::filesystem::is_directory(name, error))
   {
     input.isSeries = true;
-    input.volume = FindDicomVolume(name, options);
+    input.volume = FindDicomSeries(name, options);
     input.fileNames = input.volume.fileNames;
-    input.remark = input.volume.remark;
+    input.remark = input.volume.remark.empty() ? "" : "warning: " + input.volume.remark;
     input.imageIO = itk::GDCMImageIO::New();
   }
   else
@@ -182,28 +134,19 @@ FindInput(const std::string & name, const DicomOptions & options)
       throw std::runtime_error(std::string(options.series.empty() ? "--allow-uneven-slices" : "--series") +
                                " is for a folder with DICOM files, but '" + name + "' is a file");
     }
+    input.file = voxelmaps::InspectImageFile(name);
     input.fileNames = { name };
-    input.compressedParts = CheckImageHeader(name);
-    HideNeighbors(input);
+    if (input.file.needsLink)
+    {
+      input.link = std::make_shared<TemporaryLink>(name);
+      input.fileNames = { input.link->GetName() };
+    }
+    input.imageIO = MakeImageIO(input.file.format);
   }
-  bool isKnown = true;
-  CallReader(name, [&input, &isKnown] {
-    const std::string & file = input.fileNames.front();
-    if (input.imageIO.IsNull())
-    {
-      input.imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
-    }
-    isKnown = input.imageIO.IsNotNull();
-    if (isKnown)
-    {
-      input.imageIO->SetFileName(file);
-      input.imageIO->ReadImageInformation();
-    }
+  CallReader(name, [&input] {
+    input.imageIO->SetFileName(input.fileNames.front());
+    input.imageIO->ReadImageInformation();
   });
-  if (!isKnown)
-  {
-    throw std::runtime_error("no reader of ITK can read the file '" + name + "'");
-  }
 
   // Some programs store a single volume with a fourth axis of size 1.
   input.dimension = input.imageIO->GetNumberOfDimensions();
@@ -227,7 +170,7 @@ FindInput(const std::string & name, const DicomOptions & options)
     throw std::runtime_error("'" + name + "' has " + std::to_string(input.dimension) +
                              " dimensions, but must have 2 or 3");
   }
-  input.componentType = input.isSeries ? input.volume.componentType : input.imageIO->GetComponentType();
+  input.componentType = input.isSeries ? FindComponentType(name, input.volume) : input.imageIO->GetComponentType();
   return input;
 }
 
@@ -252,8 +195,8 @@ void
 ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::function<void()> & read)
 {
   // At the same time, so that a user does not wait twice.
-  auto check = std::async(input.compressedParts.empty() ? std::launch::deferred : std::launch::async,
-                          [&input] { CheckCompressedParts(input.name, input.compressedParts); });
+  auto check = std::async(input.file.compressedParts.empty() ? std::launch::deferred : std::launch::async,
+                          [&input] { VerifyCompressedVoxels(input.file); });
   const double files = input.isSeries ? static_cast<double>(input.fileNames.size()) : 1.0;
   const double bytesInFile = files * static_cast<double>(input.imageIO->GetImageSizeInBytes());
   try

@@ -18,10 +18,9 @@
 #ifndef ImageReading_h
 #define ImageReading_h
 
-// Reading all formats that ITK reads.
+// Reading the image files and DICOM folders that the library in files/ accepts.
 
 #include "DicomSeries.h"
-#include "FileChecks.h"
 #include "Supervisor.h"
 #include "Text.h"
 #include "itkImageFileReader.h"
@@ -29,6 +28,7 @@
 #include "itkImageRegionIterator.h"
 #include "itkImageSeriesReader.h"
 #include "itkVectorImage.h"
+#include "voxelmaps/ImageFile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,8 +79,8 @@ struct Input
   itk::IOComponentEnum      componentType{ itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE };
   /** Red, green, and blue; read as a gray image if all three are equal everywhere. */
   bool isColor{ false };
-  /** What to check of the file while its voxels are read. */
-  std::vector<CompressedPart> compressedParts;
+  /** What is known of a file. */
+  voxelmaps::ImageFile file;
   /** The file to read instead, if others beside it would confuse the reader. */
   std::shared_ptr<TemporaryLink> link;
   /** A message about the choice of files for the user; may be empty. */

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "ImageWriting.h"
 
-#include "FileChecks.h"
+#include "voxelmaps/ImageFile.h"
 #include "Supervisor.h"
 #include "Text.h"
 // This registers all formats.
@@ -232,7 +232,7 @@ void
 CheckFile(const std::string & file, const ImageProperties & properties, const void * voxels, bool isAnyFormat)
 {
   // First the length and checksums, which readers do not check.
-  CheckImageFile(file);
+  VerifyCompressedVoxels(voxelmaps::InspectImageFile(file));
   const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
   if (imageIO.IsNull())
   {

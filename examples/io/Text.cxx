@@ -80,22 +80,4 @@ GetOneLineMessage(const std::exception & error)
   }
   return Shorten(line);
 }
-
-std::string
-MakePrintable(const std::string & text)
-{
-  std::string printable;
-  for (const char c : text)
-  {
-    if (c >= ' ' && c <= '~')
-    {
-      printable += c;
-    }
-    else if (static_cast<unsigned char>(c) >= 0x80)
-    {
-      printable += '?';
-    }
-  }
-  return printable;
-}
 } // namespace ExampleIO

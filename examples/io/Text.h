@@ -31,10 +31,6 @@ namespace ExampleIO
 std::string
 GetOneLineMessage(const std::exception & error);
 
-/** The text in printable ASCII characters: headers can have any bytes, which terminals could execute. */
-std::string
-MakePrintable(const std::string & text);
-
 /** "4,4" for the values 4 and 4. */
 template <typename TValues>
 std::string

@@ -27,12 +27,14 @@ import xml.etree.ElementTree as ElementTree
 
 # What the modules are run with: values by the names of parameters. Points are in LPS.
 VALUES = {
-    "RunLengthFeatureMaps": {"output_sre": "sre.nrrd", "output_re": "re.nrrd"},
+    "FeatureMaps": {"output": "gln.nrrd", "features": "GLN"},
     "FuzzyConnectedness": {"output": "strength.nrrd", "seed_point": [(-17.25, -14.5, 2.0), (-22.0, -10.75, 3.5)]},
 }
 # Options that other options need.
 NEEDS = {
     "weight": ["--affinity", "weighted-sum"],
+    "distances": ["--class", "Dependence"],
+    "alpha": ["--class", "Dependence"],
     "crop_margin": ["--crop-to-seeds"],
     "minimum_volume": ["--suggest-threshold"],
     "difference_mean": "--affinity weighted-sum --mean 60 --variance 9000 --difference-variance 9000".split(),

@@ -72,10 +72,10 @@ class Programs:
         require(get_files() == before, f"{arguments} changes no file: {before.keys()}, {get_files().keys()}")
 
     def maps(self, *arguments):
-        subprocess.run(self.get_command("RunLengthFeatureMaps", *arguments, "--quiet"), check=True)
+        subprocess.run(self.get_command("FeatureMaps", *arguments, "--quiet"), check=True)
 
     def refuse_maps(self, message, *arguments, **keywords):
-        self.refuse(message, "RunLengthFeatureMaps", *arguments, **keywords)
+        self.refuse(message, "FeatureMaps", *arguments, **keywords)
 
 
 def full_disk(programs):
@@ -124,7 +124,7 @@ def full_file_system(programs):
         echo "exit $?" maps* .v*
         """
     result = subprocess.run(
-        [*namespace, "sh", "-c", script, programs.get_command("RunLengthFeatureMaps")[0], programs.head],
+        [*namespace, "sh", "-c", script, programs.get_command("FeatureMaps")[0], programs.head],
         capture_output=True,
         encoding="latin-1",
         check=False,
@@ -143,7 +143,7 @@ def killed(programs):
     subprocess.run(programs.get_command("SyntheticLiverCT", ct, "--size", "128,128,48", "--quiet"), check=True)
     names = ["map_SRE.nii.gz", "map_LRE.nii.gz"]
     command = programs.get_command(
-        "RunLengthFeatureMaps", ct, "map_%s.nii.gz", "--features", "SRE,LRE", "--radius", 1, "--quiet"
+        "FeatureMaps", ct, "map_%s.nii.gz", "--features", "SRE,LRE", "--radius", 1, "--quiet"
     )
     start = time.monotonic()
     subprocess.run(command, check=True)
@@ -176,7 +176,7 @@ def standard_output(programs):
     reading, writing = os.pipe()
     os.close(reading)
     result = subprocess.run(
-        programs.get_command("RunLengthFeatureMaps", programs.head, "maps.nrrd"),
+        programs.get_command("FeatureMaps", programs.head, "maps.nrrd"),
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,
@@ -197,7 +197,6 @@ def inputs(programs):
     programs.refuse_maps("'./head.nii.gz' is the input 'head.nii.gz'", "head.nii.gz", "./head.nii.gz")
     for name in ("mask.nii.gz", "hard.nii.gz", "soft.nii.gz"):
         programs.refuse_maps(f"'{name}' is the input 'mask.nii.gz'", "head.nii.gz", name, *mask)
-        programs.refuse_maps(f"'{name}' is the input", "head.nii.gz", "--output-sre", name, *mask)
     seed = ["FuzzyConnectedness", "head.nii.gz", "s.nii", "--seed", "2,3,4", "--threshold", "0.5", "--object"]
     programs.refuse("'mask.nii.gz' is the input", *seed, "mask.nii.gz", *mask)
     programs.refuse("'hard.nii.gz' is the input", *seed, "hard.nii.gz", "--seed-image", "mask.nii.gz")
@@ -207,7 +206,6 @@ def inputs(programs):
     programs.refuse_maps("INPUT: the value is empty", "", "maps.nii")
     programs.refuse_maps("OUTPUT: the value is empty", "head.nii.gz", "")
     programs.refuse_maps("--mask: the value is empty", "head.nii.gz", "maps.nii", "--mask", "")
-    programs.refuse_maps("--output-sre: the value is empty", "head.nii.gz", "--output-sre", "", "--output-lre", "l.nii")
     programs.refuse_maps("--features: the value is empty", "--features", "", "head.nii.gz", "maps.nii")
 
 

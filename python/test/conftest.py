@@ -44,8 +44,8 @@ def make_image():
 def programs():
     """Folder of the C++ example programs."""
     folder = os.environ.get("VOXELMAPS_PROGRAMS", "")
-    if not (pathlib.Path(folder) / "RunLengthFeatureMaps").is_file():
-        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder that contains RunLengthFeatureMaps")
+    if not (pathlib.Path(folder) / "FeatureMaps").is_file():
+        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder that contains FeatureMaps")
     return pathlib.Path(folder)
 
 

@@ -100,14 +100,26 @@ def test_dicom_series(ct_series, tmp_path):
     assert geometry(itk.imread(path)) == geometry(ct)
 
 
-def test_maps_equal_those_of_the_program(run_program, data, tmp_path):
-    head = str(data / "KmeansTest_T1UCharRaw.nii.gz")
+@pytest.mark.parametrize(
+    "name, options, keywords",
+    [
+        ("run_length", "--offsets in-plane --aggregation merge", {"offsets": "in-plane", "aggregation": "merge"}),
+        ("first_order", "", {}),
+        ("cooccurrence", "--distances 1,2 --asymmetric", {"distances": [1, 2], "symmetric": False}),
+        ("size_zone", "--offsets in-plane", {"connectivity": "in_plane"}),
+        ("dependence", "--alpha 2 --distances 2", {"alpha": 2, "distances": [2]}),
+        ("gray_tone_difference", "--offsets in-plane", {"offsets": "in-plane"}),
+    ],
+)
+def test_maps_equal_those_of_the_program(run_program, volume, tmp_path, name, options, keywords):
+    path = str(tmp_path / "image.nrrd")
     out = str(tmp_path / "maps.nrrd")
-    run_program("RunLengthFeatureMaps", head, out, "--features", "all", "--radius", "1", "--levels", "16")
+    itk.imwrite(volume, path)
+    common = "--features all --radius 1 --levels 16 --class " + name.title().replace("_", "")
+    run_program("FeatureMaps", path, out, *common.split(), *options.split())
     expected = itk.imread(out, itk.VariableLengthVector[itk.F])
-    actual = itk.run_length_feature_map_image_filter(
-        itk.imread(head), features="all", neighborhood_radius=1, number_of_gray_levels=16
-    )
+    compute = getattr(itk, name + "_feature_map_image_filter")
+    actual = compute(volume, features="all", neighborhood_radius=1, number_of_gray_levels=16, **keywords)
     assert geometry(actual) == geometry(expected)
     np.testing.assert_array_equal(itk.array_from_image(actual), itk.array_from_image(expected))
 
@@ -116,7 +128,7 @@ def test_maps_equal_those_of_the_program_with_the_settings_of_the_paper(run_prog
     slice_path = str(data / "BrainT1Slice.png")
     out = str(tmp_path / "maps.nrrd")
     run_program(
-        "RunLengthFeatureMaps",
+        "FeatureMaps",
         slice_path,
         out,
         *"--as-levels --levels 256 --window 4,4 --anchor 0,0 --aggregation per-direction".split(),

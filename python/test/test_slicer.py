@@ -27,7 +27,7 @@ import pytest
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "slicer"
 
 
-@pytest.mark.parametrize("name", ["RunLengthFeatureMaps", "FuzzyConnectedness"])
+@pytest.mark.parametrize("name", ["FeatureMaps", "FuzzyConnectedness"])
 def test_descriptions(programs, name, caplog):
     with caplog.at_level(logging.WARNING):
         modules = [ctk_cli.CLIModule(str(FOLDER / f"{name}.xml")), ctk_cli.CLIModule(str(programs / name))]

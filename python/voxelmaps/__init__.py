@@ -32,6 +32,7 @@ Segmentation         labels, strength and margin, as labels returns them if aske
 LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
+check_image_file     refuse an image file that is cut or damaged, which readers may not
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
@@ -47,6 +48,7 @@ _MODULES = {
     "LabelAffinity": "_labels",
     "SeedSession": "_seed_session",
     "Segmentation": "_labels",
+    "check_image_file": "_files",
     "crop_slices": "_itk_maps",
     "fuzzy_connectedness": "_connectedness",
     "feature_dict": "_itk_maps",

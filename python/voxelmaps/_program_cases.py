@@ -34,7 +34,7 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
+from . import _files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
 
 PROVENANCE = "provenance.json"
 
@@ -119,7 +119,7 @@ def _hash_of_volume(volume):
 def _state_of(path):
     """What changes if a file, or one of a folder, is written."""
     states = {}
-    for file in _radiomics_images.files_of(path):
+    for file in _files.files_of_image(path):
         with contextlib.suppress(OSError):
             state = os.stat(file)
             states[file] = state.st_ino, state.st_size, state.st_mtime_ns

@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _radiomics_images
+from . import _files, _radiomics_images
 
 try:
     import fcntl
@@ -90,7 +90,7 @@ def check_outputs(read, folders, names, files=()):
     for what, path in read:
         if STAGING_PREFIX in os.path.realpath(path):
             raise ValueError(f"{what} {path} is in a folder for unfinished maps, which runs remove")
-        for file in _radiomics_images.files_of(path):
+        for file in _files.files_of_image(path):
             inputs.setdefault(_identity(file), f"{what} {file}")
 
     def check(what, path, folder, name):

@@ -18,17 +18,19 @@
 """Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
 cropping, resegmentation."""
 
+import concurrent.futures
 import contextlib
 import hashlib
 import logging
 import math
 import os
 import sys
+import tempfile
 from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from . import _arrays, _dicom, _file_checks
+from . import _arrays, _dicom, _files
 
 _logger = logging.getLogger(__name__)
 
@@ -145,11 +147,6 @@ def to_itk(volume):
     return image
 
 
-def files_of(path):
-    """The files that are read with an image: its own, or all of a folder."""
-    return [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
-
-
 def _read(path, what):
     """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
     sitk = simpleitk(f"reading {path}")
@@ -157,11 +154,27 @@ def _read(path, what):
         return _dicom.read_dicom_series(path), to_simpleitk
     if not os.path.exists(path):
         raise FileNotFoundError(f"{what} {path} does not exist")
-    if not os.path.isfile(path):
-        raise ValueError(f"{what} {path} is neither a file nor a folder")
-    _file_checks.check(path, what)
     try:
-        return sitk.ReadImage(path), to_simpleitk
+        file = _files.CheckedFile(path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            raise ValueError(f"cannot read '{path}': its name is not UTF-8, which SimpleITK needs; rename it")
+        with contextlib.ExitStack() as stack:
+            source = path
+            if file.needs_link:
+                source = os.path.join(
+                    stack.enter_context(tempfile.TemporaryDirectory(prefix="voxelmaps-")), "image.nii.gz"
+                )
+                os.symlink(os.path.abspath(path), source)
+            # Decompression checks the voxels meanwhile.
+            pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
+            verification = pool.submit(file.verify)
+            try:
+                image = sitk.ReadImage(source, imageIO=file.image_io)
+            finally:
+                verification.result()
+        return image, to_simpleitk
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
     except RuntimeError as error:
         # The last line says why; those before are of the layers of SimpleITK.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

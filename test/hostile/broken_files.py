@@ -15,6 +15,7 @@
 
 import collections
 import gzip
+import os
 import random
 import re
 import struct
@@ -25,8 +26,10 @@ import judge
 import readers
 
 # The first file is opened. A reference is the image that is right; without it, that of the unbroken files; "unknown" if any
-# result will do. For voxels, the geometry may be another one.
-Broken = collections.namedtuple("Broken", "name writer files expect reference mentions", defaults=("error", None, ()))
+# result will do. For voxels, the geometry may be another one. Prepare changes the folder before the run.
+Broken = collections.namedtuple(
+    "Broken", "name writer files expect reference mentions prepare", defaults=("error", None, (), None)
+)
 
 # Offset, type, what is expected, and values, each for a case.
 NIFTI = """
@@ -222,7 +225,7 @@ def make_data_cases():
         files["v.raw"] = b"0123456789" + files["v.raw"]
         yield Broken(f"{writer.__name__} {line}", writer, files, "success")
     for size in ((0, 8, 7), (9, 8, 0), (0, 0, 0)):
-        for writer in (formats.meta, formats.nrrd, formats.nifti, formats.vtk, formats.gipl):
+        for writer in (formats.meta, formats.nrrd, formats.nifti):
             yield Broken(f"{writer.__name__} of no voxels {size}", writer, writer(formats.Image(size, "h", ())))
     image = formats.make_image()
     for code, value in (("q", 2**53 + 1), ("Q", 2**64 - 1), ("q", -(2**63))):
@@ -258,12 +261,170 @@ def make_png_and_dicom_cases():
         yield Broken(f"dicom syntax {syntax}", formats.dicom, files, "either")
 
 
+def make_name_cases():
+    """Names that look like others, and files whose names belong to another format."""
+    nii, mha = make_files(formats.nifti)["v.nii"], make_files(formats.meta)["v.mha"]
+    nrrd, png = make_files(formats.nrrd)["v.nrrd"], make_files(formats.png)["v.png"]
+    packed = gzip.compress(nii)
+    names = (
+        "v.NII",
+        "v.nii.nii",
+        "v.mha.nii",
+        "v v.nii",
+        "ü\u0308.nii",
+        "u\u0308.nii",
+        "'v'.nii",
+        "$(v).nii",
+        "%s%n.nii",
+    )
+    for name in (
+        *names,
+        "v;v.nii",
+        "v\\v.nii",
+        "v" * 240 + ".nii",
+        "v\nv.nii",
+        "v\x1b[31m.nii",
+    ):
+        yield Broken(f"{name!r} for NIfTI", formats.nifti, {name: nii}, "success")
+    yield Broken("a name that is not UTF-8", formats.nifti, {os.fsdecode(b"v\xff.nii"): nii}, "either")
+    for name, content in (
+        ("v.nii ", nii),
+        ("v.nii.gz.bak", packed),
+        ("v.hdr.gz", packed),
+        ("v.img.gz", packed),
+        ("v.mha.gz", gzip.compress(mha)),
+        ("v.nrrd.gz", gzip.compress(nrrd)),
+        ("v.nia", nii),
+        ("v", nii),
+        ("v.nii", mha),
+        ("v.nii", nrrd),
+        ("v.nii", packed),
+        ("v.nii", png),
+        ("v.mha", nii),
+        ("v.mha", nrrd),
+        ("v.nrrd", mha),
+        ("v.nrrd", packed),
+        ("v.hdr", nii),
+        ("v.dcm", nii),
+        ("v.png", nii),
+        ("v.vtk", b"# vtk DataFile Version 3.0\nv\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 9 8 7\n"),
+        ("v.tif", b"II*\0" + bytes(500)),
+        ("v.bmp", b"BM" + bytes(500)),
+        ("v.jpg", b"\xff\xd8\xff\xe0" + bytes(500)),
+        ("v.gipl", bytes(252) + struct.pack(">I", 719555000) + bytes(1008)),
+        ("v.mrc", bytes(2048)),
+        ("v.hdf5", b"\x89HDF\r\n\x1a\n" + bytes(500)),
+        ("v.mgh.gz", packed),
+    ):
+        yield Broken(f"{name!r} of another format, {content[:4]!r}", formats.nifti, {name: content})
+    yield Broken("DICOM named .png", formats.dicom, {"v.png": make_files(formats.dicom)["v.dcm"]}, "success")
+    yield Broken("PNG without extension", formats.png, {"picture": png}, "success")
+    yield Broken("nii.gz in capital letters", formats.nifti_gzip, {"V.NII.GZ": packed}, "success")
+
+
+def make_place_cases():
+    """Links, pipes, devices, folders, and files that are not as long as they look."""
+    nii = make_files(formats.nifti)
+    link = lambda target, name: lambda root: os.symlink(target, root / name)
+    other = {"other.nii": nii["v.nii"]}
+    yield Broken("link", formats.nifti, {"v.nii": 0}, "success", None, (), replaced(other, link("other.nii", "v.nii")))
+    yield Broken("hard link", formats.nifti, {"v.nii": 0}, "success", None, (), replaced(other, hard_link))
+    for name, prepare in (
+        ("broken link", link("nothing.nii", "v.nii")),
+        ("link to itself", link("v.nii", "v.nii")),
+        ("link to /dev/zero", link("/dev/zero", "v.nii")),
+        ("link to /dev/null", link("/dev/null", "v.nii")),
+        ("link to a folder", link("tmp", "v.nii")),
+        ("pipe", lambda root: os.mkfifo(root / "v.nii")),
+        ("folder", lambda root: (root / "v.nii").mkdir()),
+        ("link to the memory of the process", link("/proc/self/mem", "v.nii")),
+        ("link to a file of the kernel", link("/proc/self/maps", "v.nii")),
+    ):
+        yield Broken(f"NIfTI is a {name}", formats.nifti, {"v.nii": 0}, prepare=replaced({}, prepare))
+    meta, nrrd = make_files(formats.meta_pair), make_files(formats.nrrd_pair)
+    for files in (meta, nrrd):
+        header = next(iter(files))
+        for name, prepare in (
+            ("pipe", lambda root: os.mkfifo(root / "v.raw")),
+            ("folder", lambda root: (root / "v.raw").mkdir()),
+            ("link to /dev/zero", link("/dev/zero", "v.raw")),
+            ("link to itself", link("v.raw", "v.raw")),
+            ("link to its header", link(header, "v.raw")),
+            ("broken link", link("nothing", "v.raw")),
+        ):
+            prepare = replaced({}, prepare, "v.raw")
+            yield Broken(f"{header} with a {name}", formats.meta_pair, files, "error", None, (header, "v.raw"), prepare)
+        yield Broken(
+            f"{header} with a link to its voxels",
+            formats.meta_pair,
+            files,
+            "success",
+            None,
+            (),
+            replaced({"w.raw": files["v.raw"]}, link("w.raw", "v.raw"), "v.raw"),
+        )
+    yield Broken("sparse file of zeros", formats.nifti, {"v.nii": 1 << 40})
+    yield Broken("sparse compressed file", formats.nifti, {"v.nii.gz": 1 << 40})
+    header = formats.nifti_header(formats.make_image())
+    yield Broken("sizes beyond memory", formats.nifti, {"v.nii": patch(header, 42, "<3h", 32767, 32767, 32767)})
+    yield Broken(
+        "data in a folder above",
+        formats.meta_pair,
+        {"v.mhd": replace_line(meta["v.mhd"], "ElementDataFile = ../../../v.raw")},
+    )
+
+
+def replaced(files, prepare, name="v.nii"):
+    """A preparation of a folder after a file has gone and others have come."""
+
+    def run(root):
+        (root / name).unlink()
+        for other, content in files.items():
+            (root / other).write_bytes(content)
+        prepare(root)
+
+    return run
+
+
+def hard_link(root):
+    os.link(root / "other.nii", root / "v.nii")
+
+
+def make_text_cases():
+    """Headers of text that are odd: marks, line ends, encodings, long lines, fields that repeat or come too late."""
+    for writer, last in ((formats.meta, b"ElementDataFile"), (formats.nrrd, b"\n\n")):
+        name, content = next(iter(make_files(writer).items()))
+        head, voxels = (
+            content[: content.rindex(last, 0, len(content) - 1008)],
+            content[content.rindex(last, 0, len(content) - 1008) :],
+        )
+        separator = b" = " if writer == formats.meta else b": "
+        field = b"\nNDims" if writer == formats.meta else b"\ndimension"
+        for what, changed, expect in (
+            ("byte order mark", b"\xef\xbb\xbf" + content, "either"),
+            ("line ends of Windows", head.replace(b"\n", b"\r\n") + voxels, "either"),
+            ("line ends of old Macintoshes", head.replace(b"\n", b"\r") + voxels, "either"),
+            ("UTF-16", head.decode().encode("utf-16") + voxels, "error"),
+            ("a NUL byte", head.replace(field, b"\0" + field, 1) + voxels, "either"),
+            (
+                "a line of 2 MB",
+                head + b"\nComment" + separator + b"x" * (2 << 20) + b"\n" + voxels.lstrip(b"\n"),
+                "either",
+            ),
+            ("an escape sequence", head.replace(field, b"\n\x1b]0;x\x07 = 1" + field, 1) + voxels, "either"),
+            ("a field twice", head.replace(field, field + separator + b"3" + field, 1) + voxels, "error"),
+            ("blanks", head.replace(separator, separator.strip() + b" \t  ") + voxels, "either"),
+            ("no line ends", head.replace(b"\n", b" ") + voxels, "error"),
+        ):
+            yield Broken(f"{writer.__name__} with {what}", writer, {name: changed}, expect)
+
+
 def find_header_size(writer, content):
     """Where the voxels begin, about."""
-    for separator in (b"LOCAL\n", b"\n\n", b"LOOKUP_TABLE default\n"):
+    for separator in (b"LOCAL\n", b"\n\n"):
         if separator in content:
             return content.index(separator) + len(separator)
-    sizes = {formats.nifti: 352, formats.nifti_pair: 348, formats.gipl: 256, formats.png: 41, formats.bmp: 54}
+    sizes = {formats.nifti: 352, formats.nifti_pair: 348, formats.png: 41}
     return sizes.get(writer, 20 if writer == formats.nifti_gzip else max(len(content) - 144, 0) or len(content))
 
 
@@ -300,6 +461,7 @@ def make_cases(number_of_random_cases, seed):
         yield from make_role_cases(unbroken, judge.ROLES)
     roles = list(judge.ROLES)
     groups = (make_header_cases(), make_gzip_cases(), make_data_cases(), make_png_and_dicom_cases())
+    groups = (*groups, make_name_cases(), make_place_cases(), make_text_cases())
     for i, broken in enumerate(broken for group in groups for broken in group):
         # Large integers are a mask as good as others.
         masks = [roles[2 + i % 3]] if i % 2 and broken.reference != "unknown" else []
@@ -319,6 +481,7 @@ def make_role_cases(broken, roles):
             broken.mentions or (*broken.files, *["out.nrrd"] * (broken.expect == "voxels")),
             make_files(broken.writer),
             broken.reference,
-            seed="3,3" if broken.writer in (formats.png, formats.tiff, formats.bmp) else "3,3,0",
+            seed="3,3" if broken.writer == formats.png else "3,3,0",
+            prepare=broken.prepare,
             only_voxels=broken.expect == "voxels" or isinstance(broken.reference, formats.Image),
         )

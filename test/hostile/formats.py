@@ -151,24 +151,6 @@ def nrrd_gzip_pair(image):
     return {"v.nhdr": nrrd_header(image, "gzip", "v.raw.gz"), "v.raw.gz": gzip.compress(image.to_bytes(), mtime=0)}
 
 
-def gipl(image):
-    header = bytearray(256)
-    size = (*image.size, 1, 1)[:4]
-    struct.pack_into(">4HH4f", header, 0, *size, {"B": 8, "h": 15, "H": 16, "f": 64}[image.code], *image.spacing, 1)
-    struct.pack_into(">4d", header, 204, *image.origin, 0)
-    struct.pack_into(">I", header, 252, 719555000)
-    return {"v.gipl": bytes(header) + image.to_bytes(">")}
-
-
-def vtk(image):
-    header = (
-        f"# vtk DataFile Version 3.0\nv\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS {join(image.size)}\n"
-        f"SPACING {join(image.spacing)}\nORIGIN {join(image.origin)}\nPOINT_DATA {len(image.values)}\n"
-        "SCALARS scalars short 1\nLOOKUP_TABLE default\n"
-    )
-    return {"v.vtk": header.encode() + image.to_bytes(">")}
-
-
 def png_chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -183,36 +165,6 @@ def png(image):
         (b"IEND", b""),
     ]
     return {"v.png": b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(*chunk) for chunk in chunks)}
-
-
-def tiff(image):
-    data = image.to_bytes()
-    width, height = image.size
-    entries = {
-        256: width,
-        257: height,
-        258: 8 * struct.calcsize(image.code),
-        259: 1,
-        262: 1,
-        273: 0,
-        277: 1,
-        278: height,
-    }
-    entries |= {279: len(data), 339: 1}
-    entries[273] = 8 + 2 + 12 * len(entries) + 4
-    directory = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in sorted(entries.items()))
-    return {"v.tif": struct.pack("<2sHIH", b"II", 42, 8, len(entries)) + directory + bytes(4) + data}
-
-
-def bmp(image):
-    width, height = image.size
-    rows = [b"".join(bytes([value] * 3) for value in image.values[y * width : (y + 1) * width]) for y in range(height)]
-    data = b"".join(row + bytes(-len(row) % 4) for row in reversed(rows))
-    return {
-        "v.bmp": struct.pack("<2sIII", b"BM", 54 + len(data), 0, 54)
-        + struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, len(data), 2835, 2835, 0, 0)
-        + data
-    }
 
 
 CT_STORAGE = "1.2.840.10008.5.1.4.1.1.2"
@@ -297,5 +249,5 @@ def dicom_folder(image, changes=None):
 
 # The dimension and type of pixels for which each writer is used.
 FORMATS = {writer: (3, "h") for writer in (nifti, nifti_gzip, nifti_pair, meta, meta_compressed, meta_pair)}
-FORMATS |= {writer: (3, "h") for writer in (nrrd, nrrd_gzip, nrrd_pair, nrrd_gzip_pair, gipl, vtk)}
-FORMATS |= {png: (2, "B"), bmp: (2, "B"), tiff: (2, "H"), dicom: (2, "H"), dicom_implicit: (2, "H")}
+FORMATS |= {writer: (3, "h") for writer in (nrrd, nrrd_gzip, nrrd_pair, nrrd_gzip_pair)}
+FORMATS |= {png: (2, "B"), dicom: (2, "H"), dicom_implicit: (2, "H")}

@@ -39,9 +39,7 @@ def get_value_options(folder, program):
 
 
 def make_option_case(name, words, expect="error", mentions=(), files=None, **keywords):
-    right = Case(
-        "good", {"RunLengthFeatureMaps": maps, "FuzzyConnectedness": strength}[words[0]]("v.nrrd"), {"v.nrrd": IMAGE}
-    )
+    right = Case("good", {"FeatureMaps": maps, "FuzzyConnectedness": strength}[words[0]]("v.nrrd"), {"v.nrrd": IMAGE})
     return Case(
         f"{name} of {words[0]}", words, {"v.nrrd": IMAGE, **(files or {})}, expect, mentions, right=right, **keywords
     )
@@ -53,8 +51,6 @@ def make_empty_cases(folder):
     for program, base in zip(PROGRAMS, bases):
         for option in get_value_options(folder, program):
             rest = [word for i, word in enumerate(base) if option not in (word, base[i - 1])]
-            if option.startswith("--output-"):
-                rest.remove("out.nrrd")
             for i, words in enumerate(([option, ""], [option + "="])):
                 yield Case(
                     f"{option} of {program} is empty, {i}", [*rest, *words], {"v.nrrd": IMAGE}, "error", (option,)
@@ -132,7 +128,7 @@ def make_name_cases():
             words = command("v.nrrd", name + ".nrrd")
             yield make_option_case(f"long output {i}", words, mentions=(name[:20],), outputs=())
     for option in ("--features", "--mask", "--radius", "--aggregation", "--" + "x" * 9000):
-        words = ["RunLengthFeatureMaps", "v.nrrd", "out.nrrd", option, "x" * 100000]
+        words = ["FeatureMaps", "v.nrrd", "out.nrrd", option, "x" * 100000]
         yield make_option_case(f"long value of {option[:20]}", words, mentions=(option[:20], "x" * 20))
     pattern = lambda name: maps("v.nrrd", name, "--features", "HGRE,SRE")
     right = Case("pattern", pattern("%s.nrrd"), {"v.nrrd": IMAGE}, outputs=("HGRE.nrrd", "SRE.nrrd"))
@@ -154,7 +150,7 @@ def make_random_case(folder, key):
     if generator.random() < 0.7:
         words = [word for i, word in enumerate(words) if not {word, words[i - 1]} & set(more[::2])]
     if generator.random() < 0.3:
-        more.append("--as-levels" if program == "RunLengthFeatureMaps" else "--distance-weighting")
+        more.append("--as-levels" if program == "FeatureMaps" else "--distance-weighting")
     return Case(f"{key} {' '.join(more)}", [program, *words, *more], {"v.nrrd": IMAGE})
 
 

@@ -40,7 +40,7 @@ def get_outputs(suffix, name="out"):
 
 
 def make_output_case(name, words, outputs=("out.nrrd",), right=True, files=None, **keywords):
-    command = {"RunLengthFeatureMaps": maps, "FuzzyConnectedness": strength}
+    command = {"FeatureMaps": maps, "FuzzyConnectedness": strength}
     good = Case("good", command[words[0]]("v.nrrd"), {"v.nrrd": IMAGE}) if right else None
     files = {"v.nrrd": IMAGE, **(files or {})}
     return Case(f"{name} of {words[0]}", words, files, outputs=outputs, right=good, **keywords)

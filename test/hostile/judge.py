@@ -35,7 +35,7 @@ import formats
 TIMEOUT = 20
 MEMORY = 6 << 30
 OLD_RESULT = b"an old result"
-PROGRAMS = ("RunLengthFeatureMaps", "FuzzyConnectedness", "SyntheticLiverCT")
+PROGRAMS = ("FeatureMaps", "FuzzyConnectedness", "SyntheticLiverCT")
 # What no user wants to read in an error message.
 INTERNAL = re.compile(
     rb"0x[0-9a-fA-F]{5,}|\w::~?\w|\b\w+ImageIO\b|Exception\b|bad_alloc|\.(c|cc|cxx|cpp|h|hxx):? ?\d|\bN\d+\w+E\b|\[ITK"
@@ -49,7 +49,7 @@ LABELS = ("--seed", "3,3,0=1", "--seed", "0,0,0=300")
 def maps(image, output="out.nrrd", *more):
     """The words of a command."""
     options = "--levels 64 --range 0,63 --radius 1".split()
-    return ["RunLengthFeatureMaps", image, output, *options, *(more or ("--features", "HGRE"))]
+    return ["FeatureMaps", image, output, *options, *(more or ("--features", "HGRE"))]
 
 
 def strength(image, output="out.nrrd", *more):

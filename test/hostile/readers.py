@@ -94,11 +94,8 @@ def read_nrrd(content, data=None):
 READERS = {"nifti": read_nifti, "nifti_pair": read_nifti, "meta": read_meta, "meta_pair": read_meta}
 READERS |= {"nrrd": read_nrrd, "nrrd_pair": read_nrrd}
 # Where the last bytes are the voxels: their order, and the image.
-VOLUME = formats.make_image()
 SLICE = dataclasses.replace(formats.make_image(2, "H"), size=(9, 8, 1), spacing=(0.5, 0.75, 1.0))
-PICTURE = dataclasses.replace(formats.make_image(2, "H"), spacing=(1.0, 1.0), origin=(0.0, 0.0))
-TAILS = {"gipl": (">", VOLUME), "vtk": (">", VOLUME), "tiff": ("<", PICTURE)}
-TAILS |= {"dicom": ("<", SLICE), "dicom_implicit": ("<", SLICE)}
+TAILS = {"dicom": ("<", SLICE), "dicom_implicit": ("<", SLICE)}
 
 
 def read(format_name, files, is_header_good):
@@ -113,4 +110,4 @@ def read(format_name, files, is_header_good):
         order, image = TAILS[format_name]
         layout = f"{order}{len(image.values)}{image.code}"
         return dataclasses.replace(image, values=struct.unpack(layout, contents[0][-struct.calcsize(layout) :]))
-    return "unknown" if format_name in TAILS or format_name == "bmp" else None
+    return "unknown" if format_name in TAILS else None

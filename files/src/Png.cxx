@@ -15,20 +15,18 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "Formats.h"
+#include "FileContent.h"
 
-#include <itk_zlib.h>
+#include <zlib.h>
 
 // PNG: https://www.w3.org/TR/png-3
 
-namespace ExampleIO
+namespace voxelmaps
 {
-namespace FileChecks
+void
+InspectPng(ImageFile & image)
 {
-CompressedParts
-CheckPng(const std::string & name)
-{
-  ByteFile    file(name);
+  ByteFile    file(image.name);
   bool        hasVoxels = false;
   std::string type;
   // After the signature.
@@ -81,7 +79,5 @@ CheckPng(const std::string & name)
   {
     throw std::runtime_error("it has no chunk IDAT with voxels");
   }
-  return {};
 }
-} // namespace FileChecks
-} // namespace ExampleIO
+} // namespace voxelmaps

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "Formats.h"
+#include "FileContent.h"
 
 #include <algorithm>
 #include <cctype>
@@ -24,17 +24,13 @@
 
 // MetaImage: https://itk.org/Wiki/ITK/MetaIO/Documentation
 
-namespace ExampleIO
-{
-namespace FileChecks
+namespace voxelmaps
 {
 namespace
 {
 struct Header
 {
   std::map<std::string, std::string> fields;
-  /** The lines after "ElementDataFile = LIST". */
-  std::vector<std::string> list;
   /** Where the header ends. */
   std::uint64_t length{ 0 };
 
@@ -52,13 +48,6 @@ struct Header
     return text.empty() ? otherwise : text[0] == 'T' || text[0] == 't' || text[0] == '1';
   }
 };
-
-std::string
-Trim(const std::string & text)
-{
-  const auto first = text.find_first_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
 
 Header
 ParseHeader(const std::string & name)
@@ -87,12 +76,6 @@ ParseHeader(const std::string & name)
     throw std::runtime_error("its header has no field ElementDataFile");
   }
   header.length = std::min(position, bytes.size());
-  while (position < bytes.size() && header.Get("ElementDataFile").compare(0, 4, "LIST") == 0)
-  {
-    const auto end = std::min(bytes.find('\n', position), bytes.size());
-    header.list.push_back(Trim(bytes.substr(position, end - position)));
-    position = end + 1;
-  }
   return header;
 }
 
@@ -116,18 +99,25 @@ GetBytesOfType(const std::string & type)
 }
 
 void
-CheckGeometry(const Header & header)
+CheckGeometry(const Header & header, std::size_t dimension)
 {
-  for (const char * field : { "ElementSpacing",
-                              "ElementSize",
-                              "Offset",
-                              "Origin",
-                              "Position",
-                              "TransformMatrix",
-                              "Rotation",
-                              "Orientation" })
+  const std::size_t square = dimension * dimension;
+  for (const auto & [field, count] : { std::pair{ "ElementSpacing", dimension },
+                                       std::pair{ "ElementSize", dimension },
+                                       std::pair{ "Offset", dimension },
+                                       std::pair{ "Origin", dimension },
+                                       std::pair{ "Position", dimension },
+                                       std::pair{ "TransformMatrix", square },
+                                       std::pair{ "Rotation", square },
+                                       std::pair{ "Orientation", square } })
   {
-    for (const auto & word : GetWords(header.Get(field)))
+    const auto words = GetWords(header.Get(field));
+    if (!words.empty() && words.size() != count)
+    {
+      throw std::runtime_error(std::string(field) + " has " + std::to_string(words.size()) +
+                               " numbers, but must have " + std::to_string(count));
+    }
+    for (const auto & word : words)
     {
       CheckFinite(word, field);
     }
@@ -145,57 +135,18 @@ CheckGeometry(const Header & header)
     }
   }
 }
-
-/** The files with the voxels of a list or a pattern, and how many voxels are in each. */
-std::vector<std::string>
-GetDataFiles(const Header & header, const std::vector<std::string> & sizes, std::size_t & axesOfFile)
-{
-  const std::string              element = header.Get("ElementDataFile");
-  const std::vector<std::string> words = GetWords(element);
-  axesOfFile = sizes.size();
-  if (words.empty())
-  {
-    throw std::runtime_error("ElementDataFile of its header is empty");
-  }
-  if (words[0] == "LIST")
-  {
-    axesOfFile = sizes.size() - 1;
-    if (words.size() > 1)
-    {
-      const std::string digits = words[1].substr(0, words[1].find_first_of("Dd"));
-      const auto        axes = GetInteger(digits, "ElementDataFile");
-      // The reader leaves memory uninitialized if a file has all axes.
-      if (axes != static_cast<std::int64_t>(axesOfFile))
-      {
-        throw std::runtime_error("ElementDataFile is '" + element +
-                                 "', but each file must have one axis less than the " + std::to_string(sizes.size()) +
-                                 " of the image");
-      }
-    }
-    return header.list;
-  }
-  if (words[0].find('%') != std::string::npos)
-  {
-    axesOfFile = sizes.size() - 1;
-    const auto get = [&words](std::size_t i, std::int64_t otherwise) {
-      return i < words.size() ? GetInteger(words[i], "ElementDataFile") : otherwise;
-    };
-    return GetNamesOfPattern(words[0], get(1, 1), get(2, GetInteger(sizes.back(), "DimSize")), get(3, 1));
-  }
-  return { element };
-}
 } // namespace
 
-CompressedParts
-CheckMetaImage(const std::string & name)
+void
+InspectMetaImage(ImageFile & file)
 {
-  const Header header = ParseHeader(name);
+  const Header header = ParseHeader(file.name);
   const auto   dimension = GetInteger(header.Get("NDims"), "NDims");
   if (dimension < 1 || dimension > 10)
   {
     throw std::runtime_error("NDims is " + std::to_string(dimension) + ", but must be from 1 to 10");
   }
-  auto sizes = GetWords(header.Get("DimSize"));
+  const auto sizes = GetWords(header.Get("DimSize"));
   if (sizes.size() != static_cast<std::size_t>(dimension))
   {
     throw std::runtime_error("DimSize has " + std::to_string(sizes.size()) + " entries, but NDims is " +
@@ -210,7 +161,7 @@ CheckMetaImage(const std::string & name)
     Multiply(GetBytesOfType(header.Get("ElementType")), static_cast<std::uint64_t>(channels));
   const std::uint64_t numberOfVoxels = GetProduct(sizes, "DimSize");
   CheckMemory(Multiply(numberOfVoxels, bytesOfVoxel));
-  CheckGeometry(header);
+  CheckGeometry(header, sizes.size());
 
   const std::string  element = header.Get("ElementDataFile");
   const bool         isLocal = element == "LOCAL" || element == "Local" || element == "local";
@@ -230,6 +181,12 @@ CheckMetaImage(const std::string & name)
                              std::to_string(header.length) + " bytes");
   }
   part.offset = isLocal ? std::max(part.offset, header.length) : part.offset;
+  if (isLocal && skipped == -1 && ByteFile(file.name).GetSize() != Add(part.offset, part.promised))
+  {
+    throw std::runtime_error("HeaderSize is -1, so that the voxels are at its end, but it has " +
+                             std::to_string(ByteFile(file.name).GetSize()) + " bytes instead of " +
+                             std::to_string(Add(part.offset, part.promised)));
+  }
   if (isCompressed && !header.Get("CompressedDataSize").empty())
   {
     const auto size = GetInteger(header.Get("CompressedDataSize"), "CompressedDataSize");
@@ -241,40 +198,19 @@ CheckMetaImage(const std::string & name)
   }
   if (!header.IsTrue("BinaryData", true))
   {
-    part.file = isLocal ? name : GetDataFileName(name, element);
-    CheckNumbersInText(part.file, part.offset, Multiply(numberOfVoxels, static_cast<std::uint64_t>(channels)));
-    return {};
+    throw std::runtime_error("its voxels are text (BinaryData = False), which is not supported");
   }
-  if (isLocal)
+  if (!isLocal && (element.compare(0, 4, "LIST") == 0 || element.find('%') != std::string::npos))
   {
-    part.file = name;
-    return CheckSizeOrCompressedPart("it", part, isCompressed);
+    throw std::runtime_error("its voxels are in several files (ElementDataFile = " + MakePrintable(element) +
+                             "), which is not supported");
   }
-
-  std::size_t axesOfFile = 0;
-  const auto  files = GetDataFiles(header, sizes, axesOfFile);
-  sizes.resize(axesOfFile);
-  const std::uint64_t voxelsOfFile = GetProduct(sizes, "DimSize");
-  const std::uint64_t numberOfFiles = numberOfVoxels / voxelsOfFile;
-  if (files.size() < numberOfFiles)
+  part.file = isLocal ? file.name : FindDataFile(file.name, element);
+  std::error_code error;
+  if (!isLocal && std::filesystem::equivalent(file.name, part.file, error))
   {
-    throw std::runtime_error("its header names " + std::to_string(files.size()) + " data files, but promises " +
-                             std::to_string(numberOfFiles));
+    throw std::runtime_error("its data file '" + part.file + "' is the header itself");
   }
-  CompressedParts parts;
-  part.promised = Multiply(voxelsOfFile, bytesOfVoxel);
-  for (std::uint64_t i = 0; i < numberOfFiles; ++i)
-  {
-    part.file = GetDataFileName(name, files[i]);
-    std::error_code error;
-    if (part.offset < header.length && skipped != -1 && std::filesystem::equivalent(name, part.file, error))
-    {
-      throw std::runtime_error("its data file '" + part.file + "' is the header itself");
-    }
-    const auto more = CheckSizeOrCompressedPart("its data file '" + part.file + "'", part, isCompressed);
-    parts.insert(parts.end(), more.begin(), more.end());
-  }
-  return parts;
+  AddVoxels(file, part, isCompressed);
 }
-} // namespace FileChecks
-} // namespace ExampleIO
+} // namespace voxelmaps

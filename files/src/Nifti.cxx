@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "Formats.h"
+#include "FileContent.h"
 
 #include <algorithm>
 #include <cctype>
@@ -25,11 +25,9 @@
 #include <sstream>
 #include <utility>
 
-// NIfTI-1, NIfTI-2 and Analyze 7.5: https://nifti.nimh.nih.gov
+// NIfTI-1 and NIfTI-2: https://nifti.nimh.nih.gov
 
-namespace ExampleIO
-{
-namespace FileChecks
+namespace voxelmaps
 {
 namespace
 {
@@ -115,8 +113,7 @@ ParseHeader(const std::string & bytes)
 {
   if (bytes.size() < 348)
   {
-    throw std::runtime_error("it has " + std::to_string(bytes.size()) +
-                             " bytes, but the header of NIfTI and Analyze has 348");
+    throw std::runtime_error("it has " + std::to_string(bytes.size()) + " bytes, but the header of NIfTI has 348");
   }
   for (const bool isBigEndian : { false, true })
   {
@@ -130,7 +127,7 @@ ParseHeader(const std::string & bytes)
       return ParseSecondVersion(bytes, isBigEndian);
     }
   }
-  throw std::runtime_error("its header is not one of NIfTI or Analyze: it does not begin with 348 or 540");
+  throw std::runtime_error("its header is not one of NIfTI: it does not begin with 348 or 540");
 }
 
 void
@@ -192,10 +189,6 @@ CheckGeometry(const Header & header)
   {
     RequireFinite(header.spacing[i], "pixdim[" + std::to_string(i) + "]");
   }
-  if (!header.hasMagic)
-  {
-    return;
-  }
   if (std::isinf(header.slope) || std::isinf(header.intercept))
   {
     throw std::runtime_error("the number in scl_slope or scl_inter of its header is not finite");
@@ -241,71 +234,66 @@ GetOffset(const Header & header)
   return static_cast<std::uint64_t>(header.offset);
 }
 
-bool
-IsFile(const std::string & name)
-{
-  std::error_code error;
-  return std::filesystem::is_regular_file(name, error);
-}
-
-/** The name with another ending instead of .img or .hdr, in the same case, with or without .gz. */
+/** The other file of a pair, .img for .hdr and the reverse, in the same case. */
 std::string
 FindPartner(const std::string & name, const std::string & ending)
 {
-  const bool        isCompressed = name.size() > 3 && std::tolower(static_cast<unsigned char>(name.back())) == 'z';
-  const std::string base = isCompressed ? name.substr(0, name.size() - 3) : name;
-  std::string       partner = base.substr(0, base.size() - ending.size()) + ending;
-  if (std::isupper(static_cast<unsigned char>(base.back())))
+  std::string partner = name.substr(0, name.size() - ending.size());
+  for (std::size_t i = partner.size(), j = 0; j < ending.size(); ++i, ++j)
   {
-    std::transform(partner.end() - static_cast<std::ptrdiff_t>(ending.size()),
-                   partner.end(),
-                   partner.end() - static_cast<std::ptrdiff_t>(ending.size()),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const bool isUpper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
+    partner += isUpper ? static_cast<char>(std::toupper(static_cast<unsigned char>(ending[j]))) : ending[j];
   }
-  // The reader of ITK takes the file without compression first.
-  for (const std::string & candidate : { partner, partner + ".gz", partner + ".GZ" })
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(partner, error))
   {
-    if (IsFile(candidate))
-    {
-      return candidate;
-    }
+    throw std::runtime_error("there is no file '" + partner + "', which belongs to it");
   }
-  throw std::runtime_error("there is no file '" + partner + "', which belongs to it");
+  return partner;
 }
 } // namespace
 
-CompressedParts
-CheckNifti(const std::string & name)
+void
+InspectNifti(ImageFile & file)
 {
-  std::string lower = name;
-  std::transform(
-    lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto hasEnding = [&lower](const std::string & ending) {
-    return lower.find(ending, lower.size() - std::min(lower.size(), ending.size() + 3)) != std::string::npos;
+  const std::string lower = ToLower(file.name);
+  const auto        hasEnding = [&lower](const std::string & ending) {
+    return lower.compare(lower.size() - ending.size(), ending.size(), ending) == 0;
   };
-  const bool        isVoxelFile = hasEnding(".img");
-  const std::string headerFile = isVoxelFile ? FindPartner(name, ".hdr") : name;
-  const bool        isNamedCompressed = lower.back() == 'z';
-  if (!isNamedCompressed && IsGzip(headerFile))
+  const bool        isHeader = hasEnding(".hdr");
+  const bool        isPair = isHeader || hasEnding(".img");
+  const std::string headerFile = isPair && !isHeader ? FindPartner(file.name, ".hdr") : file.name;
+  CompressedPart    part;
+  part.file = isHeader ? FindPartner(file.name, ".img") : file.name;
+  file.files = { headerFile };
+  for (const auto & name : { headerFile, part.file })
   {
-    throw std::runtime_error("it is compressed with gzip, so that its name has to end with .gz");
+    if (!hasEnding(".gz") && IsGzip(name))
+    {
+      throw std::runtime_error("'" + name + "' is compressed with gzip, but only names that end with .nii.gz may be");
+    }
   }
 
   const Header        header = ParseHeader(ReadHead(headerFile, 540));
   const std::uint64_t numberOfBytes = GetNumberOfBytes(header);
   CheckGeometry(header);
-  const bool isPair = isVoxelFile || hasEnding(".hdr");
-  if (header.hasMagic && header.isSingleFile == isPair)
+  if (!header.hasMagic)
+  {
+    throw std::runtime_error("its header is not one of NIfTI but of Analyze 7.5, which has no orientation");
+  }
+  if (header.isSingleFile == isPair)
   {
     throw std::runtime_error(isPair ? "its header says that header and voxels are in one file"
                                     : "its header says that the voxels are in another file");
   }
 
-  CompressedPart part;
-  part.file = isPair && !isVoxelFile ? FindPartner(name, ".img") : name;
   part.promised = Add(GetOffset(header), numberOfBytes);
-  const std::string what = part.file == name ? "it" : "its data file '" + part.file + "'";
-  return CheckSizeOrCompressedPart(what, part, IsGzip(part.file));
+  AddVoxels(file, part, IsGzip(part.file));
+
+  // The reader looks for voxels without compression first.
+  const std::string base = file.name.substr(0, file.name.size() - 3);
+  std::error_code   error;
+  file.needsLink = hasEnding(".gz") && (std::filesystem::exists(base, error) ||
+                                        std::filesystem::exists(base.substr(0, base.size() - 4) + ".nii", error));
 }
-} // namespace FileChecks
-} // namespace ExampleIO
+} // namespace voxelmaps

@@ -15,14 +15,37 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "RunLengthFeatureMapsRun.hxx"
+#ifndef DicomFolder_h
+#define DicomFolder_h
 
-namespace RunLengthFeatureMapsProgram
+// Finds the series of DICOM files in a folder.
+
+#include "DicomHeader.h"
+
+#include <string>
+#include <vector>
+
+namespace voxelmaps
 {
-void
-Run2D(const ExampleIO::Input & input, const Options & options, const std::vector<Enums::Feature> & features)
+/** The files with images of one SeriesInstanceUID. */
+struct DicomSeries
 {
-  ExampleIO::RunForPixelType<2>(input,
-                                [&](auto type) { Run<typename decltype(type)::Type>(input, options, features); });
-}
-} // namespace RunLengthFeatureMapsProgram
+  std::string            uid;
+  std::vector<DicomFile> files;
+};
+
+/** What a folder holds. */
+struct DicomFolder
+{
+  std::vector<DicomSeries> series;
+  /** Files that look like DICOM files, but cannot be read so far that their series is known. */
+  std::vector<DicomFile> unreadable;
+};
+
+/** Read the headers of all files in a folder. */
+DicomFolder
+ScanDicomFolder(const std::string & folder);
+
+} // namespace voxelmaps
+
+#endif // DicomFolder_h

@@ -26,7 +26,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ExampleIO
+namespace voxelmaps
 {
 namespace
 {
@@ -147,4 +147,4 @@ ScanDicomFolder(const std::string & folder)
   }
   return result;
 }
-} // namespace ExampleIO
+} // namespace voxelmaps

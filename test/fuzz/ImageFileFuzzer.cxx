@@ -16,9 +16,9 @@
  *
  *=========================================================================*/
 #include "FuzzerUtilities.h"
-#include "io/FileChecks.h"
+#include "voxelmaps/ImageFile.h"
 
-#include <itk_zlib.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,7 +37,7 @@ public:
   {
     const std::filesystem::path memory = "/dev/shm";
     std::string                 path =
-      (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "VoxelMapsFileChecksXXXXXX";
+      (std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "VoxelMapsImageFileXXXXXX";
     VoxelMapsFuzz::Require(mkdtemp(path.data()) != nullptr, "no folder can be made for the files");
     m_Path = path;
   }
@@ -88,7 +88,7 @@ Check(const std::string & name, const TCheck & check)
   {
     const std::string message = error.what();
     const auto        isControl = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (message.find("VoxelMapsFileChecks") == std::string::npos)
+    if (message.find("VoxelMapsImageFile") == std::string::npos)
     {
       VoxelMapsFuzz::Fail("the message does not name the file: " + message);
     }
@@ -135,7 +135,6 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   {
     folder.Write(dataName, extension == "img" ? content : data);
   }
-  Check(name, ExampleIO::CheckImageFile);
-  Check(name, ExampleIO::CheckDicomFile);
+  Check(name, [](const std::string & file) { VerifyCompressedVoxels(voxelmaps::InspectImageFile(file)); });
   return 0;
 }

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "DicomHeader.h"
 
-#include "Text.h"
+#include "FileContent.h"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +30,10 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 
-namespace ExampleIO
+namespace voxelmaps
 {
 namespace
 {
@@ -70,7 +71,7 @@ Describe(Tag tag)
 
 /** The text without padding. */
 std::string
-Trim(const std::string & text)
+TrimPadding(const std::string & text)
 {
   const auto first = text.find_first_not_of(' ');
   const auto last = text.find_last_not_of(std::string(" \0", 2));
@@ -79,17 +80,17 @@ Trim(const std::string & text)
 }
 
 /** The numbers of a decimal string, such as 1.5\-2\3; empty unless there are VCount numbers of at most 10^9. */
-template <unsigned int VCount>
+template <std::size_t VCount>
 std::optional<std::array<double, VCount>>
 ParseNumbers(const std::string & text)
 {
   std::array<double, VCount> numbers{};
   std::istringstream         stream(text + '\\');
   std::string                part;
-  unsigned int               count = 0;
+  std::size_t                count = 0;
   for (; std::getline(stream, part, '\\'); ++count)
   {
-    part = Trim(part);
+    part = TrimPadding(part);
     const char * first = part.data() + (!part.empty() && part.front() == '+' ? 1 : 0);
     const char * last = part.data() + part.size();
     double       value = 0.0;
@@ -195,19 +196,18 @@ public:
       const Element element = this->ReadElement();
       if (element.tag == 0x00020010)
       {
-        transferSyntax = Trim(this->ReadValue(element));
+        transferSyntax = TrimPadding(this->ReadValue(element));
       }
       else if (element.tag == 0x00020002)
       {
-        m_File.classUID = Trim(this->ReadValue(element));
+        m_File.classUID = TrimPadding(this->ReadValue(element));
       }
       else
       {
         this->SkipValue(element, 0);
       }
     }
-    m_File.isDeflated = transferSyntax == deflatedLittleEndian;
-    if (m_File.isDeflated)
+    if (transferSyntax == deflatedLittleEndian)
     {
       throw std::runtime_error("it has the deflated transfer syntax, which is not supported");
     }
@@ -232,6 +232,11 @@ public:
         this->SetFields(values);
         this->CheckPixelData(element, isNative);
         return;
+      }
+      if (element.tag == 0x00283000)
+      {
+        // The reader of ITK would give the stored values.
+        throw std::runtime_error("its values are mapped by a ModalityLUTSequence, which is not supported");
       }
       if (IsNeeded(element.tag) && element.length <= 1024)
       {
@@ -281,7 +286,7 @@ private:
   {
     const auto text = [&values](Tag tag) {
       const auto found = values.find(tag);
-      return found == values.end() ? std::string() : Trim(found->second);
+      return found == values.end() ? std::string() : TrimPadding(found->second);
     };
     const auto number = [this, &values](Tag tag, unsigned int otherwise) {
       const auto found = values.find(tag);
@@ -307,33 +312,31 @@ private:
     m_File.rows = number(0x00280010, 0);
     m_File.columns = number(0x00280011, 0);
     m_File.bitsAllocated = number(0x00280100, 0);
-    const auto numbers = [this, &text](Tag tag, const char * name, auto & target, auto count) {
-      const std::string value = text(tag);
+    const auto numbers = [this, &text](Tag tag, const char * name, auto & target) {
+      const std::string     value = text(tag);
+      constexpr std::size_t count = std::tuple_size<typename std::decay_t<decltype(target)>::value_type>::value;
       if (value.empty())
       {
         return;
       }
-      const auto parsed = ParseNumbers<decltype(count)::value>(value);
-      if (!parsed)
+      target = ParseNumbers<count>(value);
+      if (!target)
       {
         m_File.problem = "its " + std::string(name) + " is '" + MakePrintable(value.substr(0, 80)) + "', not " +
                          std::to_string(count) + (count == 1 ? " number" : " numbers") + " up to 10^9";
-        return;
       }
-      target.emplace(parsed->data());
     };
-    using One = itk::Vector<double, 1>;
-    std::optional<One> frames;
-    std::optional<One> other;
-    std::optional<One> slope;
-    numbers(0x00200032, "ImagePositionPatient", m_File.position, std::integral_constant<unsigned int, 3>{});
-    numbers(0x00200037, "ImageOrientationPatient", m_File.orientation, std::integral_constant<unsigned int, 6>{});
-    numbers(0x00280030, "PixelSpacing", m_File.pixelSpacing, std::integral_constant<unsigned int, 2>{});
-    numbers(0x00280008, "NumberOfFrames", frames, std::integral_constant<unsigned int, 1>{});
-    numbers(0x00180050, "SliceThickness", other, std::integral_constant<unsigned int, 1>{});
-    numbers(0x00180088, "SpacingBetweenSlices", other, std::integral_constant<unsigned int, 1>{});
-    numbers(0x00281052, "RescaleIntercept", other, std::integral_constant<unsigned int, 1>{});
-    numbers(0x00281053, "RescaleSlope", slope, std::integral_constant<unsigned int, 1>{});
+    std::optional<std::array<double, 1>> frames;
+    std::optional<std::array<double, 1>> other;
+    std::optional<std::array<double, 1>> slope;
+    numbers(0x00200032, "ImagePositionPatient", m_File.position);
+    numbers(0x00200037, "ImageOrientationPatient", m_File.orientation);
+    numbers(0x00280030, "PixelSpacing", m_File.pixelSpacing);
+    numbers(0x00280008, "NumberOfFrames", frames);
+    numbers(0x00180050, "SliceThickness", other);
+    numbers(0x00180088, "SpacingBetweenSlices", other);
+    numbers(0x00281052, "RescaleIntercept", other);
+    numbers(0x00281053, "RescaleSlope", slope);
     if (frames && (*frames)[0] != std::floor((*frames)[0]))
     {
       m_File.problem = "its NumberOfFrames is " + text(0x00280008) + ", not a whole number";
@@ -381,7 +384,6 @@ private:
     const bool isTooLong = isNative && length > needed + 1.0;
     if (length < needed || isTooLong)
     {
-      m_File.isProblemCertain = m_File.isProblemCertain && !isTooLong;
       std::ostringstream message;
       message.precision(17);
       message << "its pixel data has " << element.length << " bytes, but the header needs " << needed;
@@ -477,8 +479,7 @@ private:
     }
     if (!IsLetter(bytes[4]) || !IsLetter(bytes[5]))
     {
-      // Some writers mix implicit elements into explicit files, but GDCM aborts at broken ones of group 2.
-      m_File.isProblemCertain = m_File.isProblemCertain && element.tag >> 16 == 2;
+      // Some writers mix implicit elements into explicit files.
       return element;
     }
     const std::string                  representation(bytes.begin() + 4, bytes.begin() + 6);
@@ -607,11 +608,26 @@ ReadDicomHeader(const std::string & fileName)
       return file;
     }
   }
-  if (!file.problem.empty())
-  {
-    // A wrong value, whatever comes after it.
-    file.isProblemCertain = true;
-  }
   return file;
 }
-} // namespace ExampleIO
+
+void
+InspectDicom(ImageFile & file)
+{
+  const auto header = ReadDicomHeader(file.name);
+  if (!header)
+  {
+    throw std::runtime_error(
+      "it is none of NIfTI, NRRD, MetaImage, PNG and DICOM, the formats whose files can be checked; "
+      "convert it to one of these");
+  }
+  if (!header->problem.empty())
+  {
+    throw std::runtime_error(header->problem);
+  }
+  if (!header->hasPixelData)
+  {
+    throw std::runtime_error("it has no pixel data");
+  }
+}
+} // namespace voxelmaps

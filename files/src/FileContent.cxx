@@ -15,9 +15,9 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "Formats.h"
+#include "FileContent.h"
 
-#include <itk_zlib.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cctype>
@@ -28,10 +28,9 @@
 #include <limits>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
-namespace ExampleIO
-{
-namespace FileChecks
+namespace voxelmaps
 {
 namespace
 {
@@ -123,39 +122,35 @@ CheckMemory(std::uint64_t numberOfBytes)
 }
 
 void
-CheckSize(const std::string & what, std::uint64_t size, std::uint64_t promised)
+AddVoxels(ImageFile & image, const CompressedPart & part, bool isCompressed)
 {
-  if (size < promised)
-  {
-    throw std::runtime_error(what + " has " + Describe(size) + ", but the header promises " + Describe(promised));
-  }
-}
-
-CompressedParts
-CheckSizeOrCompressedPart(const std::string & what, const CompressedPart & part, bool isCompressed)
-{
+  const std::string   what = part.file == image.name ? "it" : "its data file '" + part.file + "'";
   const std::uint64_t fileSize = ByteFile(part.file).GetSize();
-  if (part.size != largest)
+  const std::uint64_t needed = Add(part.offset, !isCompressed ? part.promised : (part.size != largest ? part.size : 0));
+  if (fileSize < needed)
   {
-    CheckSize(what, fileSize, Add(part.offset, part.size));
+    throw std::runtime_error(what + " has " + Describe(fileSize) + ", but the header promises " + Describe(needed));
   }
-  const std::uint64_t size = std::min(fileSize - std::min(part.offset, fileSize), part.size);
+  if (part.file != image.files.front())
+  {
+    image.files.push_back(part.file);
+  }
   if (!isCompressed)
   {
-    CheckSize(what, fileSize, Add(part.offset, part.promised));
-    return {};
+    return;
   }
   // Deflate reaches 1032:1 at most, so this finds absurd sizes before their memory is allocated.
+  const std::uint64_t size = std::min(fileSize - part.offset, part.size);
   if (Multiply(size, 1032) < part.promised)
   {
     throw std::runtime_error(what + " has " + Describe(size) + " of compressed voxels, which cannot be the " +
                              Describe(part.promised) + " that the header promises");
   }
-  return { part };
+  image.compressedParts.push_back(part);
 }
 
 void
-CheckCompressedPart(const CompressedPart & part)
+VerifyCompressedPart(const CompressedPart & part)
 {
   ByteFile file(part.file);
   z_stream stream{};
@@ -223,7 +218,7 @@ CheckCompressedPart(const CompressedPart & part)
 }
 
 std::string
-GetDataFileName(const std::string & header, const std::string & dataFile)
+FindDataFile(const std::string & header, const std::string & dataFile)
 {
   const std::filesystem::path path(dataFile);
   const std::string           name =
@@ -292,59 +287,44 @@ CheckFinite(const std::string & word, const std::string & field)
   }
 }
 
-void
-CheckNumbersInText(const std::string & name, std::uint64_t offset, std::uint64_t promised)
+std::string
+GetSystemMessage(int error)
 {
-  std::ifstream stream(name, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(offset));
-  std::uint64_t count = 0;
-  for (std::string word; count < promised && stream >> word;)
-  {
-    char * end = nullptr;
-    std::strtod(word.c_str(), &end);
-    if (*end != '\0')
-    {
-      throw std::runtime_error("its voxels are text, but among them is '" + word + "', which is not a number");
-    }
-    ++count;
-  }
-  if (count < promised)
-  {
-    throw std::runtime_error("it has " + std::to_string(count) + " numbers, but the header promises " +
-                             std::to_string(promised));
-  }
+  std::string message = std::generic_category().message(error);
+  message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  return message;
 }
 
-std::vector<std::string>
-GetNamesOfPattern(const std::string & pattern, std::int64_t first, std::int64_t last, std::int64_t step)
+std::string
+ToLower(std::string text)
 {
-  // The readers pass the pattern to printf, so that nothing but one number may be in it.
-  const auto percent = pattern.find('%');
-  auto       end = percent + 1;
-  while (end < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[end])))
-  {
-    ++end;
-  }
-  if (end >= pattern.size() || pattern[end] != 'd' || end > percent + 3 || pattern.find('%', end) != std::string::npos)
-  {
-    throw std::runtime_error("the pattern '" + pattern + "' of its data files has to have one number, such as %03d");
-  }
-  if (step < 1 || first < 0 || last < first || (last - first) / step >= 1000000)
-  {
-    throw std::runtime_error("the numbers of its data files, " + std::to_string(first) + " to " + std::to_string(last) +
-                             " in steps of " + std::to_string(step) + ", are not a range");
-  }
-  const std::string        digits = pattern.substr(percent + 1, end - percent - 1);
-  const char               fill = !digits.empty() && digits[0] == '0' ? '0' : ' ';
-  const std::size_t        width = digits.empty() ? 0 : static_cast<std::size_t>(std::stoi(digits));
-  std::vector<std::string> names;
-  for (std::int64_t number = first; number <= last; number += step)
-  {
-    const std::string text = std::to_string(number);
-    names.push_back(pattern.substr(0, percent) + std::string(std::max(width, text.size()) - text.size(), fill) + text +
-                    pattern.substr(end + 1));
-  }
-  return names;
+  std::transform(
+    text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
-} // namespace FileChecks
-} // namespace ExampleIO
+
+std::string
+MakePrintable(const std::string & text)
+{
+  std::string printable;
+  for (const char c : text)
+  {
+    if (c >= ' ' && c <= '~')
+    {
+      printable += c;
+    }
+    else if (static_cast<unsigned char>(c) >= 0x80)
+    {
+      printable += '?';
+    }
+  }
+  return printable;
+}
+
+std::string
+Trim(const std::string & text)
+{
+  const auto first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+} // namespace voxelmaps

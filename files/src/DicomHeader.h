@@ -18,15 +18,14 @@
 #ifndef DicomHeader_h
 #define DicomHeader_h
 
-// Reads the header of a DICOM file, and checks what it says of the pixel data.
+// Reads the header of a DICOM file up to its pixel data. GDCM, which ITK reads with, aborts at some damaged files and
+// reads missing pixels as zeros.
 
-#include "itkPoint.h"
-#include "itkVector.h"
-
+#include <array>
 #include <optional>
 #include <string>
 
-namespace ExampleIO
+namespace voxelmaps
 {
 /** The header of a DICOM file, as far as it is needed here. */
 struct DicomFile
@@ -48,21 +47,16 @@ struct DicomFile
   unsigned int samplesPerPixel{ 1 };
   unsigned int bitsAllocated{ 0 };
   bool         hasPixelData{ false };
-  bool         isDeflated{ false };
-  /** False if the file is not as the standard has it, in a way that a DICOM library may understand. */
-  bool isProblemCertain{ true };
 
-  std::optional<itk::Point<double, 3>>  position;
-  std::optional<itk::Vector<double, 6>> orientation;
+  std::optional<std::array<double, 3>> position;
+  std::optional<std::array<double, 6>> orientation;
   /** Between rows, between columns. */
-  std::optional<itk::Vector<double, 2>> pixelSpacing;
+  std::optional<std::array<double, 2>> pixelSpacing;
 };
 
-/** Read the header of a file, and check that the file is not cut. Returns nothing if it is no DICOM file. This uses no
- * DICOM library: with a cut file, GDCM 3.0.21 aborts, or reads the missing pixels as zeros. */
+/** Read the header of a file, and check that the file is not cut. Returns nothing if it is no DICOM file. */
 std::optional<DicomFile>
 ReadDicomHeader(const std::string & fileName);
-
-} // namespace ExampleIO
+} // namespace voxelmaps
 
 #endif // DicomHeader_h

@@ -15,12 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef Formats_h
-#define Formats_h
+#ifndef FileContent_h
+#define FileContent_h
 
-// The checks of image files, one for each format; they throw what FileChecks.h says, without the name of the file.
+// What the checks of image files share; they throw what ImageFile.h says, without the name of the file.
 
-#include "io/FileChecks.h"
+#include "voxelmaps/ImageFile.h"
 
 #include <array>
 #include <cstdint>
@@ -30,12 +30,8 @@
 #include <string>
 #include <vector>
 
-namespace ExampleIO
+namespace voxelmaps
 {
-namespace FileChecks
-{
-using CompressedParts = std::vector<CompressedPart>;
-
 /** What a check throws for an image without voxels. */
 class NoVoxels : public std::runtime_error
 {
@@ -45,28 +41,32 @@ public:
   {}
 };
 
-CompressedParts
-CheckNifti(const std::string & name);
-CompressedParts
-CheckMetaImage(const std::string & name);
-CompressedParts
-CheckNrrd(const std::string & name);
-CompressedParts
-CheckPng(const std::string & name);
-CompressedParts
-CheckGipl(const std::string & name);
-CompressedParts
-CheckBmp(const std::string & name);
-CompressedParts
-CheckJpeg(const std::string & name);
-CompressedParts
-CheckVtk(const std::string & name);
-CompressedParts
-CheckDicom(const std::string & name);
+// One check for each format.
+void
+InspectNifti(ImageFile & file);
+void
+InspectMetaImage(ImageFile & file);
+void
+InspectNrrd(ImageFile & file);
+void
+InspectPng(ImageFile & file);
+void
+InspectDicom(ImageFile & file);
 
 /** Decompress a gzip or zlib stream. */
 void
-CheckCompressedPart(const CompressedPart & part);
+VerifyCompressedPart(const CompressedPart & part);
+
+/** The message of an error of the system, beginning with a small letter. */
+std::string
+GetSystemMessage(int error);
+
+std::string
+ToLower(std::string text);
+
+/** The text in printable ASCII characters: headers and names can have any bytes, which terminals could execute. */
+std::string
+MakePrintable(const std::string & text);
 
 /** A file of bytes. */
 class ByteFile
@@ -107,17 +107,14 @@ Add(std::uint64_t a, std::uint64_t b);
 void
 CheckMemory(std::uint64_t numberOfBytes);
 
-/** Throw if a file has fewer bytes than its header promises. What: "it" or "its data file 'x.raw'". */
+/** Add the voxels of an image: throw if their file is shorter than the header promises, and leave compressed ones to
+ * VerifyCompressedPart. */
 void
-CheckSize(const std::string & what, std::uint64_t size, std::uint64_t promised);
+AddVoxels(ImageFile & image, const CompressedPart & part, bool isCompressed);
 
-/** Check the size of the bytes of a file that may be compressed with gzip; the rest is left to CheckCompressedPart. */
-CompressedParts
-CheckSizeOrCompressedPart(const std::string & what, const CompressedPart & part, bool isCompressed);
-
-/** An absolute name, or one relative to the folder of the header. */
+/** The file of the voxels, by an absolute name or one relative to the folder of the header. */
 std::string
-GetDataFileName(const std::string & header, const std::string & dataFile);
+FindDataFile(const std::string & header, const std::string & dataFile);
 
 /** A number in a file. */
 template <typename T>
@@ -150,6 +147,10 @@ GetNumber(const std::string & bytes, std::size_t offset, bool isBigEndian)
   return number;
 }
 
+/** The text without blanks at its ends. */
+std::string
+Trim(const std::string & text);
+
 /** Words separated by blanks. */
 std::vector<std::string>
 GetWords(const std::string & text);
@@ -165,15 +166,6 @@ GetProduct(const std::vector<std::string> & sizes, const std::string & field);
 /** Throw if a word is not a finite number. */
 void
 CheckFinite(const std::string & word, const std::string & field);
+} // namespace voxelmaps
 
-/** Throw if a file has fewer numbers than this as text, from an offset. */
-void
-CheckNumbersInText(const std::string & name, std::uint64_t offset, std::uint64_t promised);
-
-/** The names of a pattern such as "slice%03d.raw", with numbers from first to last. */
-std::vector<std::string>
-GetNamesOfPattern(const std::string & pattern, std::int64_t first, std::int64_t last, std::int64_t step);
-} // namespace FileChecks
-} // namespace ExampleIO
-
-#endif // Formats_h
+#endif // FileContent_h

@@ -1,0 +1,473 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+
+// Computes the feature maps of one texture class of an image file or DICOM directory from the command line.
+
+#include "io/CommandLine.h"
+#include "io/Crop.h"
+#include "io/ImageReading.h"
+#include "io/ImageWriting.h"
+#include "io/Progress.h"
+#include "io/SlicerModule.h"
+#include "itkCooccurrenceFeatureMapImageFilter.h"
+#include "itkDependenceFeatureMapImageFilter.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
+#include "itkVectorIndexSelectionCastImageFilter.h"
+
+#include <iomanip>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace
+{
+using ExampleIO::Join;
+
+const std::vector<std::string> classes{ "RunLength", "FirstOrder", "Cooccurrence",
+                                        "SizeZone",  "Dependence", "GrayToneDifference" };
+
+/** The options that only some classes have. */
+const std::map<std::string, std::vector<std::string>> classesOfOptions{
+  { "--offsets", { "RunLength", "Cooccurrence", "SizeZone", "Dependence", "GrayToneDifference" } },
+  { "--aggregation", { "RunLength", "Cooccurrence" } },
+  { "--distances", { "Cooccurrence", "Dependence", "GrayToneDifference" } },
+  { "--asymmetric", { "Cooccurrence" } },
+  { "--alpha", { "Dependence" } }
+};
+
+const std::vector<std::string> aggregations{ "per-direction", "average", "merge" };
+
+struct Options
+{
+  std::string                       input;
+  std::string                       output;
+  std::string                       mask;
+  ExampleIO::MaskGeometryRules      maskGeometry;
+  bool                              crop{ false };
+  std::string                       className{ classes.front() };
+  std::vector<std::string>          features;
+  std::string                       offsets{ "all" };
+  std::vector<unsigned int>         distances{ 1 };
+  std::string                       aggregation{ "average" };
+  bool                              asymmetric{ false };
+  unsigned int                      alpha{ 0 };
+  std::optional<itk::SizeValueType> radius;
+  std::vector<itk::SizeValueType>   window;
+  std::vector<itk::OffsetValueType> anchor;
+  std::optional<unsigned int>       levels;
+  std::optional<double>             binWidth;
+  std::vector<double>               range;
+  bool                              asLevels{ false };
+  ExampleIO::DicomOptions           dicom;
+  bool                              quiet{ false };
+  bool                              progressXML{ false };
+};
+
+void
+AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options)
+{
+  const auto addFlag = [&](const char * name, bool & value, const char * description, const char * label) {
+    auto * option = app.add_flag(name, value, description);
+    module.AddFlag(option, label);
+    return option;
+  };
+  const auto addChoice =
+    [&](const char * name, auto & value, const auto & choices, const char * description, const char * label) {
+      auto * option = app.add_option(name, value, description)->type_name("WHICH")->capture_default_str();
+      module.AddEnumeration(option->check(CLI::IsMember(choices)), label, choices);
+    };
+  const auto addNumbers =
+    [&](const char * name, auto & value, const char * type, const char * description, const char * label) {
+      using Number = typename ExampleIO::NumberIn<std::remove_reference_t<decltype(value)>>::Type;
+      auto * option = ExampleIO::AddNumbers(app, name, value, type, description);
+      module.AddOptionalNumbers(option, label, std::is_integral<Number>::value ? "integer" : "double");
+      return option;
+    };
+
+  module.AddGroup("Images", "The image, and the part of it to compute");
+  auto * input =
+    app.add_option("INPUT", options.input, "2D or 3D image: any file that ITK reads, or a directory of DICOM files");
+  const std::string outputs = "image with a component per feature (.nrrd, .mha, .nii.gz, ...), or a name with %s, such "
+                              "as map_%s.nii.gz, for an image per component, where %s stands for its name, such as SRE";
+  auto *            output = app.add_option("OUTPUT", options.output, outputs);
+  auto *            mask =
+    ExampleIO::AddFile(app, "--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count");
+  module.AddImage(input->required(), "Image", "scalar", "input");
+  module.AddImage(output->required(), "Map", "scalar", "output");
+  module.AddImage(mask, "Mask", "label", "input");
+  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
+  module.AddEnumeration(maskGeometry, "Geometry of the mask", { "check", "ignore" });
+  module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
+  const char * croppedMaps = "compute and write only the bounding box of the mask plus the window, over the image";
+  addFlag("--crop", options.crop, croppedMaps, "Crop to the mask")->needs(mask);
+
+  module.AddGroup("Features", "The class of the features, and its options");
+  addChoice("--class", options.className, classes, "the class of the features", "Class");
+  const std::string names = "all, or names such as SRE,LRE (without it: the first eleven of RunLength, or all)";
+  auto *            features = app.add_option("--features", options.features, names)->type_name("LIST")->delimiter(',');
+  module.AddOptionalNumbers(features->allow_extra_args(false), "Features", "string");
+  const std::vector<std::string> offsets{ "all", "in-plane" };
+  addChoice("--offsets", options.offsets, offsets, "directions: all, or those in the plane of x and y", "Directions");
+  addChoice("--aggregation", options.aggregation, aggregations, "how to combine the directions", "Aggregation");
+  addNumbers("--distances", options.distances, "D", "distances of pairs and neighbors (default 1)", "Distances");
+  addNumbers("--alpha", options.alpha, "A", "greatest difference of dependent levels (default 0)", "Alpha");
+  addFlag("--asymmetric", options.asymmetric, "count each pair of voxels in one order only", "Asymmetric");
+
+  module.AddGroup("Window", "The voxels around each voxel");
+  auto * radius = addNumbers("--radius", options.radius, "N", "voxels on each side (default 2)", "Radius");
+  auto * window = addNumbers("--window", options.window, "X,Y[,Z]", "size, instead of --radius", "Window size");
+  auto * anchor =
+    addNumbers("--anchor", options.anchor, "X,Y[,Z]", "position of the voxel, from 0 (default: the middle)", "Anchor");
+  window->excludes(radius);
+  anchor->needs(window);
+
+  module.AddGroup("Gray levels", "How intensities become gray levels");
+  const char * numbers = "number of levels (default 32; with --as-levels the image's maximum + 1)";
+  const char * widths = "width of a level, from the minimum, instead of --levels";
+  const char * ranges = "minimum and maximum; others are clamped (default: those of the image, inside the mask)";
+  auto *       levels = addNumbers("--levels", options.levels, "N", numbers, "Number of levels");
+  auto *       binWidth = addNumbers("--bin-width", options.binWidth, "W", widths, "Bin width");
+  auto *       range = addNumbers("--range", options.range, "LO,HI", ranges, "Range");
+  auto *       asLevels =
+    addFlag("--as-levels", options.asLevels, "intensities are levels, from 0", "Intensities are levels");
+  binWidth->excludes(levels)->excludes(asLevels);
+  range->excludes(asLevels);
+
+  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
+  ExampleIO::AddRunOptions(app, options.quiet);
+  module.AddProgressOption(options.progressXML);
+}
+
+/** Throw if an option has no effect. Its default is permitted: 3D Slicer passes that of every choice. */
+void
+VerifyOptionsOfClass(const CLI::App & app, const std::string & className)
+{
+  for (const auto & [name, itsClasses] : classesOfOptions)
+  {
+    const auto * option = app.get_option(name);
+    if (option->count() > 0 && option->results().front() != option->get_default_str() &&
+        std::find(itsClasses.begin(), itsClasses.end(), className) == itsClasses.end())
+    {
+      throw std::runtime_error(name + " has no effect with the class " + className + ", only with " +
+                               Join(itsClasses, ", "));
+    }
+  }
+}
+
+template <typename TImage>
+using Filter = itk::TextureFeatureMapImageFilter<TImage>;
+
+/** Set the features of --features; without these, those of the filter remain. */
+template <typename TFilter>
+void
+SetFeatures(TFilter & filter, const voxelmaps::FeatureTable & table, const Options & options)
+{
+  std::vector<std::string> known;
+  for (unsigned int i = 0; i < table.GetNumberOfFeatures(); ++i)
+  {
+    known.emplace_back(table[i].abbreviation);
+  }
+  typename TFilter::FeaturesType features;
+  for (const auto & name : options.features == std::vector<std::string>{ "all" } ? known : options.features)
+  {
+    unsigned int feature = 0;
+    if (!table.Find(name, feature))
+    {
+      throw std::runtime_error("--features: there is no feature '" + name + "' of the class " + options.className +
+                               "; there are " + Join(known, ", "));
+    }
+    features.push_back(static_cast<typename TFilter::FeatureEnum>(feature));
+  }
+  if (!features.empty())
+  {
+    filter.SetFeatures(features);
+  }
+}
+
+/** A filter with the class and features of the options, and what the summary tells of its directions. */
+template <typename TImage>
+std::pair<typename Filter<TImage>::Pointer, std::string>
+MakeFilter(const Options & options)
+{
+  const bool  isInPlane = options.offsets == "in-plane";
+  std::string summary;
+  const auto  setOffsets = [&](auto & filter, const auto &... distances) {
+    filter.SetOffsets(isInPlane ? filter.GetInPlaneOffsets(distances...) : filter.GetAllOffsets(distances...));
+    summary +=
+      std::to_string(filter.GetOffsets().size()) + (sizeof...(distances) == 0 ? " directions, " : " offsets, ");
+  };
+  const auto setAggregation = [&](auto & filter) {
+    const auto number = std::find(aggregations.begin(), aggregations.end(), options.aggregation) - aggregations.begin();
+    filter.SetAggregation(static_cast<decltype(filter.GetAggregation())>(number));
+    summary += options.aggregation + ", ";
+  };
+  const auto make = [&](const auto filter, const voxelmaps::FeatureTable & table, const auto & setParameters) {
+    SetFeatures(*filter, table, options);
+    setParameters(*filter);
+    return std::pair<typename Filter<TImage>::Pointer, std::string>(filter.GetPointer(), summary);
+  };
+  const std::string & name = options.className;
+  if (name == "FirstOrder")
+  {
+    const auto & table = itk::FirstOrderFeatureMapEnums::GetFeatureTable();
+    return make(itk::FirstOrderFeatureMapImageFilter<TImage>::New(), table, [](auto &) {});
+  }
+  if (name == "Cooccurrence")
+  {
+    const auto & table = itk::CooccurrenceFeatureMapEnums::GetFeatureTable();
+    return make(itk::CooccurrenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
+      setOffsets(filter, options.distances);
+      setAggregation(filter);
+      filter.SetSymmetric(!options.asymmetric);
+    });
+  }
+  if (name == "SizeZone")
+  {
+    using Enums = itk::SizeZoneFeatureMapEnums;
+    return make(itk::SizeZoneFeatureMapImageFilter<TImage>::New(), Enums::GetFeatureTable(), [&](auto & filter) {
+      filter.SetConnectivity(isInPlane ? Enums::Connectivity::InPlane : Enums::Connectivity::Full);
+    });
+  }
+  if (name == "Dependence")
+  {
+    const auto & table = itk::DependenceFeatureMapEnums::GetFeatureTable();
+    return make(itk::DependenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
+      setOffsets(filter, options.distances);
+      filter.SetAlpha(options.alpha);
+    });
+  }
+  if (name == "GrayToneDifference")
+  {
+    const auto & table = itk::GrayToneDifferenceFeatureMapEnums::GetFeatureTable();
+    return make(itk::GrayToneDifferenceFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
+      setOffsets(filter, options.distances);
+    });
+  }
+  const auto & table = itk::RunLengthFeatureMapEnums::GetFeatureTable();
+  return make(itk::RunLengthFeatureMapImageFilter<TImage>::New(), table, [&](auto & filter) {
+    setOffsets(filter);
+    setAggregation(filter);
+  });
+}
+
+/** Set the parameters that all classes have. */
+template <typename TImage>
+void
+SetParameters(Filter<TImage> * filter, const TImage * image, const Options & options)
+{
+  using Enums = itk::GrayLevelDiscretizationEnums;
+  const auto copy = [](const char * option, const auto & values, auto array, const std::string & whyCount) {
+    ExampleIO::CopyNumbers(option, values, array, whyCount);
+    return array;
+  };
+  const std::string axes = "the image has " + std::to_string(TImage::ImageDimension) + " axes";
+  if (options.radius)
+  {
+    filter->SetNeighborhoodRadius(*options.radius);
+  }
+  if (!options.window.empty())
+  {
+    filter->SetWindowSize(copy("--window", options.window, typename TImage::SizeType{}, axes));
+  }
+  if (!options.anchor.empty())
+  {
+    filter->SetWindowAnchor(copy("--anchor", options.anchor, typename TImage::OffsetType{}, axes));
+  }
+  if (options.asLevels)
+  {
+    // The filter reports intensities that are no levels. NaN is none.
+    const auto * pixels = image->GetBufferPointer();
+    const auto * end = pixels + image->GetBufferedRegion().GetNumberOfPixels();
+    const double maximum = std::accumulate(pixels, end, 0.0, [](double a, double b) { return std::fmax(a, b); });
+    filter->SetNumberOfGrayLevels(static_cast<unsigned int>(std::min(std::floor(maximum) + 1.0, 65535.0)));
+    filter->SetDiscretizationMethod(Enums::Method::Identity);
+  }
+  if (options.levels)
+  {
+    filter->SetNumberOfGrayLevels(*options.levels);
+  }
+  if (options.binWidth)
+  {
+    filter->SetDiscretizationMethod(Enums::Method::FixedBinSize);
+    filter->SetBinWidth(*options.binWidth);
+  }
+  if (!options.range.empty())
+  {
+    const auto range = copy("--range", options.range, std::array<double, 2>{}, "a range has 2");
+    filter->SetRangeSource(Enums::RangeSource::Given);
+    filter->SetRangeMinimum(range[0]);
+    filter->SetRangeMaximum(range[1]);
+  }
+}
+
+/** The names of the output files: one, or one per component. */
+std::vector<std::string>
+GetFileNames(const std::string & output, const std::vector<std::string> & components)
+{
+  if (output.find("%s") == std::string::npos)
+  {
+    return { output };
+  }
+  std::vector<std::string> names;
+  for (const auto & component : components)
+  {
+    names.push_back(output);
+    for (auto at = names.back().find("%s"); at != std::string::npos;
+         at = names.back().find("%s", at + component.size()))
+    {
+      names.back().replace(at, 2, component);
+    }
+  }
+  return names;
+}
+
+template <typename TMaps>
+void
+WriteMaps(TMaps * maps, ExampleIO::OutputFiles & outputs, const std::vector<std::string> & fileNames,
+          const std::vector<std::string> & components)
+{
+  if (fileNames.size() < components.size())
+  {
+    // Formats that can store metadata keep the names of the components.
+    itk::EncapsulateMetaData<std::string>(maps->GetMetaDataDictionary(), "FeatureNames", Join(components));
+    outputs.WriteImage(maps, fileNames.front());
+  }
+  else
+  {
+    auto component = itk::VectorIndexSelectionCastImageFilter<TMaps, itk::Image<float, TMaps::ImageDimension>>::New();
+    component->SetInput(maps);
+    for (unsigned int i = 0; i < fileNames.size(); ++i)
+    {
+      component->SetIndex(i);
+      component->Update();
+      outputs.WriteImage(component->GetOutput(), fileNames[i]);
+    }
+  }
+  outputs.Commit();
+}
+
+template <typename TImage>
+void
+Run(const ExampleIO::Input & input, const Options & options)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  using MapsType = typename Filter<TImage>::OutputImageType;
+
+  const auto [filter, summary] = MakeFilter<TImage>(options);
+  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  SetParameters<TImage>(filter, image, options);
+  filter->SetInput(image);
+
+  const auto             components = filter->GetFeatureNames();
+  const auto             fileNames = GetFileNames(options.output, components);
+  ExampleIO::OutputFiles outputs({ options.input, options.mask });
+  for (const auto & name : fileNames)
+  {
+    const auto size = static_cast<unsigned int>(components.size());
+    outputs.AddImage(name,
+                     fileNames.size() < size
+                       ? ExampleIO::GetProperties<MapsType>(image.GetPointer(), size)
+                       : ExampleIO::GetProperties<itk::Image<float, dimension>>(image.GetPointer()));
+  }
+
+  const auto whole = image->GetLargestPossibleRegion();
+  auto       numberOfVoxels = whole.GetNumberOfPixels();
+  if (!options.mask.empty())
+  {
+    const std::string name = "the mask '" + options.mask + "'";
+    const auto        mask = ExampleIO::ReadMaskFor<dimension>("mask", options.mask);
+    const auto remark = ExampleIO::MatchGeometry(mask.GetPointer(), name, image.GetPointer(), options.maskGeometry);
+    if (!options.quiet && !remark.empty())
+    {
+      std::cout << remark << "; ignored\n";
+    }
+    filter->SetMaskImage(mask);
+    const unsigned char * inside = mask->GetBufferPointer();
+    numberOfVoxels = std::count(inside, inside + numberOfVoxels, 1);
+    if (options.crop)
+    {
+      const auto box = ExampleIO::GetBoundingBox(mask.GetPointer());
+      if (box.GetNumberOfPixels() == 0)
+      {
+        throw std::runtime_error("--crop: " + name + " is empty");
+      }
+      filter->UpdateOutputInformation();
+      filter->GetOutput()->SetRequestedRegion(
+        ExampleIO::PadByWindow(box, filter->GetWindowSize(), filter->GetWindowAnchor(), whole));
+    }
+  }
+
+  const auto start = std::chrono::steady_clock::now();
+  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+
+  const typename MapsType::Pointer maps = filter->GetOutput();
+  maps->DisconnectPipeline();
+  ExampleIO::ShrinkToBuffer(maps.GetPointer());
+  WriteMaps(maps.GetPointer(), outputs, fileNames, components);
+
+  if (!options.quiet)
+  {
+    std::cout << options.output << ": " << filter->GetUsedNumberOfGrayLevels() << " levels in ["
+              << filter->GetUsedRangeMinimum() << ", " << filter->GetUsedRangeMaximum() << "], window "
+              << Join(filter->GetWindowSize(), "x") << " with the voxel at " << Join(filter->GetWindowAnchor()) << ", "
+              << summary << components.size() << (components.size() == 1 ? " component\n" : " components\n")
+              << Join(whole.GetSize(), "x") << " image, ";
+    if (options.crop)
+    {
+      std::cout << Join(maps->GetLargestPossibleRegion().GetSize(), "x") << " maps, ";
+    }
+    std::cout << numberOfVoxels << " voxels in " << std::setprecision(3) << seconds.count()
+              << " s: " << static_cast<double>(numberOfVoxels) / std::max(seconds.count(), 1e-9) / 1e6
+              << " million voxels per second\n";
+  }
+}
+
+void
+Run(const CLI::App & app, const Options & options)
+{
+  VerifyOptionsOfClass(app, options.className);
+  const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
+  if (!options.quiet && !input.remark.empty())
+  {
+    std::cout << input.remark << '\n';
+  }
+  // Two types, which the filters are compiled for. They hold all values, and maps are the same for all types of pixels.
+  using Component = itk::IOComponentEnum;
+  const std::set<Component> exactAsFloat{
+    Component::CHAR, Component::UCHAR, Component::SHORT, Component::USHORT, Component::FLOAT
+  };
+  const bool isFloat = exactAsFloat.count(input.componentType) != 0;
+  const auto run2D = isFloat ? Run<itk::Image<float, 2>> : Run<itk::Image<double, 2>>;
+  const auto run3D = isFloat ? Run<itk::Image<float, 3>> : Run<itk::Image<double, 3>>;
+  (input.dimension == 2 ? run2D : run3D)(input, options);
+}
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  Options                      options;
+  CLI::App                     app{ "Compute texture features of the window around every voxel.", "FeatureMaps" };
+  ExampleIO::ModuleDescription module(app, "Filtering.Texture", "Feature Maps");
+  AddOptions(app, module, options);
+  return ExampleIO::RunProgram(app, argc, argv, [&] { Run(app, options); });
+}
