@@ -20,7 +20,6 @@
 import concurrent.futures
 import contextlib
 import datetime
-import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -145,29 +144,19 @@ def _describe_input(path, volume):
 
 def _software():
     """Versions on which values can depend."""
-    from ._itk import itk
-
-    versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "ITK": itk.Version.GetITKVersion()}
-    versions["NumPy"] = np.__version__
-    try:
-        versions["SimpleITK"] = importlib.metadata.version("SimpleITK")
-    except importlib.metadata.PackageNotFoundError:
-        pass
+    versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "NumPy": np.__version__}
+    for name in ("itk-core", "SimpleITK"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return versions
 
 
-def _device(filter):
-    from ._itk import itk
-
-    if filter.GetNameOfClass().startswith("Cuda"):
-        return itk.CudaDevices.GetName(filter.GetDeviceID())
+def _processor():
     model = platform.processor()
-    try:
+    with contextlib.suppress(OSError, StopIteration):
         with open("/proc/cpuinfo") as file:
             model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"CPU: {model or platform.machine()}, {itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads()} threads"
+    return f"CPU: {model or platform.machine()}, {_radiomics_files.number_of_threads()} threads"
 
 
 class _Record:
@@ -235,14 +224,7 @@ class _Record:
 
 def _statistics(path, inside, dtype):
     """Of the values of a map inside the region, without NaN, from its file."""
-    values = np.empty(np.count_nonzero(inside), dtype)
-    with gzip.open(path) as file:
-        file.read(_radiomics_files.HEADER_BYTES)
-        position = 0
-        for plane in inside:
-            read = np.frombuffer(file.read(plane.size * values.itemsize), dtype).reshape(plane.shape)[plane]
-            values[position : position + len(read)] = read
-            position += len(read)
+    values = _radiomics_files.values_inside(path, inside, dtype)
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
@@ -292,19 +274,20 @@ def run(case, task, report):
     kept = done = 0
     with _radiomics_files.output_folder(case.output) as folder:
         record = _Record(folder, origin, prepared.diagnostics)
+        maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
+        device = maps.device or _processor()
         for name, features in task.parameters.classes.items():
             by_key = {f"original_{name}_{feature}": feature for feature in features}
             missing = {key: feature for key, feature in by_key.items() if not record.has(key)}
             kept += len(by_key) - len(missing)
             done += len(by_key) - len(missing)
             if missing:
-                filter = radiomics.filter_of_class(
-                    *prepared[:2], name, list(missing.values()), task.parameters.class_settings, task.precision
-                )
                 start = done
                 progress = lambda part: report((start + part * len(missing)) / len(keys), name)
                 progress(0)
-                written = _radiomics_files.write_maps(filter, prepared.image, list(missing), folder, progress)
+                written = _radiomics_files.write_maps(
+                    maps, prepared.image, name, list(missing.values()), folder, progress
+                )
                 statistics = _all_statistics(
                     {key: file.staged for key, file in written.items()}, inside, task.precision
                 )
@@ -312,7 +295,7 @@ def run(case, task, report):
                     record.maps[key] = {
                         "file": file.publish().name,
                         "sha256": file.sha256(),
-                        "device": _device(filter),
+                        "device": device,
                         **_jsonable(statistics[key]),
                     }
                 record.save(keys)
