@@ -113,11 +113,13 @@ def serve(descriptor, verbose):
 
     with contextlib.suppress(EOFError):
         task = _program_cases.Task(*connection.recv())
+        reader = _program_cases.Reader()
         send_result(task.prepare)
         while True:
             case = connection.recv()
             _Current.output = case.output
-            send_result(_program_cases.run, case, task, lambda part, text: connection.send(("progress", (part, text))))
+            report = lambda part, text: connection.send(("progress", (part, text)))
+            send_result(_program_cases.run, case, task, reader, report)
             _Current.output = None
 
 

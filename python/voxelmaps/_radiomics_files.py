@@ -330,11 +330,13 @@ class _File:
 
     def finish(self):
         """Write the rest, to the disk."""
-        self._append(self._compressor.flush())
-        with errors_named(self.path):
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+        try:
+            self._append(self._compressor.flush())
+            with errors_named(self.path):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+        finally:
+            self.close()
 
     def sha256(self):
         return self._hash.hexdigest()
@@ -364,7 +366,7 @@ def _slabs(volume, bytes_per_voxel):
 
 
 def write_maps(maps, volume, name, features, folder, progress=lambda fraction: None):
-    """Compute the maps of a class and write them into a folder; returns dict of files by key, which are whole but not published.
+    """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
 
     maps      radiomics.Maps of the volume.
     volume    The image, for its geometry.
@@ -378,12 +380,23 @@ def write_maps(maps, volume, name, features, folder, progress=lambda fraction: N
             file.append(head)
         # Compression lets other threads of Python run.
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(min(len(files), number_of_threads())))
+        compressed = []
         for first, last in _slabs(volume, len(keys) * maps.dtype.itemsize):
             slab = maps.compute({name: features}, first, last)
-            list(pool.map(lambda file, values: file.append(values), files, slab))
+            # A slab is compressed while the next one is computed.
+            list(compressed)
+            compressed = pool.map(lambda file, values: file.append(values), files, slab)
             progress(last / len(volume.array))
-        list(pool.map(_File.finish, files))
+        list(compressed)
+        pool.shutdown()
+        stack.pop_all()
         return dict(zip(keys, files))
+
+
+def finish(files):
+    """Write the rest of files to the disk. The disk does several at once in the time of one."""
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(_File.finish, files))
 
 
 def values_inside(path, inside, dtype):

@@ -177,6 +177,11 @@ def _parser():
         help="any setting of PyRadiomics, such as distances=[1,2]",
     )
     group.add_argument("--precision", default="float", help="float or double (default: float)")
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="read the files of finished cases again, instead of trusting their sizes and times",
+    )
     parser.add_argument("--verbose", action="store_true", help="print what the readers of images print")
     parser.add_argument("--version", action="version", version=f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
     return parser
@@ -318,7 +323,7 @@ def _run_cases(cases, worker, console, summary):
 def _run(arguments, console):
     options = _parser().parse_args(arguments)
     cases, summary = _cases(options, console)
-    task = options.params, _settings(options), options.precision
+    task = options.params, _settings(options), options.precision, options.verify
     with _program_worker.Worker(options.verbose) as worker:
         keys = worker.set_task(task, console.error)
         names = [f"{key}.nii.gz" for key in keys] + [_program_cases.PROVENANCE]

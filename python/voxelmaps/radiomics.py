@@ -342,6 +342,7 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
             maps = Maps(*prepared[:2], parameters.class_settings, precision)
             for name, features in parameters.classes.items():
                 written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder)
+                _radiomics_files.finish(written.values())
                 result.update((key, file.publish()) for key, file in written.items())
         return result
     maps = maps_of_classes(*prepared[:2], parameters.classes, parameters.class_settings, precision)
