@@ -280,8 +280,8 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     ]
     messages = (
         "note: columns of .*table.csv that are not used: patient",
-        r"\[2/8\] crash.mha: the process that computed it was ended by SIG\w+; a reader may have crashed",
-        r"\[3/8\] cut.nii.gz: the image .*cut.nii.gz is damaged: the compressed data end after \d+ bytes",
+        r"\[2/8\] crash.mha: the image: cannot read '.*crash.mha': NDims is -3, but must be from 1 to 10",
+        r"\[3/8\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': its compressed voxels are cut",
         r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(setting label\); it has only the value 0",
         r"\[5/8\] none.nii.gz: the image .*none.nii.gz does not exist",
         r"\[6/8\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
@@ -399,7 +399,7 @@ def start_slow_run(folder):
     )
     for _ in range(2400):
         time.sleep(0.05)
-        if list(folder.glob("maps/.voxelmaps-maps-*/original_glcm_*")):
+        if list(folder.glob("maps/.voxelmaps-maps-*/original_glcm_*")) and (folder / "maps/provenance.json").exists():
             break
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
         return process, int(file.read().split()[0])
@@ -468,7 +468,7 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
     (tmp_path / "maps").mkdir()
     (tmp_path / "maps" / "original_firstorder_Mean.nii.gz").write_text("what was there before")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
     try:
         code = program.main([*CASE, "--classes", "firstorder"])
     finally:

@@ -182,15 +182,15 @@ def test_runs_at_once_without_locks(tmp_path, monkeypatch):
 
 def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
     image, mask = scene((7, 9, 8))
-    compute = files._compute
+    compute = radiomics.Maps.compute
 
-    def fail_at_the_second_slab(filter, volume, first, last):
+    def fail_at_the_second_slab(maps, classes, first=0, last=None):
         if first > 0:
             raise RuntimeError("stopped")
-        return compute(filter, volume, first, last)
+        return compute(maps, classes, first, last)
 
     monkeypatch.setattr(files, "_SLAB_BYTES", 1)
-    monkeypatch.setattr(files, "_compute", fail_at_the_second_slab)
+    monkeypatch.setattr(radiomics.Maps, "compute", fail_at_the_second_slab)
     with pytest.raises(RuntimeError, match="stopped"):
         radiomics.execute(image, mask, out_dir=tmp_path, featureClass=["firstorder"], **OPTIONS)
     assert list(tmp_path.iterdir()) == []
@@ -217,7 +217,7 @@ print((peak() - before) // 1024)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_is_that_of_a_slab(tmp_path):
-    """In megabytes, beyond the peak of the preparation: the maps are 345; those of a slab 64, and what is copied of them."""
+    """In megabytes, beyond the peak of the preparation: the maps are 345; those of two slabs 64, and what is copied of them."""
     peaks = []
     for where in ("memory", tmp_path):
         done = subprocess.run([sys.executable, "-c", PEAK, str(where)], capture_output=True, text=True)

@@ -333,6 +333,7 @@ def run(case, task, reader, report):
     """
     result = None if task.verify else find_finished(case, task)
     if result is not None:
+        _radiomics_files.remove_staging(case.output)
         return result
     report(0, "reading")
     prepared, origin = _prepare(case, task, reader)

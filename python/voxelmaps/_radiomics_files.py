@@ -55,8 +55,8 @@ STAGING_PREFIX = ".voxelmaps-maps-"
 # After so many seconds, folders of processes of other computers are taken for left behind.
 _LONGEST_PAUSE = 86400
 
-# Of the maps of a slab. Smaller slabs take longer, since the windows reach over their borders.
-_SLAB_BYTES = 2**26
+# Of the maps of a slab, of which two are in memory. Smaller slabs take longer, since the windows reach over their borders.
+_SLAB_BYTES = 2**25
 
 # Of NIfTI-1, with the four bytes that say that there is no extension.
 HEADER_BYTES = 352
