@@ -66,7 +66,7 @@ _MAX_SIZE = 32767
 
 def _identity(folder, name=""):
     """What all paths of a file have in common, whatever links they lead through. The folder is a real path if there is a name."""
-    path = os.path.join(folder, name)
+    path = os.path.join(folder, name) if name else folder
     try:
         status = os.stat(path)
         return status.st_dev, status.st_ino
@@ -103,6 +103,7 @@ def check_outputs(read, folders, names, files=()):
     folders_of_missing = {os.path.dirname(identity) for identity in inputs if isinstance(identity, str)}
     outputs = {}
     for what, path in folders:
+        _radiomics_images.utf8(os.fspath(path), what)
         other = outputs.setdefault(_folded(path), (what, path))
         if other[0] != what:
             is_same = _identity(path) == _identity(other[1])

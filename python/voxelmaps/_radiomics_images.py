@@ -145,6 +145,17 @@ def to_itk(volume):
     return image
 
 
+def utf8(path, what):
+    """The path. Raises ValueError if it is none for ITK."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{what} {path} has a name that is not UTF-8, which readers and writers of images need"
+        ) from None
+    return path
+
+
 def files_of(path):
     """The files that are read with an image: its own, or all of a folder."""
     return [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
@@ -172,7 +183,7 @@ def load(value, what):
     """The volume of an image or file, and the function that makes images of the same library of volumes."""
     convert = None
     if isinstance(value, (str, os.PathLike)):
-        value, convert = _read(os.fspath(value), what)
+        value, convert = _read(utf8(os.fspath(value), what), what)
     if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):

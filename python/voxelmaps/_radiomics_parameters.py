@@ -52,6 +52,8 @@ def _integer(minimum, maximum=None):
             raise ValueError(rule) from None
         if isinstance(value, (bool, np.bool_)) or number < minimum or (maximum is not None and number > maximum):
             raise ValueError(rule)
+        if number.bit_length() > 63:
+            raise ValueError("must be an integer of at most 63 bits")
         return number
 
     return check

@@ -305,7 +305,7 @@ def _run_cases(cases, worker, console, summary):
         console.clear()
         ended = _program_worker.CaseError("not computed: the run was ended")
         outcomes += [ended] * (len(cases) - len(outcomes))
-        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not summary.exists()
+        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not os.path.exists(summary)
         # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
         if len(cases) > 1 or not (isinstance(outcomes[0], _program_worker.CaseError) and is_kept):
             _program_tables.write_summary(summary, zip(cases, outcomes))

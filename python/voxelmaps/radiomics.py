@@ -80,6 +80,8 @@ def bin_edges(extremes, settings):
     else:
         lowest = minimum - (minimum % width)
         steps = (float(maximum) - float(lowest)) / width
+        if not math.isfinite(float(maximum) + 2 * width):
+            raise ValueError(f"setting binWidth is {width}, which is too wide for float64")
         if steps < _MAX_LEVELS:
             edges = np.arange(lowest, maximum + 2 * width, width)
         else:
