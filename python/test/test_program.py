@@ -485,7 +485,7 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
 
 def test_folders_that_another_run_uses(run, tmp_path):
     write_case(tmp_path)
-    with _radiomics_files.output_folder(tmp_path / "maps") as folder:
+    with _output_files.output_folder(tmp_path / "maps") as folder:
         code, _, errors = run(*CASE, *ONE_FEATURE)
         assert code == 1 and errors == ["TextureFeatureMaps: image.nii.gz: the folder maps is in use by another run"]
         # What the other run has begun is left alone.

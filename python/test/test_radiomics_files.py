@@ -27,6 +27,7 @@ import sys
 import itk
 import numpy as np
 import pytest
+from voxelmaps import _output_files as outputs
 from voxelmaps import _radiomics_files as files
 from voxelmaps import _radiomics_parameters as parameters
 from voxelmaps import radiomics
@@ -128,14 +129,14 @@ def test_folders_that_cannot_be_used(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(NotADirectoryError, match="the folder .*file.* cannot be made: a file is in its place"):
             radiomics.execute(image, mask, out_dir=path, **arguments)
-    with files.output_folder(tmp_path / "used"):
+    with outputs.output_folder(tmp_path / "used"):
         with pytest.raises(RuntimeError, match="the folder .*used is in use by another run"):
             radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     # What a run that was killed has left.
-    code = "import os; from voxelmaps import _radiomics_files as files; os.mkdir(files._staging_prefix() + 'killed')"
+    code = "import os; from voxelmaps import _output_files as outputs; os.mkdir(outputs._staging_prefix() + 'killed')"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "used", check=True)
-    (stale,) = (tmp_path / "used").glob(files.STAGING_PREFIX + "*")
+    (stale,) = (tmp_path / "used").glob(outputs.STAGING_PREFIX + "*")
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
@@ -153,24 +154,24 @@ def test_runs_at_once_without_locks(tmp_path, monkeypatch):
     def no_locks(*_):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(files.fcntl, "flock", no_locks)
+    monkeypatch.setattr(outputs.fcntl, "flock", no_locks)
     image, mask = scene((7, 9, 8))
     arguments = {"featureClass": {"firstorder": ["Mean"]}, "out_dir": tmp_path, **OPTIONS}
     code = (
-        "import sys, time; from voxelmaps import _radiomics_files as files\n"
-        "with files.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
+        "import sys, time; from voxelmaps import _output_files as outputs\n"
+        "with outputs.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
     other.stdout.readline()
     (staging,) = tmp_path.iterdir()
-    with pytest.raises(files.FolderInUse, match=f"the folder {tmp_path} is in use by another run"):
+    with pytest.raises(outputs.FolderInUse, match=f"the folder {tmp_path} is in use by another run"):
         radiomics.execute(image, mask, **arguments)
-    files.remove_staging(tmp_path, of_this_process=True)
+    outputs.remove_staging(tmp_path, of_this_process=True)
     assert (staging / "a").exists()
     other.kill()
     other.wait()
     # Of another computer: left alone for a day.
-    elsewhere = tmp_path / f"{files.STAGING_PREFIX}00000000-1-1-a"
+    elsewhere = tmp_path / f"{outputs.STAGING_PREFIX}00000000-1-1-a"
     elsewhere.mkdir()
     radiomics.execute(image, mask, **arguments)
     names = ["original_firstorder_Mean.nii.gz"]

@@ -33,9 +33,8 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
-
-PROVENANCE = "provenance.json"
+from . import _files, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
+from ._program_tables import PROVENANCE
 
 _logger = logging.getLogger(__name__)
 
@@ -47,15 +46,6 @@ _TICK = 20 * 10**6
 
 # Of the values of maps whose statistics are computed at once.
 _STATISTICS_BYTES = 2**27
-
-
-class Case(NamedTuple):
-    """Paths as they were given, and where they are."""
-
-    given: Dict[str, str]
-    image: pathlib.Path
-    mask: pathlib.Path
-    output: pathlib.Path
 
 
 class Task:
@@ -261,7 +251,7 @@ class _Record:
             "diagnostics": self._diagnostics,
         }
         text = json.dumps(content, indent=2, allow_nan=False)
-        _radiomics_files.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
+        _output_files.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
 
 
 # --- Statistics --------------------------------------------------------------------------------------------------------
@@ -333,14 +323,14 @@ def run(case, task, reader, report):
     """
     result = None if task.verify else find_finished(case, task)
     if result is not None:
-        _radiomics_files.remove_staging(case.output)
+        _output_files.remove_staging(case.output)
         return result
     report(0, "reading")
     prepared, origin = _prepare(case, task, reader)
     inside, keys = prepared.roi.array, task.keys()
     kept = done = 0
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(_radiomics_files.output_folder(case.output))
+        folder = stack.enter_context(_output_files.output_folder(case.output))
         record = _Record(folder, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
         maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
         device = maps.device or _processor()

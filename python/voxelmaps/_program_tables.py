@@ -20,18 +20,29 @@
 import csv
 import io
 import pathlib
+from typing import Dict, NamedTuple
 
-from . import _radiomics_files
-from ._program_cases import Case
+from . import _output_files
+
+PROVENANCE = "provenance.json"
 
 _COLUMNS = ("image", "mask", "output")
 _MAX_BYTES = 2**26
 _STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 
 
+class Case(NamedTuple):
+    """Paths as they were given, and where they are."""
+
+    given: Dict[str, str]
+    image: pathlib.Path
+    mask: pathlib.Path
+    output: pathlib.Path
+
+
 def _rows(path):
     """Lines of a table that are not empty, with their numbers."""
-    text = _radiomics_files.read_text(path, f"the table {path}", _MAX_BYTES)
+    text = _output_files.read_text(path, f"the table {path}", _MAX_BYTES)
     first = next((line for line in text.splitlines() if line.strip()), "")
     # Spreadsheets write semicolons where the comma is part of numbers.
     delimiter = max(",;\t", key=first.count)
@@ -81,7 +92,7 @@ def check_outputs(cases, names, read, summary):
     """
     images = [(f"the {kind}", path) for case in cases for kind, path in (("image", case.image), ("mask", case.mask))]
     folders = [(f"the output {case.given['output']} of {case.given['image']}", case.output) for case in cases]
-    _radiomics_files.check_outputs([*read, *images], folders, names, [("the summary", summary)])
+    _output_files.check_outputs([*read, *images], folders, names, [("the summary", summary)])
 
 
 def write_summary(path, outcomes):
@@ -100,4 +111,4 @@ def write_summary(path, outcomes):
         for key, entries in outcome.maps.items():
             values = ["" if entries[name] is None else entries[name] for name in _STATISTICS]
             writer.writerow([*start, key, *values, outcome.mask_voxels, ""])
-    _radiomics_files.replace_text(path, text.getvalue())
+    _output_files.replace_text(path, text.getvalue())

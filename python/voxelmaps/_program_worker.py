@@ -29,7 +29,7 @@ import sys
 import threading
 import traceback
 
-from . import _radiomics_files
+from . import _output_files
 
 
 class CaseError(Exception):
@@ -71,7 +71,7 @@ def _end_with_parent():
     """The parent never writes to the standard input of this process, and its end closes it."""
     os.read(0, 1)
     if _Current.output is not None:
-        _radiomics_files.remove_staging(_Current.output, of_this_process=True)
+        _output_files.remove_staging(_Current.output, of_this_process=True)
     os._exit(1)
 
 
@@ -108,7 +108,7 @@ def serve(descriptor, verbose):
         except Exception as error:
             if verbose:
                 traceback.print_exc()
-            message = "in use" if isinstance(error, _radiomics_files.FolderInUse) else "failed", one_line(error)
+            message = "in use" if isinstance(error, _output_files.FolderInUse) else "failed", one_line(error)
         connection.send(message)
 
     with contextlib.suppress(EOFError):
@@ -208,5 +208,5 @@ def _clean(output):
     """Remove what is left of a case in its folder, unless another run uses the folder by now."""
     with contextlib.suppress(Exception):
         if output.is_dir():
-            with _radiomics_files.output_folder(output):
+            with _output_files.output_folder(output):
                 pass

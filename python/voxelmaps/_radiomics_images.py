@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from . import _arrays, _dicom, _files
+from . import _arrays, _dicom, _files, _output_files
 
 _logger = logging.getLogger(__name__)
 
@@ -156,8 +156,6 @@ def _read(path, what):
         raise FileNotFoundError(f"{what} {path} does not exist")
     try:
         file = _files.CheckedFile(path)
-        if any("\ud800" <= c <= "\udfff" for c in path):
-            raise ValueError(f"cannot read '{path}': its name is not UTF-8, which SimpleITK needs; rename it")
         with contextlib.ExitStack() as stack:
             source = path
             if file.needs_link:
@@ -185,7 +183,7 @@ def load(value, what):
     """The volume of an image or file, and the function that makes images of the same library of volumes."""
     convert = None
     if isinstance(value, (str, os.PathLike)):
-        value, convert = _read(os.fspath(value), what)
+        value, convert = _read(_output_files.utf8(os.fspath(value), what), what)
     if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):

@@ -30,7 +30,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from . import _core, _radiomics_files
+from . import _core, _output_files
 
 _logger = logging.getLogger(__name__)
 
@@ -52,6 +52,8 @@ def _integer(minimum, maximum=None):
             raise ValueError(rule) from None
         if isinstance(value, (bool, np.bool_)) or number < minimum or (maximum is not None and number > maximum):
             raise ValueError(rule)
+        if number.bit_length() > 63:
+            raise ValueError("must be an integer of at most 63 bits")
         return number
 
     return check
@@ -394,7 +396,7 @@ def _read_file(path):
     suffix = path.suffix.lower()
     if suffix not in (".json", ".yaml", ".yml"):
         raise ValueError(f"parameter file {path} ends in neither .yaml, .yml nor .json")
-    text = _radiomics_files.read_text(path, f"parameter file {path}", _MAX_BYTES)
+    text = _output_files.read_text(path, f"parameter file {path}", _MAX_BYTES)
     try:
         content = _parse_json(path, text) if suffix == ".json" else _parse_yaml(path, text)
     except RecursionError:

@@ -19,7 +19,6 @@
 
 import argparse
 import contextlib
-import importlib.metadata
 import json
 import math
 import os
@@ -28,7 +27,7 @@ import signal
 import sys
 import time
 
-from . import _program_cases, _program_tables, _program_worker, _radiomics_parameters
+from . import _program_tables, _program_worker
 
 _NAME = "TextureFeatureMaps"
 
@@ -115,10 +114,22 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; --help lists the options")
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser, *_):
+        # Slow to import.
+        import importlib.metadata
+
+        print(f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
+        parser.exit()
+
+
 def _value(text):
     """The value of a setting: as in JSON, or a text."""
+    # The program starts without NumPy.
+    from ._radiomics_parameters import parse_integer
+
     with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text, parse_constant=float, parse_int=_radiomics_parameters.parse_integer)
+        return json.loads(text, parse_constant=float, parse_int=parse_integer)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
     return constants.get(text.lower(), text)
 
@@ -183,7 +194,7 @@ def _parser():
         help="read the files of finished cases again, instead of trusting their sizes and times",
     )
     parser.add_argument("--verbose", action="store_true", help="print what the readers of images print")
-    parser.add_argument("--version", action="version", version=f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     return parser
 
 
@@ -236,7 +247,7 @@ def _cases(options, console):
         if not value:
             raise ValueError(f"{name} is empty")
     given = {"image": options.image, "mask": options.mask, "output": options.out}
-    case = _program_cases.Case(given, **{name: pathlib.Path(value) for name, value in given.items()})
+    case = _program_tables.Case(given, **{name: pathlib.Path(value) for name, value in given.items()})
     return [case], pathlib.Path(options.summary or case.output / "summary.csv")
 
 
@@ -310,7 +321,7 @@ def _run_cases(cases, worker, console, summary):
         console.clear()
         ended = _program_worker.CaseError("not computed: the run was ended")
         outcomes += [ended] * (len(cases) - len(outcomes))
-        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not summary.exists()
+        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not os.path.exists(summary)
         # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
         if len(cases) > 1 or not (isinstance(outcomes[0], _program_worker.CaseError) and is_kept):
             _program_tables.write_summary(summary, zip(cases, outcomes))
@@ -322,11 +333,12 @@ def _run_cases(cases, worker, console, summary):
 
 def _run(arguments, console):
     options = _parser().parse_args(arguments)
-    cases, summary = _cases(options, console)
-    task = options.params, _settings(options), options.precision, options.verify
+    # It starts while the table is read.
     with _program_worker.Worker(options.verbose) as worker:
+        cases, summary = _cases(options, console)
+        task = options.params, _settings(options), options.precision, options.verify
         keys = worker.set_task(task, console.error)
-        names = [f"{key}.nii.gz" for key in keys] + [_program_cases.PROVENANCE]
+        names = [f"{key}.nii.gz" for key in keys] + [_program_tables.PROVENANCE]
         read = [
             (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
         ]

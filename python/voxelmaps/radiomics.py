@@ -35,7 +35,7 @@ from typing import Any, Dict
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _radiomics_files, _radiomics_images, _radiomics_parameters
+from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters
 
 __all__ = ["execute", "read_image"]
 
@@ -80,6 +80,8 @@ def bin_edges(extremes, settings):
     else:
         lowest = minimum - (minimum % width)
         steps = (float(maximum) - float(lowest)) / width
+        if not math.isfinite(float(maximum) + 2 * width):
+            raise ValueError(f"setting binWidth is {width}, which is too wide for float64")
         if steps < _MAX_LEVELS:
             edges = np.arange(lowest, maximum + 2 * width, width)
         else:
@@ -327,7 +329,7 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
         names = [
             f"original_{name}_{feature}.nii.gz" for name, features in parameters.classes.items() for feature in features
         ]
-        _radiomics_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
+        _output_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
     volume, convert = _radiomics_images.load(image, "the image")
     mask_volume, _ = _radiomics_images.load(mask, "the mask")
     prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
@@ -338,7 +340,7 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        with _radiomics_files.output_folder(out_dir) as folder:
+        with _output_files.output_folder(out_dir) as folder:
             maps = Maps(*prepared[:2], parameters.class_settings, precision)
             for name, features in parameters.classes.items():
                 written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder)
