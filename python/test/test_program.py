@@ -34,7 +34,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from voxelmaps import _program_tables as tables
-from voxelmaps import _program_worker, _radiomics_files, program, radiomics
+from voxelmaps import _output_files, _program_worker, program, radiomics
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 
@@ -202,6 +202,57 @@ def test_finished_maps_are_kept(run, tmp_path):
     code, output, errors = run(*CASE, *ONE_FEATURE)
     assert (code, len(errors)) == (0, 1) and "kept" not in output[0]
     assert errors[0].endswith("provenance.json cannot be read, so no map in the folder is reused")
+
+
+def damage_silently(path):
+    """Change a file in its place, and give it the time that it had."""
+    state = os.stat(path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    with open(path, "r+b") as file:
+        file.write(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def test_finished_cases_are_known_by_sizes_and_times(run, tmp_path):
+    write_case(tmp_path)
+    record = tmp_path / "maps" / "provenance.json"
+    kept = "image.nii.gz: 1 maps (1 of them kept)"
+    _, first, _ = run(*CASE, *ONE_FEATURE)
+    summary = (tmp_path / "maps" / "summary.csv").read_text()
+    voxels = re.search("of [0-9]+ voxels", first[0])[0]
+    # Neither program nor user can see it without reading.
+    damage_silently(tmp_path / "image.nii.gz")
+    code, output, errors = run(*CASE, *ONE_FEATURE)
+    assert (code, errors) == (0, []) and output[0].startswith(kept) and voxels in output[0]
+    assert (tmp_path / "maps" / "summary.csv").read_text() == summary
+    damaged = (
+        "TextureFeatureMaps: image.nii.gz: the image: cannot read 'image.nii.gz': its "
+    )
+    code, _, errors = run(*CASE, *ONE_FEATURE, "--verify")
+    assert code == 1 and errors[0].startswith(damaged)
+    # A file that was written so late that it may have changed after it was read is read again.
+    content = json.loads(record.read_text())
+    for late in (content["inputs"]["image"]["files"][str(tmp_path / "image.nii.gz")][1] + 10**6, 0):
+        content["inputs"]["image"]["read_ns"] = late
+        record.write_text(json.dumps(content))
+        code, _, errors = run(*CASE, *ONE_FEATURE)
+        assert code == 1 and errors[0].startswith(damaged)
+    # New files of the same voxels are the same input; a map that changed is computed again.
+    write_case(tmp_path)
+    code, output, errors = run(*CASE, *ONE_FEATURE)
+    assert (code, errors) == (0, []) and output[0].startswith(kept)
+    path = tmp_path / "maps" / "original_firstorder_Mean.nii.gz"
+    right = path.read_bytes()
+    damage_silently(path)
+    assert run(*CASE, *ONE_FEATURE)[0] == 0 and path.read_bytes() != right
+    code, output, _ = run(*CASE, *ONE_FEATURE, "--verify")
+    assert code == 0 and "kept" not in output[0] and path.read_bytes() == right
+    os.utime(path, (1, 1))
+    assert kept in run(*CASE, *ONE_FEATURE)[1][0]
+    path.write_bytes(b"another")
+    code, output, _ = run(*CASE, *ONE_FEATURE)
+    assert code == 0 and "kept" not in output[0] and path.read_bytes() == right
 
 
 def test_progress_bar_on_a_terminal_only(run, tmp_path):
