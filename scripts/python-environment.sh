@@ -38,7 +38,7 @@ if ! build/venv/bin/python -c "import radiomics" 2>/dev/null &&
   ! { "${pip[@]}" wheel setuptools versioneer SimpleITK pykwalify PyWavelets six &&
     CFLAGS="-I$(build/venv/bin/python -c 'import numpy; print(numpy.get_include())')" \
       "${pip[@]}" --force-reinstall --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
-  echo "PyRadiomics could not be installed (build/pyradiomics.log); the test of the comparison with it is skipped"
+  echo "PyRadiomics could not be installed (build/pyradiomics.log); the tests of the comparison with it are skipped"
 fi
 if [[ "${1:-}" == --packages-only ]]; then
   exit 0

@@ -12,3 +12,8 @@ scripts/python-environment.sh "$@"
 scripts/fetch-data.sh build/data
 VOXELMAPS_DATA="${PWD}/build/data" VOXELMAPS_PROGRAMS="${PWD}/build/examples" PYTHONDONTWRITEBYTECODE=1 \
   build/venv/bin/python -m pytest --numprocesses "$(nproc)"
+if ! build/venv/bin/python -c "import radiomics" 2>/dev/null; then
+  echo "NOT COMPARED WITH PYRADIOMICS, which could not be installed: see build/pyradiomics.log" | tee build/not-compared.txt
+else
+  rm -f build/not-compared.txt
+fi

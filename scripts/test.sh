@@ -35,3 +35,6 @@ if [[ $# -eq 0 ]]; then
   scripts/test-python.sh
 fi
 say "All tests have passed"
+if [[ $# -eq 0 && -e build/not-compared.txt ]]; then
+  say "$(<build/not-compared.txt)"
+fi

@@ -85,4 +85,4 @@ def check(actual, expected, names=NAMES):
     """Check that maps of double precision are equal up to its rounding and the fixed-point numbers of the filter."""
     assert actual.shape[-1] == expected.shape[-1] == len(names)
     for i, name in enumerate(names):
-        np.testing.assert_allclose(actual[..., i], expected[..., i], rtol=1e-12, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(actual[..., i], expected[..., i], rtol=1e-12, err_msg=name)

@@ -76,7 +76,4 @@ def check(actual, expected, names):
         if name in EXACT:
             np.testing.assert_array_equal(actual[..., i], expected[..., i].astype(np.float32), err_msg=name)
         else:
-            # Skewness may cancel.
-            np.testing.assert_allclose(
-                actual[..., i], expected[..., i], rtol=2**-22, atol=1e-12 if name == "SKE" else 1e-14, err_msg=name
-            )
+            np.testing.assert_allclose(actual[..., i], expected[..., i], rtol=2**-22, err_msg=name)

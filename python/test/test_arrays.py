@@ -351,3 +351,94 @@ def test_lines_of_voxels_keep_their_axes_in_radiomics(axis):
     result = itk.array_from_image(voxelmaps.radiomics.execute(image, mask, **settings)["original_firstorder_Mean"])
     assert result.shape == tuple(shape)
     np.testing.assert_array_equal(result.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])
+
+
+@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (1, 8)])
+def test_lines_of_voxels_keep_their_axes_as_dataarrays(shape):
+    dims = ("z", "y", "x")[-len(shape) :]
+    line = xarray.DataArray(np.arange(8, dtype=np.int16).reshape(shape), dims=dims)
+    ones = line.copy(data=np.ones(shape, np.uint8)).transpose(*dims[::-1])
+    for mask in (None, ones):
+        maps = itk.first_order_feature_map_image_filter(
+            line, mask_image=mask, features=["Mean"], neighborhood_radius=1, voxel_array_shift=0
+        )
+        assert maps.shape == (*shape, 1)
+        np.testing.assert_array_equal(maps.values.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])
+    vectors = xarray.DataArray(line.values[..., np.newaxis].astype(np.float32), dims=(*dims, "c"))
+    affinity = {"object_mean_vector": [0], "object_covariance": [[1]], "difference_covariance": [[1]]}
+    strength = itk.fuzzy_connectedness_image_filter(vectors, seed=[0] * len(shape), **affinity)
+    assert strength.shape == shape and strength.values.flat[0] == 1 and (np.diff(strength.values.ravel()) < 0).any()
+
+
+def cube():
+    """An image, and a mask whose axes cannot be confused."""
+    random = np.random.default_rng(0)
+    mask = np.zeros((6, 6, 6), np.uint8)
+    mask[1:3, 2:5, 1:6] = random.random((2, 3, 5)) < 0.8
+    return random.integers(0, 100, mask.shape).astype(np.uint8), mask
+
+
+def test_masks_with_turned_axes():
+    """DataArrays are turned to the axes of the image; arrays without names are refused where the image is turned."""
+    x, mask = cube()
+    dims = ("z", "y", "x")
+    named, named_mask = (xarray.DataArray(array, dims=dims) for array in (x, mask))
+    turned = named.transpose("x", "z", "y")
+    place = tuple(int(i) for i in np.argwhere(mask)[0])
+    seed = {"object_mean": 50, "object_variance": 900, "difference_variance": 900}
+    functions = {
+        "feature_maps": lambda x, m: voxelmaps.feature_maps(x, m, features=["firstorder_Mean"]).array[0],
+        "selection": lambda x, m: voxelmaps.feature_maps(x, selection=m, features=["firstorder_Mean"]).array[0],
+        "labels": lambda x, m: voxelmaps.labels(x, m, m, **seed),
+        "fuzzy_connectedness": lambda x, m: voxelmaps.fuzzy_connectedness(x, m, m, **seed),
+    }
+    for name, function in functions.items():
+        expected = function(x, mask)
+        for image in (x, named, turned):
+            actual = function(image, named_mask.transpose("y", "x", "z"))
+            actual = actual.transpose(0, 1, 2) if image is not turned else actual.transpose(1, 2, 0)
+            np.testing.assert_array_equal(actual, expected, err_msg=name)
+        with pytest.raises(ValueError, match="has the axes t, y, x, but x has z, y, x"):
+            function(named, named_mask.rename(z="t"))
+        backwards = named_mask.assign_coords(x=np.arange(6.0)[::-1])
+        with pytest.raises(ValueError, match="has other coordinates than x along the axis x"):
+            function(named.assign_coords(x=np.arange(6.0)), backwards)
+    with_channels = xarray.DataArray(x[..., np.newaxis], dims=(*dims, "c"))
+    labels = voxelmaps.labels(with_channels, named_mask.transpose("y", "x", "z"), components_axis=-1)
+    np.testing.assert_array_equal(labels, voxelmaps.labels(x[..., np.newaxis], mask, components_axis=-1))
+    for parameter in ("mask_image", "selection_image"):
+        maps = itk.first_order_feature_map_image_filter(turned, **{parameter: named_mask})
+        np.testing.assert_array_equal(maps, itk.first_order_feature_map_image_filter(named, **{parameter: mask}))
+        for function in (itk.first_order_feature_map_image_filter, voxelmaps.run_length_feature_maps):
+            with pytest.raises(ValueError, match=f"{parameter} is an array without names of axes, .* are x, z, y"):
+                function(turned, **{parameter: mask})
+    assert place in map(tuple, np.argwhere(mask))
+
+
+def test_masks_without_a_voxel_inside():
+    x, mask = cube()
+    mask *= 255
+    seed = {"seed": [1, 2, 1], "object_mean": 50, "object_variance": 900, "difference_variance": 900}
+    labeled = {**seed, "seeds": {1: [1, 2, 1]}}
+    del labeled["seed"]
+    for name in dir(itk):
+        if not name.endswith(("feature_map_image_filter", "connectedness_image_filter", "discretization_image_filter")):
+            continue
+        if name.startswith("cuda"):
+            continue
+        own = labeled if name.startswith("relative") else seed if "connectedness" in name else {}
+        message = r"no voxel of mask_image is 1 \(inside_pixel_value\); it has the values 0 and 255"
+        with pytest.raises(ValueError, match=message):
+            getattr(itk, name)(x, mask_image=mask, **own)
+    for function in (voxelmaps.run_length_feature_maps, voxelmaps.crop_slices):
+        with pytest.raises(ValueError, match="no voxel of mask_image is 2 .*; it has the values 0 and 255"):
+            function(x, mask_image=mask, inside_pixel_value=2, crop="mask")
+    with pytest.raises(ValueError, match="no voxel of selection_image is 1 .*; it has the values 0 and 255"):
+        itk.run_length_feature_map_image_filter(x, selection_image=mask)
+    itk.run_length_feature_map_image_filter(x, mask_image=mask, inside_pixel_value=255)
+    with pytest.raises(ValueError, match="no voxel of mask is other than 0; it has the values 0 and nan"):
+        voxelmaps.feature_maps(x, np.where(mask > 0, np.nan, 0), features="glcm")
+    with pytest.raises(ValueError, match="no voxel of mask is other than 0; it has only the value 0"):
+        voxelmaps.feature_maps(x, mask * 0, features="glcm", crop="mask")
+    with pytest.raises(ValueError, match=r"no voxel of the mask is 1 \(setting label\); it has the values 0 and 255"):
+        voxelmaps.radiomics.execute(itk.image_from_array(x), itk.image_from_array(mask))

@@ -124,6 +124,10 @@ def test_axes_in_any_order(image, dims):
     mask = masks(1)[0]
     expected = voxelmaps.run_length_feature_maps(labelled, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
     given = labelled.transpose(*dims)
+    if given.dims != labelled.dims:
+        with pytest.raises(ValueError, match="mask_image is an array without names of axes"):
+            voxelmaps.run_length_feature_maps(given, mask_image=mask, features=["SRE"], crop="mask")
+    mask = labelled.copy(data=mask)
     actual = voxelmaps.run_length_feature_maps(given, mask_image=mask, features=["SRE"], crop="mask")["SRE"]
     xarray.testing.assert_equal(actual, expected)
 
@@ -144,7 +148,7 @@ def test_errors(image):
         voxelmaps.run_length_feature_maps(image, crop="mask")
     with pytest.raises(ValueError, match='crop="mask" needs mask_image'):
         voxelmaps.crop_slices(image)
-    with pytest.raises(ValueError, match="no voxel of mask_image is 1, inside_pixel_value"):
+    with pytest.raises(ValueError, match=r"no voxel of mask_image is 1 \(inside_pixel_value\)"):
         voxelmaps.run_length_feature_maps(image, mask_image=masks(2)[0], crop="mask")
     with pytest.raises(ValueError, match="crop 'Mask' is not valid; choose from None, 'mask'"):
         voxelmaps.run_length_feature_maps(image, mask_image=masks(1)[0], crop="Mask")

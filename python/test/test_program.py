@@ -34,7 +34,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from voxelmaps import _program_tables as tables
-from voxelmaps import _program_worker, _radiomics_files, program, radiomics
+from voxelmaps import _output_files, _program_worker, program, radiomics
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 
@@ -204,6 +204,57 @@ def test_finished_maps_are_kept(run, tmp_path):
     assert errors[0].endswith("provenance.json cannot be read, so no map in the folder is reused")
 
 
+def damage_silently(path):
+    """Change a file in its place, and give it the time that it had."""
+    state = os.stat(path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    with open(path, "r+b") as file:
+        file.write(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def test_finished_cases_are_known_by_sizes_and_times(run, tmp_path):
+    write_case(tmp_path)
+    record = tmp_path / "maps" / "provenance.json"
+    kept = "image.nii.gz: 1 maps (1 of them kept)"
+    _, first, _ = run(*CASE, *ONE_FEATURE)
+    summary = (tmp_path / "maps" / "summary.csv").read_text()
+    voxels = re.search("of [0-9]+ voxels", first[0])[0]
+    # Neither program nor user can see it without reading.
+    damage_silently(tmp_path / "image.nii.gz")
+    code, output, errors = run(*CASE, *ONE_FEATURE)
+    assert (code, errors) == (0, []) and output[0].startswith(kept) and voxels in output[0]
+    assert (tmp_path / "maps" / "summary.csv").read_text() == summary
+    damaged = (
+        "TextureFeatureMaps: image.nii.gz: the image: cannot read 'image.nii.gz': its "
+    )
+    code, _, errors = run(*CASE, *ONE_FEATURE, "--verify")
+    assert code == 1 and errors[0].startswith(damaged)
+    # A file that was written so late that it may have changed after it was read is read again.
+    content = json.loads(record.read_text())
+    for late in (content["inputs"]["image"]["files"][str(tmp_path / "image.nii.gz")][1] + 10**6, 0):
+        content["inputs"]["image"]["read_ns"] = late
+        record.write_text(json.dumps(content))
+        code, _, errors = run(*CASE, *ONE_FEATURE)
+        assert code == 1 and errors[0].startswith(damaged)
+    # New files of the same voxels are the same input; a map that changed is computed again.
+    write_case(tmp_path)
+    code, output, errors = run(*CASE, *ONE_FEATURE)
+    assert (code, errors) == (0, []) and output[0].startswith(kept)
+    path = tmp_path / "maps" / "original_firstorder_Mean.nii.gz"
+    right = path.read_bytes()
+    damage_silently(path)
+    assert run(*CASE, *ONE_FEATURE)[0] == 0 and path.read_bytes() != right
+    code, output, _ = run(*CASE, *ONE_FEATURE, "--verify")
+    assert code == 0 and "kept" not in output[0] and path.read_bytes() == right
+    os.utime(path, (1, 1))
+    assert kept in run(*CASE, *ONE_FEATURE)[1][0]
+    path.write_bytes(b"another")
+    code, output, _ = run(*CASE, *ONE_FEATURE)
+    assert code == 0 and "kept" not in output[0] and path.read_bytes() == right
+
+
 def test_progress_bar_on_a_terminal_only(run, tmp_path):
     write_case(tmp_path)
     ours, terminal = os.openpty()
@@ -280,9 +331,9 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     ]
     messages = (
         "note: columns of .*table.csv that are not used: patient",
-        r"\[2/8\] crash.mha: the process that computed it was ended by SIG\w+; a reader may have crashed",
-        r"\[3/8\] cut.nii.gz: the image .*cut.nii.gz is damaged: the compressed data end after \d+ bytes",
-        r"\[4/8\] image0.nii.gz: setting label is 1, but the mask has only the values 0",
+        r"\[2/8\] crash.mha: the image: cannot read '.*crash.mha': NDims is -3, but must be from 1 to 10",
+        r"\[3/8\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': its compressed voxels are cut",
+        r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(setting label\); it has only the value 0",
         r"\[5/8\] none.nii.gz: the image .*none.nii.gz does not exist",
         r"\[6/8\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
         "5 of 8 cases failed",
@@ -313,8 +364,8 @@ TABLES = {
     "image,mask,output\na,,c\n": "line 2 of the table .* has no mask",
     'image,mask,output\na,"b,c\n': "is not valid in line 2: unexpected end of data",
     b"image,mask,output\n\xe9,b,c\n".decode("latin-1"): "is not UTF-8: invalid continuation byte at byte 18",
-    "image,mask,output\na,b,c\nd,e,./c\n": "the output ./c of d is also that of a",
-    "image,mask,output\na,b,c\nc/original_firstorder_Mean.nii.gz,e,f\n": "the image .* would be replaced by an output",
+    "image,mask,output\na,b,c\nd,e,./c\n": "the output ./c of d is also the output c of a",
+    "image,mask,output\na,b,c\nc/original_firstorder_Mean.nii.gz,e,f\n": "the file .*c/original_firstorder_Mean.nii.gz would replace the image .*c/original_firstorder_Mean.nii.gz",
 }
 
 
@@ -359,7 +410,7 @@ ARGUMENTS = {
     "ONE --setting weightingNorm=manhattan": "setting weightingNorm is 'manhattan', but only None and no_weighting",
     "ONE --precision half": "precision is 'half', but must be float or double",
     "ONE --params none.yaml": "parameter file none.yaml does not exist",
-    "ONE --summary mask.nii.gz": "the summary mask.nii.gz is also the mask mask.nii.gz",
+    "ONE --summary mask.nii.gz": "the summary mask.nii.gz would replace the mask mask.nii.gz",
     "ONE --summary none/summary.csv": "--summary none/summary.csv is in a folder that does not exist",
     "ONE --summary .": "the summary . is a folder",
     "ONE --verb": "unrecognized arguments: --verb",
@@ -399,7 +450,7 @@ def start_slow_run(folder):
     )
     for _ in range(2400):
         time.sleep(0.05)
-        if list(folder.glob("maps/.voxelmaps-maps-*/original_glcm_*")):
+        if list(folder.glob("maps/.voxelmaps-maps-*/original_glcm_*")) and (folder / "maps/provenance.json").exists():
             break
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
         return process, int(file.read().split()[0])
@@ -468,7 +519,7 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
     (tmp_path / "maps").mkdir()
     (tmp_path / "maps" / "original_firstorder_Mean.nii.gz").write_text("what was there before")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
     try:
         code = program.main([*CASE, "--classes", "firstorder"])
     finally:
@@ -485,7 +536,7 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
 
 def test_folders_that_another_run_uses(run, tmp_path):
     write_case(tmp_path)
-    with _radiomics_files.output_folder(tmp_path / "maps") as folder:
+    with _output_files.output_folder(tmp_path / "maps") as folder:
         code, _, errors = run(*CASE, *ONE_FEATURE)
         assert code == 1 and errors == ["TextureFeatureMaps: image.nii.gz: the folder maps is in use by another run"]
         # What the other run has begun is left alone.

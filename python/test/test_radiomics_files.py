@@ -18,6 +18,7 @@
 """Maps of voxelmaps.radiomics as files: values, geometry, memory, full disks, and what is there already."""
 
 import gzip
+import os
 import pathlib
 import re
 import subprocess
@@ -26,6 +27,7 @@ import sys
 import itk
 import numpy as np
 import pytest
+from voxelmaps import _output_files as outputs
 from voxelmaps import _radiomics_files as files
 from voxelmaps import _radiomics_parameters as parameters
 from voxelmaps import radiomics
@@ -127,13 +129,14 @@ def test_folders_that_cannot_be_used(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(NotADirectoryError, match="the folder .*file.* cannot be made: a file is in its place"):
             radiomics.execute(image, mask, out_dir=path, **arguments)
-    with files.output_folder(tmp_path / "used"):
+    with outputs.output_folder(tmp_path / "used"):
         with pytest.raises(RuntimeError, match="the folder .*used is in use by another run"):
             radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     # What a run that was killed has left.
-    stale = tmp_path / "used" / (files.STAGING_PREFIX + "killed")
-    stale.mkdir()
+    code = "import os; from voxelmaps import _output_files as outputs; os.mkdir(outputs._staging_prefix() + 'killed')"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "used", check=True)
+    (stale,) = (tmp_path / "used").glob(outputs.STAGING_PREFIX + "*")
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
@@ -141,21 +144,54 @@ def test_folders_that_cannot_be_used(tmp_path):
     assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
-    with pytest.raises(OSError, match="original_firstorder_Mean.nii.gz"):
+    with pytest.raises(ValueError, match="the file .*original_firstorder_Mean.nii.gz is a folder"):
         radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
+
+
+def test_runs_at_once_without_locks(tmp_path, monkeypatch):
+    """Some file systems have no locks: what another process writes is left alone, and what it has left is removed."""
+
+    def no_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(outputs.fcntl, "flock", no_locks)
+    image, mask = scene((7, 9, 8))
+    arguments = {"featureClass": {"firstorder": ["Mean"]}, "out_dir": tmp_path, **OPTIONS}
+    code = (
+        "import sys, time; from voxelmaps import _output_files as outputs\n"
+        "with outputs.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    other.stdout.readline()
+    (staging,) = tmp_path.iterdir()
+    with pytest.raises(outputs.FolderInUse, match=f"the folder {tmp_path} is in use by another run"):
+        radiomics.execute(image, mask, **arguments)
+    outputs.remove_staging(tmp_path, of_this_process=True)
+    assert (staging / "a").exists()
+    other.kill()
+    other.wait()
+    # Of another computer: left alone for a day.
+    elsewhere = tmp_path / f"{outputs.STAGING_PREFIX}00000000-1-1-a"
+    elsewhere.mkdir()
+    radiomics.execute(image, mask, **arguments)
+    names = ["original_firstorder_Mean.nii.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([elsewhere.name, *names])
+    os.utime(elsewhere, (1, 1))
+    radiomics.execute(image, mask, **arguments)
+    assert [path.name for path in tmp_path.iterdir()] == names
 
 
 def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
     image, mask = scene((7, 9, 8))
-    compute = files._compute
+    compute = radiomics.Maps.compute
 
-    def fail_at_the_second_slab(filter, volume, first, last):
+    def fail_at_the_second_slab(maps, classes, first=0, last=None):
         if first > 0:
             raise RuntimeError("stopped")
-        return compute(filter, volume, first, last)
+        return compute(maps, classes, first, last)
 
     monkeypatch.setattr(files, "_SLAB_BYTES", 1)
-    monkeypatch.setattr(files, "_compute", fail_at_the_second_slab)
+    monkeypatch.setattr(radiomics.Maps, "compute", fail_at_the_second_slab)
     with pytest.raises(RuntimeError, match="stopped"):
         radiomics.execute(image, mask, out_dir=tmp_path, featureClass=["firstorder"], **OPTIONS)
     assert list(tmp_path.iterdir()) == []
@@ -182,7 +218,7 @@ print((peak() - before) // 1024)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_is_that_of_a_slab(tmp_path):
-    """In megabytes, beyond the peak of the preparation: the maps are 345; those of a slab 64, and what is copied of them."""
+    """In megabytes, beyond the peak of the preparation: the maps are 345; those of two slabs 64, and what is copied of them."""
     peaks = []
     for where in ("memory", tmp_path):
         done = subprocess.run([sys.executable, "-c", PEAK, str(where)], capture_output=True, text=True)

@@ -170,6 +170,50 @@ def array_like(value, what, image, *shapes):
     return array
 
 
+def in_order_of(given, value, what, components_axis=None):
+    """The value, if it is a DataArray with its axes in the order of those of x, which was given; or in the order z, y, x if those
+    have no names. Raises ValueError if they are other ones, or elsewhere."""
+    if not is_xarray(value) or value.ndim == 0:
+        return value
+    names = list(given.dims if is_xarray(given) else ("z", "y", "x"))
+    if is_xarray(given) and components_axis in (0, -1):
+        del names[components_axis]
+    names = names[-value.ndim :]
+    if set(value.dims) != set(names):
+        if not is_xarray(given):
+            return value
+        raise ValueError(
+            f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}"
+        )
+    for name in set(names) if is_xarray(given) else ():
+        if name in given.coords and name in value.coords and given.sizes[name] == value.sizes[name]:
+            ours, theirs = (np.asarray(one.coords[name].values) for one in (given, value))
+            is_same = np.array_equal(ours, theirs)
+            if not is_same and all(one.dtype.kind in "iuf" for one in (ours, theirs)):
+                step = np.abs(np.diff(ours)).min(initial=1.0)
+                is_same = np.allclose(ours, theirs, rtol=1e-6, atol=1e-3 * step)
+            if not is_same:
+                raise ValueError(f"{what} has other coordinates than x along the axis {name}")
+    return value.transpose(*names)
+
+
+def check_some_inside(inside, values, what, label):
+    """Raise ValueError, with the values of a mask, if none of its voxels is inside.
+
+    inside    Array of bool, of any library.
+    values    Function that returns the values as a NumPy array.
+    label     What voxels that are inside are.
+    """
+    if not inside.any():
+        present = [f"{float(value):.12g}" for value in np.unique(values())]
+        has = (
+            f"the values {', '.join(present[:-1])} and {present[-1]}" if present[1:] else f"only the value {present[0]}"
+        )
+        if len(present) > 20:
+            has = f"the values {', '.join(present[:20])}, ..."
+        raise ValueError(f"no voxel of {what} is {label}; it has {has}")
+
+
 def pixels_of(array, what):
     """The array in C order with a type of PIXEL_TYPES, without a change of values. Raises TypeError for other types."""
     dtype = array.dtype

@@ -138,6 +138,7 @@ def fuzzy_connectedness(
     >>> bool(strengths[0, 1] == 1 and strengths[0, 3] < 0.1)
     True
     """
+    seeds, mask = _arrays.in_order_of(x, seeds, "seeds"), _arrays.in_order_of(x, mask, "mask")
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
     library = image.library
     if library.device is not None:

@@ -129,6 +129,8 @@ def number(value, what):
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{what} is {value!r}, but must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{what} is greater than all numbers of float64") from None
 
 
 def count(value, what, minimum, maximum):
@@ -337,8 +339,6 @@ def _bounds(mask):
             used = used.any(other) if mask.library.name == "PyTorch" else used.any(axis=other)
         used = used.cpu().numpy() if mask.library.name == "PyTorch" else used
         used = np.flatnonzero(used.get() if mask.library.name == "CuPy" else used)
-        if len(used) == 0:
-            raise ValueError("crop='mask': no voxel of the mask is inside")
         bounds.append((int(used[0]), int(used[-1])))
     return bounds
 
@@ -437,9 +437,13 @@ def feature_maps(
     def bytes_like_x(value, what):
         if value is None:
             return None
+        value = _arrays.in_order_of(x, value, what)
         return _arrays.bytes_of(_arrays.array_like(value, what, image, image.shape, shape), what)
 
-    mask = bytes_like_x(mask, "mask")
+    given_mask, mask = mask, bytes_like_x(mask, "mask")
+    if mask is not None and 0 not in mask.shape:
+        values = lambda: _arrays.pixels_of(_arrays.array_of(given_mask, "mask"), "mask").host()
+        _arrays.check_some_inside(mask.array, values, "mask", "other than 0")
     selection = bytes_like_x(selection, "selection")
 
     if window_size is None:

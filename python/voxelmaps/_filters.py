@@ -487,7 +487,7 @@ def make(template, args, kwargs):
             "mask_image"
         )
     for name, value in kwargs.items():
-        if _normalized(name) == "seedimage":
+        if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
@@ -495,6 +495,7 @@ def make(template, args, kwargs):
         pixel = itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US
         template = _class_with_labels(template, image, pixel)
     instance = template.New(image, **kwargs)
+    _images.check_masks(instance)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
     instance.voxelmaps_input = image
     return instance, given

@@ -155,6 +155,15 @@ def image_of(array, make=itk.image_from_array):
     return image
 
 
+def _image_of_xarray(value):
+    """An image of a DataArray. ITK takes the axes of a line of voxels in another order."""
+    image = itk.image_from_xarray(value)
+    size = itk.Size[value.ndim]([value.sizes[dim] for dim in ("x", "y", "z")[: value.ndim]])
+    if image.GetLargestPossibleRegion().GetSize() != size:
+        image.SetRegions(size)
+    return image
+
+
 def _float_vectors(array):
     """The array, whose last axis are components, as float32. Raises ValueError if that changes a value."""
     array = _real_array(array)
@@ -177,8 +186,7 @@ def _vector_image_from(value):
         _check_coordinates(value.isel(c=0, drop=True))
         value = value.transpose(*(dim for dim in ("z", "y", "x", "c") if dim in value.dims))
         image = itk.image_from_array(_float_vectors(value.values), is_vector=True)
-        geometry = itk.image_from_xarray(value.isel(c=0, drop=True).astype(np.float32))
-        return _with_geometry_of(image, geometry)
+        return _with_geometry_of(image, _image_of_xarray(value.isel(c=0, drop=True).astype(np.float32)))
     if is_array(value):
         array = np.asarray(value)
         return itk.image_from_array(_float_vectors(array), is_vector=True) if array.ndim == 4 else None
@@ -206,7 +214,7 @@ def image_from(value, takes_vectors=False):
     if is_xarray(value):
         _check_coordinates(value)
         _check_array(value)
-        return itk.image_from_xarray(value.copy(data=native(value.values)))
+        return _image_of_xarray(value.copy(data=native(value.values)))
     if is_array(value):
         array = np.asarray(value)
         _check_array(array)
@@ -407,12 +415,24 @@ def voxels_of(image, like, name):
     return to_array(image)
 
 
+def check_masks(instance):
+    """Raise ValueError if no voxel of a mask of a filter is inside."""
+    # Compares the regions of the mask and of the image.
+    instance.UpdateOutputInformation()
+    for getter, name in (("GetMaskImage", "mask_image"), ("GetSelectionImage", "selection_image")):
+        mask = getattr(instance, getter)() if hasattr(instance, getter) else None
+        if mask is not None:
+            mask.Update()
+            values, inside = itk.array_view_from_image(mask), instance.GetInsidePixelValue()
+            _arrays.check_some_inside(values == inside, lambda: values, name, f"{inside} (inside_pixel_value)")
+
+
 # --- Cropping ----------------------------------------------------------------------------------------------------------
 
 
 def mask_region(instance):
     """Region in which a filter with a mask computes features: the bounding box of the mask, plus the reach of the window,
-    cut to the image. Raises ValueError if there is no mask or nothing is inside."""
+    cut to the image. Raises ValueError if there is no mask."""
     # Updates regions, and compares those of the mask and of the image.
     instance.UpdateOutputInformation()
     mask = instance.GetMaskImage()
@@ -420,8 +440,6 @@ def mask_region(instance):
         raise ValueError('crop="mask" needs mask_image')
     mask.Update()
     inside = itk.array_view_from_image(mask) == instance.GetInsidePixelValue()
-    if not inside.any():
-        raise ValueError(f'crop="mask": no voxel of mask_image is {instance.GetInsidePixelValue()}, inside_pixel_value')
     dimension = inside.ndim
     start, size, anchor = mask.GetBufferedRegion().GetIndex(), instance.GetWindowSize(), instance.GetWindowAnchor()
     region = itk.ImageRegion[dimension]()

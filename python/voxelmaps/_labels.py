@@ -339,6 +339,8 @@ def labels(
     >>> voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference").tolist()
     [[1, 1, 1, 2, 2, 2]]
     """
+    seeds = _arrays.in_order_of(x, seeds, "seeds", components_axis)
+    mask = _arrays.in_order_of(x, mask, "mask", components_axis)
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
     check_in_host_memory(image, "x")
     library = image.library

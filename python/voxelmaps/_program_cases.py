@@ -18,8 +18,8 @@
 """One case of the program TextureFeatureMaps: from image and mask to maps, their statistics, and where they come from."""
 
 import concurrent.futures
+import contextlib
 import datetime
-import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -33,37 +33,32 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
-
-PROVENANCE = "provenance.json"
+from . import _files, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
+from ._program_tables import PROVENANCE
 
 _logger = logging.getLogger(__name__)
 
 # Of voxels that are read at once.
 _CHUNK = 2**22
 
+# Files that were written so many nanoseconds apart have other times.
+_TICK = 20 * 10**6
+
 # Of the values of maps whose statistics are computed at once.
 _STATISTICS_BYTES = 2**27
-
-
-class Case(NamedTuple):
-    """Paths as they were given, and where they are."""
-
-    given: Dict[str, str]
-    image: pathlib.Path
-    mask: pathlib.Path
-    output: pathlib.Path
 
 
 class Task:
     """What is done with every case.
 
     params, settings, precision    Arguments of voxelmaps.radiomics.execute.
+    verify                         Whether finished cases are read again.
     """
 
-    def __init__(self, params, settings, precision):
+    def __init__(self, params, settings, precision, verify):
         self._params, self._settings = params, settings
         self.precision = precision
+        self.verify = verify
 
     def prepare(self):
         """Check the arguments; returns the names of the maps."""
@@ -72,6 +67,10 @@ class Task:
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
         return self.keys()
+
+    def settings(self):
+        """What maps depend on."""
+        return {**self.parameters.settings, **self.parameters.class_settings, "precision": self.precision}
 
     def keys(self):
         classes = self.parameters.classes.items()
@@ -115,46 +114,77 @@ def _hash_of_volume(volume):
     return digest.hexdigest()
 
 
-def _describe_input(path, volume):
-    entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
-    if path.is_file():
-        entries["file_sha256"] = _hash_of_file(path)
-    return {**entries, "size": volume.size, "spacing": volume.spacing, "type": str(volume.array.dtype)}
+def _state_of_file(path):
+    state = os.stat(path)
+    return [state.st_size, state.st_mtime_ns, state.st_ino]
+
+
+def _state_of(path):
+    """What changes if a file of an image, or one of a folder, is written."""
+    states = {}
+    for file in _files.files_of_image(path):
+        with contextlib.suppress(OSError):
+            states[os.path.abspath(file)] = _state_of_file(file)
+    return states
+
+
+def _is_older(states, moment):
+    """Whether files were written so long before a moment, in nanoseconds, that a change after it has another time. Clocks of file
+    systems tick every few milliseconds; some have whole seconds only."""
+    return all(time_ns + (2 * 10**9 if time_ns % 10**9 == 0 else _TICK) < moment for _, time_ns, _ in states)
+
+
+class Reader:
+    """Reads images and masks; the last ones are kept, since cases often share them."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def load(self, path, what):
+        """The volume of a file or folder, and the entries that describe it."""
+        before = _state_of(path)
+        kept = self._kept.get(what)
+        if kept is not None and kept[0] == before and before:
+            volume, entries = kept[1:]
+            return volume, {**entries, "path": str(path.absolute())}
+        moment = time.time_ns()
+        volume = _radiomics_images.load(path, what)[0]
+        entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
+        if path.is_file():
+            entries["file_sha256"] = _hash_of_file(path)
+        if _state_of(path) != before:
+            raise ValueError(f"{what} {path} was written while it was read")
+        entries.update(
+            size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype), read_ns=moment, files=before
+        )
+        self._kept = {**self._kept, what: (before, volume, entries)} if _is_older(before.values(), moment) else {}
+        return volume, entries
 
 
 def _software():
     """Versions on which values can depend."""
-    from ._itk import itk
-
-    versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "ITK": itk.Version.GetITKVersion()}
-    versions["NumPy"] = np.__version__
-    try:
-        versions["SimpleITK"] = importlib.metadata.version("SimpleITK")
-    except importlib.metadata.PackageNotFoundError:
-        pass
+    versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "NumPy": np.__version__}
+    for name in ("itk-core", "SimpleITK"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return versions
 
 
-def _device(filter):
-    from ._itk import itk
-
-    if filter.GetNameOfClass().startswith("Cuda"):
-        return itk.CudaDevices.GetName(filter.GetDeviceID())
+def _processor():
     model = platform.processor()
-    try:
+    with contextlib.suppress(OSError, StopIteration):
         with open("/proc/cpuinfo") as file:
             model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"CPU: {model or platform.machine()}, {itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads()} threads"
+    return f"CPU: {model or platform.machine()}, {_radiomics_files.number_of_threads()} threads"
 
 
 class _Record:
     """The file provenance.json of a folder: what its maps come from. Maps are kept if that is the same."""
 
-    def __init__(self, folder, origin, diagnostics):
+    def __init__(self, folder, origin, diagnostics, region_voxels):
         self._folder = folder
         self.origin = _jsonable(origin)
+        self.region_voxels = region_voxels
         self._diagnostics = _jsonable(diagnostics)
         self.maps = {}
         path = folder.path / PROVENANCE
@@ -187,32 +217,41 @@ class _Record:
         """Of an input its voxels, wherever they were."""
         return entry.get("voxels_sha256") if isinstance(entry, dict) else entry
 
+    def _path(self, key):
+        return self._folder.path / f"{key}.nii.gz"
+
+    def add(self, key, entries):
+        """Record a map that is in the folder."""
+        self.maps[key] = {**entries, "state": _state_of_file(self._path(key))}
+
     def has(self, key):
         """Whether the map is there, and is the one that was written."""
-        path = self._folder.path / f"{key}.nii.gz"
         try:
-            return key in self.maps and path.is_file() and _hash_of_file(path) == self.maps[key]["sha256"]
+            is_there = key in self.maps and _hash_of_file(self._path(key)) == self.maps[key]["sha256"]
+            if is_there:
+                self.add(key, self.maps[key])
+            return is_there
         except (OSError, KeyError):
             return False
 
     def save(self, keys):
         """Write the file. It is complete if it has all maps of these keys."""
+        is_complete = set(keys) <= set(self.maps)
+        if is_complete and not _is_older([self.maps[key]["state"] for key in keys], time.time_ns()):
+            # So that a later change of a map has another time.
+            time.sleep(_TICK / 1e9)
         content = {
             "program": "TextureFeatureMaps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": set(keys) <= set(self.maps),
+            "complete": is_complete,
+            "saved_ns": time.time_ns(),
+            "region_voxels": self.region_voxels,
             **self.origin,
             "maps": self.maps,
             "diagnostics": self._diagnostics,
         }
-        final, staged = self._folder.path / PROVENANCE, self._folder.staging / PROVENANCE
-        with _radiomics_files.errors_named(final):
-            with open(staged, "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=2, allow_nan=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(staged, final)
+        text = json.dumps(content, indent=2, allow_nan=False)
+        _output_files.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
 
 
 # --- Statistics --------------------------------------------------------------------------------------------------------
@@ -220,14 +259,7 @@ class _Record:
 
 def _statistics(path, inside, dtype):
     """Of the values of a map inside the region, without NaN, from its file."""
-    values = np.empty(np.count_nonzero(inside), dtype)
-    with gzip.open(path) as file:
-        file.read(_radiomics_files.HEADER_BYTES)
-        position = 0
-        for plane in inside:
-            read = np.frombuffer(file.read(plane.size * values.itemsize), dtype).reshape(plane.shape)[plane]
-            values[position : position + len(read)] = read
-            position += len(read)
+    values = _radiomics_files.values_inside(path, inside, dtype)
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
@@ -241,67 +273,85 @@ def _statistics(path, inside, dtype):
     return {**entries, "valid_voxels": len(values)}
 
 
-def _all_statistics(paths, inside, precision):
-    dtype = np.dtype(np.float64 if precision == "double" else np.float32)
+def _finish(files, record, keys, inside, dtype, device):
+    """Write the rest of the files of a class, give them their names, and record them."""
+    _radiomics_files.finish(files.values())
     at_once = max(1, _STATISTICS_BYTES // max(1, 3 * np.count_nonzero(inside) * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
-        return dict(zip(paths, pool.map(lambda path: _statistics(path, inside, dtype), paths.values())))
+        statistics = list(pool.map(lambda file: _statistics(file.staged, inside, dtype), files.values()))
+    for (key, file), entries in zip(files.items(), statistics):
+        path = file.publish()
+        record.add(key, {"file": path.name, "sha256": file.sha256(), "device": device, **_jsonable(entries)})
+    record.save(keys)
 
 
 # --- The case ----------------------------------------------------------------------------------------------------------
 
 
-def _prepare(case, task):
+def _prepare(case, task, reader):
     """Image and region of interest, cropped, and what maps of this case come from."""
-    image = _radiomics_images.load(case.image, "the image")[0]
-    mask = _radiomics_images.load(case.mask, "the mask")[0]
-    settings = {**task.parameters.settings, **task.parameters.class_settings}
-    origin = {
-        "software": _software(),
-        "inputs": {"image": _describe_input(case.image, image), "mask": _describe_input(case.mask, mask)},
-        "settings": {**settings, "precision": task.precision},
-    }
+    image, of_image = reader.load(case.image, "the image")
+    mask, of_mask = reader.load(case.mask, "the mask")
+    origin = {"software": _software(), "inputs": {"image": of_image, "mask": of_mask}, "settings": task.settings()}
     prepared = _radiomics_images.prepare(image, mask, task.parameters.settings, False)
     radiomics.check_classes(prepared.image, task.parameters)
     return prepared, origin
 
 
-def run(case, task, report):
+def find_finished(case, task):
+    """The result of a case that an earlier run has finished, as the sizes and times of all files tell; or None."""
+    try:
+        earlier = json.loads((case.output / PROVENANCE).read_text(encoding="utf-8"))
+        inputs, maps, saved = earlier["inputs"], earlier["maps"], earlier["saved_ns"]
+        is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.settings())
+        for what, path in (("image", case.image), ("mask", case.mask)):
+            entry = inputs[what]
+            states = _state_of(path)
+            is_same = is_same and states == entry["files"] and _is_older(states.values(), entry["read_ns"])
+        states = [_state_of_file(case.output / f"{key}.nii.gz") for key in task.keys()]
+        is_same = is_same and states == [maps[key]["state"] for key in task.keys()] and _is_older(states, saved)
+        result = Result({key: maps[key] for key in task.keys()}, len(states), earlier["region_voxels"])
+        return result if is_same else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def run(case, task, reader, report):
     """Compute the maps of a case, but for those that an earlier run has left.
 
     report    Function of the part that is done, from 0 to 1, and of what is done now.
     """
+    result = None if task.verify else find_finished(case, task)
+    if result is not None:
+        _output_files.remove_staging(case.output)
+        return result
     report(0, "reading")
-    prepared, origin = _prepare(case, task)
+    prepared, origin = _prepare(case, task, reader)
     inside, keys = prepared.roi.array, task.keys()
     kept = done = 0
-    with _radiomics_files.output_folder(case.output) as folder:
-        record = _Record(folder, origin, prepared.diagnostics)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(_output_files.output_folder(case.output))
+        record = _Record(folder, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
+        maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
+        device = maps.device or _processor()
+        finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
+        finished = finisher.submit(lambda: None)
         for name, features in task.parameters.classes.items():
             by_key = {f"original_{name}_{feature}": feature for feature in features}
             missing = {key: feature for key, feature in by_key.items() if not record.has(key)}
             kept += len(by_key) - len(missing)
             done += len(by_key) - len(missing)
             if missing:
-                filter = radiomics.filter_of_class(
-                    *prepared[:2], name, list(missing.values()), task.parameters.class_settings, task.precision
-                )
                 start = done
                 progress = lambda part: report((start + part * len(missing)) / len(keys), name)
                 progress(0)
-                written = _radiomics_files.write_maps(filter, prepared.image, list(missing), folder, progress)
-                statistics = _all_statistics(
-                    {key: file.staged for key, file in written.items()}, inside, task.precision
-                )
-                for key, file in written.items():
-                    record.maps[key] = {
-                        "file": file.publish().name,
-                        "sha256": file.sha256(),
-                        "device": _device(filter),
-                        **_jsonable(statistics[key]),
-                    }
-                record.save(keys)
+                features = list(missing.values())
+                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder, progress)
+                # Files are finished while the next class is computed.
+                finished.result()
+                finished = finisher.submit(_finish, written, record, keys, inside, maps.dtype, device)
                 done += len(missing)
+        finished.result()
         record.save(keys)
         report(1, "")
     return Result({key: record.maps[key] for key in keys}, kept, int(np.count_nonzero(inside)))

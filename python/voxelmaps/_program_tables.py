@@ -19,21 +19,30 @@
 
 import csv
 import io
-import os
 import pathlib
+from typing import Dict, NamedTuple
 
-from ._program_cases import Case
+from . import _output_files
+
+PROVENANCE = "provenance.json"
 
 _COLUMNS = ("image", "mask", "output")
+_MAX_BYTES = 2**26
 _STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
+
+
+class Case(NamedTuple):
+    """Paths as they were given, and where they are."""
+
+    given: Dict[str, str]
+    image: pathlib.Path
+    mask: pathlib.Path
+    output: pathlib.Path
 
 
 def _rows(path):
     """Lines of a table that are not empty, with their numbers."""
-    try:
-        text = pathlib.Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"the table {path} is not UTF-8: {error.reason} at byte {error.start}") from None
+    text = _output_files.read_text(path, f"the table {path}", _MAX_BYTES)
     first = next((line for line in text.splitlines() if line.strip()), "")
     # Spreadsheets write semicolons where the comma is part of numbers.
     delimiter = max(",;\t", key=first.count)
@@ -60,13 +69,14 @@ def read_cases(path):
     if not rows:
         raise ValueError(f"the table {path} has no case")
     folder = pathlib.Path(path).parent
+    columns = {name: names.index(name) for name in _COLUMNS}
     cases = []
     for number, row in rows:
         if len(row) != len(names):
             raise ValueError(
                 f"line {number} of the table {path} has {len(row)} cells, but there are {len(names)} columns"
             )
-        given = {name: row[names.index(name)] for name in _COLUMNS}
+        given = {name: row[column] for name, column in columns.items()}
         for name, value in given.items():
             if not value:
                 raise ValueError(f"line {number} of the table {path} has no {name}")
@@ -74,56 +84,31 @@ def read_cases(path):
     return cases, [name for name in names if name not in _COLUMNS]
 
 
-def check_cases(cases, names, others):
-    """Raise ValueError if two cases have the same output, or if an output is an input.
+def check_outputs(cases, names, read, summary):
+    """Raise ValueError if a file that is written would replace one that is read or written.
 
-    names     Names of the files that are written into the outputs.
-    others    Other files that are read or written, by what they are.
+    names    Names of the files that are written into the outputs.
+    read     Pairs of further files that are read, such as "the table", and their paths.
     """
-    outputs = {}
-    for case in cases:
-        real = os.path.realpath(case.output)
-        if real in outputs:
-            raise ValueError(
-                f"the output {case.given['output']} of {case.given['image']} is also that of {outputs[real].given['image']}"
-            )
-        outputs[real] = case
-    inputs = [
-        (f"the {kind} {path}", path) for case in cases for kind, path in (("image", case.image), ("mask", case.mask))
-    ]
-    for what, path in inputs + [(f"{kind} {path}", path) for kind, path in others.items()]:
-        folder, name = os.path.split(os.path.realpath(path))
-        if folder in outputs and name in names:
-            raise ValueError(f"{what} would be replaced by an output")
-    for kind, path in others.items():
-        if os.path.isdir(path):
-            raise ValueError(f"{kind} {path} is a folder")
-        for what, source in inputs:
-            if os.path.realpath(path) == os.path.realpath(source):
-                raise ValueError(f"{kind} {path} is also {what}")
+    images = [(f"the {kind}", path) for case in cases for kind, path in (("image", case.image), ("mask", case.mask))]
+    folders = [(f"the output {case.given['output']} of {case.given['image']}", case.output) for case in cases]
+    _output_files.check_outputs([*read, *images], folders, names, [("the summary", summary)])
 
 
 def write_summary(path, outcomes):
     """Write a line per map and case, and one per case that failed.
 
-    outcomes    Pairs of a case and its result, or the text of its error.
+    outcomes    Pairs of a case and its result, or its error.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow([*_COLUMNS, "map", *_STATISTICS, "mask_voxels", "error"])
     for case, outcome in outcomes:
         start = [case.given[name] for name in _COLUMNS]
-        if isinstance(outcome, str):
-            writer.writerow([*start, *[""] * (2 + len(_STATISTICS)), outcome])
+        if isinstance(outcome, Exception):
+            writer.writerow([*start, *[""] * (2 + len(_STATISTICS)), str(outcome)])
             continue
         for key, entries in outcome.maps.items():
             values = ["" if entries[name] is None else entries[name] for name in _STATISTICS]
             writer.writerow([*start, key, *values, outcome.mask_voxels, ""])
-    path = pathlib.Path(path)
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        staged.write_text(text.getvalue(), encoding="utf-8", newline="")
-        os.replace(staged, path)
-    except OSError as error:
-        staged.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    _output_files.replace_text(path, text.getvalue())

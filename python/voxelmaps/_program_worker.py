@@ -29,11 +29,15 @@ import sys
 import threading
 import traceback
 
-from . import _radiomics_files
+from . import _output_files
 
 
 class CaseError(Exception):
     """Why a case failed, in one line."""
+
+
+class CaseInUse(CaseError):
+    """Another run computes it."""
 
 
 def one_line(error):
@@ -67,7 +71,7 @@ def _end_with_parent():
     """The parent never writes to the standard input of this process, and its end closes it."""
     os.read(0, 1)
     if _Current.output is not None:
-        _radiomics_files.remove_staging(_Current.output)
+        _output_files.remove_staging(_Current.output, of_this_process=True)
     os._exit(1)
 
 
@@ -104,16 +108,18 @@ def serve(descriptor, verbose):
         except Exception as error:
             if verbose:
                 traceback.print_exc()
-            message = "failed", one_line(error)
+            message = "in use" if isinstance(error, _output_files.FolderInUse) else "failed", one_line(error)
         connection.send(message)
 
     with contextlib.suppress(EOFError):
         task = _program_cases.Task(*connection.recv())
+        reader = _program_cases.Reader()
         send_result(task.prepare)
         while True:
             case = connection.recv()
             _Current.output = case.output
-            send_result(_program_cases.run, case, task, lambda part, text: connection.send(("progress", (part, text))))
+            report = lambda part, text: connection.send(("progress", (part, text)))
+            send_result(_program_cases.run, case, task, reader, report)
             _Current.output = None
 
 
@@ -175,7 +181,7 @@ class Worker:
                 elif kind == "done":
                     return content
                 else:
-                    raise CaseError(content)
+                    raise (CaseInUse if kind == "in use" else CaseError)(content)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             code = self._process.wait()
             raise CaseError(f"the process that computed it was ended {_reason(code)}") from None
@@ -202,5 +208,5 @@ def _clean(output):
     """Remove what is left of a case in its folder, unless another run uses the folder by now."""
     with contextlib.suppress(Exception):
         if output.is_dir():
-            with _radiomics_files.output_folder(output):
+            with _output_files.output_folder(output):
                 pass

@@ -23,30 +23,22 @@ import errno
 import hashlib
 import math
 import os
-import pathlib
-import shutil
 import struct
-import tempfile
-import zlib
-from typing import NamedTuple
 
 import numpy as np
 
-from . import _radiomics_images
+from . import _output_files, _radiomics_images
 
 try:
-    import fcntl
+    # Intel's library compresses seven times as fast as zlib, to files of the same size.
+    from isal import igzip as _gzip
+    from isal import isal_zlib as _zlib
 except ImportError:
-    fcntl = None
+    import gzip as _gzip
+    import zlib as _zlib
 
-# Folders in which files are written until they are whole.
-STAGING_PREFIX = ".voxelmaps-maps-"
-
-# Of the maps of a slab. Smaller slabs take longer, since the windows reach over their borders.
-_SLAB_BYTES = 2**26
-
-# Level 6 takes twice as long and makes files 2 % smaller: the last bits of maps are noise to the compressor.
-_COMPRESSION_LEVEL = 1
+# Of the maps of a slab, of which two are in memory. Smaller slabs take longer, since the windows reach over their borders.
+_SLAB_BYTES = 2**25
 
 # Of NIfTI-1, with the four bytes that say that there is no extension.
 HEADER_BYTES = 352
@@ -55,84 +47,21 @@ HEADER_BYTES = 352
 _MAX_SIZE = 32767
 
 
-# --- Folders -----------------------------------------------------------------------------------------------------------
-
-
-class _Folder(NamedTuple):
-    path: pathlib.Path
-    # Where files are written until they are whole.
-    staging: pathlib.Path
-
-
-def remove_staging(path):
-    """Remove what a run that was killed has left in a folder."""
-    for folder in pathlib.Path(path).glob(STAGING_PREFIX + "*"):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lock(descriptor, path):
-    """Lock an open folder until it is closed. Some file systems have no locks."""
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise RuntimeError(f"the folder {path} is in use by another run") from None
-    except OSError:
-        pass
-
-
-@contextlib.contextmanager
-def output_folder(path):
-    """Make a folder for maps, for one run at a time."""
-    path = pathlib.Path(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise NotADirectoryError(f"the folder {path} cannot be made: a file is in its place") from None
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        _lock(descriptor, path)
-        remove_staging(path)
-        try:
-            staging = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(path)) from None
-        try:
-            yield _Folder(path, pathlib.Path(staging))
-            os.fsync(descriptor)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def errors_named(path):
-    """Errors of the operating system name this file."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-# --- Files -------------------------------------------------------------------------------------------------------------
-
-
 def header(volume, dtype, folder):
     """The header of a NIfTI file of a map with the geometry of a volume: ITK's, of a small image, with the sizes of the volume."""
-    from ._itk import itk
-
     if max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
     small = volume.with_array(np.zeros((2,) * len(volume.size), dtype))
     path = folder / "header.nii"
-    with errors_named(path):
-        if hasattr(itk, "NiftiImageIO"):
+    with _output_files.errors_named(path):
+        try:
+            import SimpleITK
+
+            SimpleITK.WriteImage(_radiomics_images.to_simpleitk(small), str(path))
+        except ImportError:
+            from ._itk import itk
+
             itk.imwrite(_radiomics_images.to_itk(small), str(path))
-        else:
-            sitk = _radiomics_images.simpleitk("writing NIfTI files")
-            sitk.WriteImage(_radiomics_images.to_simpleitk(small), str(path))
         content = bytearray(path.read_bytes())
         path.unlink()
     struct.pack_into(f"={len(volume.size)}h", content, 42, *volume.size)
@@ -149,13 +78,13 @@ class _File:
         self.path = final
         self.staged = staging / final.name
         self._hash = hashlib.sha256()
-        self._compressor = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, 31)
-        with errors_named(final):
+        self._compressor = _zlib.compressobj(1, _zlib.DEFLATED, 31)
+        with _output_files.errors_named(final):
             self._file = open(self.staged, "wb")
 
     def _append(self, compressed):
         self._hash.update(compressed)
-        with errors_named(self.path):
+        with _output_files.errors_named(self.path):
             self._file.write(compressed)
 
     def append(self, data):
@@ -163,18 +92,20 @@ class _File:
 
     def finish(self):
         """Write the rest, to the disk."""
-        self._append(self._compressor.flush())
-        with errors_named(self.path):
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+        try:
+            self._append(self._compressor.flush())
+            with _output_files.errors_named(self.path):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+        finally:
+            self.close()
 
     def sha256(self):
         return self._hash.hexdigest()
 
     def publish(self):
         """Give the file its name. Returns its path."""
-        with errors_named(self.path):
+        with _output_files.errors_named(self.path):
             os.replace(self.staged, self.path)
         return self.path
 
@@ -196,43 +127,48 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def _compute(filter, volume, first, last):
-    """The maps of a slab; the features are the last axis."""
-    from ._itk import itk
+def write_maps(maps, volume, name, features, folder, progress=lambda fraction: None):
+    """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
 
-    dimension = len(volume.size)
-    region = itk.ImageRegion[dimension]()
-    for axis, size in enumerate(volume.size):
-        region.SetIndex(axis, first if axis == dimension - 1 else 0)
-        region.SetSize(axis, last - first if axis == dimension - 1 else size)
-    filter.UpdateOutputInformation()
-    filter.GetOutput().SetRequestedRegion(region)
-    filter.Update()
-    # An update would be one of the whole image.
-    return itk.array_view_from_image(filter.GetOutput(), update=False)
-
-
-def write_maps(filter, volume, keys, folder, progress=lambda fraction: None):
-    """Compute the maps of a filter and write them into a folder; returns dict of files by key, which are whole but not published.
-
-    volume    The input of the filter, with its geometry.
-    keys      Names of the files, without their ending, in the order of the components of the output.
+    maps      radiomics.Maps of the volume.
+    volume    The image, for its geometry.
     """
-    from ._itk import itk
-
-    dtype = np.dtype(np.float64 if itk.template(filter.GetOutput())[1][0] is itk.D else np.float32)
-    head = header(volume, dtype, folder.staging)
-    slabs = _slabs(volume, len(keys) * dtype.itemsize)
+    head = header(volume, maps.dtype, folder.staging)
+    keys = [f"original_{name}_{feature}" for feature in features]
     with contextlib.ExitStack() as stack:
         files = [_File(folder.path / f"{key}.nii.gz", folder.staging) for key in keys]
         for file in files:
             stack.callback(file.close)
             file.append(head)
-        # zlib lets other threads of Python run.
+        # Compression lets other threads of Python run.
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(min(len(files), number_of_threads())))
-        for first, last in slabs:
-            maps = _compute(filter, volume, first, last)
-            list(pool.map(lambda i: files[i].append(np.ascontiguousarray(maps[..., i])), range(len(files))))
+        compressed = []
+        for first, last in _slabs(volume, len(keys) * maps.dtype.itemsize):
+            slab = maps.compute({name: features}, first, last)
+            # A slab is compressed while the next one is computed.
+            list(compressed)
+            compressed = pool.map(lambda file, values: file.append(values), files, slab)
             progress(last / len(volume.array))
-        list(pool.map(_File.finish, files))
+        list(compressed)
+        pool.shutdown()
+        stack.pop_all()
         return dict(zip(keys, files))
+
+
+def finish(files):
+    """Write the rest of files to the disk. The disk does several at once in the time of one."""
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(_File.finish, files))
+
+
+def values_inside(path, inside, dtype):
+    """The values of the file of a map in a region."""
+    values = np.empty(np.count_nonzero(inside), dtype)
+    with _gzip.open(path) as file:
+        file.read(HEADER_BYTES)
+        position = 0
+        for plane in inside:
+            read = np.frombuffer(file.read(plane.size * values.itemsize), dtype).reshape(plane.shape)[plane]
+            values[position : position + len(read)] = read
+            position += len(read)
+    return values

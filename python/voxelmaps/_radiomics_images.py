@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from . import _dicom, _files
+from . import _arrays, _dicom, _files, _output_files
 
 _logger = logging.getLogger(__name__)
 
@@ -156,8 +156,6 @@ def _read(path, what):
         raise FileNotFoundError(f"{what} {path} does not exist")
     try:
         file = _files.CheckedFile(path)
-        if any("\ud800" <= c <= "\udfff" for c in path):
-            raise ValueError(f"cannot read '{path}': its name is not UTF-8, which SimpleITK needs; rename it")
         with contextlib.ExitStack() as stack:
             source = path
             if file.needs_link:
@@ -185,7 +183,7 @@ def load(value, what):
     """The volume of an image or file, and the function that makes images of the same library of volumes."""
     convert = None
     if isinstance(value, (str, os.PathLike)):
-        value, convert = _read(os.fspath(value), what)
+        value, convert = _read(_output_files.utf8(os.fspath(value), what), what)
     if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
     if _is_simpleitk(value):
@@ -223,11 +221,7 @@ def region_of_interest(mask, settings):
     label = settings["label"]
     # PyRadiomics casts masks to integers.
     inside = (np.trunc(mask.array) if mask.array.dtype.kind == "f" else mask.array) == label
-    if not inside.any():
-        labels = [f"{x:g}" for x in np.unique(mask.array)]
-        if len(labels) > 20:
-            labels = labels[:20] + ["..."]
-        raise ValueError(f"setting label is {label}, but the mask has only the values {', '.join(labels)}")
+    _arrays.check_some_inside(inside, lambda: mask.array, "the mask", f"{label} (setting label)")
     return mask.with_array(inside)
 
 
@@ -324,7 +318,7 @@ def _normalized(image, settings):
         limit = settings["removeOutliers"]
         volume = from_simpleitk(result)
         result = to_simpleitk(volume.with_array(np.clip(volume.array, -limit, limit)))
-    return from_simpleitk(result * settings["normalizeScale"])
+    return from_simpleitk(result * float(settings["normalizeScale"]))
 
 
 def _check_resampled(resampled, roi, wanted):
@@ -384,6 +378,9 @@ def _resampled(image, roi, settings):
 def _resegmented(image, roi, settings):
     """The part of the region of interest whose intensities are in resegmentRange."""
     values, mode = image.array[roi.array], settings["resegmentMode"]
+    if values.dtype.kind in "iu":
+        # Multiples of integers of small types overflow.
+        values = values.astype(np.float64)
     limits = sorted(settings["resegmentRange"])
     if mode == "relative":
         limits = [np.max(values) * limit for limit in limits]

@@ -30,7 +30,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from . import _core
+from . import _core, _output_files
 
 _logger = logging.getLogger(__name__)
 
@@ -52,6 +52,8 @@ def _integer(minimum, maximum=None):
             raise ValueError(rule) from None
         if isinstance(value, (bool, np.bool_)) or number < minimum or (maximum is not None and number > maximum):
             raise ValueError(rule)
+        if number.bit_length() > 63:
+            raise ValueError("must be an integer of at most 63 bits")
         return number
 
     return check
@@ -63,12 +65,14 @@ def _real(value):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError("must be a number")
-    return value
+    # Integers of Python have no largest value.
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise ValueError(f"must be from {-sys.float_info.max} to {sys.float_info.max}")
+    return value if isinstance(value, (int, float)) else float(value)
 
 
 def _finite(value):
     value = _real(value)
-    # Integers of Python have no largest value.
     if not abs(value) <= sys.float_info.max:
         raise ValueError("must be a finite number")
     return value
@@ -208,7 +212,20 @@ FILTER_SETTINGS = (
     "lbp3DIcosphereRadius lbp3DIcosphereSubdivision"
 ).split()
 
+# Of a parameter file; those of PyRadiomics' examples have some thousand.
+_MAX_BYTES = 2**20
+
 _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
+
+
+def _shown(value):
+    """The value in an error, of a length that can be read."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes at most 4300 digits.
+        text = "a number with thousands of digits"
+    return text if len(text) <= 100 else f"{text[:90]}..."
 
 
 def checked(name, value):
@@ -226,7 +243,7 @@ def checked(name, value):
     try:
         return setting.check(value)
     except (ValueError, NotImplementedError) as error:
-        raise type(error)(f"setting {name} is {value!r}, but {error}") from None
+        raise type(error)(f"setting {name} is {_shown(value)}, but {error}") from None
 
 
 def class_settings(given):
@@ -363,18 +380,12 @@ def _image_type_settings(given):
 
 
 def _without_repetition(pairs):
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
+    result = {}
+    for key, value in pairs:
+        if key in result:
             raise ValueError(f"{key} is given twice")
-    return dict(pairs)
-
-
-def _read_text(path):
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"parameter file {path} is not UTF-8: {error.reason} at byte {error.start}") from None
+        result[key] = value
+    return result
 
 
 def _read_file(path):
@@ -385,7 +396,7 @@ def _read_file(path):
     suffix = path.suffix.lower()
     if suffix not in (".json", ".yaml", ".yml"):
         raise ValueError(f"parameter file {path} ends in neither .yaml, .yml nor .json")
-    text = _read_text(path)
+    text = _output_files.read_text(path, f"parameter file {path}", _MAX_BYTES)
     try:
         content = _parse_json(path, text) if suffix == ".json" else _parse_yaml(path, text)
     except RecursionError:
@@ -395,9 +406,14 @@ def _read_file(path):
     return content
 
 
+def parse_integer(text):
+    """An integer; infinity if it has more digits than any value may have, so that the error names the setting."""
+    return int(text) if len(text) <= 1000 else float(text)
+
+
 def _parse_json(path, text):
     try:
-        return json.loads(text, object_pairs_hook=_without_repetition)
+        return json.loads(text, object_pairs_hook=_without_repetition, parse_int=parse_integer)
     except ValueError as error:
         raise ValueError(f"parameter file {path}: {error}") from None
 
@@ -405,14 +421,28 @@ def _parse_json(path, text):
 def _parse_yaml(path, text):
     try:
         from ruamel.yaml import YAML
+        from ruamel.yaml.composer import Composer
         from ruamel.yaml.error import YAMLError
     except ImportError:
         raise ImportError(
             f"reading {path} needs ruamel.yaml (pip install ruamel.yaml); JSON files and dicts do not"
         ) from None
+
+    class PlainComposer(Composer):
+        """Refuses aliases: a few of aliases of aliases stand for any number of nodes."""
+
+        def compose_node(self, parent, index):
+            event = self.parser.peek_event()
+            if event.anchor is not None:
+                line = event.start_mark.line + 1
+                raise ValueError(f"anchors and aliases are not taken, but line {line} has {event.anchor}")
+            return super().compose_node(parent, index)
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = PlainComposer
     try:
-        return YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
+        return yaml.load(text)
+    except (YAMLError, ValueError, OverflowError) as error:
         raise ValueError(f"parameter file {path}: {' '.join(str(error).split())}") from None
 
 
@@ -440,7 +470,9 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
         raise TypeError(f"params must be a dict or the path of a YAML or JSON file, not {type(params).__name__}")
     for section, content in params.items():
         if section not in _SECTIONS:
-            raise ValueError(f"section {section} of the parameters is not known; choose from {', '.join(_SECTIONS)}")
+            raise ValueError(
+                f"section {_shown(section)[1:-1] if isinstance(section, str) else section} of the parameters is not known; choose from {', '.join(_SECTIONS)}"
+            )
         if section.endswith("etting") and content is not None and not isinstance(content, dict):
             raise ValueError(f"section {section} of the parameters is {content!r}, but must map names to values")
 

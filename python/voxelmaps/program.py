@@ -19,7 +19,6 @@
 
 import argparse
 import contextlib
-import importlib.metadata
 import json
 import math
 import os
@@ -28,12 +27,25 @@ import signal
 import sys
 import time
 
-from . import _program_cases, _program_worker
-from ._program_tables import check_cases, read_cases, write_summary
+from . import _program_tables, _program_worker
 
 _NAME = "TextureFeatureMaps"
 
 # --- Output ------------------------------------------------------------------------------------------------------------
+
+
+def _open_closed_streams():
+    """Other files would take the numbers of standard streams that are closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _printable(text):
+    """The text on one line, without anything that a terminal could take for a command."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class _Console:
@@ -42,32 +54,56 @@ class _Console:
     _BAR = 30
 
     def __init__(self):
-        self._is_terminal = sys.stderr.isatty()
+        _open_closed_streams()
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._has_bar = False
+        self.has_failed = False
 
     def progress(self, part, text):
         if self._is_terminal:
             filled = int(part * self._BAR)
-            line = f"[{'#' * filled}{'.' * (self._BAR - filled)}] {100 * part:3.0f} % {text}"
+            line = f"[{'#' * filled}{'.' * (self._BAR - filled)}] {100 * part:3.0f} % {_printable(text)}"
             # A line that wraps could not be replaced.
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-            sys.stderr.write("\r" + line[: columns - 1] + "\x1b[K")
-            sys.stderr.flush()
+            self._show(line[: columns - 1] + "\x1b[K")
             self._has_bar = True
 
     def clear(self):
         if self._has_bar:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._show("\x1b[K")
             self._has_bar = False
+
+    @staticmethod
+    def _show(text):
+        # The terminal may be gone.
+        with contextlib.suppress(OSError):
+            sys.stderr.write("\r" + text)
+            sys.stderr.flush()
 
     def line(self, text):
         self.clear()
-        print(text, flush=True)
+        if sys.stdout is None:
+            return
+        try:
+            print(_printable(text), flush=True)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self.drop_output()
+            self.error(f"error: standard output: {error.strerror}")
+
+    def drop_output(self):
+        """Nobody reads the output, or it cannot be written. Python would say so again when it ends."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        self.has_failed = True
 
     def error(self, text):
         self.clear()
-        print(f"{_NAME}: {text}", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):
+            print(f"{_NAME}: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
 
 # --- Arguments ---------------------------------------------------------------------------------------------------------
@@ -78,10 +114,22 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; --help lists the options")
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser, *_):
+        # Slow to import.
+        import importlib.metadata
+
+        print(f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
+        parser.exit()
+
+
 def _value(text):
     """The value of a setting: as in JSON, or a text."""
-    with contextlib.suppress(ValueError):
-        return json.loads(text, parse_constant=float)
+    # The program starts without NumPy.
+    from ._radiomics_parameters import parse_integer
+
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text, parse_constant=float, parse_int=parse_integer)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
     return constants.get(text.lower(), text)
 
@@ -140,8 +188,13 @@ def _parser():
         help="any setting of PyRadiomics, such as distances=[1,2]",
     )
     group.add_argument("--precision", default="float", help="float or double (default: float)")
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="read the files of finished cases again, instead of trusting their sizes and times",
+    )
     parser.add_argument("--verbose", action="store_true", help="print what the readers of images print")
-    parser.add_argument("--version", action="version", version=f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     return parser
 
 
@@ -182,9 +235,10 @@ def _cases(options, console):
         for name, value in single.items():
             if value is not None:
                 raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, unused = read_cases(options.jobs)
+        cases, unused = _program_tables.read_cases(options.jobs)
         if unused:
-            console.error(f"note: columns of {options.jobs} that are not used: {', '.join(unused)}")
+            names = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
+            console.error(f"note: columns of {options.jobs} that are not used: {names}")
         table = pathlib.Path(options.jobs)
         return cases, pathlib.Path(options.summary or table.with_name(f"{table.stem}-summary.csv"))
     for name, value in single.items():
@@ -193,7 +247,7 @@ def _cases(options, console):
         if not value:
             raise ValueError(f"{name} is empty")
     given = {"image": options.image, "mask": options.mask, "output": options.out}
-    case = _program_cases.Case(given, **{name: pathlib.Path(value) for name, value in given.items()})
+    case = _program_tables.Case(given, **{name: pathlib.Path(value) for name, value in given.items()})
     return [case], pathlib.Path(options.summary or case.output / "summary.csv")
 
 
@@ -233,7 +287,7 @@ def _signals_raise():
 
 
 def _run_case(case, worker, console, place):
-    """Compute a case and print its line. Returns its result, or the text of its error."""
+    """Compute a case and print its line. Returns its result, or its error."""
     start = time.monotonic()
     name = case.given["image"]
     try:
@@ -244,7 +298,7 @@ def _run_case(case, worker, console, place):
         )
     except _program_worker.CaseError as error:
         console.error(f"{place}{name}: {error}")
-        return str(error)
+        return error
     kept = f" ({result.kept} of them kept)" if result.kept else ""
     console.line(
         f"{place}{name}: {len(result.maps)} maps{kept} of {result.mask_voxels} voxels in {case.given['output']}, "
@@ -259,16 +313,19 @@ def _run_cases(cases, worker, console, summary):
     try:
         for number, case in enumerate(cases, 1):
             place = f"[{number}/{len(cases)}] " if len(cases) > 1 else ""
-            outcomes.append((case, _run_case(case, worker, console, place)))
+            outcomes.append(_run_case(case, worker, console, place))
     except BaseException:
         worker.end(case)
         raise
     finally:
         console.clear()
-        # A single case that failed may have no folder.
-        if any(not isinstance(outcome, str) for _, outcome in outcomes) or len(cases) > 1:
-            write_summary(summary, outcomes)
-    failed = sum(isinstance(outcome, str) for _, outcome in outcomes)
+        ended = _program_worker.CaseError("not computed: the run was ended")
+        outcomes += [ended] * (len(cases) - len(outcomes))
+        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not os.path.exists(summary)
+        # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
+        if len(cases) > 1 or not (isinstance(outcomes[0], _program_worker.CaseError) and is_kept):
+            _program_tables.write_summary(summary, zip(cases, outcomes))
+    failed = sum(isinstance(outcome, _program_worker.CaseError) for outcome in outcomes)
     if failed and len(cases) > 1:
         console.error(f"{failed} of {len(cases)} cases failed")
     return not failed
@@ -276,16 +333,17 @@ def _run_cases(cases, worker, console, summary):
 
 def _run(arguments, console):
     options = _parser().parse_args(arguments)
-    cases, summary = _cases(options, console)
-    task = options.params, _settings(options), options.precision
+    # It starts while the table is read.
     with _program_worker.Worker(options.verbose) as worker:
+        cases, summary = _cases(options, console)
+        task = options.params, _settings(options), options.precision, options.verify
         keys = worker.set_task(task, console.error)
-        names = {f"{key}.nii.gz" for key in keys} | {_program_cases.PROVENANCE}
-        others = {"the summary": summary}
-        others.update({"the table": options.jobs} if options.jobs else {})
-        others.update({"the parameter file": options.params} if options.params else {})
-        check_cases(cases, names, others)
-        return _run_cases(cases, worker, console, summary)
+        names = [f"{key}.nii.gz" for key in keys] + [_program_tables.PROVENANCE]
+        read = [
+            (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
+        ]
+        _program_tables.check_outputs(cases, names, read, summary)
+        return _run_cases(cases, worker, console, summary) and not console.has_failed
 
 
 def main(arguments=None):
@@ -298,8 +356,7 @@ def main(arguments=None):
         console.error(f"ended by {signal.Signals(ended.number).name}; the maps that are whole are kept")
         return 128 + ended.number
     except BrokenPipeError:
-        # Nobody reads the output. Python would say so again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        console.drop_output()
         return 1
     except Exception as error:
         console.error(f"error: {_program_worker.one_line(error)}")

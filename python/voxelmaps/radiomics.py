@@ -28,13 +28,14 @@ import importlib.metadata
 import itertools
 import logging
 import math
+import os
 import platform
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict
 
 import numpy as np
 
-from . import _arrays, _feature_maps, _radiomics_files, _radiomics_images, _radiomics_parameters
+from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters
 
 __all__ = ["execute", "read_image"]
 
@@ -79,6 +80,8 @@ def bin_edges(extremes, settings):
     else:
         lowest = minimum - (minimum % width)
         steps = (float(maximum) - float(lowest)) / width
+        if not math.isfinite(float(maximum) + 2 * width):
+            raise ValueError(f"setting binWidth is {width}, which is too wide for float64")
         if steps < _MAX_LEVELS:
             edges = np.arange(lowest, maximum + 2 * width, width)
         else:
@@ -172,44 +175,6 @@ def _background(settings, precision):
     return background
 
 
-def filter_of_class(image, roi, name, features, settings, precision):
-    """The filter that computes features of one class, as the components of its output.
-
-    image, roi    Volumes, cropped as PyRadiomics does.
-    """
-    from . import _images
-    from ._itk import itk
-
-    feature_class = _radiomics_parameters.CLASSES[name]
-    inside = roi.array
-    extremes = _extremes(image, inside, settings)
-    edges = _edges_of_class(name, extremes, settings)
-    has_one_level = bool(extremes[0] >= edges[-1])
-    array = _images.native(image.array)
-    if precision == "double":
-        array = array.astype(np.float64)
-    input_image = _images.image_of(array, itk.image_view_from_array)
-    # First order features contain the volume of a voxel.
-    input_image.SetSpacing(image.spacing)
-    window = _window_size(inside.ndim, settings)
-    background = _background(settings, precision)
-    output = itk.VectorImage[itk.D if precision == "double" else itk.F, inside.ndim]
-    numbers = feature_class.numbers()
-    filter = getattr(itk, feature_class.filter)[type(input_image), output].New(
-        input_image,
-        discretization_method="edges",
-        bin_edges=edges.tolist(),
-        window_size=window,
-        background_value=background,
-        features=[numbers[feature] for feature in features],
-        **{"mask_image" if settings["maskedKernel"] else "selection_image": inside.view(np.uint8)},
-        **_class_parameters(name, settings, window, has_one_level),
-    )
-    # The C++ filter does not keep the array alive that holds the voxels.
-    filter.voxelmaps_input = input_image
-    return filter
-
-
 def _pixels(array, precision):
     """The array in C order with a type of the engines, without a change of values."""
     if array.dtype.itemsize == 8 and array.dtype.kind in "iu":
@@ -224,22 +189,31 @@ def _pixels(array, precision):
     return _arrays.pixels_of(_arrays.array_of(array, "the image"), "the image")
 
 
-def maps_of_classes(image, roi, classes, settings, precision):
-    """Compute maps; returns a list of tuples of the class, the feature, and the map as a volume. The maps are parts of one array.
+class Maps:
+    """The maps of an image in a region of interest, as arrays: of all planes, or slab by slab.
 
     image, roi    Volumes, cropped as PyRadiomics does.
-    classes       Dict of lists of features by class.
     """
-    inside = _arrays.Array(np.ascontiguousarray(roi.array).view(np.uint8), _arrays.Library("NumPy"))
-    extremes = _extremes(image, roi.array, settings)
-    background = _background(settings, precision)
-    window = list(reversed(_window_size(inside.array.ndim, settings)))
-    names = [(name, feature) for name, features in classes.items() for feature in features]
-    maps = np.empty((len(names), *roi.array.shape), np.float32 if precision == "float" else np.float64)
-    pixels = _pixels(image.array, precision)
 
-    def of_core(name, features, has_one_level):
-        parameters = dict(_class_parameters(name, settings, window[::-1], has_one_level))
+    def __init__(self, image, roi, settings, precision):
+        self._settings = settings
+        self._spacing = image.spacing
+        self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
+        self._extremes = _extremes(image, roi.array, settings)
+        self._background = _background(settings, precision)
+        self._window = list(reversed(_window_size(roi.array.ndim, settings)))
+        self._pixels = _pixels(image.array, precision)
+        self.dtype = np.dtype(np.float32 if precision == "float" else np.float64)
+        self._device = _feature_maps.devices_of_arrays(None, self._pixels.library)
+
+    @property
+    def device(self):
+        """The name of the device that computes, or None for the CPU."""
+        return None if self._device[0] < 0 else _core.device_name(self._device[0])
+
+    def _class(self, name, features, has_one_level):
+        """A class as _feature_maps.compute takes it."""
+        parameters = dict(_class_parameters(name, self._settings, self._window[::-1], has_one_level))
         if "aggregation" in parameters:
             merges = parameters["aggregation"] == "merge"
             parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
@@ -248,36 +222,61 @@ def maps_of_classes(image, roi, classes, settings, precision):
         if name == "glcm":
             parameters["has_one_level"] = parameters.pop("region_has_one_level")
         if name == "firstorder":
-            parameters["voxel_volume"] = math.prod(image.spacing)
+            parameters["voxel_volume"] = math.prod(self._spacing)
         numbers = _radiomics_parameters.CLASSES[name].numbers()
         return name, [numbers[feature] for feature in features], parameters
 
-    first = 0
-    edges_of = {name: _edges_of_class(name, extremes, settings).tolist() for name in classes}
-    for edges, group in itertools.groupby(classes, edges_of.get):
-        group = list(group)
-        _feature_maps.compute(
-            pixels,
-            inside if settings["maskedKernel"] else None,
-            None if settings["maskedKernel"] else inside,
-            (maps[first:].ctypes.data, inside.array.size, precision == "double"),
-            box=[slice(0, n) for n in inside.shape],
-            window=window,
-            anchor=[n // 2 for n in window],
-            classes=[of_core(name, classes[name], bool(extremes[0] >= edges[-1])) for name in group],
-            discretization={
-                "method": _feature_maps.EDGES,
-                "range_source": _feature_maps.RANGE_GIVEN,
-                "number_of_gray_levels": 1,
-                "bin_width": 1.0,
-                "bin_edges": edges,
-                "value_range": (0.0, 1.0),
-            },
-            background=background,
-            threads=0,
-            device=_feature_maps.devices_of_arrays(None, pixels.library),
-        )
-        first += sum(len(classes[name]) for name in group)
+    def compute(self, classes, first=0, last=None):
+        """Array of the maps of the planes from first to last - 1; the features, a dict of lists by class, are the first axis."""
+        depth, *plane = self._inside.shape
+        last = depth if last is None else last
+        # The planes that windows reach.
+        anchor = [n // 2 for n in self._window]
+        lower, upper = max(first - anchor[0], 0), min(last - 1 + self._window[0] - anchor[0], depth)
+        numpy = _arrays.Library("NumPy")
+        pixels = _arrays.Array(self._pixels.array[lower:upper], numpy)
+        mask, selection = None, _arrays.Array(self._inside[first:last], numpy)
+        if self._settings["maskedKernel"]:
+            mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
+        maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
+        number = 0
+        edges_of = {name: _edges_of_class(name, self._extremes, self._settings).tolist() for name in classes}
+        for edges, group in itertools.groupby(classes, edges_of.get):
+            group = list(group)
+            has_one_level = bool(self._extremes[0] >= edges[-1])
+            _feature_maps.compute(
+                pixels,
+                mask,
+                selection,
+                (maps[number:].ctypes.data, maps[0].size, self.dtype == np.float64),
+                box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
+                window=self._window,
+                anchor=anchor,
+                classes=[self._class(name, classes[name], has_one_level) for name in group],
+                discretization={
+                    "method": _feature_maps.EDGES,
+                    "range_source": _feature_maps.RANGE_GIVEN,
+                    "number_of_gray_levels": 1,
+                    "bin_width": 1.0,
+                    "bin_edges": edges,
+                    "value_range": (0.0, 1.0),
+                },
+                background=self._background,
+                threads=0,
+                device=self._device,
+            )
+            number += sum(len(classes[name]) for name in group)
+        return maps
+
+
+def maps_of_classes(image, roi, classes, settings, precision):
+    """Compute maps; returns a list of tuples of the class, the feature, and the map as a volume. The maps are parts of one array.
+
+    image, roi    Volumes, cropped as PyRadiomics does.
+    classes       Dict of lists of features by class.
+    """
+    names = [(name, feature) for name, features in classes.items() for feature in features]
+    maps = Maps(image, roi, settings, precision).compute(classes)
     return [(*name, image.with_array(values)) for name, values in zip(names, maps)]
 
 
@@ -324,6 +323,13 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
     """
     check_precision(precision)
     parameters = _radiomics_parameters.read(params, settings)
+    if out_dir is not None:
+        given = {"the image": image, "the mask": mask, "the parameter file": params}
+        read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
+        names = [
+            f"original_{name}_{feature}.nii.gz" for name, features in parameters.classes.items() for feature in features
+        ]
+        _output_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
     volume, convert = _radiomics_images.load(image, "the image")
     mask_volume, _ = _radiomics_images.load(mask, "the mask")
     prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
@@ -334,11 +340,11 @@ def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        with _radiomics_files.output_folder(out_dir) as folder:
+        with _output_files.output_folder(out_dir) as folder:
+            maps = Maps(*prepared[:2], parameters.class_settings, precision)
             for name, features in parameters.classes.items():
-                filter = filter_of_class(*prepared[:2], name, features, parameters.class_settings, precision)
-                keys = [f"original_{name}_{feature}" for feature in features]
-                written = _radiomics_files.write_maps(filter, prepared.image, keys, folder)
+                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder)
+                _radiomics_files.finish(written.values())
                 result.update((key, file.publish()) for key, file in written.items())
         return result
     maps = maps_of_classes(*prepared[:2], parameters.classes, parameters.class_settings, precision)

@@ -1,0 +1,429 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Input that would make a program lose data, hang, crash or compute what nobody asked for. The program TextureFeatureMaps does what
+is right, or says in one line what is wrong, and leaves all that was there."""
+
+import fractions
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import itk
+import numpy as np
+import pytest
+from voxelmaps import _program_cases, _program_tables, _radiomics_images, program, radiomics
+from voxelmaps import _radiomics_parameters as parameters
+
+pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links, pipes and limits")
+
+COMMAND = [sys.executable, "-m", "voxelmaps"]
+ONE = ["--features", "firstorder_Mean"]
+CASE = ["image.nii.gz", "--mask", "mask.nii.gz", "--out", "maps", *ONE]
+MAP = "original_firstorder_Mean.nii.gz"
+HEAD = "image,mask,output\n"
+ROW = HEAD + "image.nii.gz,mask.nii.gz,maps\n"
+JOBS = ["--jobs", "table.csv", *ONE]
+# Of a run that is refused, or that computes one small case on a busy machine.
+SECONDS = 60
+
+
+def images():
+    rng = np.random.default_rng(0)
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[2:6, 2:6, 2:7] = 1
+    return itk.image_from_array(rng.integers(0, 200, mask.shape).astype(np.int16)), itk.image_from_array(mask)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scene")
+    image, mask = images()
+    itk.imwrite(image, str(folder / "image.nii.gz"))
+    itk.imwrite(image, str(folder / "image.mhd"))
+    itk.imwrite(mask, str(folder / "mask.nii.gz"))
+    (folder / "mask255.nii.gz").write_bytes((folder / "mask.nii.gz").read_bytes())
+    itk.array_view_from_image(mask)[...] *= 255
+    itk.imwrite(mask, str(folder / "mask255.nii.gz"))
+    return folder
+
+
+@pytest.fixture
+def folder(scene, tmp_path, monkeypatch):
+    shutil.copytree(scene, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def contents(folder):
+    """Of all files, links as what they are."""
+    return {
+        path: os.readlink(path) if path.is_symlink() else path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    }
+
+
+def link(target, symbolic=False):
+    return lambda path: os.symlink(target, path) if symbolic else os.link(target, path)
+
+
+def series(path):
+    path.mkdir()
+    (path / "slice.dcm").write_bytes(b"DICM")
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join(['*' + before] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi")
+)
+YAML = ["--params", "p.yaml"]
+JSON = ["--params", "p.json"]
+
+# Name -> files to make (content, or function of their path), arguments, and what the only line of errors has; the last is None if
+# the run is right.
+CASES = {
+    # What is read would be replaced.
+    "summary is the table": ({"table.csv": ROW}, [*JOBS, "--summary", "table.csv"], "summary table.csv would replace the table"),
+    "summary of the table is the table": (
+        {"table.csv": ROW, "table-summary.csv": link("table.csv")},
+        JOBS,
+        "the summary table-summary.csv would replace the table table.csv",
+    ),
+    "summary is the parameter file": (
+        {"p.json": "{}"},
+        [*CASE, *JSON, "--summary", "p.json"],
+        "the summary p.json would replace the parameter file p.json",
+    ),
+    "summary is a hard link": (
+        {"s.csv": link("image.nii.gz")},
+        [*CASE, "--summary", "s.csv"],
+        "the summary s.csv would replace the image image.nii.gz",
+    ),
+    "summary is a symbolic link": (
+        {"s.csv": link("mask.nii.gz", True)},
+        [*CASE, "--summary", "s.csv"],
+        "the summary s.csv would replace the mask mask.nii.gz",
+    ),
+    "image is a link to the summary": (
+        {"i.nii.gz": link("s.csv", True), "s.csv": link("image.nii.gz", True)},
+        ["i.nii.gz", *CASE[1:], "--summary", "s.csv"],
+        "the summary s.csv would replace the image i.nii.gz",
+    ),
+    "summary is a slice": (
+        {"ct": series},
+        ["ct", *CASE[1:], "--summary", "ct/slice.dcm"],
+        "the summary ct/slice.dcm would replace the image ct/slice.dcm",
+    ),
+    "summary is a link to a slice": (
+        {"ct": series, "s.csv": link("ct/slice.dcm", True)},
+        ["ct", *CASE[1:], "--summary", "s.csv"],
+        "the summary s.csv would replace the image ct/slice.dcm",
+    ),
+    "summary is the record": ({"maps": os.mkdir}, [*CASE, "--summary", "maps/provenance.json"], "is also a file of the output maps"),
+    "summary is a map": ({"maps": os.mkdir}, [*CASE, "--summary", f"maps/{MAP}"], "is also a file of the output maps"),
+    "parameter file is the record": (
+        {"maps": os.mkdir, "maps/provenance.json": "{}"},
+        [*CASE, "--params", "maps/provenance.json"],
+        "the file maps/provenance.json would replace the parameter file maps/provenance.json",
+    ),
+    "image is a map": (
+        {"maps": os.mkdir, f"maps/{MAP}": link("image.nii.gz")},
+        CASE,
+        f"the file maps/{MAP} would replace the image image.nii.gz",
+    ),
+    "mask is a map of a linked folder": (
+        {"real": os.mkdir, "maps": link("real", True), f"real/{MAP}": link("../mask.nii.gz", True)},
+        CASE,
+        f"the file maps/{MAP} would replace the mask mask.nii.gz",
+    ),
+    "image is an unfinished map": (
+        {"maps": os.mkdir, "maps/.voxelmaps-maps-a": os.mkdir, "maps/.voxelmaps-maps-a/i.nii": "i"},
+        ["maps/.voxelmaps-maps-a/i.nii", *CASE[1:]],
+        "is in a folder for unfinished maps, which runs remove",
+    ),
+    "image is a map of another case": (
+        {"table.csv": f"{ROW}maps/{MAP},mask.nii.gz,b\n"},
+        JOBS,
+        f"the file .*maps/{MAP} would replace the image .*maps/{MAP}",
+    ),
+    # Outputs that are none.
+    "summary is a device": ({}, [*CASE, "--summary", "/dev/null"], "the summary /dev/null is not a file"),
+    "summary is a pipe": ({"s.csv": os.mkfifo}, [*CASE, "--summary", "s.csv"], "the summary s.csv is not a file"),
+    "output is a device": ({}, [*CASE[:4], "/dev/null", *ONE], "/dev/null cannot be made: a file is in its place"),
+    "output cannot be made": ({}, [*CASE[:4], "/proc/maps", *ONE], "/proc/maps: No such file or directory"),
+    "output is an input": ({}, [*CASE[:4], "mask.nii.gz", *ONE], "cannot be made: a file is in its place"),
+    "output is in an input": ({}, [*CASE[:4], "mask.nii.gz/a", *ONE], "cannot be made: a file is in its place"),
+    "output has a long name": ({}, [*CASE[:4], "m" * 300, *ONE], "mmm: File name too long"),
+    "output is a link to itself": ({"maps": link("maps", True)}, CASE, "maps.*(in its place|levels of symbolic links)"),
+    # Tables.
+    "table is a folder": ({"table.csv": os.mkdir}, JOBS, "the table table.csv is a folder"),
+    "table is a pipe": ({"table.csv": os.mkfifo}, JOBS, "the table table.csv is not a file"),
+    "table is a device": ({"table.csv": link("/dev/zero", True)}, JOBS, "the table table.csv is not a file"),
+    "table is long": (
+        {"table.csv": lambda path: [path.touch(), os.truncate(path, 2**27)]},
+        JOBS,
+        "the table table.csv is longer than 67108864 bytes",
+    ),
+    "table has null bytes": ({"table.csv": ROW + "a\0b,c,d\n"}, JOBS, "the table table.csv has a null byte in line 3"),
+    "table is UTF-16": ({"table.csv": ROW.encode("utf-16")}, JOBS, "the table table.csv is not UTF-8"),
+    "table has a column twice": ({"table.csv": "image,mask,output,IMAGE\na,b,c,d\n"}, JOBS, "the column image .* is there twice"),
+    "outputs differ in case": (
+        {"table.csv": ROW + "image.nii.gz,mask.nii.gz,MAPS\n"},
+        JOBS,
+        "the output MAPS of image.nii.gz is also the output maps of image.nii.gz, on file systems that do not tell",
+    ),
+    "outputs differ in normal form": (
+        {"table.csv": HEAD + "image.nii.gz,mask.nii.gz,\u00e9\nimage.nii.gz,mask.nii.gz,e\u0301\n"},
+        JOBS,
+        "the output .* is also the output .*, on file systems",
+    ),
+    "outputs are one folder": (
+        {"table.csv": ROW + "image.nii.gz,mask.nii.gz,none/../maps/.\n"},
+        JOBS,
+        "the output none/../maps/. of image.nii.gz is also the output maps of image.nii.gz$",
+    ),
+    "escape sequence": (
+        {"table.csv": HEAD + '"\x1b[2J\x1b]0;a\x07",mask.nii.gz,maps\n'},
+        JOBS,
+        r"\\x1b\[2J\\x1b\]0;a\\x07: the image .* does not exist",
+    ),
+    "line break": ({"table.csv": HEAD + '"a\nOK: 5 maps",mask.nii.gz,maps\n'}, JOBS, r"a\\nOK: 5 maps: the image"),
+    "right to left": ({"table.csv": HEAD + "a\u202eb,mask.nii.gz,maps\n"}, JOBS, r"a\\u202eb: the image"),
+    "long cell": ({"table.csv": HEAD + "a" * 200000 + ",b,c\n"}, JOBS, "not valid in line 2: field larger than field limit"),
+    "formula": ({"=1+1.nii.gz": link("image.nii.gz"), "table.csv": HEAD + "=1+1.nii.gz,mask.nii.gz,@maps\n"}, JOBS, None),
+    "output of dots": ({"table.csv": HEAD + "image.nii.gz,mask.nii.gz,...\n"}, JOBS, None),
+    "output above": ({"t": os.mkdir, "t/table.csv": HEAD + "../image.nii.gz,../mask.nii.gz,../b\n"}, ["--jobs", "t/table.csv", *ONE], None),
+    "byte order mark": ({"table.csv": "\ufeff" + ROW.replace("\n", "\r\n")}, JOBS, None),
+    "carriage returns": ({"table.csv": ROW.replace("\n", "\r")}, JOBS, None),
+    "same image and mask": ({}, ["mask.nii.gz", *CASE[1:]], None),
+    # Images.
+    "image is a pipe": ({"p.nii": os.mkfifo}, ["p.nii", *CASE[1:]], "cannot read 'p.nii': it is neither a file nor a directory"),
+    "image is a device": ({"p.nii": link("/dev/zero", True)}, ["p.nii", *CASE[1:]], "is neither a file nor a directory"),
+    "image is an empty folder": ({"ct": os.mkdir}, ["ct", *CASE[1:]], "ct"),
+    "image is a broken link": ({"i.nii": link("none", True)}, ["i.nii", *CASE[1:]], "the image i.nii does not exist"),
+    "image has no UTF-8 name": ({"\udce9.nii.gz": link("image.nii.gz")}, ["\udce9.nii.gz", *CASE[1:]], "name that is not UTF-8"),
+    "mask has no UTF-8 name": ({"\udce9.nii.gz": link("mask.nii.gz")}, ["image.nii.gz", "--mask", "\udce9.nii.gz", *CASE[3:]], "name that is not UTF-8"),
+    "output has no UTF-8 name": ({}, [*CASE[:4], "\udce9", *ONE], "the output .* has a name that is not UTF-8"),
+    "summary has no UTF-8 name": ({}, [*CASE, "--summary", "\udce9.csv"], None),
+    "mask has another value": ({}, ["image.nii.gz", "--mask", "mask255.nii.gz", *CASE[3:]], "no voxel of the mask is 1 .*the values 0 and 255"),
+    # Parameter files.
+    "aliases of aliases": ({"p.yaml": BOMB}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not taken, but line 1 has a"),
+    "alias": ({"p.yaml": "setting: *a\n"}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not taken"),
+    "unknown tag": ({"p.yaml": "setting: !!python/object/apply:os.system ['id']\n"}, [*CASE, *YAML], "parameter file p.yaml: could not determine a constructor"),
+    "long parameter file": ({"p.yaml": "#" * 2**20 + "\n"}, [*CASE, *YAML], "parameter file p.yaml is longer than 1048576 bytes"),
+    "deep parameter file": ({"p.yaml": "[" * 50000}, [*CASE, *YAML], "parameter file p.yaml is nested too deeply"),
+    "parameter file is a pipe": ({"p.yaml": os.mkfifo}, [*CASE, *YAML], "parameter file p.yaml is not a file"),
+    "two documents": ({"p.yaml": "setting: {}\n---\nsetting: {}\n"}, [*CASE, *YAML], "parameter file p.yaml: .*single document"),
+    "null byte": ({"p.json": '{"setting\0": {}}'}, [*CASE, *JSON], "parameter file p.json has a null byte in line 1"),
+    "escape sequence in a key": ({"p.json": r'{"\u001b[2J": 1}'}, [*CASE, *JSON], r"section \\x1b\[2J of the parameters is not known"),
+    "huge integer": ({"p.json": '{"setting": {"binWidth": 1%s}}' % ("0" * 10000)}, [*CASE, *JSON], "setting binWidth is inf"),
+    "huge number": ({"p.yaml": "setting: {binWidth: 1e400}"}, [*CASE, *YAML], "setting binWidth is inf, but must be a finite"),
+    "deep value": ({}, [*CASE, "--setting", "binWidth=" + "[" * 50000], "setting binWidth is '\\[.*, but must be a number"),
+    "setting of an option": ({}, [*CASE, "--radius", "1" + "0" * 5000], "setting kernelRadius is inf, but must be an integer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name, folder, capfd):
+    files, arguments, message = CASES[name]
+    for path, content in files.items():
+        path = folder / path
+        if callable(content):
+            content(path)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = contents(folder)
+    capfd.readouterr()
+    start = time.monotonic()
+    code = program.main(arguments)
+    assert time.monotonic() - start < SECONDS
+    output, errors = capfd.readouterr()
+    assert {path: content for path, content in contents(folder).items() if path in before} == before
+    assert all(line.isprintable() for line in (output + errors).splitlines()), (output, errors)
+    if message is None:
+        assert (code, errors) == (0, "") and len(output.splitlines()) == 1
+        (written,) = [path for path in folder.rglob(MAP)]
+        assert written not in before
+        return
+    assert (code, output) == (1, "")
+    (line,) = [line for line in errors.splitlines() if "cases failed" not in line]
+    assert line.startswith("TextureFeatureMaps: ") and re.search(message, line), line
+    assert not [path for path in folder.rglob(MAP) if path not in before]
+
+
+def test_data_file_of_a_header(folder, capfd):
+    before = contents(folder)
+    assert program.main(["image.mhd", *CASE[1:], "--summary", "image.raw"]) == 1
+    assert "the summary image.raw would replace the image image.raw" in capfd.readouterr().err
+    assert contents(folder) == before
+
+
+def test_outputs_of_execute(folder):
+    os.mkdir("maps")
+    os.link("image.nii.gz", f"maps/{MAP}")
+    before = contents(folder)
+    for image in (f"maps/{MAP}", "image.nii.gz", pathlib.Path("image.nii.gz")):
+        with pytest.raises(ValueError, match=f"the file maps/{MAP} would replace the image {image}"):
+            radiomics.execute(image, "mask.nii.gz", out_dir="maps", featureClass={"firstorder": ["Mean"]})
+    assert contents(folder) == before
+    paths = radiomics.execute("image.nii.gz", "mask.nii.gz", out_dir="maps", featureClass={"firstorder": ["Median"]})
+    assert paths["original_firstorder_Median"].is_file()
+
+
+VALUES = [
+    float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), 10**5000, 2**70, -(2**70), -1, 0, 1e308, 5e-324, True, None,
+    "", "1", "nan", b"1", [], [float("nan")] * 3, [2**70] * 3, [10**400], [[1], 2], {}, {"a": 1}, 1 + 2j,
+    fractions.Fraction(1, 3), np.float32(0.5), np.int8(-128), np.array([1, 2, 3]), np.datetime64("2020"), object(), "\x1b[2J",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in parameters.SETTINGS])
+def test_values_of_settings(name):
+    """Each value gives maps, or an error that names the setting."""
+    image, mask = images()
+    arguments = {"featureClass": {"firstorder": ["Mean"], "glcm": ["Contrast"]}, "additionalInfo": False}
+    companions = {
+        "force2Ddimension": {"force2D": True},
+        "removeOutliers": {"normalize": True},
+        "normalizeScale": {"normalize": True},
+        "padDistance": {"preCrop": True},
+    }
+    results = []
+    for value in VALUES:
+        settings = {**arguments, **companions.get(name, {}), name: value}
+        try:
+            maps = radiomics.execute(image, mask, **settings)
+        except (ValueError, NotImplementedError) as error:
+            text = str(error)
+            # Great intensities have many bins.
+            is_named = name in text or name == "normalizeScale" and ("binWidth" in text or "the intensity" in text)
+            assert is_named and len(text) < 400 and "\x1b" not in text, (value, text)
+            results.append(text)
+        else:
+            results.append(None)
+            assert {"original_firstorder_Mean", "original_glcm_Contrast"} <= set(maps), value
+    assert any(results) and len(set(results)) > 1
+
+
+def test_many_keys(folder, capfd):
+    """In a time that grows as their number does."""
+    keys = [f"k{i}" for i in range(50000)]
+    (folder / "p.json").write_text(json.dumps({"setting": {key: 1 for key in keys}}))
+    (folder / "table.csv").write_text(
+        ",".join(["image", "mask", "output", *keys]) + "\n" + ",".join("a" for _ in range(50003)) + "\n"
+    )
+    (folder / "cases.csv").write_text(HEAD + "".join(f"image.nii.gz,mask.nii.gz,maps{i}\n" for i in range(20000)))
+    start = time.monotonic()
+    with pytest.raises(ValueError, match="setting k0 is not known"):
+        parameters.read("p.json", {})
+    cases, unused = _program_tables.read_cases("table.csv")
+    assert len(unused) == 50000
+    cases, _ = _program_tables.read_cases("cases.csv")
+    _program_tables.check_outputs(cases, [MAP] * 95, [("the table", "cases.csv")], folder / "s.csv")
+    assert time.monotonic() - start < 30
+    assert program.main(["--jobs", "table.csv", *ONE]) == 1
+    assert all(len(line) < 1000 for line in capfd.readouterr().err.splitlines())
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)])
+def test_closed_streams(closed, folder):
+    def close():
+        for number in closed:
+            os.close(number)
+
+    for arguments, code in ((CASE, 0), ([*CASE, "--label", "7"], 1)):
+        done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=SECONDS, preexec_fn=close)
+        assert done.returncode == code
+        message = "no voxel of the mask is 7" if code else "1 maps"
+        where = done.stderr if code and 2 not in closed else done.stdout
+        is_open = not ({1, 2} <= set(closed) or 1 in closed and not code)
+        assert (message in where) == is_open
+    assert (folder / "maps" / MAP).is_file()
+
+
+def test_output_that_cannot_be_written(folder):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *CASE], stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+    assert done.returncode == 1
+    assert done.stderr == "TextureFeatureMaps: error: standard output: No space left on device\n"
+    assert (folder / "maps" / MAP).is_file() and (folder / "maps" / "summary.csv").is_file()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_streams_of_other_encodings(encoding, folder):
+    os.rename("image.nii.gz", "\u4e2d.nii.gz")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([*COMMAND, "\u4e2d.nii.gz", *CASE[1:]], capture_output=True, timeout=SECONDS, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"") and done.stdout.startswith(b"\\u4e2d.nii.gz: 1 maps")
+
+
+def test_summary_of_an_earlier_run(folder, capfd):
+    assert program.main(CASE) == 0
+    summary = folder / "maps" / "summary.csv"
+    assert summary.stat().st_mode & 0o777 == 0o666 & ~os.umask(os.umask(0o22) and 0o22)
+    good = summary.read_text()
+    assert program.main([*CASE, "--label", "7"]) == 1
+    assert MAP[:-7] not in summary.read_text() and "no voxel of the mask is 7" in summary.read_text()
+    assert program.main(CASE) == 0 and summary.read_text() == good
+    # Through a link, which stays one.
+    os.symlink("maps/summary.csv", "s.csv")
+    assert program.main([*CASE, "--summary", "s.csv"]) == 0
+    assert os.path.islink("s.csv") and summary.read_text() == good
+    # A disk that is full: what was there stays.
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30, limits[1]))
+    try:
+        assert program.main(CASE) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert summary.read_text() == good
+    assert not [path for path in summary.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_two_runs_at_once(folder):
+    command = [*COMMAND, *CASE[:5], "--classes", "firstorder,glcm"]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    results = [(run.communicate(timeout=SECONDS)[1], run.returncode) for run in runs]
+    assert 0 in [code for _, code in results]
+    for errors, code in results:
+        assert code == 0 or "the folder maps is in use by another run" in errors
+    record = json.loads((folder / "maps" / "provenance.json").read_text())
+    assert record["complete"] and len(record["maps"]) == 42
+    assert not [path for path in (folder / "maps").iterdir() if path.name.startswith(".")]
+    assert len((folder / "maps" / "summary.csv").read_text().splitlines()) == 43
+
+
+def test_input_that_changes_while_it_is_read(folder, monkeypatch):
+    load = _radiomics_images.load
+    for change in (lambda path: os.truncate(path, 5), os.unlink, os.utime):
+
+        def load_and_change(path, what):
+            result = load(path, what)
+            change(path)
+            return result
+
+        monkeypatch.setattr(_radiomics_images, "load", load_and_change)
+        shutil.copy("image.nii.gz", "copy.nii.gz")
+        with pytest.raises((ValueError, OSError), match="copy.nii.gz was written while it was read|No such file"):
+            _program_cases.Reader().load(pathlib.Path("copy.nii.gz"), "the image")

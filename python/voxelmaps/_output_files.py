@@ -1,0 +1,272 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Output of the program and of execute: nothing that is read is replaced, one run at a time writes a folder, and files appear
+when they are whole. Imports no NumPy, so that the program starts at once."""
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import platform
+import shutil
+import tempfile
+import time
+import unicodedata
+from typing import NamedTuple
+
+from . import _files
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
+# Folders in which files are written until they are whole. Their names go on with the process that writes.
+STAGING_PREFIX = ".voxelmaps-maps-"
+
+# After so many seconds, folders of processes of other computers are taken for left behind.
+_LONGEST_PAUSE = 86400
+
+
+# --- What is read and written ------------------------------------------------------------------------------------------
+
+
+def _identity(folder, name=""):
+    """What all paths of a file have in common, whatever links they lead through. The folder is a real path if there is a name."""
+    path = os.path.join(folder, name) if name else folder
+    try:
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
+    except OSError:
+        return path if name else os.path.realpath(path)
+
+
+def _folded(path):
+    """The path on file systems that tell neither capital letters nor normal forms of Unicode apart."""
+    return unicodedata.normalize("NFC", os.path.realpath(path).casefold())
+
+
+def utf8(path, what):
+    """The path. Raises ValueError if it is none for ITK."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{what} {path} has a name that is not UTF-8, which readers and writers of images need"
+        ) from None
+    return path
+
+
+def check_outputs(read, folders, names, files=()):
+    """Raise ValueError if a file that is written would replace one that is read, or that is written too, or no file.
+
+    read       Pairs of what is read, such as "the image", and its path, of a file or a folder.
+    folders    Pairs of what they are, and folders for files of the names.
+    files      Pairs of what they are, and further files that are written.
+    """
+    inputs = {}
+    for what, path in read:
+        if STAGING_PREFIX in os.path.realpath(path):
+            raise ValueError(f"{what} {path} is in a folder for unfinished maps, which runs remove")
+        for file in _files.files_of_image(path):
+            inputs.setdefault(_identity(file), f"{what} {file}")
+
+    def check(what, path, folder, name):
+        identity = _identity(folder, name)
+        if identity in inputs:
+            raise ValueError(f"{what} {path} would replace {inputs[identity]}")
+        if not isinstance(identity, str) and not os.path.isfile(path):
+            raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
+
+    folders_of_missing = {os.path.dirname(identity) for identity in inputs if isinstance(identity, str)}
+    outputs = {}
+    for what, path in folders:
+        utf8(os.fspath(path), what)
+        other = outputs.setdefault(_folded(path), (what, path))
+        if other[0] != what:
+            is_same = _identity(path) == _identity(other[1])
+            hint = "" if is_same else ", on file systems that do not tell capital letters apart"
+            raise ValueError(f"{what} is also {other[0]}{hint}")
+        folder = os.path.realpath(path)
+        for name in names if os.path.isdir(folder) or folder in folders_of_missing else ():
+            check("the file", os.path.join(path, name), folder, name)
+    names = {name.casefold() for name in names}
+    for what, path in files:
+        folder, name = os.path.split(os.path.abspath(path))
+        check(what, path, os.path.realpath(folder), name)
+        if _folded(folder) in outputs and name.casefold() in names:
+            raise ValueError(f"{what} {path} is also a file of {outputs[_folded(folder)][0]}")
+
+
+def read_text(path, what, max_bytes):
+    """The text of a file. Raises OSError, or ValueError if it is no file, too long, or no text."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{what} is {'a folder' if os.path.isdir(path) else 'not a file'}")
+    with open(path, "rb") as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ValueError(f"{what} is longer than {max_bytes} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{what} is not UTF-8: {error.reason} at byte {error.start}") from None
+    if "\0" in text:
+        raise ValueError(f"{what} has a null byte in line {text[: text.index(chr(0))].count(chr(10)) + 1}")
+    return text
+
+
+# --- Folders -----------------------------------------------------------------------------------------------------------
+
+
+class _Folder(NamedTuple):
+    path: pathlib.Path
+    # Where files are written until they are whole.
+    staging: pathlib.Path
+
+
+class FolderInUse(RuntimeError):
+    pass
+
+
+def _place():
+    """A text that is the same for all processes that can see this one by its number."""
+    texts = [platform.node()]
+    for read in (
+        lambda: pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(),
+        lambda: os.readlink("/proc/self/ns/pid"),
+    ):
+        with contextlib.suppress(OSError):
+            texts.append(read())
+    return hashlib.sha256(" ".join(texts).encode()).hexdigest()[:8]
+
+
+def _start_of(process):
+    """When a process was started, as a text."""
+    try:
+        state, *fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return "ended" if state in "ZX" else fields[18]
+    except OSError:
+        return "unknown"
+
+
+def _is_running(process, start):
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return _start_of(process) in (start, "unknown")
+
+
+def _time_of(path):
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _staging_prefix():
+    return f"{STAGING_PREFIX}{_place()}-{os.getpid()}-{_start_of(os.getpid())}-"
+
+
+def remove_staging(path, of_this_process=False):
+    """Remove what runs that were killed have left in a folder, or what this one would leave. Raises FolderInUse if another process
+    of this computer writes there: not all file systems have locks."""
+    for folder in pathlib.Path(path).glob(STAGING_PREFIX + "*"):
+        place, process, start, *_ = (*folder.name[len(STAGING_PREFIX) :].split("-"), "", "", "")
+        if of_this_process:
+            is_left = folder.name.startswith(_staging_prefix())
+        elif place == _place() and process.isdecimal() and os.name == "posix":
+            if _is_running(process, start):
+                raise FolderInUse(f"the folder {path} is in use by another run")
+            is_left = True
+        else:
+            times = [_time_of(entry) for entry in (folder, *folder.glob("*"))]
+            is_left = time.time() - max(times) > _LONGEST_PAUSE
+        if is_left:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(descriptor, path):
+    """Lock an open folder until it is closed. Some file systems have no locks."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FolderInUse(f"the folder {path} is in use by another run") from None
+    except OSError:
+        pass
+
+
+@contextlib.contextmanager
+def output_folder(path):
+    """Make a folder for maps, for one run at a time."""
+    path = pathlib.Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise NotADirectoryError(f"the folder {path} cannot be made: a file is in its place") from None
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _lock(descriptor, path)
+        remove_staging(path)
+        try:
+            staging = tempfile.mkdtemp(prefix=_staging_prefix(), dir=path)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        try:
+            yield _Folder(path, pathlib.Path(staging))
+            os.fsync(descriptor)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def errors_named(path):
+    """Errors of the operating system name this file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def replace_text(path, text, staging=None):
+    """Replace a file by one with this text, which is whole and on the disk before. Links are followed.
+
+    staging    Where it is written; by default beside the file.
+    """
+    path = pathlib.Path(os.path.realpath(path))
+    with errors_named(path):
+        descriptor, staged = tempfile.mkstemp(prefix=".voxelmaps-", dir=staging or path.parent)
+        try:
+            # mkstemp lets nobody else read it.
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(staged, 0o666 & ~mask)
+            with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(staged, path)
+        except BaseException:
+            os.unlink(staged)
+            raise
