@@ -254,7 +254,7 @@ WriteDicom(const ImageType * image, const Options & options, ExampleIO::OutputFi
   writer->SetFileNames(temporaryNames);
   writer->SetMetaDataDictionaryArray(&headerPointers);
   const auto numberOfBytes = image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short);
-  outputs.Write(names.front(), [&writer] { writer->Update(); }, static_cast<double>(numberOfBytes));
+  outputs.Write(names.front(), [&writer] { writer->Update(); });
   std::vector<char> stored(numberOfBytes / names.size());
   for (std::size_t k = 0; k < names.size(); ++k)
   {

@@ -24,12 +24,10 @@
 #include "itk_zlib.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <sstream>
 #include <system_error>
@@ -46,14 +44,9 @@ namespace
 namespace fs = std::filesystem;
 
 /** The extensions of outputs, and that of the second file. */
-const std::array<std::array<std::string, 2>, 8> formats{ { { { ".nii", "" } },
-                                                           { { ".nii.gz", "" } },
-                                                           { { ".hdr", ".img" } },
-                                                           { { ".img", ".hdr" } },
-                                                           { { ".nrrd", "" } },
-                                                           { { ".nhdr", ".raw" } },
-                                                           { { ".mha", "" } },
-                                                           { { ".mhd", ".raw" } } } };
+const std::map<std::string, std::string> formats{ { ".nii", "" },     { ".nii.gz", "" }, { ".hdr", ".img" },
+                                                  { ".img", ".hdr" }, { ".nrrd", "" },   { ".nhdr", ".raw" },
+                                                  { ".mha", "" },     { ".mhd", ".raw" } };
 
 /** "cannot write 'x': no space left on device". */
 std::runtime_error
@@ -110,6 +103,10 @@ GetFilesOfImage(const fs::path & name)
       files.push_back(fs::path(plain).replace_extension(extension));
     }
   }
+  if (!fs::is_regular_file(name, error))
+  {
+    return files;
+  }
   std::string start(65536, '\0');
   std::ifstream(name, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
   std::istringstream lines(start);
@@ -140,66 +137,55 @@ Synchronize([[maybe_unused]] const fs::path & path)
   return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 
-/** Ignores the signals that ask the program to end while it moves files, which takes milliseconds. */
-class SignalsIgnored
+/** Move a file to its place. The last one needs no copy of the former file: that is either replaced, or stays. */
+std::error_code
+Move(OutputFile & file, bool isLast)
 {
-public:
-  SignalsIgnored()
+  std::error_code error;
+  const auto      status = fs::status(file.target, error);
+  if (fs::exists(status))
   {
-    std::transform(std::begin(endingSignals), std::end(endingSignals), m_Formers.begin(), [](int number) {
-      return std::signal(number, SIG_IGN);
-    });
-  }
-  SignalsIgnored(const SignalsIgnored &) = delete;
-  SignalsIgnored &
-  operator=(const SignalsIgnored &) = delete;
-  ~SignalsIgnored()
-  {
-    for (std::size_t i = 0; i < m_Formers.size(); ++i)
+    error = fs::is_regular_file(status) ? std::error_code() : std::make_error_code(std::errc::file_exists);
+    const auto former = fs::path(file.temporary) += ".former";
+    if (!error && !isLast)
     {
-      std::signal(endingSignals[i], m_Formers[i]);
+      fs::create_hard_link(file.target, former, error);
+      if (error)
+      {
+        // Some file systems have no hard links.
+        fs::rename(file.target, former, error);
+      }
+      file.former = error ? fs::path() : former;
     }
+    // Some file systems have no modes either.
+    std::error_code ignored;
+    fs::permissions(file.temporary, status.permissions(), ignored);
   }
+  else
+  {
+    error.clear();
+  }
+  if (!error)
+  {
+    fs::rename(file.temporary, file.target, error);
+  }
+  return error;
+}
 
-private:
-  std::array<void (*)(int), std::size(endingSignals)> m_Formers{};
-};
-
-/** Write an image with its ImageIO, as itk::ImageFileWriter does. */
-void
-WriteToFile(const std::string & file, const ImageProperties & properties, const void * voxels,
-            const itk::MetaDataDictionary & dictionary)
+/** Undo Move. */
+std::error_code
+PutBack(const OutputFile & file)
 {
-  const auto   imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::WriteMode);
-  const auto & geometry = properties.geometry;
-  const auto   dimension = static_cast<unsigned int>(geometry.size.size());
-  if (imageIO.IsNull())
+  std::error_code error;
+  if (!file.former.empty())
   {
-    throw std::runtime_error("this ITK has no writer of its format");
+    fs::rename(file.former, file.target, error);
   }
-  imageIO->SetNumberOfDimensions(dimension);
-  itk::ImageIORegion region(dimension);
-  for (unsigned int d = 0; d < dimension; ++d)
+  else if (!fs::exists(file.temporary, error))
   {
-    imageIO->SetDimensions(d, geometry.size[d]);
-    imageIO->SetSpacing(d, geometry.spacing[d]);
-    imageIO->SetOrigin(d, geometry.origin[d]);
-    std::vector<double> axis;
-    for (const auto & row : geometry.direction)
-    {
-      axis.push_back(row[d]);
-    }
-    imageIO->SetDirection(d, axis);
-    region.SetSize(d, geometry.size[d]);
+    fs::remove(file.target, error);
   }
-  imageIO->SetUseCompression(false);
-  imageIO->SetMetaDataDictionary(dictionary);
-  imageIO->SetPixelType(properties.pixelType);
-  imageIO->SetComponentType(properties.componentType);
-  imageIO->SetNumberOfComponents(properties.numberOfComponents);
-  imageIO->SetFileName(file);
-  imageIO->SetIORegion(region);
-  imageIO->Write(voxels);
+  return error;
 }
 
 /** The geometry in a header, in the number of dimensions of the image that was written. */
@@ -214,7 +200,7 @@ ReadGeometry(itk::ImageIOBase * imageIO)
   return GetGeometry(reader->GetOutput());
 }
 
-/** The length of a file after decompression that must follow from its header and the number of bytes of its voxels. */
+/** Whether a file has the length, after decompression, of its header and this number of bytes of voxels. */
 bool
 IsWhole(const fs::path & file, std::uint64_t numberOfBytes)
 {
@@ -222,23 +208,35 @@ IsWhole(const fs::path & file, std::uint64_t numberOfBytes)
   std::string       start;
   std::vector<char> block(1 << 20);
   std::uint64_t     length = 0;
-  int               count = 0;
-  do
+  int               count = 1;
+  while (count > 0 && (length == 0 || gzdirect(stream) == 0))
   {
-    count = std::max(gzread(stream, block.data(), static_cast<unsigned int>(block.size())), 0);
-    start.append(block.data(), length == 0 ? static_cast<std::size_t>(count) : 0);
-    length += static_cast<std::uint64_t>(count);
-  } while (count > 0 && gzdirect(stream) == 0);
+    count = gzread(stream, block.data(), static_cast<unsigned int>(block.size()));
+    start.append(block.data(), length == 0 ? static_cast<std::size_t>(std::max(count, 0)) : 0);
+    length += static_cast<std::uint64_t>(std::max(count, 0));
+  }
   length = gzdirect(stream) != 0 ? fs::file_size(file) : length;
 
   const std::string lastLine = "ElementDataFile = LOCAL\n";
   const auto        extension = file.extension();
-  const auto        offset = extension == ".nrrd"                         ? start.find("\n\n") + 2
-                             : extension == ".mha"                        ? start.find(lastLine) + lastLine.size()
-                             : extension == ".raw" || extension == ".img" ? 0
-                                                                          : 352;
-  // Only a stream that ends before its checksum is an error here.
-  return gzclose(stream) == Z_OK && length == offset + numberOfBytes;
+  // The first byte is that of the size of the header, 348 or 540 in NIfTI-2.
+  const auto offset = extension == ".nrrd"                         ? start.find("\n\n") + 2
+                      : extension == ".mha"                        ? start.find(lastLine) + lastLine.size()
+                      : extension == ".raw" || extension == ".img" ? 0
+                                                                   : (start[0] == '\x1C' ? 544 : 352);
+  return gzclose(stream) == Z_OK && count >= 0 && length == offset + numberOfBytes;
+}
+
+/** Whether a picture has its last chunk, which VTK does not check. */
+bool
+IsWholePicture(const fs::path & file)
+{
+  const std::string end("IEND\xAE\x42\x60\x82", 8);
+  std::string       last(end.size(), '\0');
+  std::ifstream     stream(file, std::ios::binary);
+  stream.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+  stream.read(last.data(), static_cast<std::streamsize>(last.size()));
+  return last == end;
 }
 
 /** Throw if a file, or two, does not have these properties and all voxels. */
@@ -283,6 +281,42 @@ GetReasonWhyFull(const fs::path & file)
 }
 } // namespace
 
+void
+WriteVoxels(const std::string & file, const ImageProperties & properties, const void * voxels,
+            const itk::MetaDataDictionary & dictionary)
+{
+  const auto   imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::WriteMode);
+  const auto & geometry = properties.geometry;
+  const auto   dimension = static_cast<unsigned int>(geometry.size.size());
+  if (imageIO.IsNull())
+  {
+    throw std::runtime_error("this ITK has no writer of its format");
+  }
+  imageIO->SetNumberOfDimensions(dimension);
+  itk::ImageIORegion region(dimension);
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    imageIO->SetDimensions(d, geometry.size[d]);
+    imageIO->SetSpacing(d, geometry.spacing[d]);
+    imageIO->SetOrigin(d, geometry.origin[d]);
+    std::vector<double> axis;
+    for (const auto & row : geometry.direction)
+    {
+      axis.push_back(row[d]);
+    }
+    imageIO->SetDirection(d, axis);
+    region.SetSize(d, geometry.size[d]);
+  }
+  imageIO->SetUseCompression(false);
+  imageIO->SetMetaDataDictionary(dictionary);
+  imageIO->SetPixelType(properties.pixelType);
+  imageIO->SetComponentType(properties.componentType);
+  imageIO->SetNumberOfComponents(properties.numberOfComponents);
+  imageIO->SetFileName(file);
+  imageIO->SetIORegion(region);
+  imageIO->Write(voxels);
+}
+
 OutputFiles::OutputFiles(const std::vector<std::string> & inputs)
 {
   for (const auto & input : inputs)
@@ -301,18 +335,6 @@ OutputFiles::~OutputFiles()
   {
     fs::remove_all(folder, error);
   }
-}
-
-const OutputFiles::Output &
-OutputFiles::Find(const std::string & name) const
-{
-  const auto found =
-    std::find_if(m_Outputs.begin(), m_Outputs.end(), [&name](const Output & output) { return output.name == name; });
-  if (found == m_Outputs.end())
-  {
-    throw std::logic_error("'" + name + "' was not added to the output files");
-  }
-  return *found;
 }
 
 fs::path
@@ -344,12 +366,7 @@ OutputFiles::MakeFolder(const fs::path & place, const std::string & name)
 void
 OutputFiles::Add(const std::string & name, const std::string & secondExtension)
 {
-  if (name.empty())
-  {
-    throw std::runtime_error("the name of an output is empty");
-  }
-  Output          output{ name, { { "", ResolveFile(name), "" } } };
-  const fs::path  target = output.files.front().target;
+  const fs::path  target = ResolveFile(name);
   std::error_code error;
   const auto      status = fs::status(target, error);
   if (fs::is_symlink(target, error))
@@ -365,69 +382,65 @@ OutputFiles::Add(const std::string & name, const std::string & secondExtension)
   {
     throw MakeError(name, errno == 0 ? "the file cannot be opened" : GetMessage(errno));
   }
+  if (fs::is_symlink(name, error) && !secondExtension.empty())
+  {
+    throw MakeError(name, "it is a symbolic link, but its format needs more than one file");
+  }
+  Output output{ { { fs::path(name).filename(), target } } };
   if (!secondExtension.empty())
   {
-    output.files.push_back({ "", fs::path(target).replace_extension(secondExtension), "" });
-    if (fs::is_symlink(name, error))
-    {
-      throw MakeError(name, "it is a symbolic link, but its format needs more than one file");
-    }
+    auto second = output.files.front();
+    second.temporary.replace_extension(secondExtension);
+    second.target.replace_extension(secondExtension);
+    output.files.push_back(second);
   }
   for (const auto & file : output.files)
   {
-    this->CheckFile(output, file);
-  }
-  const auto folder = this->MakeFolder(target.parent_path(), name);
-  output.files.front().temporary = folder / fs::path(name).filename();
-  output.files.back().temporary =
-    fs::path(output.files.front().temporary).replace_extension(output.files.back().target.extension());
-  m_Outputs.push_back(output);
-}
-
-void
-OutputFiles::CheckFile(const Output & output, const File & file) const
-{
-  const bool        isFirst = &file == &output.files.front();
-  const std::string described = isFirst ? "it" : "'" + file.target.filename().string() + "', which belongs to it,";
-  for (const auto & other : m_Outputs)
-  {
-    for (const auto & otherFile : other.files)
+    for (const auto & [inputFile, input] : m_Inputs)
     {
-      if (IsSameFile(file.target, otherFile.target))
+      if (IsSameFile(file.target, inputFile))
       {
-        throw std::runtime_error("'" + other.name + "' and '" + output.name + "' would both write the file '" +
-                                 file.target.filename().string() + "'");
+        throw MakeError(name, "'" + file.temporary.string() + "' is a file of the input '" + input + "'");
+      }
+    }
+    for (const auto & [otherName, other] : m_Outputs)
+    {
+      for (const auto & otherFile : other.files)
+      {
+        if (IsSameFile(file.target, otherFile.target))
+        {
+          throw std::runtime_error("'" + otherName + "' and '" + name + "' would both write the file '" +
+                                   file.target.string() + "'");
+        }
       }
     }
   }
-  for (const auto & [inputFile, input] : m_Inputs)
+  const auto & second = output.files.back().target;
+  if (fs::exists(second, error) && !(fs::exists(status) && fs::is_regular_file(second)))
   {
-    if (IsSameFile(file.target, inputFile))
-    {
-      throw MakeError(output.name, described + " is a file of the input '" + input + "'");
-    }
+    throw MakeError(name, "'" + second.string() + "' is there already, without '" + name + "'");
   }
-  std::error_code error;
-  if (!isFirst && fs::exists(file.target, error) &&
-      (!fs::exists(output.files.front().target, error) || !fs::is_regular_file(file.target)))
+  const auto folder = this->MakeFolder(target.parent_path(), name);
+  for (auto & file : output.files)
   {
-    throw MakeError(output.name, described + " is there already, without '" + output.name + "'");
+    file.temporary = folder / file.temporary;
   }
+  m_Outputs[name] = output;
 }
 
 void
 OutputFiles::AddImage(const std::string & name, const ImageProperties & properties)
 {
   const auto format = std::find_if(formats.begin(), formats.end(), [&name](const auto & extensions) {
-    const auto & first = extensions[0];
+    const auto & first = extensions.first;
     return name.size() > first.size() && name.compare(name.size() - first.size(), first.size(), first) == 0;
   });
-  if (format == formats.end() && !name.empty())
+  if (format == formats.end())
   {
     throw MakeError(name,
                     "outputs are NIfTI (.nii, .nii.gz, .hdr, .img), NRRD (.nrrd, .nhdr) or MetaImage (.mha, .mhd)");
   }
-  this->Add(name, format == formats.end() ? "" : (*format)[1]);
+  this->Add(name, format->second);
   ImageProperties small = properties;
   std::size_t     count = properties.numberOfComponents;
   for (auto & size : small.geometry.size)
@@ -437,14 +450,14 @@ OutputFiles::AddImage(const std::string & name, const ImageProperties & properti
   }
   // The bytes of the largest type are enough for any.
   const std::vector<double> zeros(count);
-  this->WriteVoxels(name, small, zeros.data(), {});
+  this->Write(name, [&] { WriteVoxels(this->GetTemporaryName(name), small, zeros.data(), {}); });
   this->FinishImage(name, small);
-  auto & output = m_Outputs.back();
+  auto & output = m_Outputs.at(name);
+  output.isFinished = false;
   for (const auto & file : output.files)
   {
     fs::remove(file.temporary);
   }
-  output.isFinished = false;
 }
 
 void
@@ -456,20 +469,20 @@ OutputFiles::AddFile(const std::string & name)
 std::string
 OutputFiles::GetTemporaryName(const std::string & name) const
 {
-  return this->Find(name).files.front().temporary.string();
+  return m_Outputs.at(name).files.front().temporary.string();
 }
 
 void
-OutputFiles::Write(const std::string & name, const std::function<void()> & write, double numberOfBytes) const
+OutputFiles::Write(const std::string & name, const std::function<void()> & write) const
 {
   try
   {
-    CallWriter(name, write, GetReadingTimeLimit(numberOfBytes));
+    CallWriter(name, write);
   }
   catch (const std::runtime_error & error)
   {
     std::string message = error.what();
-    for (const auto & file : this->Find(name).files)
+    for (const auto & file : m_Outputs.at(name).files)
     {
       const auto reason = GetReasonWhyFull(file.temporary);
       message = reason.empty() ? message : MakeError(name, reason).what();
@@ -484,21 +497,9 @@ OutputFiles::Write(const std::string & name, const std::function<void()> & write
 }
 
 void
-OutputFiles::WriteVoxels(const std::string & name, const ImageProperties & properties, const void * voxels,
-                         const itk::MetaDataDictionary & dictionary) const
-{
-  double numberOfBytes = sizeof(double) * properties.numberOfComponents;
-  for (const auto size : properties.geometry.size)
-  {
-    numberOfBytes *= static_cast<double>(size);
-  }
-  this->Write(name, [&] { WriteToFile(this->GetTemporaryName(name), properties, voxels, dictionary); }, numberOfBytes);
-}
-
-void
 OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties)
 {
-  const auto & files = this->Find(name).files;
+  const auto & files = m_Outputs.at(name).files;
   const auto & ofVoxels = files.back().target.extension() == ".hdr" ? files.front() : files.back();
   this->Write(name, [&] { CheckImage(files.front().temporary.string(), ofVoxels.temporary, properties); });
   this->FinishFile(name);
@@ -507,121 +508,77 @@ OutputFiles::FinishImage(const std::string & name, const ImageProperties & prope
 void
 OutputFiles::FinishFile(const std::string & name)
 {
-  const auto & output = this->Find(name);
+  auto & output = m_Outputs.at(name);
   for (const auto & file : output.files)
   {
-    std::error_code error;
-    if (!fs::is_regular_file(file.temporary, error))
+    if (const int error = Synchronize(file.temporary); error != 0)
     {
-      throw MakeError(name, "it was not written");
+      throw MakeError(name, error == ENOENT ? "it was not written" : GetMessage(error));
     }
-    if (const int number = Synchronize(file.temporary); number != 0)
+    if (file.target.extension() == ".png" && !IsWholePicture(file.temporary))
     {
-      throw MakeError(name, GetMessage(number));
+      throw MakeError(name, "it was not written as a whole");
     }
   }
-  m_Outputs[static_cast<std::size_t>(&output - m_Outputs.data())].isFinished = true;
-}
-
-void
-OutputFiles::Move(const Output & output, File & file)
-{
-  std::error_code error;
-  const auto      status = fs::status(file.target, error);
-  const bool      isReplaced = fs::exists(status);
-  if (isReplaced && !fs::is_regular_file(status))
-  {
-    throw MakeError(output.name, "it is no longer a regular file");
-  }
-  error.clear();
-  // The last file needs no copy of the former one: it is either replaced, or stays.
-  if (isReplaced && &file != &m_Outputs.back().files.front())
-  {
-    auto former = file.temporary;
-    former += ".former";
-    fs::create_hard_link(file.target, former, error);
-    if (error)
-    {
-      // Some file systems have no hard links.
-      fs::rename(file.target, former, error);
-    }
-    file.former = error ? fs::path() : former;
-  }
-  if (isReplaced && !error)
-  {
-    fs::permissions(file.temporary, status.permissions(), error);
-  }
-  if (!error)
-  {
-    fs::rename(file.temporary, file.target, error);
-    file.isMoved = !error;
-  }
-  if (error)
-  {
-    throw MakeError(output.name, GetMessage(error.value()));
-  }
-}
-
-void
-OutputFiles::PutBack(const Output & output, const File & file)
-{
-  std::error_code error;
-  if (!file.former.empty())
-  {
-    fs::rename(file.former, file.target, error);
-  }
-  else if (file.isMoved)
-  {
-    fs::remove(file.target, error);
-  }
-  if (error)
-  {
-    // The folder stays.
-    m_Folders.clear();
-    throw MakeError(output.name,
-                    GetMessage(error.value()) + "; its former content is in '" + file.former.string() + "'");
-  }
+  output.isFinished = true;
 }
 
 void
 OutputFiles::Commit()
 {
-  for (const auto & output : m_Outputs)
+  std::vector<std::pair<OutputFile *, std::string>> files;
+  for (auto & [name, output] : m_Outputs)
   {
     if (!output.isFinished)
     {
-      throw std::logic_error("the output '" + output.name + "' was not finished");
+      throw std::logic_error("the output '" + name + "' was not finished");
+    }
+    // A reader that finds a header must also find the voxels.
+    for (auto file = output.files.rbegin(); file != output.files.rend(); ++file)
+    {
+      files.emplace_back(&*file, name);
     }
   }
-  const SignalsIgnored signalsIgnored;
+  // Requests to end the program are ignored while files are moved, which takes milliseconds.
+  std::vector<void (*)(int)> handlers;
+  for (const int number : endingSignals)
+  {
+    handlers.push_back(std::signal(number, SIG_IGN));
+  }
   // From here on, the hidden folders have the former files.
   for (const auto & [place, folder] : m_Folders)
   {
     KeepFolderIfKilled(folder);
   }
-  const auto forAll = [this](auto && function) {
-    for (auto & output : m_Outputs)
+  std::string failure;
+  for (auto file = files.begin(); file != files.end() && failure.empty(); ++file)
+  {
+    const auto error = Move(*file->first, file + 1 == files.end());
+    failure = error ? MakeError(file->second, GetMessage(error.value())).what() : "";
+  }
+  for (auto file = files.begin(); file != files.end() && !failure.empty(); ++file)
+  {
+    if (PutBack(*file->first))
     {
-      // A reader that finds a header must also find the voxels.
-      std::for_each(output.files.rbegin(), output.files.rend(), [&](auto & file) { function(output, file); });
+      failure += "; the former content of '" + file->second + "' is in '" + file->first->former.string() + "'";
+      m_Folders.clear();
     }
-  };
-  try
-  {
-    forAll([this](const Output & output, File & file) { this->Move(output, file); });
   }
-  catch (const std::exception &)
-  {
-    forAll([this](const Output & output, const File & file) { this->PutBack(output, file); });
-    throw;
-  }
-  std::error_code error;
   for (const auto & [place, folder] : m_Folders)
   {
+    std::error_code error;
     Synchronize(place);
     fs::remove_all(folder, error);
   }
+  for (std::size_t i = 0; i < handlers.size(); ++i)
+  {
+    std::signal(endingSignals[i], handlers[i]);
+  }
   m_Folders.clear();
   m_Outputs.clear();
+  if (!failure.empty())
+  {
+    throw std::runtime_error(failure);
+  }
 }
 } // namespace ExampleIO

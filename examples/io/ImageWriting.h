@@ -57,6 +57,20 @@ GetProperties(const TGeometry * image, unsigned int numberOfComponents = 1)
            GetGeometry(image) };
 }
 
+/** Write an image with its ImageIO, as itk::ImageFileWriter does. */
+void
+WriteVoxels(const std::string & file, const ImageProperties & properties, const void * voxels,
+            const itk::MetaDataDictionary & dictionary);
+
+/** A file that is written under a temporary name. */
+struct OutputFile
+{
+  std::filesystem::path temporary;
+  std::filesystem::path target;
+  /** Where the file is that was there before, while all are moved. */
+  std::filesystem::path former{};
+};
+
 /** All files that a run writes.
  *
  * Nothing that the run reads is ever replaced: an output, or the file with its voxels, that is a file of an input under
@@ -89,10 +103,10 @@ public:
   std::string
   GetTemporaryName(const std::string & name) const;
 
-  /** Call a function that writes an output of this number of bytes under its temporary name. Throws if it fails, with
-   * the name of the output and what is wrong: first of all that the disk is full, which most writers do not notice. */
+  /** Call a function that writes an output under its temporary name. Throws if it fails, with the name of the output
+   * and what is wrong: first of all that the disk is full, which most writers do not notice. */
   void
-  Write(const std::string & name, const std::function<void()> & write, double numberOfBytes = 0.0) const;
+  Write(const std::string & name, const std::function<void()> & write) const;
 
   /** Check an image that was written under its temporary name, and have Commit() move it. Throws if the file is not
    * complete, or if its header does not have these properties. */
@@ -113,7 +127,9 @@ public:
       throw std::logic_error("the voxels of '" + name + "' are not all in memory");
     }
     const auto properties = GetProperties<TImage>(image, image->GetNumberOfComponentsPerPixel());
-    this->WriteVoxels(name, properties, image->GetBufferPointer(), image->GetMetaDataDictionary());
+    this->Write(name, [&] {
+      WriteVoxels(this->GetTemporaryName(name), properties, image->GetBufferPointer(), image->GetMetaDataDictionary());
+    });
     this->FinishImage(name, properties);
   }
 
@@ -123,41 +139,21 @@ public:
   Commit();
 
 private:
-  struct File
-  {
-    std::filesystem::path temporary;
-    std::filesystem::path target;
-    /** Where the former file is while all are moved. */
-    std::filesystem::path former{};
-    bool                  isMoved{ false };
-  };
   struct Output
   {
-    std::string name;
     /** Its writer may make a second file, for the header or the voxels. */
-    std::vector<File> files;
-    bool              isFinished{ false };
+    std::vector<OutputFile> files;
+    bool                    isFinished{ false };
   };
 
-  const Output &
-  Find(const std::string & name) const;
   void
   Add(const std::string & name, const std::string & secondExtension);
-  void
-  CheckFile(const Output & output, const File & file) const;
   std::filesystem::path
   MakeFolder(const std::filesystem::path & place, const std::string & name);
-  void
-  WriteVoxels(const std::string & name, const ImageProperties & properties, const void * voxels,
-              const itk::MetaDataDictionary & dictionary) const;
-  void
-  Move(const Output & output, File & file);
-  void
-  PutBack(const Output & output, const File & file);
 
   /** The files of the inputs, and their names. */
   std::vector<std::pair<std::filesystem::path, std::string>> m_Inputs;
-  std::vector<Output>                                        m_Outputs;
+  std::map<std::string, Output>                              m_Outputs;
   /** The hidden folders by the folders that they are in. */
   std::map<std::filesystem::path, std::filesystem::path> m_Folders;
 };

@@ -32,7 +32,6 @@
 #include <map>
 #include <new>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -90,10 +89,12 @@ Report(char kind, const std::string & text)
 /** What the child has reported until its end. */
 struct ChildState
 {
-  std::set<std::string> folders;
-  bool                  isVerbose{ false };
+  /** Whether folders are removed. */
+  std::map<std::string, bool> folders;
   /** "cannot read 'x': ITK's reader" while it reads. */
   std::string library;
+  /** Not empty if what libraries print is shown. */
+  std::string verbose;
 
   explicit ChildState(int file)
   {
@@ -107,11 +108,15 @@ struct ChildState
       {
         const char        kind = buffer[0];
         const std::string text = buffer.substr(1, end - 1);
-        kind == '+'   ? void(folders.insert(text))
-        : kind == '-' ? void(folders.erase(text))
-        : kind == 'v' ? void(isVerbose = !text.empty())
-                      : void(library = text);
         buffer.erase(0, end + 1);
+        if (kind == '+' || kind == '-')
+        {
+          folders[text] = kind == '+';
+        }
+        else
+        {
+          (kind == 'v' ? verbose : library) = text;
+        }
       }
     }
   }
@@ -219,7 +224,7 @@ ExplainEnd(const std::string & program, const ChildState & state, int status)
   }
   const std::string printed = TakeCapturedText();
   // Reports of AddressSanitizer and its relatives are for developers, and whole. A progress bar may stand in the line.
-  const bool isShown = state.isVerbose || printed.find("Sanitizer") != std::string::npos;
+  const bool isShown = !state.verbose.empty() || printed.find("Sanitizer") != std::string::npos;
   std::cerr << (isShown ? printed : state.library.empty() && isatty(STDERR_FILENO) ? "\n" : "");
 
   std::string text = state.library.empty() ? "the program" : state.library;
@@ -312,7 +317,8 @@ RunSupervised([[maybe_unused]] const std::string & program, const std::function<
       return run();
     }
     close(reports[0]);
-    reportPipe = reports[1];
+    reportPipe = fcntl(reports[1], F_DUPFD_CLOEXEC, 3);
+    close(reports[1]);
 #  ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #  endif
@@ -341,10 +347,13 @@ RunSupervised([[maybe_unused]] const std::string & program, const std::function<
   while (waitpid(child, &status, 0) == -1 && errno == EINTR)
   {
   }
-  for (const auto & folder : state.folders)
+  for (const auto & [folder, isRemoved] : state.folders)
   {
     std::error_code error;
-    std::filesystem::remove_all(folder, error);
+    if (isRemoved)
+    {
+      std::filesystem::remove_all(folder, error);
+    }
   }
   for (const auto & [number, action] : formerActions)
   {
@@ -384,9 +393,9 @@ CallReader(const std::string & name, const std::function<void()> & read, double 
 }
 
 void
-CallWriter(const std::string & name, const std::function<void()> & write, double seconds)
+CallWriter(const std::string & name, const std::function<void()> & write)
 {
-  CallLibrary("write", "ITK's writer", name, write, seconds);
+  CallLibrary("write", "ITK's writer", name, write, 0.0);
 }
 
 void

@@ -62,9 +62,9 @@ GetReadingTimeLimit(double numberOfBytes = 0.0);
 void
 CallReader(const std::string & name, const std::function<void()> & read, double seconds = GetReadingTimeLimit());
 
-/** The same for a function that writes a file: "cannot write 'name': ...". */
+/** The same for a function that writes a file, "cannot write 'name': ...", without a limit of time. */
 void
-CallWriter(const std::string & name, const std::function<void()> & write, double seconds = GetReadingTimeLimit());
+CallWriter(const std::string & name, const std::function<void()> & write);
 
 /** Print what libraries print while they read, on standard error. */
 void

@@ -31,7 +31,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,23 +223,6 @@ TEST_F(SupervisorTest, PrintsWhatReadersPrintIfAsked)
     return 0;
   });
   EXPECT_EQ(outcome.error, "one\ntwo\nProgram: cannot read 'x': ITK's reader failed (Aborted)\n");
-}
-
-TEST_F(SupervisorTest, RestoresTheStandardStreams)
-{
-  struct stat before[2];
-  struct stat after[2];
-  fstat(1, &before[0]);
-  fstat(2, &before[1]);
-  CallReader("x", [&before] {
-    struct stat inside;
-    fstat(2, &inside);
-    EXPECT_NE(inside.st_ino, before[1].st_ino);
-  });
-  fstat(1, &after[0]);
-  fstat(2, &after[1]);
-  EXPECT_EQ(before[0].st_ino, after[0].st_ino);
-  EXPECT_EQ(before[1].st_ino, after[1].st_ino);
 }
 
 TEST_F(SupervisorTest, ClosedStandardStreamsStayFree)
