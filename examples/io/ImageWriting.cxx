@@ -27,6 +27,7 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -219,11 +220,23 @@ IsWhole(const fs::path & file, std::uint64_t numberOfBytes)
 
   const std::string lastLine = "ElementDataFile = LOCAL\n";
   const auto        extension = file.extension();
-  // The first byte is that of the size of the header, 348 or 540 in NIfTI-2.
-  const auto offset = extension == ".nrrd"                         ? start.find("\n\n") + 2
-                      : extension == ".mha"                        ? start.find(lastLine) + lastLine.size()
-                      : extension == ".raw" || extension == ".img" ? 0
-                                                                   : (start[0] == '\x1C' ? 544 : 352);
+  std::uint64_t     offset = 0;
+  if (extension == ".nrrd")
+  {
+    offset = start.find("\n\n") + 2;
+  }
+  else if (extension == ".mha")
+  {
+    offset = start.find(lastLine) + lastLine.size();
+  }
+  else if (extension != ".raw" && extension != ".img" && start.size() > 352)
+  {
+    // In NIfTI-2, whose header has 540 bytes instead of 348, it is an integer at another place.
+    float offsetInNifti1 = 0.0F;
+    std::memcpy(&offsetInNifti1, &start[108], sizeof(offsetInNifti1));
+    std::memcpy(&offset, &start[168], sizeof(offset));
+    offset = start[0] == '\x1C' ? offset : static_cast<std::uint64_t>(offsetInNifti1);
+  }
   return gzclose(stream) == Z_OK && count >= 0 && length == offset + numberOfBytes;
 }
 
