@@ -20,16 +20,18 @@
 
 #include "io/ImageWriting.h"
 #include "io/Supervisor.h"
-#include "io/TemporaryFolders.h"
 #include "io/CommandLine.h"
 #include "SyntheticLiverCTSource.h"
 #include "itkGDCMImageIO.h"
 #include "itkImageSeriesWriter.h"
 #include "itkMetaDataObject.h"
 
+#include <algorithm>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 namespace
 {
@@ -184,7 +186,7 @@ public:
     m_IsNew = std::filesystem::create_directories(name, error);
     if (error)
     {
-      throw std::runtime_error("cannot make the folder '" + name + "': " + ExampleIO::GetMessage(error));
+      throw std::runtime_error("cannot make the folder '" + name + "': " + error.message());
     }
     if (m_IsNew)
     {
@@ -201,15 +203,7 @@ public:
       // Only if it is empty.
       std::error_code error;
       std::filesystem::remove(m_Name, error);
-      this->Keep();
     }
-  }
-
-  void
-  Keep()
-  {
-    ExampleIO::KeepFolderIfKilled(m_Name);
-    m_IsNew = false;
   }
 
 private:
@@ -235,23 +229,21 @@ CheckSliceFolder(const Options & options)
 }
 
 void
-WriteDicom(const ImageType * image, const Options & options)
+WriteDicom(const ImageType * image, const Options & options, ExampleIO::OutputFiles & outputs)
 {
   using SliceType = itk::Image<short, 2>;
   using WriterType = itk::ImageSeriesWriter<ImageType, SliceType>;
 
-  SliceFolder sliceFolder(options.output);
-  CheckSliceFolder(options);
-  ExampleIO::StagedFiles          files;
-  const auto                      folder = files.MakeFolder(options.output, options.output);
   const auto                      headers = MakeHeaders(image, options);
-  const auto                      names = GetSliceNames(headers.size());
   WriterType::DictionaryArrayType headerPointers;
-  std::vector<std::string>        fileNames;
+  std::vector<std::string>        names = GetSliceNames(headers.size());
+  std::vector<std::string>        temporaryNames;
   for (std::size_t k = 0; k < headers.size(); ++k)
   {
+    names[k] = (std::filesystem::path(options.output) / names[k]).string();
+    outputs.AddFile(names[k]);
+    temporaryNames.push_back(outputs.GetTemporaryName(names[k]));
     headerPointers.push_back(headers[k].get());
-    fileNames.push_back((folder / names[k]).string());
   }
 
   auto imageIO = itk::GDCMImageIO::New();
@@ -259,19 +251,26 @@ WriteDicom(const ImageType * image, const Options & options)
   auto writer = WriterType::New();
   writer->SetInput(image);
   writer->SetImageIO(imageIO);
-  writer->SetFileNames(fileNames);
+  writer->SetFileNames(temporaryNames);
   writer->SetMetaDataDictionaryArray(&headerPointers);
-  ExampleIO::CallWriter(
-    options.output,
-    fileNames.front(),
-    [&writer] { writer->Update(); },
-    image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short));
+  const auto numberOfBytes = image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short);
+  outputs.Write(names.front(), [&writer] { writer->Update(); });
+  std::vector<char> stored(numberOfBytes / names.size());
   for (std::size_t k = 0; k < names.size(); ++k)
   {
-    files.Add(fileNames[k], std::filesystem::path(options.output) / names[k], options.output);
+    outputs.Write(names[k], [&] {
+      // The pixels are at the end. GDCM says nothing if a disk is full.
+      std::ifstream file(temporaryNames[k], std::ios::binary);
+      file.seekg(-static_cast<std::streamoff>(stored.size()), std::ios::end);
+      file.read(stored.data(), static_cast<std::streamsize>(stored.size()));
+      const char * pixels = reinterpret_cast<const char *>(image->GetBufferPointer()) + k * stored.size();
+      if (!file || !std::equal(stored.begin(), stored.end(), pixels))
+      {
+        throw std::runtime_error("it was not written as a whole");
+      }
+    });
+    outputs.FinishFile(names[k]);
   }
-  sliceFolder.Keep();
-  files.Commit();
 }
 
 /** Make the image; if there is not enough memory, say how much it takes. */
@@ -305,6 +304,12 @@ Run(const Options & options)
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
   settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
+  std::optional<SliceFolder> sliceFolder;
+  if (options.dicom)
+  {
+    sliceFolder.emplace(options.output);
+    CheckSliceFolder(options);
+  }
   ExampleIO::OutputFiles outputs({});
   // The geometry of the result is not known yet.
   const auto addImage = [&outputs](const std::string & name, auto small) {
@@ -327,7 +332,7 @@ Run(const Options & options)
   const auto result = MakeImage(settings);
   if (options.dicom)
   {
-    WriteDicom(result.image, options);
+    WriteDicom(result.image, options, outputs);
   }
   else
   {
@@ -341,6 +346,7 @@ Run(const Options & options)
   {
     outputs.WriteImage(result.strokes.GetPointer(), options.strokes);
   }
+  ExampleIO::KeepFolderIfKilled(options.output);
   outputs.Commit();
 
   if (!options.quiet)

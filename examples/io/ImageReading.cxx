@@ -16,7 +16,6 @@
  *
  *=========================================================================*/
 #include "ImageReading.h"
-#include "TemporaryFolders.h"
 
 #include "itkGDCMImageIO.h"
 #include "itkMetaImageIO.h"

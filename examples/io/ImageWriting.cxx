@@ -17,22 +17,25 @@
  *=========================================================================*/
 #include "ImageWriting.h"
 
-#include "voxelmaps/ImageFile.h"
 #include "Supervisor.h"
-#include "Text.h"
 // This registers all formats.
 #include "itkImageFileReader.h"
 #include "itkImageIOFactory.h"
-#include "itkImageIORegion.h"
-#include "itkMetaDataObject.h"
+#include "voxelmaps/ImageFile.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <cerrno>
-#include <cmath>
-#include <cstring>
+#include <csignal>
 #include <fstream>
-#include <functional>
+#include <random>
+#include <sstream>
+#include <system_error>
+
+#ifndef _WIN32
+#  include <fcntl.h>
+#  include <unistd.h>
+#endif
 
 namespace ExampleIO
 {
@@ -40,52 +43,175 @@ namespace
 {
 namespace fs = std::filesystem;
 
+/** The extensions of outputs, and that of the second file. */
+const std::map<std::string, std::string> formats{ { ".nii", "" },     { ".nii.gz", "" }, { ".hdr", ".img" },
+                                                  { ".img", ".hdr" }, { ".nrrd", "" },   { ".nhdr", ".raw" },
+                                                  { ".mha", "" },     { ".mhd", ".raw" } };
+
+/** "cannot write 'x': no space left on device". */
 std::runtime_error
 MakeError(const std::string & name, const std::string & reason)
 {
   return std::runtime_error("cannot write '" + name + "': " + reason);
 }
 
-/** Whether a file is the header of another one with voxels, which must be there first. */
-bool
-IsHeader(const fs::path & file)
+std::string
+GetMessage(int error)
 {
-  const auto extension = file.extension();
-  return extension == ".hdr" || extension == ".mhd" || extension == ".nhdr";
+  std::string message = std::generic_category().message(error);
+  message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  return message;
 }
 
-/** Whether two files can be a header and its voxels, which have the same name but for the extension. */
-bool
-IsPair(const fs::path & a, const fs::path & b)
+/** The place of a file, with all symbolic links resolved; the file itself need not exist. */
+fs::path
+ResolveFile(const fs::path & name)
 {
-  const auto isData = [](const fs::path & file) {
-    const auto extension = file.extension();
-    return extension == ".raw" || extension == ".zraw" || extension == ".img";
-  };
-  return fs::path(a).replace_extension() == fs::path(b).replace_extension() &&
-         ((IsHeader(a) && isData(b)) || (IsHeader(b) && isData(a)));
+  fs::path        file = fs::absolute(name);
+  std::error_code error;
+  // weakly_canonical does not follow a link to a file that does not exist.
+  for (int i = 0; i < 40 && fs::is_symlink(file, error); ++i)
+  {
+    file = file.parent_path() / fs::read_symlink(file, error);
+  }
+  const fs::path resolved = fs::weakly_canonical(file, error);
+  return error ? file.lexically_normal() : resolved;
 }
 
 bool
-IsDicomFile(const fs::path & file)
+IsSameFile(const fs::path & a, const fs::path & b)
 {
-  std::array<char, 132> start{};
-  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
-  return std::memcmp(start.data() + 128, "DICM", 4) == 0;
+  std::error_code error;
+  return a == b || fs::equivalent(a, b, error);
 }
 
-/** Write an image with its ImageIO, as itk::ImageFileWriter does. */
+/** Wait until the data of a file or the entries of a folder are on the disk; returns the error or 0. */
+int
+Synchronize([[maybe_unused]] const fs::path & path)
+{
+  int error = 0;
+#ifndef _WIN32
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  error = file >= 0 && ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+#endif
+  // Some file systems cannot synchronize folders.
+  return error == EINVAL || error == ENOTSUP ? 0 : error;
+}
+
+/** Move a file to its place. The last one needs no copy of the former file: that is either replaced, or stays. */
+std::error_code
+Move(OutputFile & file, bool isLast)
+{
+  std::error_code error;
+  const auto      status = fs::status(file.target, error);
+  if (fs::exists(status))
+  {
+    error = fs::is_regular_file(status) ? std::error_code() : std::make_error_code(std::errc::file_exists);
+    const auto former = fs::path(file.temporary) += ".former";
+    if (!error && !isLast)
+    {
+      fs::create_hard_link(file.target, former, error);
+      if (error)
+      {
+        // Some file systems have no hard links.
+        fs::rename(file.target, former, error);
+      }
+      file.former = error ? fs::path() : former;
+    }
+    // Some file systems have no modes either.
+    std::error_code ignored;
+    fs::permissions(file.temporary, status.permissions(), ignored);
+  }
+  else
+  {
+    error.clear();
+  }
+  if (!error)
+  {
+    fs::rename(file.temporary, file.target, error);
+  }
+  return error;
+}
+
+/** Undo Move. */
+std::error_code
+PutBack(const OutputFile & file)
+{
+  std::error_code error;
+  if (!file.former.empty())
+  {
+    fs::rename(file.former, file.target, error);
+  }
+  else if (!fs::exists(file.temporary, error))
+  {
+    fs::remove(file.target, error);
+  }
+  return error;
+}
+
+/** The geometry in a header, in the number of dimensions of the image that was written. */
+template <unsigned int VDimension>
+Geometry
+ReadGeometry(itk::ImageIOBase * imageIO)
+{
+  const auto reader = itk::ImageFileReader<itk::Image<unsigned char, VDimension>>::New();
+  reader->SetImageIO(imageIO);
+  reader->SetFileName(imageIO->GetFileName());
+  reader->UpdateOutputInformation();
+  return GetGeometry(reader->GetOutput());
+}
+
+/** Throw if a file, or two, does not have these properties and all voxels. */
 void
-WriteToFile(const std::string & file, const ImageProperties & properties, const void * voxels,
-            const itk::MetaDataDictionary & dictionary)
+CheckImage(const std::string & file, const ImageProperties & properties)
 {
-  const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::WriteMode);
+  VerifyCompressedVoxels(voxelmaps::InspectImageFile(file));
+  const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
   if (imageIO.IsNull())
   {
-    throw std::runtime_error("no writer of ITK has its format");
+    throw std::runtime_error("it was not written as a whole");
   }
+  imageIO->SetFileName(file);
+  const auto geometry = properties.geometry.size.size() == 2 ? ReadGeometry<2>(imageIO) : ReadGeometry<3>(imageIO);
+  const auto describe = [](unsigned int count, itk::IOComponentEnum type) {
+    return std::to_string(count) + " components of " + itk::ImageIOBase::GetComponentTypeAsString(type);
+  };
+  const auto stored = describe(imageIO->GetNumberOfComponents(), imageIO->GetComponentType());
+  const auto wanted = describe(properties.numberOfComponents, properties.componentType);
+  if (stored != wanted)
+  {
+    throw std::runtime_error("its format stores " + stored + " instead of " + wanted);
+  }
+  const auto difference = FindDifference("what its format stores", geometry, properties.geometry, 1e-3);
+  if (!difference.empty())
+  {
+    throw std::runtime_error(difference);
+  }
+}
+
+/** Why nothing can be written at the end of a file, such as "no space left on device"; empty if it can be. */
+std::string
+GetReasonWhyFull(const fs::path & file)
+{
+  errno = 0;
+  std::ofstream stream(file, std::ios::binary | std::ios::app);
+  stream << std::string(1 << 20, '\0') << std::flush;
+  return stream || errno == 0 ? "" : GetMessage(errno);
+}
+} // namespace
+
+void
+WriteVoxels(const std::string & file, const ImageProperties & properties, const void * voxels,
+            const itk::MetaDataDictionary & dictionary)
+{
+  const auto   imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::WriteMode);
   const auto & geometry = properties.geometry;
   const auto   dimension = static_cast<unsigned int>(geometry.size.size());
+  if (imageIO.IsNull())
+  {
+    throw std::runtime_error("this ITK has no writer of its format");
+  }
   imageIO->SetNumberOfDimensions(dimension);
   itk::ImageIORegion region(dimension);
   for (unsigned int d = 0; d < dimension; ++d)
@@ -99,7 +225,6 @@ WriteToFile(const std::string & file, const ImageProperties & properties, const 
       axis.push_back(row[d]);
     }
     imageIO->SetDirection(d, axis);
-    region.SetIndex(d, 0);
     region.SetSize(d, geometry.size[d]);
   }
   imageIO->SetUseCompression(false);
@@ -112,449 +237,267 @@ WriteToFile(const std::string & file, const ImageProperties & properties, const 
   imageIO->Write(voxels);
 }
 
-std::uint64_t
-GetNumberOfBytes(const ImageProperties & properties)
+OutputFiles::OutputFiles(const std::vector<std::string> & inputs)
 {
-  std::uint64_t count = properties.numberOfComponents * sizeof(double);
-  for (const auto size : properties.geometry.size)
+  for (const auto & input : inputs)
   {
-    count *= size;
-  }
-  return count;
-}
-
-/** The geometry in a header that was read, with the number of dimensions of the image that was written. */
-Geometry
-GetStoredGeometry(const itk::ImageIOBase * imageIO, std::size_t dimension)
-{
-  Geometry   geometry;
-  const auto stored = imageIO->GetNumberOfDimensions();
-  for (unsigned int d = 0; d < stored || d < dimension; ++d)
-  {
-    // Some readers leave out a last axis of size 1, and some add one.
-    const auto size = d < stored ? imageIO->GetDimensions(d) : 1;
-    if (d >= dimension && size == 1)
+    for (const auto & file : input.empty() ? std::vector<std::string>() : voxelmaps::GetFilesOfImage(input))
     {
-      continue;
-    }
-    geometry.size.push_back(size);
-    geometry.spacing.push_back(d < stored ? imageIO->GetSpacing(d) : 1.0);
-    geometry.origin.push_back(d < stored ? imageIO->GetOrigin(d) : 0.0);
-  }
-  for (unsigned int row = 0; row < dimension; ++row)
-  {
-    std::vector<double> values;
-    for (unsigned int d = 0; d < dimension; ++d)
-    {
-      values.push_back(row < stored && d < stored ? imageIO->GetDirection(d)[row] : (row == d ? 1.0 : 0.0));
-    }
-    geometry.direction.push_back(values);
-  }
-  return geometry;
-}
-
-/** Throw if the format does not keep a property. Headers store numbers with 6 digits or more; beyond that, these
- * tolerances tell rounding from a format that has no place for a number. */
-void
-CheckHeader(const itk::ImageIOBase * imageIO, const ImageProperties & properties)
-{
-  const auto fail = [](const std::string & what, const std::string & stored, const std::string & written) {
-    throw std::runtime_error("its format stores the " + what + " " + stored + " instead of " + written);
-  };
-  const auto & written = properties.geometry;
-  const auto   stored = GetStoredGeometry(imageIO, written.size.size());
-
-  if (imageIO->GetNumberOfComponents() != properties.numberOfComponents)
-  {
-    fail("number of components",
-         std::to_string(imageIO->GetNumberOfComponents()),
-         std::to_string(properties.numberOfComponents));
-  }
-  if (imageIO->GetComponentType() != properties.componentType)
-  {
-    fail("type",
-         itk::ImageIOBase::GetComponentTypeAsString(imageIO->GetComponentType()),
-         itk::ImageIOBase::GetComponentTypeAsString(properties.componentType));
-  }
-  if (imageIO->GetNumberOfDimensions() < written.size.size() && written.size.back() > 1)
-  {
-    fail("number of dimensions", std::to_string(imageIO->GetNumberOfDimensions()), std::to_string(written.size.size()));
-  }
-  if (stored.size != written.size)
-  {
-    fail("size", ToText(stored.size), ToText(written.size));
-  }
-  const double largestSpacing = *std::max_element(written.spacing.begin(), written.spacing.end());
-  double       largestOrigin = 0.0;
-  for (const double coordinate : written.origin)
-  {
-    largestOrigin = std::max(largestOrigin, std::abs(coordinate));
-  }
-  for (std::size_t d = 0; d < written.spacing.size(); ++d)
-  {
-    if (!(std::abs(stored.spacing[d] - written.spacing[d]) <= 1e-5 * written.spacing[d]))
-    {
-      fail("spacing", ToText(stored.spacing), ToText(written.spacing));
+      m_Inputs.emplace_back(ResolveFile(file), input);
     }
   }
-  if (!IsClose(stored.origin, written.origin, 1e-3 * largestSpacing + 1e-5 * largestOrigin))
-  {
-    fail("origin", ToText(stored.origin), ToText(written.origin));
-  }
-  if (!IsClose(stored.direction, written.direction, 1e-3))
-  {
-    fail("direction", ToText(stored.direction), ToText(written.direction));
-  }
 }
 
-/** Throw if the file does not hold these voxels. */
-void
-CheckVoxels(itk::ImageIOBase * imageIO, const void * voxels)
+OutputFiles::~OutputFiles()
 {
-  itk::ImageIORegion region(imageIO->GetNumberOfDimensions());
-  for (unsigned int d = 0; d < imageIO->GetNumberOfDimensions(); ++d)
-  {
-    region.SetIndex(d, 0);
-    region.SetSize(d, imageIO->GetDimensions(d));
-  }
-  imageIO->SetIORegion(region);
-  std::vector<char> stored(static_cast<std::size_t>(imageIO->GetImageSizeInBytes()));
-  imageIO->Read(stored.data());
-  if (std::memcmp(stored.data(), voxels, stored.size()) != 0)
-  {
-    throw std::runtime_error("its format changes the values of voxels");
-  }
-}
-
-/** Read a file again that was written with these properties, and also the voxels of formats of pictures or of any
- * format. */
-void
-CheckFile(const std::string & file, const ImageProperties & properties, const void * voxels, bool isAnyFormat)
-{
-  // First the length and checksums, which readers do not check.
-  VerifyCompressedVoxels(voxelmaps::InspectImageFile(file));
-  const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
-  if (imageIO.IsNull())
-  {
-    throw std::runtime_error("what was written cannot be read");
-  }
-  imageIO->SetFileName(file);
-  imageIO->ReadImageInformation();
-  CheckHeader(imageIO, properties);
-
-  const std::string format = imageIO->GetNameOfClass();
-  const bool        isPicture =
-    format == "PNGImageIO" || format == "TIFFImageIO" || format == "BMPImageIO" || format == "JPEGImageIO";
-  if (voxels != nullptr && (isAnyFormat || isPicture))
-  {
-    CheckVoxels(imageIO, voxels);
-  }
-}
-
-/** The bytes of an image with small whole numbers, different in all components and neighbors. */
-template <typename T>
-std::vector<char>
-MakeSmallNumbers(std::size_t count)
-{
-  std::vector<T> numbers(count);
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    numbers[i] = static_cast<T>(i * 7 % 11);
-  }
-  std::vector<char> bytes(count * sizeof(T));
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
-}
-
-/** Write a small image with these properties, and read it again. */
-void
-TryToWrite(const std::string & file, ImageProperties properties)
-{
-  std::size_t count = properties.numberOfComponents;
-  for (auto & size : properties.geometry.size)
-  {
-    size = std::min<itk::SizeValueType>(size, 4);
-    count *= size;
-  }
-  std::vector<char> voxels;
-  switch (properties.componentType)
-  {
-    case itk::IOComponentEnum::UCHAR:
-      voxels = MakeSmallNumbers<unsigned char>(count);
-      break;
-    case itk::IOComponentEnum::SHORT:
-      voxels = MakeSmallNumbers<short>(count);
-      break;
-    case itk::IOComponentEnum::USHORT:
-      voxels = MakeSmallNumbers<unsigned short>(count);
-      break;
-    case itk::IOComponentEnum::FLOAT:
-      voxels = MakeSmallNumbers<float>(count);
-      break;
-    case itk::IOComponentEnum::DOUBLE:
-      voxels = MakeSmallNumbers<double>(count);
-      break;
-    default:
-      throw std::logic_error("a type that the programs do not write");
-  }
-  WriteToFile(file, properties, voxels.data(), {});
-  CheckFile(file, properties, voxels.data(), true);
-}
-
-std::vector<fs::path>
-GetFileNames(const fs::path & folder)
-{
-  std::vector<fs::path> names;
-  for (const auto & entry : fs::directory_iterator(folder))
-  {
-    names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-} // namespace
-
-void
-CallWriter(const std::string & name, const fs::path & temporary, const std::function<void()> & function,
-           std::uint64_t numberOfBytes)
-{
-  try
-  {
-    // What libraries print is an error, and must not be printed.
-    CallReader(name, function, GetReadingTimeLimit(static_cast<double>(numberOfBytes)), FileAction::Write);
-  }
-  catch (const std::runtime_error & error)
-  {
-    std::string reason;
-    auto        files = GetFileNames(temporary.parent_path());
-    if (files.empty())
-    {
-      files.push_back(temporary.filename());
-    }
-    for (const auto & file : files)
-    {
-      reason = reason.empty() ? GetReasonWhyFull(temporary.parent_path() / file) : reason;
-    }
-    if (reason.empty())
-    {
-      reason = GetOneLineMessage(error);
-      const std::string hidden = temporary.string();
-      for (auto at = reason.find(hidden); at != std::string::npos; at = reason.find(hidden, at))
-      {
-        reason.replace(at, hidden.size(), name);
-        at += name.size();
-      }
-      // The checks of the written file are those of inputs.
-      for (const auto & prefix : { "cannot write '" + name + "': ", "cannot read '" + name + "': " })
-      {
-        reason.erase(0, reason.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0);
-      }
-    }
-    throw MakeError(name, reason);
-  }
-}
-
-const OutputFiles::Output &
-OutputFiles::Find(const std::string & name) const
-{
-  const auto found =
-    std::find_if(m_Outputs.begin(), m_Outputs.end(), [&name](const Output & output) { return output.name == name; });
-  if (found == m_Outputs.end())
-  {
-    throw std::logic_error("'" + name + "' was not added to the output files");
-  }
-  return *found;
-}
-
-std::string
-OutputFiles::GetTemporaryName(const std::string & name) const
-{
-  return this->Find(name).temporary.string();
-}
-
-OutputFiles::Output
-OutputFiles::MakeOutput(const std::string & name)
-{
-  if (name.empty())
-  {
-    throw std::runtime_error("the name of an output is empty");
-  }
-  Output output;
-  output.name = name;
-  output.target = ResolveFile(name);
-
   std::error_code error;
-  if (fs::is_symlink(output.target, error))
+  for (const auto & [place, folder] : m_Folders)
+  {
+    fs::remove_all(folder, error);
+  }
+}
+
+fs::path
+OutputFiles::MakeFolder(const fs::path & place, const std::string & name)
+{
+  std::error_code error;
+  if (!fs::is_directory(place, error))
+  {
+    throw MakeError(name, "there is no folder '" + place.string() + "'");
+  }
+  fs::path & hidden = m_Folders[place];
+  if (hidden.empty())
+  {
+    std::random_device random;
+    hidden = place / (".voxelmaps-" + std::to_string(random()) + std::to_string(random()));
+    RemoveFolderIfKilled(hidden);
+    fs::create_directory(hidden, error);
+  }
+  const auto folder = hidden / std::to_string(m_Outputs.size());
+  if (error || !fs::create_directory(folder, error))
+  {
+    throw MakeError(name, "no file can be made in '" + place.string() + "': " + GetMessage(error.value()));
+  }
+  // A bit by which files get the group of their folder stays.
+  fs::permissions(hidden, fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
+  return folder;
+}
+
+void
+OutputFiles::Add(const std::string & name, const std::string & secondExtension)
+{
+  const fs::path  target = ResolveFile(name);
+  std::error_code error;
+  const auto      status = fs::status(target, error);
+  if (fs::is_symlink(target, error))
   {
     throw MakeError(name, "its symbolic links lead to each other");
   }
-  const auto status = fs::status(output.target, error);
-  if (fs::is_directory(status))
-  {
-    throw MakeError(name, "it is a folder");
-  }
   if (fs::exists(status) && !fs::is_regular_file(status))
   {
-    throw MakeError(name, "it is not a regular file");
+    throw MakeError(name, fs::is_directory(status) ? "it is a folder" : "it is not a regular file");
   }
   errno = 0;
-  if (fs::exists(status) && !std::ofstream(output.target, std::ios::binary | std::ios::app).good())
+  if (fs::exists(status) && !std::ofstream(target, std::ios::binary | std::ios::app))
   {
-    throw MakeError(name, errno == 0 ? "the file cannot be opened" : GetMessage({ errno, std::generic_category() }));
+    throw MakeError(name, errno == 0 ? "the file cannot be opened" : GetMessage(errno));
   }
-  const auto fileName = fs::path(name).filename();
-  output.fileNames = { fileName };
-  this->CheckFiles(output);
-  fs::path folder = output.target.parent_path();
-  output.temporary = m_Files.MakeFolder(folder, name) / fileName;
-  return output;
-}
-
-void
-OutputFiles::CheckFiles(const Output & output) const
-{
-  const fs::path  named = fs::path(output.name).filename();
-  std::error_code error;
-  if (output.fileNames.size() > 1 && fs::is_symlink(output.name, error))
+  if (fs::is_symlink(name, error) && !secondExtension.empty())
   {
-    throw MakeError(output.name, "it is a symbolic link, but its format needs more than one file");
+    throw MakeError(name, "it is a symbolic link, but its format needs more than one file");
   }
-  for (const auto & fileName : output.fileNames)
+  Output output{ { { fs::path(name).filename(), target } } };
+  if (!secondExtension.empty())
   {
-    const bool     isNamed = fileName == named;
-    const fs::path target = isNamed ? output.target : output.target.parent_path() / fileName;
-    const auto     describe = [&] {
-      return isNamed ? "'" + output.name + "'" : "'" + fileName.string() + "', which belongs to '" + output.name + "',";
-    };
-
-    for (const auto & other : m_Outputs)
+    auto second = output.files.front();
+    second.temporary.replace_extension(secondExtension);
+    second.target.replace_extension(secondExtension);
+    output.files.push_back(second);
+  }
+  for (const auto & file : output.files)
+  {
+    for (const auto & [inputFile, input] : m_Inputs)
     {
-      for (const auto & otherName : other.fileNames)
+      if (IsSameFile(file.target, inputFile))
       {
-        if (IsSameFile(target,
-                       otherName == fs::path(other.name).filename() ? other.target
-                                                                    : other.target.parent_path() / otherName))
+        throw MakeError(name, "'" + file.temporary.string() + "' is a file of the input '" + input + "'");
+      }
+    }
+    for (const auto & [otherName, other] : m_Outputs)
+    {
+      for (const auto & otherFile : other.files)
+      {
+        if (IsSameFile(file.target, otherFile.target))
         {
-          throw std::runtime_error(isNamed && fs::path(other.name).filename() == otherName
-                                     ? "the file '" + output.name + "' is given for two outputs"
-                                     : "'" + other.name + "' and '" + output.name + "' would both write the file '" +
-                                         otherName.string() + "'");
+          throw std::runtime_error("'" + otherName + "' and '" + name + "' would both write the file '" +
+                                   file.target.string() + "'");
         }
       }
     }
-    for (const auto & input : m_Inputs)
-    {
-      if (input.empty())
-      {
-        continue;
-      }
-      if (IsSameFile(target, input))
-      {
-        throw MakeError(output.name, describe() + " is the input '" + input + "'");
-      }
-      const fs::path inputFile = ResolveFile(input);
-      if (IsPair(inputFile, target) && fs::exists(target, error))
-      {
-        throw MakeError(output.name, describe() + " may belong to the input '" + input + "'");
-      }
-      if (fs::is_directory(inputFile, error) && inputFile == target.parent_path() && fs::exists(target, error) &&
-          IsDicomFile(target))
-      {
-        throw MakeError(output.name, describe() + " is a file of the input '" + input + "'");
-      }
-    }
-    if (!isNamed && fs::exists(target, error) && (!fs::exists(output.target, error) || !fs::is_regular_file(target)))
-    {
-      throw MakeError(output.name, describe() + " is there already, without '" + output.name + "'");
-    }
   }
+  const auto & second = output.files.back().target;
+  if (fs::exists(second, error) && !(fs::exists(status) && fs::is_regular_file(second)))
+  {
+    throw MakeError(name, "'" + second.string() + "' is there already, without '" + name + "'");
+  }
+  const auto folder = this->MakeFolder(target.parent_path(), name);
+  for (auto & file : output.files)
+  {
+    file.temporary = folder / file.temporary;
+  }
+  m_Outputs[name] = output;
 }
 
 void
 OutputFiles::AddImage(const std::string & name, const ImageProperties & properties)
 {
-  Output output = this->MakeOutput(name);
-  if (itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::IOFileModeEnum::WriteMode).IsNull())
+  const auto format = std::find_if(formats.begin(), formats.end(), [&name](const auto & extensions) {
+    const auto & first = extensions.first;
+    return name.size() > first.size() && name.compare(name.size() - first.size(), first.size(), first) == 0;
+  });
+  if (format == formats.end())
   {
-    throw std::runtime_error("no writer of ITK can write the file '" + name + "'");
+    throw MakeError(name,
+                    "outputs are NIfTI (.nii, .nii.gz, .hdr, .img), NRRD (.nrrd, .nhdr) or MetaImage (.mha, .mhd)");
   }
-  CallWriter(name, output.temporary, [&] { TryToWrite(output.temporary.string(), properties); });
-  const fs::path folder = output.temporary.parent_path();
-  output.fileNames = GetFileNames(folder);
-  for (const auto & fileName : output.fileNames)
+  this->Add(name, format->second);
+  ImageProperties small = properties;
+  std::size_t     count = properties.numberOfComponents;
+  for (auto & size : small.geometry.size)
   {
-    fs::remove(folder / fileName);
+    size = std::min<itk::SizeValueType>(size, 4);
+    count *= size;
   }
-  this->CheckFiles(output);
-  m_Outputs.push_back(output);
+  // The bytes of the largest type are enough for any.
+  const std::vector<double> zeros(count);
+  this->Write(name, [&] { WriteVoxels(this->GetTemporaryName(name), small, zeros.data(), {}); });
+  this->FinishImage(name, small);
+  auto & output = m_Outputs.at(name);
+  output.isFinished = false;
+  for (const auto & file : output.files)
+  {
+    fs::remove(file.temporary);
+  }
 }
 
 void
 OutputFiles::AddFile(const std::string & name)
 {
-  m_Outputs.push_back(this->MakeOutput(name));
+  this->Add(name, "");
+}
+
+std::string
+OutputFiles::GetTemporaryName(const std::string & name) const
+{
+  return m_Outputs.at(name).files.front().temporary.string();
 }
 
 void
-OutputFiles::WriteVoxels(const std::string & name, const ImageProperties & properties, const void * voxels,
-                         const itk::MetaDataDictionary & dictionary) const
+OutputFiles::Write(const std::string & name, const std::function<void()> & write) const
 {
-  const auto & output = this->Find(name);
-  CallWriter(
-    name,
-    output.temporary,
-    [&] { WriteToFile(output.temporary.string(), properties, voxels, dictionary); },
-    GetNumberOfBytes(properties));
+  try
+  {
+    CallWriter(name, write);
+  }
+  catch (const std::runtime_error & error)
+  {
+    std::string message = error.what();
+    for (const auto & file : m_Outputs.at(name).files)
+    {
+      const auto reason = GetReasonWhyFull(file.temporary);
+      message = reason.empty() ? message : MakeError(name, reason).what();
+    }
+    const auto folder = fs::path(this->GetTemporaryName(name)).parent_path().string() + '/';
+    for (auto at = message.find(folder); at != std::string::npos; at = message.find(folder))
+    {
+      message.erase(at, folder.size());
+    }
+    throw std::runtime_error(message);
+  }
 }
 
 void
-OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties, const void * voxels)
+OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties)
 {
-  const auto & output = this->Find(name);
-  CallWriter(
-    name,
-    output.temporary,
-    [&] { CheckFile(output.temporary.string(), properties, voxels, false); },
-    GetNumberOfBytes(properties));
+  const auto & files = m_Outputs.at(name).files;
+  this->Write(name, [&] { CheckImage(files.front().temporary.string(), properties); });
   this->FinishFile(name);
 }
 
 void
 OutputFiles::FinishFile(const std::string & name)
 {
-  const auto & output = this->Find(name);
-  CallWriter(name, output.temporary, [&] {
-    if (GetFileNames(output.temporary.parent_path()) != output.fileNames)
+  auto & output = m_Outputs.at(name);
+  for (const auto & file : output.files)
+  {
+    if (const int error = Synchronize(file.temporary); error != 0)
     {
-      throw std::runtime_error("it was not written");
+      throw MakeError(name, error == ENOENT ? "it was not written" : GetMessage(error));
     }
-  });
-  m_Outputs[&output - m_Outputs.data()].isFinished = true;
+    if (file.target.extension() == ".png")
+    {
+      this->Write(name, [&file] { voxelmaps::InspectImageFile(file.temporary.string()); });
+    }
+  }
+  output.isFinished = true;
 }
 
 void
 OutputFiles::Commit()
 {
-  // A reader that finds a header must also find the voxels.
-  for (const bool isHeader : { false, true })
+  std::vector<std::pair<OutputFile *, std::string>> files;
+  for (auto & [name, output] : m_Outputs)
   {
-    for (const auto & output : m_Outputs)
+    if (!output.isFinished)
     {
-      if (!output.isFinished)
-      {
-        throw std::logic_error("the output '" + output.name + "' was not finished");
-      }
-      for (const auto & fileName : output.fileNames)
-      {
-        if (IsHeader(fileName) == isHeader)
-        {
-          m_Files.Add(output.temporary.parent_path() / fileName,
-                      fileName == output.temporary.filename() ? output.target : output.target.parent_path() / fileName,
-                      output.name);
-        }
-      }
+      throw std::logic_error("the output '" + name + "' was not finished");
+    }
+    // A reader that finds a header must also find the voxels.
+    for (auto file = output.files.rbegin(); file != output.files.rend(); ++file)
+    {
+      files.emplace_back(&*file, name);
     }
   }
-  m_Files.Commit();
+  // Requests to end the program are ignored while files are moved, which takes milliseconds.
+  std::vector<void (*)(int)> handlers;
+  for (const int number : endingSignals)
+  {
+    handlers.push_back(std::signal(number, SIG_IGN));
+  }
+  // From here on, the hidden folders have the former files.
+  for (const auto & [place, folder] : m_Folders)
+  {
+    KeepFolderIfKilled(folder);
+  }
+  std::string failure;
+  for (auto file = files.begin(); file != files.end() && failure.empty(); ++file)
+  {
+    const auto error = Move(*file->first, file + 1 == files.end());
+    failure = error ? MakeError(file->second, GetMessage(error.value())).what() : "";
+  }
+  for (auto file = files.begin(); file != files.end() && !failure.empty(); ++file)
+  {
+    if (PutBack(*file->first))
+    {
+      failure += "; the former content of '" + file->second + "' is in '" + file->first->former.string() + "'";
+      m_Folders.clear();
+    }
+  }
+  for (const auto & [place, folder] : m_Folders)
+  {
+    std::error_code error;
+    Synchronize(place);
+    fs::remove_all(folder, error);
+  }
+  for (std::size_t i = 0; i < handlers.size(); ++i)
+  {
+    std::signal(endingSignals[i], handlers[i]);
+  }
+  m_Folders.clear();
+  m_Outputs.clear();
+  if (!failure.empty())
+  {
+    throw std::runtime_error(failure);
+  }
 }
 } // namespace ExampleIO

@@ -18,19 +18,19 @@
 #ifndef ImageWriting_h
 #define ImageWriting_h
 
-// The images that a run writes: checked before a long computation, verified, and put into place together.
+// The files that a run writes: checked before a long computation, verified, and put into place together.
 
 #include "Geometry.h"
-#include "StagedFiles.h"
 #include "itkImageIOBase.h"
 #include "itkVectorImage.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace ExampleIO
@@ -57,26 +57,41 @@ GetProperties(const TGeometry * image, unsigned int numberOfComponents = 1)
            GetGeometry(image) };
 }
 
-/** Call a function that writes or reads this number of bytes in a file under a temporary name, alone in its folder;
- * tell the user what is wrong under the final name, first of all that the disk is full, which most writers do not
- * notice. */
+/** Write an image with its ImageIO, as itk::ImageFileWriter does. */
 void
-CallWriter(const std::string & name, const std::filesystem::path & temporary, const std::function<void()> & function,
-           std::uint64_t numberOfBytes = 0);
+WriteVoxels(const std::string & file, const ImageProperties & properties, const void * voxels,
+            const itk::MetaDataDictionary & dictionary);
 
-/** All files that a run writes. Before the computation, Add() checks each; after it, each is written under a temporary
- * name and verified; at last, Commit() moves all of them to their places. */
+/** A file that is written under a temporary name. */
+struct OutputFile
+{
+  std::filesystem::path temporary;
+  std::filesystem::path target;
+  /** Where the file is that was there before, while all are moved. */
+  std::filesystem::path former{};
+};
+
+/** All files that a run writes.
+ *
+ * Nothing that the run reads is ever replaced: an output, or the file with its voxels, that is a file of an input under
+ * any name is refused. Two outputs have no file in common.
+ *
+ * Each file is written into a hidden folder .voxelmaps-... beside its place. When all are complete, Commit() moves
+ * them. What a failed run has written never appears under the final names, and what was there before stays. */
 class OutputFiles
 {
 public:
-  /** With the names of the files and folders that the run reads, none of which may be an output; empty names are
-   * ignored. */
-  explicit OutputFiles(std::vector<std::string> inputs)
-    : m_Inputs(std::move(inputs))
-  {}
+  /** With the names of the files and folders that the run reads; empty names are ignored. */
+  explicit OutputFiles(const std::vector<std::string> & inputs);
+  OutputFiles(const OutputFiles &) = delete;
+  OutputFiles &
+  operator=(const OutputFiles &) = delete;
 
-  /** Add an image. A small one with the same type of pixels is written under a temporary name, and read again.
-   * Throws if that fails, or if the file is an input, another output, or no regular file. */
+  /** Removes the hidden folders with all files that were not moved. */
+  ~OutputFiles();
+
+  /** Add an image. A small one with the same type of pixels is written into the hidden folder, and its header read
+   * again. Throws if that fails, or if no file can be written under this name. */
   void
   AddImage(const std::string & name, const ImageProperties & properties);
 
@@ -88,13 +103,17 @@ public:
   std::string
   GetTemporaryName(const std::string & name) const;
 
-  /** Check an image that was written under its temporary name, and have Commit() move it. Throws if the file is not
-   * complete, or if its header does not have these properties. Formats of pictures are also compared with the voxels,
-   * unless they are null. */
+  /** Call a function that writes an output under its temporary name. Throws if it fails, with the name of the output
+   * and what is wrong: first of all that the disk is full, which most writers do not notice. */
   void
-  FinishImage(const std::string & name, const ImageProperties & properties, const void * voxels = nullptr);
+  Write(const std::string & name, const std::function<void()> & write) const;
 
-  /** Have Commit() move a file that is no image of ITK. */
+  /** Check an image that was written under its temporary name, and have Commit() move it. Throws if the file is not
+   * complete, or if its header does not have these properties. */
+  void
+  FinishImage(const std::string & name, const ImageProperties & properties);
+
+  /** Wait until an output is on the disk, and have Commit() move it. */
   void
   FinishFile(const std::string & name);
 
@@ -108,41 +127,35 @@ public:
       throw std::logic_error("the voxels of '" + name + "' are not all in memory");
     }
     const auto properties = GetProperties<TImage>(image, image->GetNumberOfComponentsPerPixel());
-    this->WriteVoxels(name, properties, image->GetBufferPointer(), image->GetMetaDataDictionary());
-    this->FinishImage(name, properties, image->GetBufferPointer());
+    this->Write(name, [&] {
+      WriteVoxels(this->GetTemporaryName(name), properties, image->GetBufferPointer(), image->GetMetaDataDictionary());
+    });
+    this->FinishImage(name, properties);
   }
 
-  /** Move all finished files to their places, together. */
+  /** Move all files to their places. If one cannot be moved, put back what was there before, and throw. The modes of
+   * former files are kept. */
   void
   Commit();
 
 private:
   struct Output
   {
-    std::string           name;
-    std::filesystem::path target;
-    std::filesystem::path temporary;
-    /** The names of all files that its writer makes, such as a header and a file of voxels. */
-    std::vector<std::filesystem::path> fileNames;
-    bool                               isFinished{ false };
+    /** Its writer may make a second file, for the header or the voxels. */
+    std::vector<OutputFile> files;
+    bool                    isFinished{ false };
   };
 
-  std::vector<std::string> m_Inputs;
-  std::vector<Output>      m_Outputs;
-  StagedFiles              m_Files;
-
-  const Output &
-  Find(const std::string & name) const;
-
-  Output
-  MakeOutput(const std::string & name);
-
   void
-  CheckFiles(const Output & output) const;
+  Add(const std::string & name, const std::string & secondExtension);
+  std::filesystem::path
+  MakeFolder(const std::filesystem::path & place, const std::string & name);
 
-  void
-  WriteVoxels(const std::string & name, const ImageProperties & properties, const void * voxels,
-              const itk::MetaDataDictionary & dictionary) const;
+  /** The files of the inputs, and their names. */
+  std::vector<std::pair<std::filesystem::path, std::string>> m_Inputs;
+  std::map<std::string, Output>                              m_Outputs;
+  /** The hidden folders by the folders that they are in. */
+  std::map<std::filesystem::path, std::filesystem::path> m_Folders;
 };
 } // namespace ExampleIO
 

@@ -29,7 +29,6 @@
 #include <iostream>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #ifdef _WIN32
 #  include <io.h>
@@ -49,39 +48,30 @@ IsErrorOutputTerminal()
 #endif
 }
 
-/** Calls a function with the progress of a filter in percent whenever it changes, from one thread at a time. */
-class ProgressObserver
+/** Run a filter, and call a function with its progress in percent whenever it changes, from one thread at a time. */
+inline void
+UpdateWithObserver(itk::ProcessObject * process, const std::function<void(int)> & show)
 {
-public:
-  ProgressObserver(itk::ProcessObject * process, std::function<void(int)> show)
-    : m_Process(process)
-    , m_Show(std::move(show))
+  std::mutex mutex;
+  int        shown = -1;
+  const auto tag = process->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+    // Progress may be reported by any thread of the filter.
+    const std::lock_guard<std::mutex> lock(mutex);
+    const int                         percent = static_cast<int>(100.0F * process->GetProgress());
+    if (percent != shown)
+    {
+      shown = percent;
+      show(percent);
+    }
+  });
+  const struct Remover
   {
-    m_Tag = process->AddObserver(itk::ProgressEvent(), [this](const itk::EventObject &) {
-      // Progress may be reported by any thread of the filter.
-      const std::lock_guard<std::mutex> lock(m_Mutex);
-      const int                         percent = static_cast<int>(100.0F * m_Process->GetProgress());
-      if (percent != m_Percent)
-      {
-        m_Percent = percent;
-        m_Show(percent);
-      }
-    });
-  }
-
-  ProgressObserver(const ProgressObserver &) = delete;
-  ProgressObserver &
-  operator=(const ProgressObserver &) = delete;
-
-  ~ProgressObserver() { m_Process->RemoveObserver(m_Tag); }
-
-private:
-  itk::ProcessObject *     m_Process;
-  std::function<void(int)> m_Show;
-  unsigned long            m_Tag{ 0 };
-  std::mutex               m_Mutex;
-  int                      m_Percent{ -1 };
-};
+    itk::ProcessObject * process;
+    unsigned long        tag;
+    ~Remover() { process->RemoveObserver(tag); }
+  } remover{ process, tag };
+  process->Update();
+}
 
 /** Run a filter with a bar on standard error. */
 inline void
@@ -92,12 +82,11 @@ UpdateWithProgressBar(itk::ProcessObject * process)
   {
     ~Eraser() { std::cerr << '\r' << std::string(width + 8, ' ') << '\r' << std::flush; }
   } eraser;
-  const ProgressObserver observer(process, [](int percent) {
+  UpdateWithObserver(process, [](int percent) {
     const auto done = static_cast<std::size_t>(percent) * width / 100;
     std::cerr << "\r[" << std::string(done, '#') << std::string(width - done, '.') << "] " << std::setw(3) << percent
               << " %" << std::flush;
   });
-  process->Update();
 }
 
 /** Run a filter and print its progress on standard output as the Slicer Execution Model has it. */
@@ -107,12 +96,9 @@ UpdateWithProgressXML(itk::ProcessObject * process)
   const std::string name = std::string("<filter-name>") + process->GetNameOfClass() + "</filter-name>\n";
   const auto        start = std::chrono::steady_clock::now();
   std::cout << "<filter-start>\n" << name << "</filter-start>" << std::endl;
-  {
-    const ProgressObserver observer(process, [](int percent) {
-      std::cout << "<filter-progress>" << percent / 100.0 << "</filter-progress>" << std::endl;
-    });
-    process->Update();
-  }
+  UpdateWithObserver(process, [](int percent) {
+    std::cout << "<filter-progress>" << percent / 100.0 << "</filter-progress>" << std::endl;
+  });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::cout << "<filter-end>\n"
             << name << "<filter-time>" << seconds.count() << "</filter-time>\n</filter-end>" << std::endl;

@@ -16,32 +16,27 @@
  *
  *=========================================================================*/
 #include "Supervisor.h"
-#include "TemporaryFolders.h"
 #include "Text.h"
 
 #include "itkMacro.h"
 #include "itkObject.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <map>
+#include <new>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 #ifndef _WIN32
 #  include <fcntl.h>
-#  include <sys/mman.h>
 #  include <sys/time.h>
 #  include <sys/wait.h>
 #  include <unistd.h>
@@ -56,154 +51,100 @@ namespace
 {
 bool areReadersVerbose = false;
 
-const char *
-GetVerb(FileAction action)
-{
-  return action == FileAction::Read ? "read" : "write";
-}
+#ifdef _WIN32
+void
+Report(char, const std::string &)
+{}
+#else
+/** The ends of the pipe for what libraries print, which the child and its parent share. */
+int capture[2]{ -1, -1 };
 
-std::string
-GetAgent(FileAction action)
-{
-  return action == FileAction::Read ? "reader" : "writer";
-}
-
-#ifndef _WIN32
-/** What the child tells its parent, in memory that both share. */
-struct SharedState
-{
-  std::atomic<bool> isReading;
-  std::atomic<bool> isVerbose;
-  FileAction        action;
-  double            seconds;
-  char              file[1024];
-};
-
-SharedState * shared = nullptr;
-
-/** What readers print; the parent and the child share its position. */
-int captureFile = -1;
+/** Where the child tells its parent what it does. */
+int reportPipe = -1;
 
 volatile std::sig_atomic_t childProcess = 0;
 
-constexpr auto & requests = endingSignals;
-
 extern "C" void
-ForwardSignal(int signalNumber)
+ForwardSignal(int number)
 {
   const int error = errno;
   if (childProcess > 0)
   {
-    kill(static_cast<pid_t>(childProcess), signalNumber);
+    kill(static_cast<pid_t>(childProcess), number);
   }
   errno = error;
 }
 
-/** Passes requests to end on to the child. */
-class SignalForwarder
-{
-public:
-  SignalForwarder()
-  {
-    sigemptyset(&m_Requests);
-    std::for_each(requests.begin(), requests.end(), [this](int signalNumber) { sigaddset(&m_Requests, signalNumber); });
-    pthread_sigmask(SIG_BLOCK, &m_Requests, &m_OldMask);
-  }
-
-  SignalForwarder(const SignalForwarder &) = delete;
-  SignalForwarder &
-  operator=(const SignalForwarder &) = delete;
-
-  ~SignalForwarder() { this->Stop(); }
-
-  void
-  Start(pid_t child)
-  {
-    childProcess = child;
-    for (std::size_t i = 0; i < requests.size(); ++i)
-    {
-      struct sigaction action{};
-      action.sa_handler = ForwardSignal;
-      action.sa_flags = SA_RESTART;
-      sigaction(requests[i], nullptr, &m_OldActions[i]);
-      // nohup ignores SIGHUP, and shells ignore SIGINT for jobs in the background.
-      if (m_OldActions[i].sa_handler != SIG_IGN)
-      {
-        sigaction(requests[i], &action, nullptr);
-      }
-    }
-    m_IsStarted = true;
-    pthread_sigmask(SIG_SETMASK, &m_OldMask, nullptr);
-  }
-
-  void
-  Stop()
-  {
-    childProcess = 0;
-    for (std::size_t i = 0; m_IsStarted && i < requests.size(); ++i)
-    {
-      sigaction(requests[i], &m_OldActions[i], nullptr);
-    }
-    m_IsStarted = false;
-    pthread_sigmask(SIG_SETMASK, &m_OldMask, nullptr);
-  }
-
-private:
-  sigset_t                                      m_Requests;
-  sigset_t                                      m_OldMask;
-  std::array<struct sigaction, requests.size()> m_OldActions{};
-  bool                                          m_IsStarted{ false };
-};
-
-/** Files must not get the numbers of closed standard streams: messages would be written into them. */
 void
-OpenStandardStreams()
+Report(char kind, const std::string & text)
 {
-  for (int i = 0; i <= 2; ++i)
+  const std::string message = kind + text + '\0';
+  if (reportPipe != -1 && write(reportPipe, message.data(), message.size()) == -1)
   {
-    if (fcntl(i, F_GETFD) == -1 && errno == EBADF)
-    {
-      // The lowest free number, hence i.
-      if (open("/dev/null", O_RDWR) == -1)
-      {
-        return;
-      }
-    }
+    // The parent has been killed, and so will be this process.
+    reportPipe = -1;
   }
 }
 
-int
-OpenCaptureFile()
+/** What the child has reported until its end. */
+struct ChildState
 {
-#  ifdef MFD_ALLOW_SEALING
-  const int file = memfd_create("readers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (file != -1)
+  /** Whether folders are removed. */
+  std::map<std::string, bool> folders;
+  /** "cannot read 'x': ITK's reader" while it reads. */
+  std::string library;
+  /** Not empty if what libraries print is shown. */
+  std::string verbose;
+
+  explicit ChildState(int file)
   {
-    // A reader that prints in an endless loop must not fill the memory.
-    // A limit of the size of files (ulimit -f) must not end the program here.
-    const auto old = std::signal(SIGXFSZ, SIG_IGN);
-    if (ftruncate(file, 1 << 20) == 0)
+    std::string buffer;
+    char        block[4096];
+    for (ssize_t count = 1; count > 0 || (count == -1 && errno == EINTR);)
     {
-      fcntl(file, F_ADD_SEALS, F_SEAL_GROW);
+      count = read(file, block, sizeof(block));
+      buffer.append(block, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      for (auto end = buffer.find('\0'); end != std::string::npos; end = buffer.find('\0'))
+      {
+        const char        kind = buffer[0];
+        const std::string text = buffer.substr(1, end - 1);
+        buffer.erase(0, end + 1);
+        if (kind == '+' || kind == '-')
+        {
+          folders[text] = kind == '+';
+        }
+        else
+        {
+          (kind == 'v' ? verbose : library) = text;
+        }
+      }
     }
-    std::signal(SIGXFSZ, old);
-    return file;
   }
+};
+
+void
+OpenCapture()
+{
+  if (capture[0] == -1 && pipe(capture) == -1)
+  {
+    throw std::runtime_error(std::string("no pipe can be made: ") + std::strerror(errno));
+  }
+  // A library that prints for ever then loses text instead of waiting.
+  fcntl(capture[0], F_SETFL, O_NONBLOCK);
+  fcntl(capture[1], F_SETFL, O_NONBLOCK);
+#  ifdef F_SETPIPE_SZ
+  fcntl(capture[1], F_SETPIPE_SZ, 1 << 20);
 #  endif
-  std::FILE * temporary = std::tmpfile();
-  return temporary ? dup(fileno(temporary)) : -1;
 }
 
 std::string
-GetCapturedText()
+TakeCapturedText()
 {
   std::string text;
-  const off_t size = lseek(captureFile, 0, SEEK_CUR);
-  if (size > 0)
+  char        block[4096];
+  for (ssize_t count = 0; (count = read(capture[0], block, sizeof(block))) > 0;)
   {
-    text.resize(static_cast<std::size_t>(size));
-    const ssize_t count = pread(captureFile, text.data(), text.size(), 0);
-    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    text.append(block, static_cast<std::size_t>(count));
   }
   return text;
 }
@@ -216,235 +157,229 @@ FlushStandardStreams()
   std::fflush(nullptr);
 }
 
-/** While it exists, what this process prints goes to a file, its time is limited, and the parent knows what it reads.
- */
-class ReadingScope
+/** SIGPROF, which ends the process, comes after this processor time of all threads; 0: never. */
+void
+SetTimeLimit(double seconds)
+{
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
+  // Only where a parent explains it.
+  if (reportPipe != -1)
+  {
+    setitimer(ITIMER_PROF, &timer, nullptr);
+  }
+}
+
+/** While it exists, what this process prints is captured, its time is limited, and its parent knows why it may end. */
+class Capture
 {
 public:
-  ReadingScope(const std::string & name, double seconds, FileAction action)
+  Capture(const std::string & cannotDoIt, double seconds)
   {
-    if (captureFile == -1)
-    {
-      OpenStandardStreams();
-      captureFile = OpenCaptureFile();
-    }
-    if (captureFile == -1)
-    {
-      throw std::runtime_error("no temporary file can be made for what libraries print");
-    }
+    OpenCapture();
     FlushStandardStreams();
     m_OutputState = std::cout.rdstate();
-    lseek(captureFile, 0, SEEK_SET);
-    m_Output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    m_Error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    dup2(captureFile, STDOUT_FILENO);
-    dup2(captureFile, STDERR_FILENO);
-    if (shared)
+    for (int i = 0; i < 2; ++i)
     {
-      const auto length = std::min(name.size(), sizeof(shared->file) - 1);
-      std::copy_n(name.begin(), length, shared->file);
-      shared->file[length] = '\0';
-      shared->seconds = seconds;
-      shared->action = action;
-      shared->isReading = true;
-      SetTimer(seconds);
+      m_Saved[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, 3);
+      dup2(capture[1], STDOUT_FILENO + i);
     }
+    Report('l', cannotDoIt);
+    SetTimeLimit(seconds);
   }
 
-  ReadingScope(const ReadingScope &) = delete;
-  ReadingScope &
-  operator=(const ReadingScope &) = delete;
+  Capture(const Capture &) = delete;
+  Capture &
+  operator=(const Capture &) = delete;
 
-  ~ReadingScope()
+  ~Capture()
   {
-    if (shared)
-    {
-      SetTimer(0.0);
-      shared->isReading = false;
-    }
+    SetTimeLimit(0.0);
+    Report('l', "");
     FlushStandardStreams();
-    // Where files have a limit of size, what libraries printed may not have been written.
+    // Text that did not fit into the pipe is no error of standard output.
     std::cout.clear(m_OutputState);
     std::cerr.clear();
-    for (const auto & [saved, standard] : { std::pair{ m_Output, STDOUT_FILENO }, std::pair{ m_Error, STDERR_FILENO } })
+    for (int i = 0; i < 2; ++i)
     {
-      if (saved != -1)
-      {
-        dup2(saved, standard);
-        close(saved);
-      }
+      dup2(m_Saved[i], STDOUT_FILENO + i);
+      close(m_Saved[i]);
     }
   }
 
 private:
-  /** SIGPROF, which ends the process, comes after this processor time of all threads; 0: never. */
-  static void
-  SetTimer(double seconds)
-  {
-    itimerval  timer{};
-    const auto whole = std::floor(seconds);
-    timer.it_value.tv_sec = static_cast<time_t>(whole);
-    timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6);
-    setitimer(ITIMER_PROF, &timer, nullptr);
-  }
-
-  int               m_Output{ -1 };
-  int               m_Error{ -1 };
   std::ios::iostate m_OutputState{};
+  int               m_Saved[2]{};
 };
-
-/** The last line that is not empty. */
-std::string
-GetLastLine(const std::string & text)
-{
-  std::istringstream lines(text);
-  std::string        last;
-  for (std::string line; std::getline(lines, line);)
-  {
-    last = line.find_first_not_of(" \t\r") == std::string::npos ? last : line;
-  }
-  return last;
-}
 
 /** Say why the child ended, and return the exit code of the program. */
 int
-ExplainEnd(const std::string & program, int status)
+ExplainEnd(const std::string & program, const ChildState & state, int status)
 {
-  const bool  isSignaled = WIFSIGNALED(status);
-  const int   signalNumber = isSignaled ? WTERMSIG(status) : 0;
-  const bool  isReading = shared->isReading;
-  std::string text;
-  if (!isReading && !isSignaled)
+  const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (number == 0 && state.library.empty())
   {
     return WEXITSTATUS(status);
   }
-  if (isReading)
-  {
-    const std::string printed = GetCapturedText();
-    // Reports of AddressSanitizer and its relatives are for developers, and whole.
-    if (shared->isVerbose || printed.find("Sanitizer") != std::string::npos)
-    {
-      std::cerr << printed;
-    }
-    const std::string agent = GetAgent(shared->action);
-    text = std::string("cannot ") + GetVerb(shared->action) + " '" + shared->file + "': ";
-    if (signalNumber == SIGPROF)
-    {
-      std::ostringstream seconds;
-      seconds << shared->seconds;
-      text += "the " + agent + " did not end within " + seconds.str() + " s";
-    }
-    else
-    {
-      text += isSignaled ? "ITK's " + agent + " failed (" + strsignal(signalNumber) + ")"
-                         : "ITK's " + agent + " ended the program";
-    }
-    const std::string last = GetLastLine(printed);
-    // An assertion in a library's code tells a user nothing.
-    text += last.empty() || last.find("Assertion") != std::string::npos ? "" : ": " + last;
-  }
-  else
-  {
-    text = "ended by signal " + std::to_string(signalNumber) + " (" + strsignal(signalNumber) + ")";
-  }
-  if (signalNumber == SIGKILL)
-  {
-    text += "; perhaps there was not enough memory";
-  }
-  // A progress bar may stand in the line.
-  std::cerr << (isatty(STDERR_FILENO) && !isReading ? "\n" : "") << program << ": "
-            << GetOneLineMessage(std::runtime_error(text)) << std::endl;
+  const std::string printed = TakeCapturedText();
+  // Reports of AddressSanitizer and its relatives are for developers, and whole. A progress bar may stand in the line.
+  const bool isShown = !state.verbose.empty() || printed.find("Sanitizer") != std::string::npos;
+  std::cerr << (isShown ? printed : state.library.empty() && isatty(STDERR_FILENO) ? "\n" : "");
+
+  std::string text = state.library.empty() ? "the program" : state.library;
+  text += number == 0         ? " ended the program"
+          : number == SIGPROF ? " took too much time"
+                              : std::string(" failed (") + strsignal(number) + ')';
+  text += number == SIGKILL ? "; perhaps there was not enough memory" : "";
+  std::cerr << program << ": " << GetOneLineMessage(std::runtime_error(text)) << std::endl;
   return EXIT_FAILURE;
 }
+#endif // _WIN32
+
+void
+CallLibrary(const std::string & verb, const std::string & agent, const std::string & name,
+            const std::function<void()> & function, [[maybe_unused]] double seconds)
+{
+  const std::string cannot = "cannot " + verb + " '" + name + "': ";
+  std::string       failure;
+  std::string       printed;
+  itk::Object::SetGlobalWarningDisplay(areReadersVerbose);
+  try
+  {
+#ifndef _WIN32
+    const Capture scope(cannot + agent, seconds);
+#endif
+    function();
+  }
+  catch (const std::bad_alloc &)
+  {
+    throw;
+  }
+  catch (const itk::MemoryAllocationError &)
+  {
+    throw;
+  }
+  catch (const std::exception & error)
+  {
+    // The name of a class, such as BMPImageIO, is that of the format.
+    static const std::regex imageIO("\\b([A-Z][A-Za-z0-9]*)ImageIO\\b");
+    failure = std::regex_replace(GetOneLineMessage(error), imageIO, agent + " of $1");
+    failure = failure.empty() ? agent + " gave no reason" : failure;
+  }
+  itk::Object::SetGlobalWarningDisplay(false);
+#ifndef _WIN32
+  printed = TakeCapturedText();
+#endif
+  std::cerr << (areReadersVerbose ? printed : "") << std::flush;
+  failure = failure.empty() ? FindReaderError(printed) : failure;
+  if (!failure.empty())
+  {
+    throw std::runtime_error(cannot + failure);
+  }
+}
+} // namespace
 
 int
-Supervise(const std::string & program, pid_t child, SignalForwarder & forwarder, TemporaryFolderRemover & remover)
+RunSupervised([[maybe_unused]] const std::string & program, const std::function<int()> & run)
 {
-  forwarder.Start(child);
-  // The child keeps its number until the forwarder has stopped: no other process gets a signal.
-  siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == -1 && errno == EINTR)
+#ifdef _WIN32
+  return run();
+#else
+  // Files must not get the numbers of closed standard streams: messages would be written into them.
+  int file = 0;
+  do
   {
+    file = open("/dev/null", O_RDWR);
+  } while (file >= 0 && file <= STDERR_FILENO);
+  close(file);
+  OpenCapture();
+  const char * wanted = std::getenv("VOXELMAPS_SUPERVISE");
+  // No signal may come before there is a child to forward it to.
+  sigset_t ending;
+  sigset_t formerMask;
+  sigemptyset(&ending);
+  for (const int number : endingSignals)
+  {
+    sigaddset(&ending, number);
   }
-  forwarder.Stop();
+  FlushStandardStreams();
+  pthread_sigmask(SIG_BLOCK, &ending, &formerMask);
+  int         reports[2];
+  const pid_t parent = getpid();
+  const bool  isSupervised = (!wanted || std::string(wanted) != "0") && pipe(reports) == 0;
+  const pid_t child = isSupervised ? fork() : -1;
+  if (child <= 0)
+  {
+    pthread_sigmask(SIG_SETMASK, &formerMask, nullptr);
+    if (child == -1)
+    {
+      return run();
+    }
+    close(reports[0]);
+    reportPipe = fcntl(reports[1], F_DUPFD_CLOEXEC, 3);
+    close(reports[1]);
+#  ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#  endif
+    // Not if the parent is gone already.
+    std::exit(getppid() == parent ? run() : EXIT_FAILURE);
+  }
+
+  childProcess = child;
+  std::map<int, struct sigaction> formerActions;
+  for (const int number : endingSignals)
+  {
+    sigaction(number, nullptr, &formerActions[number]);
+    // nohup ignores SIGHUP, and shells ignore SIGINT for jobs in the background.
+    if (formerActions[number].sa_handler != SIG_IGN)
+    {
+      std::signal(number, ForwardSignal);
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &formerMask, nullptr);
+  close(reports[1]);
+  const ChildState state(reports[0]);
+  close(reports[0]);
+  // Another process can soon have its number.
+  childProcess = 0;
   int status = 0;
   while (waitpid(child, &status, 0) == -1 && errno == EINTR)
   {
   }
-
-  remover.Finish();
-  if (WIFSIGNALED(status) && std::find(requests.begin(), requests.end(), WTERMSIG(status)) != requests.end())
+  for (const auto & [folder, isRemoved] : state.folders)
   {
-    // Shells and batch systems want to see that the signal ended the program.
-    std::signal(WTERMSIG(status), SIG_DFL);
-    raise(WTERMSIG(status));
-    return 128 + WTERMSIG(status);
-  }
-  return ExplainEnd(program, status);
-}
-#endif // _WIN32
-} // namespace
-
-int
-RunSupervised(const std::string & program, const std::function<int()> & run)
-{
-#ifdef _WIN32
-  (void)program;
-  return run();
-#else
-  OpenStandardStreams();
-  const char * wanted = std::getenv("VOXELMAPS_SUPERVISE");
-  if (wanted && std::string(wanted) == "0")
-  {
-    return run();
-  }
-  captureFile = OpenCaptureFile();
-  void * memory = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-  {
-    return run();
-  }
-  shared = new (memory) SharedState{};
-
-  FlushStandardStreams();
-  SignalForwarder        forwarder;
-  TemporaryFolderRemover remover;
-  const pid_t            parent = getpid();
-  const pid_t            child = remover.Start() ? fork() : -1;
-  int                    code = EXIT_FAILURE;
-  if (child == 0)
-  {
-    forwarder.Stop();
-#  ifdef __linux__
-    struct sigaction action{};
-    sigaction(SIGTERM, nullptr, &action);
-    prctl(PR_SET_PDEATHSIG, action.sa_handler == SIG_IGN ? SIGKILL : SIGTERM);
-    // The parent may be gone already.
-    if (getppid() != parent)
+    std::error_code error;
+    if (isRemoved)
     {
-      _exit(EXIT_FAILURE);
+      std::filesystem::remove_all(folder, error);
     }
-#  endif
-    std::exit(run());
   }
-  if (child > 0)
+  for (const auto & [number, action] : formerActions)
   {
-    code = Supervise(program, child, forwarder, remover);
+    sigaction(number, &action, nullptr);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == number)
+    {
+      // Shells and batch systems want to see that the signal ended the program.
+      std::signal(number, SIG_DFL);
+      raise(number);
+    }
   }
-  remover.Finish();
-  shared = nullptr;
-  munmap(memory, sizeof(SharedState));
-  close(captureFile);
-  captureFile = -1;
-  if (child == -1)
-  {
-    forwarder.Stop();
-    return run();
-  }
-  return code;
+  return ExplainEnd(program, state, status);
 #endif
 }
 
+void
+RemoveFolderIfKilled(const std::filesystem::path & folder)
+{
+  Report('+', std::filesystem::absolute(folder).string());
+}
+
+void
+KeepFolderIfKilled(const std::filesystem::path & folder)
+{
+  Report('-', std::filesystem::absolute(folder).string());
+}
 double
 GetReadingTimeLimit(double numberOfBytes)
 {
@@ -452,67 +387,22 @@ GetReadingTimeLimit(double numberOfBytes)
 }
 
 void
-CallReader(const std::string & name, const std::function<void()> & read, double seconds, FileAction action)
+CallReader(const std::string & name, const std::function<void()> & read, double seconds)
 {
-  std::string printed;
-  std::string failure;
-  itk::Object::SetGlobalWarningDisplay(areReadersVerbose);
-  {
-#ifdef _WIN32
-    (void)seconds;
-    (void)action;
-#else
-    const ReadingScope scope(name, seconds, action);
-#endif
-    try
-    {
-      read();
-    }
-    catch (const std::bad_alloc &)
-    {
-      throw;
-    }
-    catch (const itk::MemoryAllocationError &)
-    {
-      throw;
-    }
-    catch (const std::exception & error)
-    {
-      // The name of a class, such as BMPImageIO, is that of the format.
-      static const std::regex imageIO("\\b([A-Z][A-Za-z0-9]*)ImageIO\\b");
-      const std::string       agent = GetAgent(action);
-      failure = std::regex_replace(GetOneLineMessage(error), imageIO, "ITK's " + agent + " of $1");
-      failure = failure.empty() ? "ITK's " + agent + " gave no reason" : failure;
-    }
-  }
-  itk::Object::SetGlobalWarningDisplay(false);
-#ifndef _WIN32
-  printed = GetCapturedText();
-#endif
-  if (areReadersVerbose)
-  {
-    std::cerr << printed << std::flush;
-  }
-  if (failure.empty())
-  {
-    failure = FindReaderError(printed);
-  }
-  if (!failure.empty())
-  {
-    throw std::runtime_error(std::string("cannot ") + GetVerb(action) + " '" + name + "': " + failure);
-  }
+  CallLibrary("read", "ITK's reader", name, read, seconds);
+}
+
+void
+CallWriter(const std::string & name, const std::function<void()> & write)
+{
+  CallLibrary("write", "ITK's writer", name, write, 0.0);
 }
 
 void
 SetReadersVerbose(bool isVerbose)
 {
   areReadersVerbose = isVerbose;
-#ifndef _WIN32
-  if (shared)
-  {
-    shared->isVerbose = isVerbose;
-  }
-#endif
+  Report('v', isVerbose ? "1" : "");
 }
 
 std::string

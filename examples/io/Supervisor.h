@@ -18,11 +18,11 @@
 #ifndef Supervisor_h
 #define Supervisor_h
 
-// Libraries that read files can abort, loop, or print what is wrong and go on. The programs therefore work in a child
-// process, whose end the first process explains.
+// Libraries that read and write files can abort, loop, or print what is wrong and go on. The programs therefore work in
+// a child process, whose end the first process explains.
 
-#include <array>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -30,9 +30,9 @@ namespace ExampleIO
 {
 /** Signals by which users and systems ask a program to end. */
 #ifdef _WIN32
-constexpr std::array<int, 2> endingSignals{ { SIGINT, SIGTERM } };
+constexpr int endingSignals[] = { SIGINT, SIGTERM };
 #else
-constexpr std::array<int, 8> endingSignals{ { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU } };
+constexpr int endingSignals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU };
 #endif
 
 /** Call a function in a child process, which then exits with the code that the function returns, and return that code.
@@ -44,29 +44,33 @@ constexpr std::array<int, 8> endingSignals{ { SIGHUP, SIGINT, SIGQUIT, SIGTERM, 
 int
 RunSupervised(const std::string & program, const std::function<int()> & run);
 
-/** The seconds of processor time that a reader may take for a header, and for this number of bytes. */
+/** Have the first process remove a folder and what it contains if a signal ends the child. */
+void
+RemoveFolderIfKilled(const std::filesystem::path & folder);
+
+/** Undo RemoveFolderIfKilled. */
+void
+KeepFolderIfKilled(const std::filesystem::path & folder);
+
+/** The seconds of processor time that a library may take for a header, and for this number of bytes. */
 double
 GetReadingTimeLimit(double numberOfBytes = 0.0);
 
-/** What a library does with a file. */
-enum class FileAction
-{
-  Read,
-  Write
-};
-
-/** Call a function that reads or writes a file through a library. Throws std::runtime_error, "cannot read 'name': ...",
- * if it throws an exception, or if the library prints anything but warnings. If the library aborts, exits, or takes
- * more processor time than the limit, RunSupervised says so. */
+/** Call a function that reads a file through a library. Throws std::runtime_error, "cannot read 'name': ...", if it
+ * throws an exception, or if the library prints anything but warnings. If the library aborts, exits, or takes more
+ * processor time than the limit, RunSupervised says so. */
 void
-CallReader(const std::string & name, const std::function<void()> & read, double seconds = GetReadingTimeLimit(),
-           FileAction action = FileAction::Read);
+CallReader(const std::string & name, const std::function<void()> & read, double seconds = GetReadingTimeLimit());
+
+/** The same for a function that writes a file, "cannot write 'name': ...", without a limit of time. */
+void
+CallWriter(const std::string & name, const std::function<void()> & write);
 
 /** Print what libraries print while they read, on standard error. */
 void
 SetReadersVerbose(bool isVerbose);
 
-/** The first line of what a reader printed that is not a warning, or an empty text. */
+/** The first line of what a library printed that is not a warning, or an empty text. */
 std::string
 FindReaderError(const std::string & printed);
 } // namespace ExampleIO

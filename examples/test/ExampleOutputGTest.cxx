@@ -15,32 +15,24 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "TemporaryFolder.h"
 #include "io/Geometry.h"
 #include "io/ImageWriting.h"
 #include "io/Text.h"
-#include "TemporaryFolder.h"
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
-#include "itkMetaDataObject.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <functional>
 #include <iterator>
 
-#ifndef _WIN32
-#  include <sys/resource.h>
-#  include <sys/stat.h>
-#endif
-
 namespace
 {
 namespace fs = std::filesystem;
-using ExampleIO::GetProperties;
 using ExampleIO::OutputFiles;
 using FloatImage = itk::Image<float, 3>;
 using ByteImage = itk::Image<unsigned char, 3>;
@@ -80,16 +72,15 @@ template <typename TImage>
 typename TImage::Pointer
 MakeImage(bool hasDefaultGeometry = false, itk::SizeValueType size = 7)
 {
-  constexpr unsigned int     dimension = TImage::ImageDimension;
   auto                       image = TImage::New();
   typename TImage::SizeType  sizes;
   typename TImage::PointType origin;
   auto                       spacing = image->GetSpacing();
   auto                       direction = image->GetDirection();
-  for (unsigned int d = 0; d < dimension; ++d)
+  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
   {
     sizes[d] = size + d;
-    origin[d] = hasDefaultGeometry ? 0.0 : -101.23456789 + 30.0 * d;
+    origin[d] = hasDefaultGeometry ? 0.0 : -1012.3456789 + 30.0 * d;
     spacing[d] = hasDefaultGeometry ? 1.0 : 0.7 + 0.31 * d;
   }
   if (!hasDefaultGeometry)
@@ -122,18 +113,31 @@ template <typename TImage>
 ExampleIO::ImageProperties
 GetPropertiesOf(const TImage & image)
 {
-  return GetProperties<typename TImage::ObjectType>(image.GetPointer(), image->GetNumberOfComponentsPerPixel());
+  return ExampleIO::GetProperties<typename TImage::ObjectType>(image.GetPointer(),
+                                                               image->GetNumberOfComponentsPerPixel());
 }
 
-/** Add, write and commit one image. */
+/** Add, write and commit an image. */
 template <typename TImage>
 void
-WriteOne(const TImage & image, const std::string & name, const std::vector<std::string> & inputs = {})
+WriteOne(const TImage & image, const std::string & name)
 {
-  OutputFiles outputs(inputs);
+  OutputFiles outputs({});
   outputs.AddImage(name, GetPropertiesOf(image));
   outputs.WriteImage(image.GetPointer(), name);
   outputs.Commit();
+}
+
+/** Check that a file has the voxels of an image. */
+template <typename TImage>
+void
+ExpectVoxels(const TImage & image, const std::string & name)
+{
+  const auto stored = itk::ReadImage<typename TImage::ObjectType>(name);
+  const auto count = image->GetLargestPossibleRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
+  ASSERT_EQ(image->GetLargestPossibleRegion(), stored->GetLargestPossibleRegion());
+  EXPECT_TRUE(std::equal(image->GetBufferPointer(), image->GetBufferPointer() + count, stored->GetBufferPointer()))
+    << name;
 }
 
 /** Runs in an empty folder. */
@@ -162,14 +166,9 @@ protected:
   ExpectRefusal(const std::string & part, const std::string & name, const TImage & image,
                 const std::vector<std::string> & inputs = {})
   {
-    const auto  before = this->GetNames();
-    std::string message;
-    {
-      OutputFiles outputs(inputs);
-      message = GetMessageOf([&] { outputs.AddImage(name, GetPropertiesOf(image)); });
-    }
+    const auto before = this->GetNames();
     SCOPED_TRACE(name);
-    ExpectPart(part, message);
+    ExpectPart(part, GetMessageOf([&] { OutputFiles(inputs).AddImage(name, GetPropertiesOf(image)); }));
     EXPECT_EQ(before, this->GetNames());
   }
 
@@ -177,69 +176,24 @@ protected:
   const TemporaryFolder m_Folder;
 };
 
-TEST_F(ExampleOutput, EveryFormatKeepsEverythingOrIsRefused)
-{
-  const auto scalars = MakeImage<FloatImage>();
-  const auto vectors = MakeImage<VectorImage>();
-  const auto bytes = MakeImage<ByteImage>();
-  const auto plain = MakeImage<ByteImage>(true);
-  const auto slice = MakeImage<ByteSlice>(true);
-  for (const std::string name :
-       { "x.nii", "x.nii.gz", "x.mha", "x.mhd", "x.nrrd", "x.nhdr", "x.hdr", "x.img.gz", "x%d.mhd" })
-  {
-    this->ExpectRefusal("", name, scalars);
-    this->ExpectRefusal("", name, vectors);
-    this->ExpectRefusal("", name, bytes);
-    this->ExpectRefusal("", name, slice);
-  }
-  this->ExpectRefusal(
-    "stores the direction [1, 0, 0; 0, 1, 0; 0, 0, 1] instead of [0.6, -0.8, 0; 0.8, 0.6, 0; 0, 0, 1]",
-    "x.gipl",
-    scalars);
-  this->ExpectRefusal(
-    "cannot write 'x.gipl': its format stores the number of components 1 instead of 11", "x.gipl", vectors);
-  this->ExpectRefusal("", "x.gipl", plain);
-  this->ExpectRefusal("the direction", "x.vtk", bytes);
-  this->ExpectRefusal("", "x.vtk", plain);
-  this->ExpectRefusal("cannot write 'x.png': PNG supports unsigned char", "x.png", scalars);
-  this->ExpectRefusal(
-    "cannot write 'x.png': its format stores the number of dimensions 2 instead of 3", "x.png", plain);
-  this->ExpectRefusal("", "x.png", slice);
-  this->ExpectRefusal("the spacing", "x.tif", bytes);
-  this->ExpectRefusal("", "x.tif", slice);
-  this->ExpectRefusal("cannot write 'x.jpg': its format changes the values of voxels", "x.jpg", slice);
-  this->ExpectRefusal("no writer of ITK can write the file 'x.xyz'", "x.xyz", plain);
-  this->ExpectRefusal("the name of an output is empty", "", plain);
-  this->ExpectRefusal("cannot write 'no/x.nii': there is no folder", "no/x.nii", plain);
-}
-
-/** Check that a file has the voxels of an image. */
-template <typename TImage>
-void
-ExpectVoxels(const TImage & image, const std::string & name)
-{
-  const auto stored = itk::ReadImage<typename TImage::ObjectType>(name);
-  const auto count = image->GetLargestPossibleRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
-  ASSERT_EQ(image->GetLargestPossibleRegion(), stored->GetLargestPossibleRegion());
-  EXPECT_TRUE(std::equal(image->GetBufferPointer(), image->GetBufferPointer() + count, stored->GetBufferPointer()))
-    << name;
-}
-
-TEST_F(ExampleOutput, WritesWhatIsRead)
+TEST_F(ExampleOutput, EveryFormatKeepsEverything)
 {
   const auto                     scalars = MakeImage<FloatImage>();
   const auto                     vectors = MakeImage<VectorImage>();
+  const auto                     slice = MakeImage<ByteSlice>();
   OutputFiles                    outputs({});
-  const std::vector<std::string> names{ "a.nii", "b.nii.gz", "c.mha", "d.mhd", "e.nrrd", "f.nhdr", "g.hdr" };
+  const std::vector<std::string> names{ "a.nii", "b.nii.gz", "c.mha", "d.mhd", "e.nrrd", "f.nhdr", "g.hdr", "h.img" };
   for (const auto & name : names)
   {
     outputs.AddImage(name, GetPropertiesOf(scalars));
     outputs.AddImage("v" + name, GetPropertiesOf(vectors));
+    outputs.AddImage("s" + name, GetPropertiesOf(slice));
   }
   for (const auto & name : names)
   {
     outputs.WriteImage(scalars.GetPointer(), name);
     outputs.WriteImage(vectors.GetPointer(), "v" + name);
+    outputs.WriteImage(slice.GetPointer(), "s" + name);
     EXPECT_FALSE(fs::exists(name));
   }
   outputs.Commit();
@@ -247,14 +201,37 @@ TEST_F(ExampleOutput, WritesWhatIsRead)
   {
     ExpectVoxels(scalars, name);
     ExpectVoxels(vectors, "v" + name);
+    ExpectVoxels(slice, "s" + name);
   }
+}
+
+TEST_F(ExampleOutput, RefusesOtherFormats)
+{
+  const auto image = MakeImage<FloatImage>();
+  for (const std::string name : { "x.png", "x.vtk", "x.gipl", "x.tif", "x.dcm", "x.xyz", "x", ".nii" })
+  {
+    this->ExpectRefusal("cannot write '" + name + "': outputs are NIfTI (.nii, ", name, image);
+  }
+  this->ExpectRefusal("cannot write '': outputs are", "", image);
+  this->ExpectRefusal("cannot write 'no/x.nii': there is no folder", "no/x.nii", image);
+  // MetaIO makes another name of it.
+  this->ExpectRefusal("cannot write 'x%d.mhd': it was not written", "x%d.mhd", image);
+  // NIfTI has no place for the axes of sheared voxels.
+  auto direction = image->GetDirection();
+  direction[0][2] = 0.6;
+  direction[2][2] = 0.8;
+  image->SetDirection(direction);
+  this->ExpectRefusal("cannot write 'x.nii': ", "x.nii", image);
+  this->ExpectRefusal("", "x.nrrd", image);
 }
 
 TEST_F(ExampleOutput, LeavesNothingButTheOutputs)
 {
   const auto image = MakeImage<FloatImage>();
+  // What a killed run has left is neither read nor removed.
+  fs::create_directories(".voxelmaps-123/0");
   WriteOne(image, "x.mhd");
-  EXPECT_EQ("x.mhd x.raw", this->GetNames());
+  EXPECT_EQ(".voxelmaps-123 0 x.mhd x.raw", this->GetNames());
   {
     OutputFiles outputs({});
     outputs.AddImage("x.mhd", GetPropertiesOf(image));
@@ -263,10 +240,10 @@ TEST_F(ExampleOutput, LeavesNothingButTheOutputs)
     // The second one was not written.
     EXPECT_THROW(outputs.Commit(), std::logic_error);
   }
-  EXPECT_EQ("x.mhd x.raw", this->GetNames());
+  EXPECT_EQ(".voxelmaps-123 0 x.mhd x.raw", this->GetNames());
 }
 
-TEST_F(ExampleOutput, RefusesTheSameFileTwice)
+TEST_F(ExampleOutput, NoFileBelongsToTwoOutputs)
 {
   const auto image = MakeImage<FloatImage>();
   m_Folder.Write("old.nii", "old");
@@ -278,39 +255,50 @@ TEST_F(ExampleOutput, RefusesTheSameFileTwice)
     outputs.AddImage(first, GetPropertiesOf(image));
     ExpectPart(part, GetMessageOf([&] { outputs.AddImage(second, GetPropertiesOf(image)); }));
   };
-  expect("the file './new.nii' is given for two outputs", "new.nii", "./new.nii");
-  expect("the file 'hard.nii' is given for two outputs", "old.nii", "hard.nii");
-  expect("the file 'soft.nii' is given for two outputs", "hard.nii", "soft.nii");
-  expect("the file 'missing.nii' is given for two outputs", "dangling.nii", "missing.nii");
-  expect("'q.mhd' and 'q.nhdr' would both write the file 'q.raw'", "q.mhd", "q.nhdr");
-  expect("'w.hdr' and 'w.img' would both write the file 'w.", "w.hdr", "w.img");
+  expect("'new.nii' and './new.nii' would both write the file '", "new.nii", "./new.nii");
+  expect("would both write the file '", "old.nii", "hard.nii");
+  expect("would both write the file '", "hard.nii", "soft.nii");
+  expect("would both write the file '", "dangling.nii", "missing.nii");
+  expect("'q.mhd' and 'q.nhdr' would both write the file '", "q.mhd", "q.nhdr");
+  expect("'w.hdr' and 'w.img' would both write the file '", "w.hdr", "w.img");
   expect("", "q.mhd", "p.nhdr");
 }
 
-TEST_F(ExampleOutput, RefusesInputs)
+TEST_F(ExampleOutput, NoFileOfAnInputIsReplaced)
 {
   const auto image = MakeImage<FloatImage>();
   WriteOne(image, "in.nii");
-  WriteOne(image, "pair.mhd");
   fs::create_hard_link("in.nii", "hard.nii");
   fs::create_symlink("in.nii", "soft.nii");
-  this->ExpectRefusal("'in.nii' is the input 'in.nii'", "in.nii", image, { "", "in.nii" });
-  this->ExpectRefusal("'./in.nii' is the input", "./in.nii", image, { "in.nii" });
-  this->ExpectRefusal("'hard.nii' is the input", "hard.nii", image, { "in.nii" });
-  this->ExpectRefusal("'soft.nii' is the input", "soft.nii", image, { "in.nii" });
-  this->ExpectRefusal("'in.nii' is the input 'soft.nii'", "in.nii", image, { "soft.nii" });
-  this->ExpectRefusal(
-    "'pair.raw', which belongs to 'pair.nhdr', may belong to the input 'pair.mhd'", "pair.nhdr", image, { "pair.mhd" });
-  // The file of voxels of another image.
-  this->ExpectRefusal("'pair.raw', which belongs to 'pair.nhdr', is there already", "pair.nhdr", image);
-  this->ExpectRefusal("", "in.nrrd", image, { "in.nii", "pair.mhd" });
+  this->ExpectRefusal("' is a file of the input 'in.nii'", "in.nii", image, { "", "in.nii" });
+  this->ExpectRefusal("' is a file of the input", "./in.nii", image, { "in.nii" });
+  this->ExpectRefusal("' is a file of the input", "hard.nii", image, { "in.nii" });
+  this->ExpectRefusal("' is a file of the input", "soft.nii", image, { "in.nii" });
+  this->ExpectRefusal("' is a file of the input 'soft.nii'", "in.nii", image, { "soft.nii" });
+  this->ExpectRefusal("' is a file of the input 'later.nii'", "later.nii", image, { "later.nii" });
+  this->ExpectRefusal("", "in.nrrd", image, { "in.nii" });
 
-  const auto slice = MakeImage<ByteSlice>(true);
+  // Headers whose voxels are in a file of another name.
+  for (const std::string name : { "x.mhd", "y.nhdr", "z.hdr" })
+  {
+    WriteOne(image, name);
+  }
+  fs::rename("x.mhd", "in.mhd");
+  fs::rename("y.nhdr", "in.nhdr");
+  this->ExpectRefusal("'x.raw' is a file of the input 'in.mhd'", "x.mhd", image, { "in.mhd" });
+  this->ExpectRefusal("'x.raw' is a file of the input 'in.mhd'", "x.nhdr", image, { "in.mhd" });
+  this->ExpectRefusal("'y.raw' is a file of the input 'in.nhdr'", "y.mhd", image, { "in.nhdr" });
+  this->ExpectRefusal("' is a file of the input 'z.hdr'", "z.img", image, { "z.hdr" });
+  this->ExpectRefusal("/x.raw' is there already, without 'x.nhdr'", "x.nhdr", image);
+  fs::create_symlink("x.raw", "w.raw");
+  this->ExpectRefusal("'w.raw' is a file of the input 'in.mhd'", "w.mhd", image, { "in.mhd" });
+
   fs::create_directory("series");
-  itk::EncapsulateMetaData<std::string>(slice->GetMetaDataDictionary(), "0008|0060", "CT");
-  itk::WriteImage(slice.GetPointer(), "series/1.dcm");
-  this->ExpectRefusal("'series/1.dcm' is a file of the input 'series'", "series/1.dcm", slice, { "series" });
-  this->ExpectRefusal("", "series/2.nii", slice, { "series" });
+  m_Folder.Write("series/1.nii", "a slice");
+  fs::create_hard_link("series/1.nii", "slice.nii");
+  this->ExpectRefusal("' is a file of the input 'series'", "series/1.nii", image, { "series" });
+  this->ExpectRefusal("' is a file of the input 'series'", "slice.nii", image, { "series" });
+  this->ExpectRefusal("", "series/2.nii", image, { "series" });
 }
 
 TEST_F(ExampleOutput, KeepsLinksAndModes)
@@ -333,21 +321,6 @@ TEST_F(ExampleOutput, KeepsLinksAndModes)
   this->ExpectRefusal("it is a symbolic link, but its format needs more than one file", "pair.mhd", image);
 }
 
-TEST_F(ExampleOutput, RefusesWhatIsNoFile)
-{
-  const auto image = MakeImage<FloatImage>();
-  fs::create_directory("folder.nii");
-  this->ExpectRefusal("cannot write 'folder.nii': it is a folder", "folder.nii", image);
-  fs::create_symlink("loop.nii", "loop.nii");
-  this->ExpectRefusal("cannot write 'loop.nii': its symbolic links lead to each other", "loop.nii", image);
-#ifndef _WIN32
-  ASSERT_EQ(0, mkfifo("pipe.nii", 0600));
-  this->ExpectRefusal("cannot write 'pipe.nii': it is not a regular file", "pipe.nii", image);
-  fs::create_symlink("/dev/null", "null.nii");
-  this->ExpectRefusal("cannot write 'null.nii': it is not a regular file", "null.nii", image);
-#endif
-}
-
 TEST_F(ExampleOutput, PutsBackTheFormerFiles)
 {
   const auto image = MakeImage<FloatImage>();
@@ -364,31 +337,43 @@ TEST_F(ExampleOutput, PutsBackTheFormerFiles)
     m_Folder.Write("c.nii/file", "");
     ExpectPart("cannot write 'c.nii': ", GetMessageOf([&] { outputs.Commit(); }));
   }
-  EXPECT_TRUE(ReadText("a.nii") == "old");
+  EXPECT_EQ("old", ReadText("a.nii"));
   EXPECT_EQ("a.nii c.nii file", this->GetNames());
 }
 
 TEST_F(ExampleOutput, ComparesWhatWasWritten)
 {
   const auto  image = MakeImage<FloatImage>();
-  const auto  other = MakeImage<FloatImage>(true);
-  const auto  smaller = MakeImage<FloatImage>(false, 6);
-  const auto  slice = MakeImage<ByteSlice>(true);
   OutputFiles outputs({});
-  outputs.AddImage("x.nii", GetPropertiesOf(image));
-  outputs.AddImage("x.png", GetPropertiesOf(slice));
-  const auto finish = [&](const FloatImage * written) {
-    itk::WriteImage(written, outputs.GetTemporaryName("x.nii"));
-    return GetMessageOf([&] { outputs.FinishImage("x.nii", GetPropertiesOf(image)); });
+  const auto  finish = [&](const std::string & name, const FloatImage * written, std::uintmax_t missing = 0) {
+    const auto temporary = outputs.GetTemporaryName(name);
+    itk::WriteImage(written, temporary);
+    const fs::path last = name == "x.mhd" ? fs::path(temporary).replace_extension(".raw") : fs::path(temporary);
+    fs::resize_file(last, fs::file_size(last) - missing);
+    return GetMessageOf([&] { outputs.FinishImage(name, GetPropertiesOf(image)); });
   };
-  ExpectPart("cannot write 'x.nii': its format stores the spacing [1, 1, 1] instead of [0.7, ", finish(other));
-  ExpectPart("cannot write 'x.nii': its format stores the size [6, 7, 8] instead of [7, 8, 9]", finish(smaller));
-  ExpectPart("", finish(image));
+  for (const std::string name : { "x.nii", "x.nii.gz", "x.mha", "x.mhd", "x.nrrd" })
+  {
+    SCOPED_TRACE(name);
+    outputs.AddImage(name, GetPropertiesOf(image));
+    ExpectPart("cannot write '" + name + "': it was not written", finish(name, image, 1));
+    ExpectPart("what its format stores has spacing [1, 1, 1], the image [0.7, ",
+               finish(name, MakeImage<FloatImage>(true)));
+    ExpectPart("has size [6, 7, 8], the image [7, 8, 9]", finish(name, MakeImage<FloatImage>(false, 6)));
+    ExpectPart("", finish(name, image));
+  }
+  itk::WriteImage(MakeImage<ByteImage>().GetPointer(), outputs.GetTemporaryName("x.nii"));
+  ExpectPart("its format stores 1 components of unsigned_char instead of 1 components of float",
+             GetMessageOf([&] { outputs.FinishImage("x.nii", GetPropertiesOf(image)); }));
 
-  itk::WriteImage(slice.GetPointer(), outputs.GetTemporaryName("x.png"));
-  slice->GetBufferPointer()[5] ^= 1U;
-  ExpectPart("changes the values of voxels",
-             GetMessageOf([&] { outputs.FinishImage("x.png", GetPropertiesOf(slice), slice->GetBufferPointer()); }));
+  // What VTK writes.
+  outputs.AddFile("x.png");
+  ExpectPart("cannot write 'x.png': it was not written", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
+  const auto temporary = outputs.GetTemporaryName("x.png");
+  itk::WriteImage(MakeImage<ByteSlice>().GetPointer(), temporary);
+  ExpectPart("", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
+  fs::resize_file(temporary, fs::file_size(temporary) - 1);
+  ExpectPart("it was not written as a whole", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
 }
 
 TEST(ExampleGeometry, DifferencesHaveBothValues)

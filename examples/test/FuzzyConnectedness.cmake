@@ -341,7 +341,7 @@ refuse_connect(Competition "--competition: fair not in {iterative,relative}" ${h
 refuse_connect(Ties "--ties: toss not in {background,lowest}" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --ties toss)
 refuse_connect(MethodOfLabels "--method queue is for one object" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --method queue)
 refuse_connect(ObjectOfLabels "excludes" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --threshold 0.5 --object o.nrrd)
-refuse_connect(SameLabels "'./${strength}' is given for two outputs" ${head} ${strength} --seed 1,2,3=1 --labels ./${strength} ${given})
+refuse_connect(SameLabels "and './${strength}' would both write" ${head} ${strength} --seed 1,2,3=1 --labels ./${strength} ${given})
 refuse_connect(LabelsFormat "l.bmp" ${head} ${strength} --seed 1,2,3=1 --labels l.bmp ${given})
 refuse_connect(CropMarginAlone "--crop-margin requires --crop-to-seeds" ${head} ${strength} --seed 1,2,3 --crop-margin 5)
 refuse_connect(CropMarginUnit "--crop-margin-mm requires --crop-margin" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin-mm)

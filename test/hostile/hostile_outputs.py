@@ -23,11 +23,12 @@ import subprocess
 import formats
 from judge import LABELS, Case, labels, maps, strength
 
-IMAGE = formats.nrrd(formats.Image((32, 32, 20), "h", formats.make_image().values * 40 + (7,) * 320))["v.nrrd"]
-# Suffixes of volumes, and that of the second file that is written.
+VOLUME = formats.Image((32, 32, 20), "H", formats.make_image().values * 40 + (7,) * 320)
+IMAGE = formats.nrrd(VOLUME)["v.nrrd"]
+# Suffixes of outputs, and that of the second file that is written.
 SUFFIXES = {".hdr": ".img", ".img": ".hdr", ".mhd": ".raw", ".nhdr": ".raw"}
-SUFFIXES |= dict.fromkeys((".nii", ".nii.gz", ".nia", ".mha", ".nrrd", ".gipl", ".gipl.gz", ".vtk", ".tif"), "")
-PICTURES = (".png", ".jpg", ".bmp", ".dcm")
+SUFFIXES |= dict.fromkeys((".nii", ".nii.gz", ".mha", ".nrrd"), "")
+OTHER_SUFFIXES = (".nia", ".gipl", ".vtk", ".tif", ".png", ".dcm", ".xyz", "")
 # A tmpfs with the contents of disk/, which takes its place at the end. The mode is ro or rw.
 ON_TMPFS = """options=$1 mode=$2; shift 2
 mount -t tmpfs -o "$options" none t && cp -a disk/. t && mount -o "remount,$mode" t && "$@"
@@ -60,15 +61,16 @@ def make_disk_cases(number_of_random_cases, seed):
     for i in range(number_of_random_cases):
         suffix = generator.choice(list(SUFFIXES))
         size = generator.choice((0, 1, 100, generator.randrange(3000), 4096 * generator.randrange(1, 3)))
-        # What is compressed may fit. Pages of a TIFF file are apart.
-        keywords = {"expect": "either" if suffix.endswith(".gz") else "error", "mentions": ("out" + suffix,)}
-        keywords |= {
-            "outputs": get_outputs(suffix),
-            "right": suffix != ".tif",
-            "limit": limit_file_size(size, i % 3 > 0),
-        }
         words = generator.choice((maps, strength))("v.nrrd", "out" + suffix)
-        yield make_output_case(f"{i} at most {size} bytes of {suffix}", words, **keywords)
+        yield make_output_case(
+            f"{i} at most {size} bytes of {suffix}",
+            words,
+            get_outputs(suffix),
+            # What is compressed may fit.
+            expect="either" if suffix.endswith(".gz") else "error",
+            mentions=("out" + suffix,),
+            limit=limit_file_size(size, i % 3 > 0),
+        )
     outputs = ("GLN.nii", "SRE.nii", "RP.nii")
     words = maps("v.nrrd", "%s.nii", "--features", "GLN,SRE,RP")
     keywords = {"limit": limit_file_size(70000), "expect": "error", "right": False}
@@ -93,7 +95,7 @@ def make_disk_cases(number_of_random_cases, seed):
         print("no tmpfs can be mounted here, so full disks are imitated only")
         return
     for options, mode in (("size=64k", "rw"), ("size=76k", "rw"), ("size=999k,nr_inodes=4", "rw"), ("size=999k", "ro")):
-        for suffix in (".nii", ".nii.gz", ".mha", ".mhd", ".hdr", ".gipl", ".nrrd"):
+        for suffix in SUFFIXES:
             yield Case(
                 f"tmpfs {options} {mode} {suffix}",
                 [*sandbox, ON_TMPFS, "sh", options, mode, *strength("v.nrrd", "t/out" + suffix)],
@@ -109,18 +111,15 @@ def make_disk_cases(number_of_random_cases, seed):
 
 def make_kind_cases():
     """Formats, and outputs that are no regular files."""
-    for suffix in (*SUFFIXES, *PICTURES):
+    for suffix in SUFFIXES:
         for words in (maps("v.nrrd", "out" + suffix), strength("v.nrrd", "out" + suffix)):
-            # Pages of a TIFF file are apart.
-            keywords = {"right": suffix != ".tif", "mentions": ("out" + suffix,)}
             has_old_result = words[0] == "FuzzyConnectedness"
-            yield make_output_case(suffix, words, get_outputs(suffix), has_old_result=has_old_result, **keywords)
-    for suffix in PICTURES:
-        words = strength("v.nrrd", "out.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", "object" + suffix)
-        outputs = ("out.nrrd", "object" + suffix)
-        # DICOM has volumes of bytes.
-        expect = "either" if suffix == ".dcm" else "error"
-        yield make_output_case(f"object {suffix}", words, outputs, expect=expect, mentions=outputs[1:])
+            yield make_output_case(suffix, words, get_outputs(suffix), has_old_result=has_old_result, expect="success")
+    for suffix in OTHER_SUFFIXES:
+        keywords = {"expect": "error", "mentions": ("out" + suffix,)}
+        yield make_output_case(suffix, maps("v.nrrd", "out" + suffix), ("out" + suffix,), **keywords)
+        words = strength("v.nrrd", "x.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", "out" + suffix)
+        yield make_output_case(f"object {suffix}", words, ("x.nrrd", "out" + suffix), **keywords)
     for output, prepare in {
         "folder.nrrd": lambda root: (root / "folder.nrrd").mkdir(),
         "fifo.nrrd": lambda root: os.mkfifo(root / "fifo.nrrd"),
@@ -151,6 +150,46 @@ def make_kind_cases():
         yield make_output_case(
             f"error, streams {streams}", strength("v.nrrd", "out.xyz"), (), streams=streams, expect="error"
         )
+
+
+def make_input_cases():
+    """Outputs that are files of inputs: nothing that a run reads may change."""
+    voxels = {"x.raw": VOLUME.to_bytes()}
+    nrrd = {"in.nhdr": formats.nrrd_header(VOLUME, data_file="x.raw"), **voxels}
+    meta = {"in.mhd": formats.meta_header(VOLUME, "x.raw"), **voxels}
+    pair = formats.nifti_pair(VOLUME)
+    series = formats.dicom_folder(VOLUME)
+    link = {"soft.nrrd": os.symlink, "hard.nrrd": os.link}
+    for image, files, output in (
+        ("v.nrrd", {}, "v.nrrd"),
+        ("v.nrrd", {}, "./v.nrrd"),
+        ("v.nrrd", {}, "soft.nrrd"),
+        ("v.nrrd", {}, "hard.nrrd"),
+        ("in.nhdr", nrrd, "x.nhdr"),
+        ("in.nhdr", nrrd, "x.mhd"),
+        ("in.mhd", meta, "x.mhd"),
+        ("in.mhd", {**meta, "x.mhd": b"an old header"}, "x.mhd"),
+        ("v.hdr", pair, "v.img"),
+        ("series", series, "series"),
+    ):
+        prepare = lambda root: link[output](root / "v.nrrd", root / output) if output in link else None
+        keywords = {"expect": "error", "mentions": (output,), "files": files, "prepare": prepare}
+        for words in (
+            maps(image, output),
+            strength(image, "out.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", output),
+            maps("v.nrrd", output, "--mask", image, "--features", "HGRE"),
+            strength("v.nrrd", output, "--seed-image", image),
+        ):
+            yield make_output_case(f"{output}, input {image}", words, (), **keywords)
+    # Slices under another name and the same one.
+    for output, make in (("series/01.dcm", None), ("out.nrrd", os.link), ("out.nrrd", os.symlink)):
+        prepare = lambda root: make(root / "series/01.dcm", root / output) if make else None
+        words = maps("series", output)
+        keywords = {"expect": "error", "mentions": (output,), "files": series, "prepare": prepare}
+        yield make_output_case(f"{make} {output}, a slice", words, (), **keywords)
+    # Two outputs with one file.
+    words = strength("v.nrrd", "x.mhd", "--seed", "3,3,0", "--threshold", "0.5", "--object", "x.nhdr")
+    yield make_output_case("two outputs with x.raw", words, ("x.mhd", "x.nhdr", "x.raw"), expect="error")
 
 
 def become_nobody():
@@ -185,11 +224,11 @@ def make_permission_cases(folder):
         yield make_output_case("unreadable mask", [*words, "--mask", "m.nrrd"], **keywords, **forbid("m.nrrd", 0))
         words = command("v.nrrd", "sub/out.nrrd")
         yield make_output_case("locked folder", words, (), **keywords, **forbid("sub", 0))
-        keywords["expect"] = "either"
         yield make_output_case("write-protected folder", words, ("sub/out.nrrd",), **keywords, **forbid("sub", 0o500))
 
 
 def make_cases(number_of_random_cases, seed, folder):
     yield from make_disk_cases(number_of_random_cases, seed)
     yield from make_kind_cases()
+    yield from make_input_cases()
     yield from make_permission_cases(folder)

@@ -265,11 +265,11 @@ class Judge:
         faults = []
         can_be_new = result.code == 0 or case.kill or self.is_stdout_full(case, result)
         # Then nobody is left to remove temporary files.
-        are_all_killed = case.kill and case.kill[::2] == (signal.SIGKILL, True)
+        is_killed = case.kill and case.kill[0] == signal.SIGKILL
         for name in sorted({*result.before, *result.after}):
             old, new = result.before.get(name), result.after.get(name)
             is_output = os.fsdecode(name) in case.outputs
-            is_left_over = are_all_killed and not old and name.startswith(b".voxelmaps-")
+            is_left_over = is_killed and not old and name.startswith(b".voxelmaps-")
             if old != new and not (is_output and can_be_new) and not is_left_over:
                 what = "left behind" if not old else "changed" if new else "removed"
                 faults.append(f"{os.fsdecode(name)!r} was {what}")
