@@ -380,6 +380,7 @@ KeepFolderIfKilled(const std::filesystem::path & folder)
 {
   Report('-', std::filesystem::absolute(folder).string());
 }
+
 double
 GetReadingTimeLimit(double numberOfBytes)
 {
