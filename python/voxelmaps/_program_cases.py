@@ -37,6 +37,9 @@ import numpy as np
 from . import _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
 
 PROVENANCE = "provenance.json"
+_MAX_BYTES = 2**26
+
+STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 
 _logger = logging.getLogger(__name__)
 
@@ -185,7 +188,7 @@ class _Record:
     def _take_over(self, path):
         """Keep the maps of an earlier run if it was the same but for the selection of features."""
         try:
-            earlier = json.loads(path.read_text(encoding="utf-8"))
+            earlier = json.loads(_radiomics_files.read_text(path, str(path), _MAX_BYTES))
             maps = {str(key): dict(entries) for key, entries in earlier["maps"].items()}
             differences = [
                 name
@@ -193,7 +196,7 @@ class _Record:
                 for name in {**earlier[section], **self.origin[section]}
                 if self._essential(earlier[section].get(name)) != self._essential(self.origin[section].get(name))
             ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             _logger.warning("%s cannot be read, so no map in the folder is reused", path)
             return
         if not differences:
@@ -210,9 +213,9 @@ class _Record:
 
     def has(self, key):
         """Whether the map is there, and is the one that was written."""
-        path = self._folder.path / f"{key}.nii.gz"
+        path, entries = self._folder.path / f"{key}.nii.gz", self.maps.get(key, {})
         try:
-            return key in self.maps and path.is_file() and _hash_of_file(path) == self.maps[key]["sha256"]
+            return set(STATISTICS) < set(entries) and path.is_file() and _hash_of_file(path) == entries["sha256"]
         except (OSError, KeyError):
             return False
 

@@ -22,11 +22,10 @@ import io
 import pathlib
 
 from . import _radiomics_files
-from ._program_cases import Case
+from ._program_cases import STATISTICS, Case
 
 _COLUMNS = ("image", "mask", "output")
 _MAX_BYTES = 2**26
-_STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 
 
 def _rows(path):
@@ -91,13 +90,13 @@ def write_summary(path, outcomes):
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow([*_COLUMNS, "map", *_STATISTICS, "mask_voxels", "error"])
+    writer.writerow([*_COLUMNS, "map", *STATISTICS, "mask_voxels", "error"])
     for case, outcome in outcomes:
         start = [case.given[name] for name in _COLUMNS]
         if isinstance(outcome, Exception):
-            writer.writerow([*start, *[""] * (2 + len(_STATISTICS)), str(outcome)])
+            writer.writerow([*start, *[""] * (2 + len(STATISTICS)), str(outcome)])
             continue
         for key, entries in outcome.maps.items():
-            values = ["" if entries[name] is None else entries[name] for name in _STATISTICS]
+            values = ["" if entries[name] is None else entries[name] for name in STATISTICS]
             writer.writerow([*start, key, *values, outcome.mask_voxels, ""])
     _radiomics_files.replace_text(path, text.getvalue())
