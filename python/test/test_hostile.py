@@ -63,7 +63,6 @@ def scene(tmp_path_factory):
     itk.imwrite(image, str(folder / "image.nii.gz"))
     itk.imwrite(image, str(folder / "image.mhd"))
     itk.imwrite(mask, str(folder / "mask.nii.gz"))
-    (folder / "mask255.nii.gz").write_bytes((folder / "mask.nii.gz").read_bytes())
     itk.array_view_from_image(mask)[...] *= 255
     itk.imwrite(mask, str(folder / "mask255.nii.gz"))
     return folder
@@ -202,6 +201,11 @@ CASES = {
         {"table.csv": HEAD + "image.nii.gz,mask.nii.gz,\u00e9\nimage.nii.gz,mask.nii.gz,e\u0301\n"},
         JOBS,
         "the output .* is also the output .*, on file systems",
+    ),
+    "output of two masks": (
+        {"table.csv": ROW + "image.nii.gz,mask255.nii.gz,maps\n"},
+        JOBS,
+        "the output maps of image.nii.gz is also the output maps of image.nii.gz$",
     ),
     "outputs are one folder": (
         {"table.csv": ROW + "image.nii.gz,mask.nii.gz,none/../maps/.\n"},

@@ -104,11 +104,12 @@ def check_outputs(read, folders, names, files=()):
     outputs = {}
     for what, path in folders:
         _radiomics_images.utf8(os.fspath(path), what)
-        other = outputs.setdefault(_folded(path), (what, path))
-        if other[0] != what:
+        other = outputs.get(_folded(path))
+        if other is not None:
             is_same = _identity(path) == _identity(other[1])
             hint = "" if is_same else ", on file systems that do not tell capital letters apart"
             raise ValueError(f"{what} is also {other[0]}{hint}")
+        outputs[_folded(path)] = what, path
         folder = os.path.realpath(path)
         for name in names if os.path.isdir(folder) or folder in folders_of_missing else ():
             check("the file", os.path.join(path, name), folder, name)
