@@ -72,15 +72,16 @@ def read_cases(path):
     return cases, [name for name in names if name not in _COLUMNS]
 
 
-def check_outputs(cases, names, read, summary):
+def check_outputs(cases, names, read, files):
     """Raise ValueError if a file that is written would replace one that is read or written.
 
     names    Names of the files that are written into the outputs.
     read     Pairs of further files that are read, such as "the table", and their paths.
+    files    Pairs of further files that are written, and their paths.
     """
     images = [(f"the {kind}", path) for case in cases for kind, path in (("image", case.image), ("mask", case.mask))]
     folders = [(f"the output {case.given['output']} of {case.given['image']}", case.output) for case in cases]
-    _radiomics_files.check_outputs([*read, *images], folders, names, [("the summary", summary)])
+    _radiomics_files.check_outputs([*read, *images], folders, names, files)
 
 
 def write_summary(path, outcomes):

@@ -90,8 +90,11 @@ def check_outputs(read, folders, names, files=()):
     for what, path in read:
         if STAGING_PREFIX in os.path.realpath(path):
             raise ValueError(f"{what} {path} is in a folder for unfinished maps, which runs remove")
-        for file in _radiomics_images.files_of(path):
-            inputs.setdefault(_identity(file), f"{what} {file}")
+        inputs.setdefault(_identity(path), f"{what} {path}")
+        # What cannot be read is said when it is read, and ends one case only.
+        with contextlib.suppress(OSError, ValueError):
+            for file in _radiomics_images.files_of(path):
+                inputs.setdefault(_identity(file), f"{what} {file}")
 
     def check(what, path, folder, name):
         identity = _identity(folder, name)
@@ -148,7 +151,7 @@ class _Folder(NamedTuple):
 
 
 class FolderInUse(RuntimeError):
-    pass
+    """Another run writes there."""
 
 
 def _place():
