@@ -123,11 +123,18 @@ class Case:
 
 def read_cases(options):
     """The cases of a table with the columns image, mask and output, or the case of one image."""
-    if options.input.suffix.lower() != ".csv":
+    is_table = options.input.suffix.lower() == ".csv"
+    cases = program.read_cases(options.input)[0] if is_table else []
+    given = {"the input": options.input, "the mask": options.mask, "the parameter file": options.params}
+    own = ("habitats.nii.gz", "habitats.png")
+    program.check_outputs(
+        cases,
+        own,
+        [(what, path) for what, path in given.items() if path],
+        [("the file", options.folder / name) for name in ("habitats.csv", "features.csv", *(() if is_table else own))],
+    )
+    if not is_table:
         yield Case(options.input.name, options.input, options.mask, options.folder, options)
-        return
-    cases, _ = program.read_cases(options.input)
-    program.check_cases(cases, ("habitats.nii.gz", "habitats.png"), {})
     for case in cases:
         try:
             yield Case(case.given["image"], case.image, case.mask, case.output, options)

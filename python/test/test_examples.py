@@ -17,6 +17,7 @@
 # ==========================================================================
 """Runs the Python commands of examples/README.md."""
 
+import argparse
 import csv
 import importlib.util
 import os
@@ -181,6 +182,14 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
     assert len(files) == 5
     run("habitats.py", {}, *more)
     assert {path: path.read_bytes() for path in files} == files
+
+
+@pytest.mark.parametrize("name", ["habitats.nii.gz", "habitats.csv"])
+def test_habitats_replace_nothing_that_is_read(name, habitats, tmp_path):
+    (tmp_path / name).write_text("image,mask,output\na,b,c\n")
+    options = argparse.Namespace(input=tmp_path / name, mask=None, params=None, folder=tmp_path)
+    with pytest.raises(ValueError, match=f"the file .*{name} would replace the input .*{name}"):
+        list(habitats.read_cases(options))
 
 
 def test_habitats_of_an_image(run, head, tmp_path, habitats):

@@ -176,9 +176,9 @@ def _integers(value, count, what, minimum):
         values = tuple(operator.index(v) for v in values)
     except TypeError:
         raise TypeError(f"{what} is {value!r}, but must be an integer or one per axis") from None
-    if len(values) != count or min(values) < minimum:
+    if len(values) != count or min(values) < minimum or max(values) > _MAX_LEVELS:
         raise ValueError(
-            f"{what} is {value!r}, but must be one integer from {minimum} up, or {count} of them, one per axis"
+            f"{what} is {value!r}, but must be one integer from {minimum} to {_MAX_LEVELS}, or {count} of them, one per axis"
         )
     return values
 

@@ -83,8 +83,11 @@ def check_outputs(read, folders, names, files=()):
     for what, path in read:
         if STAGING_PREFIX in os.path.realpath(path):
             raise ValueError(f"{what} {path} is in a folder for unfinished maps, which runs remove")
-        for file in _files.files_of_image(path):
-            inputs.setdefault(_identity(file), f"{what} {file}")
+        inputs.setdefault(_identity(path), f"{what} {path}")
+        # What cannot be read is said when it is read, and ends one case only.
+        with contextlib.suppress(OSError, ValueError):
+            for file in _files.files_of_image(path):
+                inputs.setdefault(_identity(file), f"{what} {file}")
 
     def check(what, path, folder, name):
         identity = _identity(folder, name)
@@ -97,11 +100,12 @@ def check_outputs(read, folders, names, files=()):
     outputs = {}
     for what, path in folders:
         utf8(os.fspath(path), what)
-        other = outputs.setdefault(_folded(path), (what, path))
-        if other[0] != what:
+        other = outputs.get(_folded(path))
+        if other is not None:
             is_same = _identity(path) == _identity(other[1])
             hint = "" if is_same else ", on file systems that do not tell capital letters apart"
             raise ValueError(f"{what} is also {other[0]}{hint}")
+        outputs[_folded(path)] = what, path
         folder = os.path.realpath(path)
         for name in names if os.path.isdir(folder) or folder in folders_of_missing else ():
             check("the file", os.path.join(path, name), folder, name)
@@ -140,7 +144,7 @@ class _Folder(NamedTuple):
 
 
 class FolderInUse(RuntimeError):
-    pass
+    """Another run writes there."""
 
 
 def _place():

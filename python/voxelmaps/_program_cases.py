@@ -34,7 +34,9 @@ from typing import Any, Dict, List, NamedTuple
 import numpy as np
 
 from . import _files, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
-from ._program_tables import PROVENANCE
+from ._program_tables import PROVENANCE, STATISTICS
+
+_MAX_BYTES = 2**26
 
 _logger = logging.getLogger(__name__)
 
@@ -194,7 +196,7 @@ class _Record:
     def _take_over(self, path):
         """Keep the maps of an earlier run if it was the same but for the selection of features."""
         try:
-            earlier = json.loads(path.read_text(encoding="utf-8"))
+            earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
             maps = {str(key): dict(entries) for key, entries in earlier["maps"].items()}
             differences = [
                 name
@@ -202,7 +204,7 @@ class _Record:
                 for name in {**earlier[section], **self.origin[section]}
                 if self._essential(earlier[section].get(name)) != self._essential(self.origin[section].get(name))
             ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             _logger.warning("%s cannot be read, so no map in the folder is reused", path)
             return
         if not differences:
@@ -226,10 +228,11 @@ class _Record:
 
     def has(self, key):
         """Whether the map is there, and is the one that was written."""
+        entries = self.maps.get(key, {})
         try:
-            is_there = key in self.maps and _hash_of_file(self._path(key)) == self.maps[key]["sha256"]
+            is_there = set(STATISTICS) < set(entries) and _hash_of_file(self._path(key)) == entries["sha256"]
             if is_there:
-                self.add(key, self.maps[key])
+                self.add(key, entries)
             return is_there
         except (OSError, KeyError):
             return False
@@ -301,7 +304,8 @@ def _prepare(case, task, reader):
 def find_finished(case, task):
     """The result of a case that an earlier run has finished, as the sizes and times of all files tell; or None."""
     try:
-        earlier = json.loads((case.output / PROVENANCE).read_text(encoding="utf-8"))
+        path = case.output / PROVENANCE
+        earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
         inputs, maps, saved = earlier["inputs"], earlier["maps"], earlier["saved_ns"]
         is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.settings())
         for what, path in (("image", case.image), ("mask", case.mask)):
@@ -311,8 +315,9 @@ def find_finished(case, task):
         states = [_state_of_file(case.output / f"{key}.nii.gz") for key in task.keys()]
         is_same = is_same and states == [maps[key]["state"] for key in task.keys()] and _is_older(states, saved)
         result = Result({key: maps[key] for key in task.keys()}, len(states), earlier["region_voxels"])
+        is_same = is_same and all(set(STATISTICS) < set(entries) for entries in result.maps.values())
         return result if is_same else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -28,7 +28,7 @@ PROVENANCE = "provenance.json"
 
 _COLUMNS = ("image", "mask", "output")
 _MAX_BYTES = 2**26
-_STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
+STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 
 
 class Case(NamedTuple):
@@ -84,15 +84,16 @@ def read_cases(path):
     return cases, [name for name in names if name not in _COLUMNS]
 
 
-def check_outputs(cases, names, read, summary):
+def check_outputs(cases, names, read, files):
     """Raise ValueError if a file that is written would replace one that is read or written.
 
     names    Names of the files that are written into the outputs.
     read     Pairs of further files that are read, such as "the table", and their paths.
+    files    Pairs of further files that are written, and their paths.
     """
     images = [(f"the {kind}", path) for case in cases for kind, path in (("image", case.image), ("mask", case.mask))]
     folders = [(f"the output {case.given['output']} of {case.given['image']}", case.output) for case in cases]
-    _output_files.check_outputs([*read, *images], folders, names, [("the summary", summary)])
+    _output_files.check_outputs([*read, *images], folders, names, files)
 
 
 def write_summary(path, outcomes):
@@ -102,13 +103,13 @@ def write_summary(path, outcomes):
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow([*_COLUMNS, "map", *_STATISTICS, "mask_voxels", "error"])
+    writer.writerow([*_COLUMNS, "map", *STATISTICS, "mask_voxels", "error"])
     for case, outcome in outcomes:
         start = [case.given[name] for name in _COLUMNS]
         if isinstance(outcome, Exception):
-            writer.writerow([*start, *[""] * (2 + len(_STATISTICS)), str(outcome)])
+            writer.writerow([*start, *[""] * (2 + len(STATISTICS)), str(outcome)])
             continue
         for key, entries in outcome.maps.items():
-            values = ["" if entries[name] is None else entries[name] for name in _STATISTICS]
+            values = ["" if entries[name] is None else entries[name] for name in STATISTICS]
             writer.writerow([*start, key, *values, outcome.mask_voxels, ""])
     _output_files.replace_text(path, text.getvalue())

@@ -342,7 +342,7 @@ def _run(arguments, console):
         read = [
             (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
         ]
-        _program_tables.check_outputs(cases, names, read, summary)
+        _program_tables.check_outputs(cases, names, read, [("the summary", summary)])
         return _run_cases(cases, worker, console, summary) and not console.has_failed
 
 
