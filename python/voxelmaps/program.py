@@ -28,6 +28,7 @@ import sys
 import time
 
 from . import _program_tables, _program_worker
+from ._program_tables import check_outputs, read_cases
 
 _NAME = "TextureFeatureMaps"
 
@@ -235,7 +236,7 @@ def _cases(options, console):
         for name, value in single.items():
             if value is not None:
                 raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, unused = _program_tables.read_cases(options.jobs)
+        cases, unused = read_cases(options.jobs)
         if unused:
             names = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
             console.error(f"note: columns of {options.jobs} that are not used: {names}")
@@ -342,7 +343,7 @@ def _run(arguments, console):
         read = [
             (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
         ]
-        _program_tables.check_outputs(cases, names, read, [("the summary", summary)])
+        check_outputs(cases, names, read, [("the summary", summary)])
         return _run_cases(cases, worker, console, summary) and not console.has_failed
 
 
