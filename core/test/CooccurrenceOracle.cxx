@@ -38,7 +38,6 @@ constexpr long double maxWide = 4.6e18L; // 2^62
 #endif
 
 constexpr long double maxExactInteger = 9007199254740992.0L; // 2^53
-constexpr long double maxRealInteger = 9.2e18L;              // long double has 64 bits
 
 Wide
 GreatestCommonDivisor(Wide a, Wide b)

@@ -226,7 +226,16 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
   EXPECT_NE(ErrorOf(job).find("no texture classes"), std::string::npos);
   job = scene.job;
   job.mapStride = Scene::voxels - 1;
-  EXPECT_NE(ErrorOf(job).find("component stride 125"), std::string::npos);
+  EXPECT_NE(ErrorOf(job).find("a map stride of 125"), std::string::npos);
+  // One map of each class would be interleaved without a gap, and those of the two classes overlap.
+  std::get<voxelmaps::FirstOrderJob>(job.classes[0]).features.resize(1);
+  auto & runLength = std::get<voxelmaps::RunLengthJob>(job.classes[1]);
+  runLength.features.resize(1);
+  runLength.offsets.resize(1);
+  job.mapStride = 1;
+  EXPECT_NE(ErrorOf(job).find("a map stride of 1, but it must be at least 126"), std::string::npos);
+  job.mapStride = std::numeric_limits<std::int64_t>::max();
+  EXPECT_NE(ErrorOf(job).find("at most 2^56"), std::string::npos);
   job = scene.job;
   job.pixels = nullptr;
   EXPECT_NE(ErrorOf(job).find("pixels is null"), std::string::npos);

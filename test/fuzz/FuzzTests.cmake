@@ -2,9 +2,11 @@
 set(
   VoxelMaps_FUZZ_TARGETS
   ImageFile
+  FeatureMapsJob
   FuzzyConnectednessJob
   FuzzyConnectednessOracle
   GrayLevelDiscretization
+  RelativeFuzzyConnectednessJob
   RunLengthJob
   RunLengthOracle
 )

@@ -21,13 +21,16 @@
 #include "FuzzedInput.h"
 #include "VoxelMapsTestUtilities.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /** What the fuzz targets share: values drawn from the bytes of an input. */
@@ -145,6 +148,42 @@ ConsumeSmallSize(FuzzedInput & data)
   return size;
 }
 
+/** Those of ConsumeSmallSize, or sometimes of no voxel: then with any other components, since there is no buffer that
+ * they would need. */
+inline std::array<std::int64_t, 3>
+ConsumeSize(FuzzedInput & data)
+{
+  std::array<std::int64_t, 3> size = ConsumeSmallSize(data);
+  if (ConsumeOneIn(data, 16))
+  {
+    for (std::int64_t & component : size)
+    {
+      component = ConsumeAnyInteger<std::int64_t>(data);
+    }
+    size[data.ConsumeIntegralInRange<std::size_t>(0, 2)] = data.ConsumeIntegralInRange<std::int64_t>(-1, 0);
+  }
+  return size;
+}
+
+/** Number of voxels for which a size asks for a buffer. */
+inline std::int64_t
+CountVoxels(const std::array<std::int64_t, 3> & size)
+{
+  return std::min({ size[0], size[1], size[2] }) < 1 ? 0 : size[0] * size[1] * size[2];
+}
+
+/** Whether a size has so many voxels, of those of the other axes if it is 0 along one, that an engine may refuse it. */
+inline bool
+IsLarge(const std::array<std::int64_t, 3> & size)
+{
+  long double voxels = 1;
+  for (const std::int64_t component : size)
+  {
+    voxels *= static_cast<long double>(std::max<std::int64_t>(component, 1));
+  }
+  return voxels > 0x1p56L;
+}
+
 /** One byte for each of count voxels: those that are left of the input, repeated with changes. */
 inline std::vector<std::uint8_t>
 ConsumeBytesForVoxels(FuzzedInput & data, std::int64_t count)
@@ -160,6 +199,38 @@ ConsumeBytesForVoxels(FuzzedInput & data, std::int64_t count)
     bytes[i] = static_cast<std::uint8_t>(given[i % given.size()] + i / given.size());
   }
   return bytes;
+}
+
+/** A pixel for each byte: as it is, or as a number near the ends of the type's range, as scale tells. The memory has no
+ * byte more, so that AddressSanitizer finds what reads behind the last pixel; it is never null. */
+template <typename TPixel>
+std::vector<char>
+MakePixels(const std::vector<std::uint8_t> & bytes, std::uint8_t scale)
+{
+  using Limits = std::numeric_limits<TPixel>;
+  std::vector<char> pixels;
+  pixels.reserve(std::max<std::size_t>(bytes.size(), 1) * sizeof(TPixel));
+  for (const std::uint8_t byte : bytes)
+  {
+    const auto value = static_cast<TPixel>(byte % 128);
+    const int  kind = scale % 8 == 0 ? byte % 16 : 0;
+    TPixel     pixel = value;
+    if constexpr (std::is_floating_point<TPixel>::value)
+    {
+      pixel = kind == 12     ? Limits::quiet_NaN()
+              : kind == 15   ? Limits::infinity()
+              : scale >= 200 ? static_cast<TPixel>(std::ldexp(value, scale / 8 * 60 - 900))
+                             : value;
+    }
+    else
+    {
+      pixel = kind == 15 ? static_cast<TPixel>(Limits::max() / 2) : value;
+    }
+    pixel = kind == 13 ? Limits::max() : kind == 14 ? Limits::lowest() : pixel;
+    const char * const begin = reinterpret_cast<const char *>(&pixel);
+    pixels.insert(pixels.end(), begin, begin + sizeof(pixel));
+  }
+  return pixels;
 }
 } // namespace VoxelMapsFuzz
 

@@ -32,33 +32,14 @@ using voxelmaps::Triple;
 using VoxelMapsFuzz::ConsumeAnyInteger;
 using VoxelMapsFuzz::ConsumeEnumerator;
 using VoxelMapsFuzz::ConsumeOneIn;
+using VoxelMapsFuzz::ConsumeSize;
+using VoxelMapsFuzz::CountVoxels;
 using VoxelMapsFuzz::Fail;
+using VoxelMapsFuzz::IsLarge;
 using VoxelMapsFuzz::Require;
 using VoxelMapsTest::HasSameBits;
 
 constexpr std::uint8_t numberOfFeatures = voxelmaps::RunLengthFeatureMapEnums::NumberOfFeatures;
-
-std::int64_t
-CountVoxels(const Triple & size)
-{
-  return std::min({ size[0], size[1], size[2] }) < 1 ? 0 : size[0] * size[1] * size[2];
-}
-
-/** Sometimes of no voxel: then with any other components, since there is no buffer that they would need. */
-Triple
-ConsumeSize(FuzzedInput & data)
-{
-  Triple size = VoxelMapsFuzz::ConsumeSmallSize(data);
-  if (ConsumeOneIn(data, 16))
-  {
-    for (std::int64_t & component : size)
-    {
-      component = ConsumeAnyInteger<std::int64_t>(data);
-    }
-    size[data.ConsumeIntegralInRange<std::size_t>(0, 2)] = data.ConsumeIntegralInRange<std::int64_t>(-1, 0);
-  }
-  return size;
-}
 
 Job
 ConsumeJob(FuzzedInput & data)
@@ -147,18 +128,10 @@ bool
 MayBeRefused(const Job & job)
 {
   const auto isFar = [](std::int64_t index) { return index > INT64_C(1) << 56 || index < -(INT64_C(1) << 56); };
-  const auto isLarge = [](const Triple & size) {
-    long double voxels = 1;
-    for (const std::int64_t component : size)
-    {
-      voxels *= static_cast<long double>(std::max<std::int64_t>(component, 1));
-    }
-    return voxels > 0x1p56L;
-  };
   return std::set<Triple>(job.offsets.begin(), job.offsets.end()).size() < job.offsets.size() ||
          std::any_of(job.levelsIndex.begin(), job.levelsIndex.end(), isFar) ||
-         std::any_of(job.outputIndex.begin(), job.outputIndex.end(), isFar) || isLarge(job.levelsSize) ||
-         isLarge(job.outputSize);
+         std::any_of(job.outputIndex.begin(), job.outputIndex.end(), isFar) || IsLarge(job.levelsSize) ||
+         IsLarge(job.outputSize);
 }
 
 /** The output of a job; nothing if it is refused. */

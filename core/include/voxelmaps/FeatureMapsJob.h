@@ -62,7 +62,7 @@ struct FeatureMapsJob
   Triple outputIndex{ { 0, 0, 0 } };
   Triple outputSize{ { 0, 0, 0 } };
   /** The maps, those of the first class first: float, or double if outputIsDouble; contiguous each, and mapStride
-   * components from one to the next. */
+   * components, at least as many as the output has voxels, from one to the next. */
   void *       output{ nullptr };
   bool         outputIsDouble{ false };
   std::int64_t mapStride{ 0 };

@@ -113,8 +113,8 @@ IntensityRange::Add(const TPixel * pixels, std::int64_t count, const TIsInside &
     if constexpr (std::is_floating_point<TPixel>::value)
     {
       // Finite; without branches, so that compilers vectorize the loop below.
-      result = result & (pixels[i] >= std::numeric_limits<TPixel>::lowest()) &
-               (pixels[i] <= std::numeric_limits<TPixel>::max());
+      result &= pixels[i] >= std::numeric_limits<TPixel>::lowest();
+      result &= pixels[i] <= std::numeric_limits<TPixel>::max();
     }
     return result;
   };

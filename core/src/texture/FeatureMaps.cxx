@@ -19,6 +19,7 @@
 
 #include "texture/TextureTask.h"
 
+#include <algorithm>
 #include <string>
 
 namespace voxelmaps
@@ -75,10 +76,22 @@ VerifyFeatureMapsJob(const FeatureMapsJob & job)
                         ", but it must be within the array, whose size is " + std::to_string(job.size[d]) + '.');
     }
   }
-  if (job.output == nullptr && NumberOfVoxels(job.outputSize) > 0)
+  // Maps of different classes must not overlap, nor their addresses overflow.
+  const auto voxels = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize));
+  double     maps = 0.0;
+  for (const TextureClassJob & classJob : job.classes)
   {
-    throw EngineError("A job has " + std::to_string(NumberOfVoxels(job.outputSize)) +
-                      " voxels of output, but the output is null.");
+    maps += std::visit([](const auto & ofClass) { return static_cast<double>(GetNumberOfMaps(ofClass)); }, classJob);
+  }
+  if (job.mapStride < voxels || static_cast<double>(job.mapStride) * std::max(maps, 1.0) > 0x1p56)
+  {
+    throw EngineError("A job has a map stride of " + std::to_string(job.mapStride) + ", but it must be at least " +
+                      std::to_string(voxels) +
+                      ", the number of voxels of the output, and all maps together must have at most 2^56.");
+  }
+  if (job.output == nullptr && voxels > 0)
+  {
+    throw EngineError("A job has " + std::to_string(voxels) + " voxels of output, but the output is null.");
   }
 }
 

@@ -69,8 +69,8 @@ MakeClassJob(const FeatureMapsJob & job, const TJob & ofClass)
   return result;
 }
 
-/** Throws EngineError if the output is not within the array, or null although there are maps, or if there are no
- * classes. */
+/** Throws EngineError if the output is not within the array, or null although there are maps, if maps overlap, or if
+ * there are no classes. */
 void
 VerifyFeatureMapsJob(const FeatureMapsJob & job);
 
