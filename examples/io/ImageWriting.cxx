@@ -162,11 +162,25 @@ ReadGeometry(itk::ImageIOBase * imageIO)
   return GetGeometry(reader->GetOutput());
 }
 
+/** Throw if an image, or its data file, is cut or damaged. */
+void
+VerifyIsWhole(const std::string & file)
+{
+  try
+  {
+    VerifyCompressedVoxels(voxelmaps::InspectImageFile(file));
+  }
+  catch (const std::runtime_error &)
+  {
+    throw std::runtime_error("it was not written as a whole");
+  }
+}
+
 /** Throw if a file, or two, does not have these properties and all voxels. */
 void
 CheckImage(const std::string & file, const ImageProperties & properties)
 {
-  VerifyCompressedVoxels(voxelmaps::InspectImageFile(file));
+  VerifyIsWhole(file);
   const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
   if (imageIO.IsNull())
   {
@@ -436,7 +450,7 @@ OutputFiles::FinishFile(const std::string & name)
     }
     if (file.target.extension() == ".png")
     {
-      this->Write(name, [&file] { voxelmaps::InspectImageFile(file.temporary.string()); });
+      this->Write(name, [&file] { VerifyIsWhole(file.temporary.string()); });
     }
   }
   output.isFinished = true;

@@ -32,7 +32,7 @@ import zlib
 
 import formats
 
-TIMEOUT = 20
+TIMEOUT = 60
 MEMORY = 6 << 30
 OLD_RESULT = b"an old result"
 PROGRAMS = ("FeatureMaps", "FuzzyConnectedness", "SyntheticLiverCT")
