@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Measure the program TextureFeatureMaps from the command to the files on the disk, beside a warm voxelmaps.radiomics.execute of
+the same cases in memory, and print a Markdown table. Each case is the shortest of some runs in new processes.
+
+Run it with the Python of an environment that has the wheel. --pyradiomics SECONDS also lets PyRadiomics compute a part of the lesion,
+if it can be imported, and scales its time to all voxels.
+"""
+
+import argparse
+import contextlib
+import io
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import SimpleITK as sitk
+from texture_classes import synthetic_ct
+from voxelmaps import radiomics
+
+CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+NUMBER_OF_LESIONS = 24
+
+
+def write(array, path):
+    image = sitk.GetImageFromArray(array)
+    image.SetSpacing([0.8, 0.8, 2.5])
+    sitk.WriteImage(image, str(path))
+
+
+def ellipsoid(shape, center, radii):
+    grid = np.ogrid[tuple(slice(n) for n in shape)]
+    return (sum(((axis - c) / r) ** 2 for axis, c, r in zip(grid, center, radii)) < 1).astype(np.uint8)
+
+
+def write_cases(folder):
+    """A CT with lesions of 32,000 voxels at different places, and the table of them."""
+    image = np.tile(synthetic_ct(64), (1, 2, 2))
+    write(image, folder / "image.nii.gz")
+    rows = ["image,mask,output"]
+    for i in range(NUMBER_OF_LESIONS):
+        write(ellipsoid(image.shape, (32, 60 - i, 50 + i), (14, 22, 25)), folder / f"mask{i}.nii.gz")
+        rows.append(f"image.nii.gz,mask{i}.nii.gz,maps{i}")
+    (folder / "table.csv").write_text("\n".join(rows) + "\n")
+
+
+def run(folder, *arguments):
+    """Wall time of the program in a new process, in seconds."""
+    command = [sys.executable, "-m", "voxelmaps", *arguments, "--classes", ",".join(CLASSES)]
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        sys.exit(done.stderr)
+    return seconds
+
+
+def execute(folder):
+    """Wall time of a warm execute of the first lesion, from and to memory."""
+    image, mask = (sitk.ReadImage(str(folder / name)) for name in ("image.nii.gz", "mask0.nii.gz"))
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        radiomics.execute(image, mask, featureClass=dict.fromkeys(CLASSES), additionalInfo=False)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def remove_maps(folder):
+    for maps in folder.glob("maps*"):
+        shutil.rmtree(maps)
+
+
+def shortest(folder, number, *arguments, is_new=True):
+    seconds = []
+    for _ in range(number):
+        if is_new:
+            remove_maps(folder)
+        seconds.append(run(folder, *arguments))
+    return min(seconds)
+
+
+def pyradiomics(folder, seconds):
+    """Time of PyRadiomics for the lesion, from that for a part of its voxels."""
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    image, mask = (sitk.ReadImage(str(folder / name)) for name in ("image.nii.gz", "mask0.nii.gz"))
+    array = sitk.GetArrayFromImage(mask)
+    extractor = RadiomicsFeatureExtractor(voxelBatch=1000, additionalInfo=False)
+    extractor.disableAllFeatures()
+    for name in CLASSES:
+        extractor.enableFeatureClassByName(name)
+    size, spent, voxels = 2, 0.0, 0
+    while 8 * spent <= seconds and voxels < np.count_nonzero(array):
+        part = np.zeros_like(array)
+        part[tuple(slice(n // 2 - size, n // 2 + size) for n in array.shape)] = 1
+        part = sitk.GetImageFromArray(part * array)
+        part.CopyInformation(mask)
+        voxels = np.count_nonzero(sitk.GetArrayFromImage(part))
+        if voxels:
+            start = time.perf_counter()
+            with contextlib.redirect_stdout(io.StringIO()):
+                extractor.execute(image, part, voxelBased=True)
+            spent = time.perf_counter() - start
+        size *= 2
+    return spent * np.count_nonzero(array) / voxels, voxels
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="runs of each case (default: 3)")
+    parser.add_argument(
+        "--pyradiomics", type=float, default=0, metavar="SECONDS", help="let PyRadiomics compute so long"
+    )
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_cases(folder)
+        warm = execute(folder)
+        one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
+        table = ["--jobs", "table.csv"]
+        rows = [
+            ("one lesion, 93 maps, in memory, warm", warm, warm),
+            ("the program, one lesion", shortest(folder, options.runs, *one), warm),
+            (
+                f"the program, {NUMBER_OF_LESIONS} lesions",
+                shortest(folder, options.runs, *table),
+                NUMBER_OF_LESIONS * warm,
+            ),
+            (
+                "the same table, finished",
+                shortest(folder, options.runs, *table, is_new=False),
+                NUMBER_OF_LESIONS * warm,
+            ),
+            (
+                "the same table, --verify",
+                shortest(folder, 1, *table, "--verify", is_new=False),
+                NUMBER_OF_LESIONS * warm,
+            ),
+        ]
+        print("| case | s | of the time in memory |\n|---|---|---|")
+        for what, seconds, reference in rows:
+            print(f"| {what} | {seconds:.2f} | {seconds / reference:.2f} |", flush=True)
+        if options.pyradiomics:
+            seconds, voxels = pyradiomics(folder, options.pyradiomics)
+            print(f"| PyRadiomics, one lesion, from {voxels} of its voxels | {seconds:.0f} | {seconds / warm:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
