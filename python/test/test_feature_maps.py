@@ -22,6 +22,7 @@ import importlib
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -362,6 +363,18 @@ def test_arrays_of_two_places():
 def test_errors_name_value_and_rule(arguments, error, message):
     with pytest.raises(error, match=message):
         voxelmaps.feature_maps(image_of(), **{"features": SOME, **arguments})
+
+
+def test_one_gray_level_is_a_warning():
+    """An image from 0 to 1 with the width of bins of CT."""
+    x = np.random.default_rng(0).random((6, 7, 8)).astype(np.float32)
+    with pytest.warns(UserWarning, match="all intensities are in one bin of the width 25, so that there is no texture"):
+        voxelmaps.feature_maps(x, features=["glcm_Contrast", "firstorder_Mean"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        voxelmaps.feature_maps(x, features="firstorder_Mean")
+        voxelmaps.feature_maps(x, features="glcm_Contrast", bin_width=0.1)
+        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=1)
 
 
 def test_inputs_that_are_no_images():

@@ -301,6 +301,36 @@ def test_parameters_are_keywords(name, parameters, prefix):
     assert list(filter.GetMaskImage().GetLargestPossibleRegion().GetSize()) == [7, 6]
 
 
+def test_parameters_of_the_discretization():
+    """One that implies a method sets it; one without effect is an error, since the maps would be those of other settings."""
+    image = random_image((10, 11))
+    compute = lambda **keywords: itk.run_length_feature_map_image_filter(image, features=["SRE", "HGRE"], **keywords)
+    for keywords, method in (
+        ({"bin_width": 10}, "fixed_bin_size_at_multiples"),
+        ({"bin_edges": [0, 20, 40]}, "edges"),
+        ({"number_of_gray_levels": 8}, "fixed_bin_number"),
+    ):
+        maps = compute(**keywords)
+        np.testing.assert_array_equal(maps, compute(discretization_method=method, **keywords))
+        assert not np.array_equal(maps, compute())
+        np.testing.assert_array_equal(
+            voxelmaps.run_length_feature_maps(image, features=["SRE"], **keywords)["SRE"], np.asarray(maps)[..., 0]
+        )
+    for keywords, parameter, method in (
+        ({"bin_width": 10, "number_of_gray_levels": 8}, "number_of_gray_levels", "FixedBinSizeAtMultiples"),
+        ({"bin_edges": [0, 9], "bin_width": 8}, "bin_edges", "FixedBinSizeAtMultiples"),
+        ({"bin_width": 10, "discretization_method": "fixed_bin_number"}, "bin_width", "FixedBinNumber"),
+        ({"number_of_gray_levels": 10, "discretization_method": 1}, "number_of_gray_levels", "FixedBinSize"),
+        ({"bin_edges": [0, 9], "discretization_method": "levels"}, "bin_edges", "Levels"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{parameter} has no effect with the discretization method {method}; it belongs"
+        ):
+            compute(**keywords)
+    levels = itk.gray_level_discretization_image_filter(image, bin_width=10)
+    np.testing.assert_array_equal(levels, image // 10 - image.min() // 10 + 1)
+
+
 def test_errors_have_the_text_of_cpp():
     image = random_image((10, 11))
     with pytest.raises(RuntimeError, match="There are 0 seeds, but at least one is needed"):

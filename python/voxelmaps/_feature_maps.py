@@ -20,6 +20,7 @@
 import itertools
 import math
 import operator
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -300,6 +301,8 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
     box                       Slices of the image that have maps; selection has their shape.
     classes                   As _core.compute_feature_maps takes them.
     device                    As devices_of_arrays returns it.
+
+    Returns the number of gray levels.
     """
     library = image.library
     number, use_cpu_if_faster, other_numbers = device
@@ -409,7 +412,8 @@ def feature_maps(
     its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
     if x is there, the call may return before they are. Gradients are not computed.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails. Warns
+    if all intensities are in one bin.
 
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
@@ -534,8 +538,9 @@ def feature_maps(
             return array
         return _arrays.Array(array.array[index], library)
 
+    levels = 0
     for i, index in enumerate(np.ndindex(*batch)):
-        compute(
+        of_image = compute(
             part_of(image, index),
             part_of(mask, index),
             part_of(selection, index),
@@ -548,5 +553,12 @@ def feature_maps(
             background=background,
             threads=threads,
             device=devices,
+        )
+        levels = max(levels, of_image)
+    if levels == 1 and discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES and set(selected) != {"firstorder"}:
+        warnings.warn(
+            f"all intensities are in one bin of the width {discretization['bin_width']:g}, so that there is no texture: choose "
+            "a smaller bin_width, or number_of_gray_levels",
+            stacklevel=2,
         )
     return result

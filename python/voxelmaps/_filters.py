@@ -477,6 +477,36 @@ def _split_input(args, kwargs):
     raise TypeError("No image given; pass it as the first argument")
 
 
+# Parameters of the discretization, and the methods with which they have an effect; the first two imply a method.
+_METHODS_OF_PARAMETERS = {
+    "binwidth": ("FixedBinSizeAtMultiples", "FixedBinSize"),
+    "binedges": ("Edges",),
+    "numberofgraylevels": ("FixedBinNumber", "Identity", "Levels"),
+}
+
+
+def _with_discretization(kwargs):
+    """The keywords of a filter, with the method of discretization that one of them implies. Raises ValueError for a parameter
+    without effect, with which the maps would be those of other settings."""
+    names = {_normalized(name): name for name in kwargs}
+    if "discretizationmethod" not in names:
+        for parameter in ("binwidth", "binedges"):
+            if parameter in names:
+                method = _METHODS_OF_PARAMETERS[parameter][0]
+                names["discretizationmethod"] = "discretization_method"
+                kwargs = {"discretization_method": camel_to_snake_case(method), **kwargs}
+                break
+    enums = getattr(itk, _DISCRETIZATION)
+    method = _enumerator(enums, "Method", kwargs.get(names.get("discretizationmethod"), "FixedBinNumber"))
+    (name,) = (name for name, number in _enumerators(enums, "Method").items() if number == method)
+    for parameter, methods in _METHODS_OF_PARAMETERS.items():
+        if parameter in names and name not in methods:
+            raise ValueError(
+                f"{names[parameter]} has no effect with the discretization method {name}; it belongs to {' and '.join(methods)}"
+            )
+    return kwargs
+
+
 def make(template, args, kwargs):
     """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
     given, args, kwargs = _split_input(args, kwargs)
@@ -489,6 +519,8 @@ def make(template, args, kwargs):
     for name, value in kwargs.items():
         if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)
+    if hasattr(template.values()[0], "SetDiscretizationMethod"):
+        kwargs = _with_discretization(kwargs)
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         # Of the type of the seeds, where they are bytes.
