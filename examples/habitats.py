@@ -108,6 +108,9 @@ class Case:
         # The grid of the maps is a part of that of the image, or another one after resampling.
         on_grid = itk.resample_image_filter(image.astype(itk.F), reference_image=self.grid, use_reference_image=True)
         self.picture = itk.array_from_image(on_grid)
+        # Numbers of the slices of the image that the slices of the maps are.
+        points = (self.grid.TransformIndexToPhysicalPoint([0, 0, z]) for z in range(len(self.picture)))
+        self.slices = [image.TransformPhysicalPointToContinuousIndex(point)[2] for point in points]
         self.intensities = self.picture[self.inside].astype(float)
 
     def write(self, labels, number):
@@ -118,7 +121,7 @@ class Case:
         image.CopyInformation(self.grid)
         self.folder.mkdir(parents=True, exist_ok=True)
         itk.imwrite(image, str(self.folder / "habitats.nii.gz"))
-        draw(self.picture, itk.spacing(self.grid), volume, number, self.folder / "habitats.png")
+        draw(self.picture, itk.spacing(self.grid), self.slices, volume, number, self.folder / "habitats.png")
 
 
 def read_cases(options):
@@ -142,7 +145,7 @@ def read_cases(options):
             raise ValueError(f"{case.given['image']}: {error}") from error
 
 
-def draw(picture, spacing, labels, number, path):
+def draw(picture, spacing, slice_numbers, labels, number, path):
     """Draw three slices of an image, without and with the habitats in color."""
     used = np.flatnonzero(labels.any(axis=(1, 2)))
     slices = used[np.linspace(0, len(used) - 1, 5).astype(int)[1:4]]
@@ -156,7 +159,7 @@ def draw(picture, spacing, labels, number, path):
         below.imshow(
             shown, cmap="tab10", vmin=1, vmax=max(10, number), interpolation="nearest", aspect=spacing[1] / spacing[0]
         )
-        above.set_title(f"slice {z}", fontsize=9)
+        above.set_title(f"slice {slice_numbers[z]:.1f}".removesuffix(".0"), fontsize=9)
     figure.savefig(path, dpi=80)
     plt.close(figure)
 
