@@ -485,19 +485,19 @@ _METHODS_OF_PARAMETERS = {
 }
 
 
-def _with_discretization(kwargs):
-    """The keywords of a filter, with the method of discretization that one of them implies. Raises ValueError for a parameter
-    without effect, with which the maps would be those of other settings."""
+def _with_discretization(kwargs, keyword):
+    """The keywords of a filter, with the method of discretization, a keyword, that one of them implies. Raises ValueError for a
+    parameter without effect, with which the maps would be those of other settings."""
     names = {_normalized(name): name for name in kwargs}
-    if "discretizationmethod" not in names:
+    if _normalized(keyword) not in names:
         for parameter in ("binwidth", "binedges"):
             if parameter in names:
                 method = _METHODS_OF_PARAMETERS[parameter][0]
-                names["discretizationmethod"] = "discretization_method"
-                kwargs = {"discretization_method": camel_to_snake_case(method), **kwargs}
+                names[_normalized(keyword)] = keyword
+                kwargs = {keyword: camel_to_snake_case(method), **kwargs}
                 break
     enums = getattr(itk, _DISCRETIZATION)
-    method = _enumerator(enums, "Method", kwargs.get(names.get("discretizationmethod"), "FixedBinNumber"))
+    method = _enumerator(enums, "Method", kwargs.get(names.get(_normalized(keyword)), "FixedBinNumber"))
     (name,) = (name for name, number in _enumerators(enums, "Method").items() if number == method)
     for parameter, methods in _METHODS_OF_PARAMETERS.items():
         if parameter in names and name not in methods:
@@ -519,8 +519,9 @@ def make(template, args, kwargs):
     for name, value in kwargs.items():
         if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)
-    if hasattr(template.values()[0], "SetDiscretizationMethod"):
-        kwargs = _with_discretization(kwargs)
+    if hasattr(template.values()[0], "SetBinWidth"):
+        is_map = hasattr(template.values()[0], "SetDiscretizationMethod")
+        kwargs = _with_discretization(kwargs, "discretization_method" if is_map else "method")
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         # Of the type of the seeds, where they are bytes.
