@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "DicomFolder.h"
+#include "FileContent.h"
 
 #include <algorithm>
 #include <array>
@@ -49,11 +50,8 @@ DescribeOther(const std::string & fileName)
 std::string
 GetExtension(const std::string & name)
 {
-  std::string extension = std::filesystem::path(name).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-  });
-  const bool isNumber =
+  const std::string extension = ToLower(std::filesystem::path(name).extension().string());
+  const bool        isNumber =
     std::all_of(extension.begin(), extension.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
   return isNumber ? "" : extension;
 }

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -67,6 +68,21 @@ ToLower(std::string text);
 /** The text in printable ASCII characters: headers and names can have any bytes, which terminals could execute. */
 std::string
 MakePrintable(const std::string & text);
+
+/** A header of lines of text, as MetaImage and NRRD have it. */
+struct TextHeader
+{
+  std::map<std::string, std::string> fields;
+  /** Where the header ends. */
+  std::uint64_t length{ 0 };
+
+  std::string
+  Get(const std::string & field, const std::string & otherwise = "") const
+  {
+    const auto found = fields.find(field);
+    return found == fields.end() ? otherwise : found->second;
+  }
+};
 
 /** A file of bytes. */
 class ByteFile

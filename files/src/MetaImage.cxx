@@ -28,33 +28,19 @@ namespace voxelmaps
 {
 namespace
 {
-struct Header
+bool
+IsTrue(const TextHeader & header, const std::string & field, bool otherwise)
 {
-  std::map<std::string, std::string> fields;
-  /** Where the header ends. */
-  std::uint64_t length{ 0 };
+  const std::string text = header.Get(field);
+  return text.empty() ? otherwise : text[0] == 'T' || text[0] == 't' || text[0] == '1';
+}
 
-  std::string
-  Get(const std::string & field, const std::string & otherwise = "") const
-  {
-    const auto found = fields.find(field);
-    return found == fields.end() ? otherwise : found->second;
-  }
-
-  bool
-  IsTrue(const std::string & field, bool otherwise) const
-  {
-    const std::string text = this->Get(field);
-    return text.empty() ? otherwise : text[0] == 'T' || text[0] == 't' || text[0] == '1';
-  }
-};
-
-Header
+TextHeader
 ParseHeader(const std::string & name)
 {
   constexpr std::size_t longest = 1 << 20;
   const std::string     bytes = ByteFile(name).Read(0, longest);
-  Header                header;
+  TextHeader            header;
   std::size_t           position = 0;
   while (position < bytes.size() && header.fields.count("ElementDataFile") == 0)
   {
@@ -99,7 +85,7 @@ GetBytesOfType(const std::string & type)
 }
 
 void
-CheckGeometry(const Header & header, std::size_t dimension)
+CheckGeometry(const TextHeader & header, std::size_t dimension)
 {
   const std::size_t square = dimension * dimension;
   for (const auto & [field, count] : { std::pair{ "ElementSpacing", dimension },
@@ -140,8 +126,8 @@ CheckGeometry(const Header & header, std::size_t dimension)
 void
 InspectMetaImage(ImageFile & file)
 {
-  const Header header = ParseHeader(file.name);
-  const auto   dimension = GetInteger(header.Get("NDims"), "NDims");
+  const TextHeader header = ParseHeader(file.name);
+  const auto       dimension = GetInteger(header.Get("NDims"), "NDims");
   if (dimension < 1 || dimension > 10)
   {
     throw std::runtime_error("NDims is " + std::to_string(dimension) + ", but must be from 1 to 10");
@@ -165,7 +151,7 @@ InspectMetaImage(ImageFile & file)
 
   const std::string  element = header.Get("ElementDataFile");
   const bool         isLocal = element == "LOCAL" || element == "Local" || element == "local";
-  const bool         isCompressed = header.IsTrue("CompressedData", false);
+  const bool         isCompressed = IsTrue(header, "CompressedData", false);
   const std::int64_t skipped = GetInteger(header.Get("HeaderSize", "0"), "HeaderSize");
   if (skipped < -1)
   {
@@ -196,7 +182,7 @@ InspectMetaImage(ImageFile & file)
     }
     part.size = static_cast<std::uint64_t>(size);
   }
-  if (!header.IsTrue("BinaryData", true))
+  if (!IsTrue(header, "BinaryData", true))
   {
     throw std::runtime_error("its voxels are text (BinaryData = False), which is not supported");
   }

@@ -28,22 +28,8 @@ namespace voxelmaps
 {
 namespace
 {
-struct Header
-{
-  /** In lower case. */
-  std::map<std::string, std::string> fields;
-  /** Where the header ends. */
-  std::uint64_t length{ 0 };
-
-  std::string
-  Get(const std::string & field, const std::string & otherwise = "") const
-  {
-    const auto found = fields.find(field);
-    return found == fields.end() ? otherwise : found->second;
-  }
-};
-
-Header
+/** The names of the fields are in lower case. */
+TextHeader
 ParseHeader(const std::string & name)
 {
   constexpr std::size_t longest = 1 << 20;
@@ -52,7 +38,7 @@ ParseHeader(const std::string & name)
   {
     throw std::runtime_error("it does not begin with NRRD000");
   }
-  Header      header;
+  TextHeader  header;
   std::size_t position = 0;
   while (position < bytes.size())
   {
@@ -115,7 +101,7 @@ Shorten(const std::string & type)
 }
 
 std::uint64_t
-GetBytesOfType(const Header & header)
+GetBytesOfType(const TextHeader & header)
 {
   // All names of the types of voxels, shortened: "unsigned short int" is "unsigned short".
   static const std::map<std::string, std::uint64_t> bytes{
@@ -156,8 +142,8 @@ SkipLines(const std::string & name, std::uint64_t offset, std::int64_t lines)
 void
 InspectNrrd(ImageFile & file)
 {
-  const Header header = ParseHeader(file.name);
-  const auto   dimension = GetInteger(header.Get("dimension"), "dimension");
+  const TextHeader header = ParseHeader(file.name);
+  const auto       dimension = GetInteger(header.Get("dimension"), "dimension");
   if (dimension < 1 || dimension > 16)
   {
     throw std::runtime_error("the dimension is " + std::to_string(dimension) + ", but must be from 1 to 16");
