@@ -22,6 +22,8 @@
 #include "itkVoxelMapsEngineCall.h"
 #include "itkVoxelMapsParameters.h"
 
+#include <vector>
+
 namespace itk
 {
 /** \class CudaTextureFeatureMapImageFilter
@@ -46,17 +48,49 @@ public:
 
   itkOverrideGetNameOfClassMacro(CudaTextureFeatureMapImageFilter);
 
+  /** Numbers of further devices, which compute parts of the maps at the same time as the one with DeviceID. Default:
+   * none. */
+  void
+  SetOtherDeviceIDs(const std::vector<int> & deviceIDs)
+  {
+    if (m_OtherDeviceIDs != deviceIDs)
+    {
+      m_OtherDeviceIDs = deviceIDs;
+      this->Modified();
+    }
+  }
+  const std::vector<int> &
+  GetOtherDeviceIDs() const
+  {
+    return m_OtherDeviceIDs;
+  }
+
 protected:
   CudaTextureFeatureMapImageFilter() = default;
   // Pure virtual: the Python wrapping generates no function for an abstract class.
   ~CudaTextureFeatureMapImageFilter() override = 0;
 
   void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "OtherDeviceIDs:";
+    for (const int deviceID : m_OtherDeviceIDs)
+    {
+      os << ' ' << deviceID;
+    }
+    os << std::endl;
+  }
+  void
   VerifyPreconditions() const override
   {
     // Before the device is looked for.
     VoxelMapsDetail::VerifyEnumerator(*this, "CudaMethod", this->GetCudaMethod(), TEngine::lastMethod);
     Superclass::VerifyPreconditions();
+    for (const int deviceID : m_OtherDeviceIDs)
+    {
+      VoxelMapsDetail::CallDevice(*this, [deviceID] { CudaDevices::Verify(deviceID); });
+    }
   }
   void
   ComputeFeatureMaps(const typename TEngine::JobType & job) override
@@ -70,9 +104,13 @@ protected:
     typename TEngine::OptionsType options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
+    options.otherDeviceIDs = m_OtherDeviceIDs;
     const auto report = VoxelMapsDetail::CallDevice(*this, [&] { return TEngine::Compute(job, options); });
     this->SetReport(report, report.method);
   }
+
+private:
+  std::vector<int> m_OtherDeviceIDs;
 };
 
 template <typename TFilter, typename TEngine>

@@ -60,6 +60,7 @@ TEST(CudaRunLengthFeatureMapImageFilter, HasTheDocumentedDefaults)
   const auto filter = FilterType::New();
   EXPECT_STREQ("CudaRunLengthFeatureMapImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(0, filter->GetDeviceID());
+  EXPECT_TRUE(filter->GetOtherDeviceIDs().empty());
   EXPECT_EQ(Method::Automatic, filter->GetCudaMethod());
   EXPECT_EQ(0u, filter->GetDeviceMemoryBudget());
   EXPECT_TRUE(filter->GetUseCPUIfFaster());
@@ -85,8 +86,12 @@ TEST(CudaRunLengthFeatureMapImageFilter, SettersStoreAndModify)
     const auto last = filter->GetMTime();
     filter->UseCPUIfFasterOff();
     EXPECT_EQ(modified, filter->GetMTime() > last);
+    const auto latest = filter->GetMTime();
+    filter->SetOtherDeviceIDs({ 1, 2 });
+    EXPECT_EQ(modified, filter->GetMTime() > latest);
   }
   EXPECT_EQ(3, filter->GetDeviceID());
+  EXPECT_EQ((std::vector<int>{ 1, 2 }), filter->GetOtherDeviceIDs());
   EXPECT_EQ(Method::SortReduce, filter->GetCudaMethod());
   EXPECT_EQ(123456u, filter->GetDeviceMemoryBudget());
 }
@@ -113,6 +118,7 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, EveryMethodHasTheBitsOfTheCpu
     std::ostringstream print;
     filter->Print(print);
     for (const std::string & text : { std::string("DeviceID: 0"),
+                                      std::string("OtherDeviceIDs:"),
                                       std::string("DeviceMemoryBudget: 0"),
                                       std::string("UseCPUIfFaster: Off"),
                                       std::string("UsedDeviceName: ") + filter->GetUsedDeviceName(),
@@ -136,6 +142,19 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ASmallBudgetMakesSlabs)
   EXPECT_GT(filter->GetUsedNumberOfSlabs(), 1u);
 }
 
+TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, SeveralDevicesHaveTheBitsOfOne)
+{
+  const auto filter = NewOnDevice<FilterType>();
+  filter->SetInput(MakeNoise());
+  filter->Update();
+  const auto expected = GetBuffer(filter->GetOutput());
+  // The same device again, with a context of its own, stands for another one.
+  filter->SetOtherDeviceIDs({ itk::CudaDevices::GetNumberOfDevices() - 1 });
+  filter->Update();
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput())));
+  EXPECT_NE(std::string::npos, std::string(filter->GetUsedDeviceName()).find(", "));
+}
+
 TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ErrorsAreExceptionsOfITK)
 {
   const auto filter = NewOnDevice<FilterType>();
@@ -147,6 +166,9 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ErrorsAreExceptionsOfITK)
     ExpectError([&] { filter->Update(); }, { "DeviceID", std::to_string(deviceID), std::to_string(number) });
   }
   filter->SetDeviceID(0);
+  filter->SetOtherDeviceIDs({ number });
+  ExpectError([&] { filter->Update(); }, { "DeviceID", std::to_string(number) });
+  filter->SetOtherDeviceIDs({});
   filter->SetDeviceMemoryBudget(1000);
   ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "needs", "1000" });
   filter->SetDeviceMemoryBudget(0);
