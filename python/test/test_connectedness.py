@@ -15,12 +15,12 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""voxelmaps.fuzzy_connectedness of arrays has the values of ITK's filter."""
+"""voxelmaps.fuzzy_connectedness of arrays of all libraries has the values of ITK's filter."""
 
-import itk
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import is_like, library, needs_device, to_numpy
 
 MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)
 
@@ -30,6 +30,7 @@ def image_of(dtype=np.int16, shape=(7, 9, 11)):
 
 
 def filtered(x, seeds, **kwargs):
+    itk = pytest.importorskip("itk", reason="ITK, whose filter gives the expected values, is not installed")
     seeds = [list(reversed(seed)) for seed in seeds]
     return itk.fuzzy_connectedness_image_filter(x, seeds=seeds, **kwargs)
 
@@ -48,6 +49,7 @@ def test_pixel_types(dtype):
 )
 @pytest.mark.parametrize("shape", [(7, 9, 11), (9, 11)])
 def test_parameters(affinity, shape):
+    itk = pytest.importorskip("itk", reason="ITK, whose filter gives the expected values, is not installed")
     x, seed = image_of(shape=shape), tuple(n // 2 for n in shape)
     mask = np.random.default_rng(4).random(shape) < 0.8
     mask[seed] = True
@@ -72,6 +74,59 @@ def test_parameters(affinity, shape):
             **estimate,
         )
         np.testing.assert_array_equal(strengths, itk.array_from_image(expected))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
+def test_libraries(library, dtype):
+    for shape in ((7, 9, 11), (9, 11)):
+        x, mask = image_of(shape=shape), np.random.default_rng(4).random(shape) < 0.8
+        x = x > 60 if dtype == "bool" else x.astype(dtype)
+        seeds = np.zeros(shape, np.uint16)
+        seeds[tuple(n // 2 for n in shape)] = seeds[(1,) * len(shape)] = 700
+        mask |= seeds > 0
+        # Estimated, and given.
+        for moments in (dict(estimation_radius=1), MOMENTS):
+            for precision in ("float", "double"):
+                parameters = dict(precision=precision, adjacency="full", **moments)
+                expected = voxelmaps.fuzzy_connectedness(x, seeds, mask, device="cpu", **parameters)
+                given = library(x)
+                for of_seeds in (library(seeds), np.argwhere(seeds)):
+                    result = voxelmaps.fuzzy_connectedness(given, of_seeds, library(mask), **parameters)
+                    assert is_like(result, given)
+                    np.testing.assert_array_equal(to_numpy(result), expected)
+
+
+def test_layouts_and_output_of_libraries(library):
+    x, seed = image_of(shape=(14, 9, 22)), (1, 2, 3)
+    expected = voxelmaps.fuzzy_connectedness(np.ascontiguousarray(x[::2, :, 1::2]), seed, device="cpu")
+    np.testing.assert_array_equal(to_numpy(voxelmaps.fuzzy_connectedness(library(x)[::2, :, 1::2], seed)), expected)
+    given, out = library(x), library(np.full(x.shape, 5, np.float32))
+    if type(given).__module__.startswith("jax"):
+        with pytest.raises(TypeError, match="out is an array of JAX, which cannot be written to"):
+            voxelmaps.fuzzy_connectedness(given, seed, out=out)
+    else:
+        assert voxelmaps.fuzzy_connectedness(given, seed, out=out) is out
+        np.testing.assert_array_equal(to_numpy(out), voxelmaps.fuzzy_connectedness(x, seed, device="cpu"))
+    with pytest.raises(ValueError, match=r"the seed \(1, 2, 3\) is outside the mask"):
+        voxelmaps.fuzzy_connectedness(given, seed, library(np.zeros(x.shape, np.uint8)))
+
+
+@needs_device
+def test_streams_and_freed_inputs():
+    torch = pytest.importorskip("torch")
+    images = [np.random.default_rng(s).integers(0, 120, (24, 25, 26)).astype(np.int16) for s in range(6)]
+    results = []
+    for image in images:
+        with torch.cuda.stream(torch.cuda.Stream()):
+            x = torch.as_tensor(image).cuda(non_blocking=True)
+            results.append(voxelmaps.fuzzy_connectedness(x + 0, (3, 4, 5), **MOMENTS))
+            # Its memory may be used again by the next work in the stream.
+            del x
+            torch.zeros(24, 25, 26, device="cuda")
+    torch.cuda.synchronize()
+    for image, result in zip(images, results):
+        expected = voxelmaps.fuzzy_connectedness(image, (3, 4, 5), device="cpu", **MOMENTS)
+        np.testing.assert_array_equal(result.cpu().numpy(), expected)
 
 
 def test_seeds_and_output():

@@ -23,6 +23,7 @@ import sys
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import is_like, library, to_numpy
 from connectedness_oracle import relative_labels
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
@@ -210,30 +211,65 @@ def test_seeds_and_outputs():
     assert isinstance(voxelmaps.labels(x, seeds), np.ndarray)
 
 
-def test_tensors():
-    torch = pytest.importorskip("torch")
-    x, seeds, mask = make_case()
-    expected = voxelmaps.labels(x, seeds, mask, label_type="uint8")
-    arrays = [torch.as_tensor(array) for array in (x, seeds, mask)]
-    labels = voxelmaps.labels(*arrays, label_type="uint8")
-    assert isinstance(labels, torch.Tensor)
-    np.testing.assert_array_equal(labels.numpy(), expected)
-    session = voxelmaps.SeedSession(arrays[0], label_type=np.uint8, mask_image=mask)
-    labels = session.update(arrays[1])
-    assert isinstance(labels, torch.Tensor)
-    np.testing.assert_array_equal(labels.numpy(), expected)
-    with pytest.raises(TypeError, match="pass arrays of one library"):
-        voxelmaps.labels(arrays[0], seeds)
+def is_numpy(array):
+    return isinstance(array, np.ndarray)
 
 
-def test_tensors_on_a_device():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    x = torch.zeros((3, 3), device="cuda")
-    for call in (lambda: voxelmaps.labels(x, {1: (0, 0)}), lambda: voxelmaps.SeedSession(x)):
-        with pytest.raises(TypeError, match="labels are computed for arrays in host memory"):
-            call()
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
+@pytest.mark.parametrize("label_type", ["uint8", "uint16"])
+def test_libraries(library, label_type, dtype):
+    for number, shape in enumerate([(6, 8, 9), (14, 19)]):
+        x, seeds, mask = make_case(shape, number)
+        x = (x > 100 if dtype == "bool" else x // 2).astype(dtype)
+        given, of_mask = library(x), library(mask)
+        switches = dict(label_type=label_type, strength=True, margin=True)
+        for parameters in (MOMENTS, dict(estimation_radius=1), dict(estimate_of_every_label=True)):
+            expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches, **parameters)
+            for of_seeds in (
+                library(seeds.astype(label_type)),
+                {label: np.argwhere(seeds == label) for label in (1, 2, 7)},
+            ):
+                result = voxelmaps.labels(given, of_seeds, of_mask, **switches, **parameters)
+                assert all(is_like(array, given) for array in result)
+                check_equal(voxelmaps.Segmentation(*map(to_numpy, result)), expected)
+        if not is_numpy(given):
+            with pytest.raises(TypeError, match="pass arrays of one library"):
+                voxelmaps.labels(given, seeds)
+
+
+def test_vectors_and_outputs_of_libraries(library):
+    _, seeds, _ = make_case()
+    x = np.random.default_rng(1).integers(0, 255, (3, *seeds.shape)).astype(np.float32)
+    parameters = dict(components_axis=0, strength=True, precision="double")
+    expected = voxelmaps.labels(x, seeds, device="cpu", **parameters)
+    given, of_seeds = library(x), library(seeds)
+    is_jax = type(given).__module__.startswith("jax")
+    outs = voxelmaps.Segmentation(
+        None if is_jax else library(np.zeros(seeds.shape, np.uint16)),
+        None if is_jax else library(np.zeros(seeds.shape)),
+    )
+    result = voxelmaps.labels(given, of_seeds, out=outs, **parameters)
+    assert is_jax or (result.labels is outs.labels and result.strength is outs.strength)
+    check_equal(voxelmaps.Segmentation(to_numpy(result.labels), to_numpy(result.strength)), expected)
+
+
+@pytest.mark.parametrize("crop", [False, True])
+def test_sessions_of_libraries(library, crop):
+    x, seeds, mask = make_case((12, 13, 14))
+    for image in (x, x.astype(np.int64)):
+        common = dict(mask_image=mask, crop_to_seeds=crop, crop_margin=2)
+        session = voxelmaps.SeedSession(library(image), **common)
+        expected = voxelmaps.SeedSession(image, device="cpu", **common)
+        for of_seeds in (seeds, {1: (3, 4, 5), 2: (7, 6, 5)}):
+            mask[3:9, 3:9, 3:9] = True
+            for each in (session, expected):
+                each.reestimate()
+            labels = session.update(library(seeds) if is_numpy(of_seeds) else of_seeds, mask_image=library(mask))
+            assert is_like(labels, library(image))
+            np.testing.assert_array_equal(to_numpy(labels), expected.update(of_seeds, mask_image=mask))
+            np.testing.assert_array_equal(to_numpy(session.strength), expected.strength)
+            np.testing.assert_array_equal(to_numpy(session.margin), expected.margin)
+            assert session.affinity == expected.affinity
 
 
 def test_device():

@@ -15,7 +15,8 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Arrays of NumPy, PyTorch and CuPy, and of libraries whose arrays these can read: addresses, and results of the same library."""
+"""Arrays of NumPy, PyTorch and CuPy, and of libraries whose arrays these can read, such as JAX and Numba: addresses, and results of
+the same library."""
 
 import contextlib
 import sys
@@ -25,6 +26,9 @@ import numpy as np
 
 # Numbers of voxelmaps::PixelType.
 PIXEL_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+
+# Types of devices in DLPack.
+_DLPACK_CPU, _DLPACK_CUDA = 1, 2
 
 # Largest magnitude below which a double represents all integers.
 _MAX_EXACT_INTEGER = 2**53
@@ -36,10 +40,12 @@ class Library(NamedTuple):
     name: str
     # Number of the CUDA device; None for host memory.
     device: Optional[int] = None
+    # The library whose arrays are given and returned, if it is another one, which this one reads.
+    given: Optional[str] = None
 
     def __str__(self):
         place = "host memory" if self.device is None else f"CUDA device {self.device}"
-        return f"{self.name} ({place})"
+        return f"{self.given or self.name} ({place})"
 
     def module(self):
         return np if self.name == "NumPy" else sys.modules[{"PyTorch": "torch", "CuPy": "cupy"}[self.name]]
@@ -53,12 +59,14 @@ class Library(NamedTuple):
         return self.module().cuda.get_current_stream().ptr
 
     def empty(self, shape, dtype):
-        """A new array in C order."""
+        """A new array in C order. Raises ValueError if the library has no such values."""
         module = self.module()
+        if self.given == "JAX" and dtype == "float64" and not sys.modules["jax"].config.jax_enable_x64:
+            raise ValueError("JAX has no float64 here, which precision='double' needs: set jax_enable_x64")
         if self.name == "PyTorch":
             place = "cpu" if self.device is None else f"cuda:{self.device}"
             return module.empty(shape, dtype=getattr(module, dtype), device=place)
-        with self._current_device():
+        with self.current_device():
             return module.empty(shape, dtype=dtype)
 
     def contiguous(self, array, dtype=None):
@@ -67,9 +75,39 @@ class Library(NamedTuple):
         if self.name == "PyTorch":
             array = array if dtype is None else array.to(getattr(module, dtype))
             return array.contiguous()
-        with self._current_device():
+        with self.current_device():
             # NumPy and CuPy make an axis for arrays without one.
             return module.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+
+    def from_host(self, array):
+        """An array of NumPy as one of this library."""
+        module = self.module()
+        if self.name == "PyTorch":
+            tensor = module.from_numpy(array)
+            return tensor if self.device is None else tensor.to(f"cuda:{self.device}")
+        with self.current_device():
+            return module.asarray(array)
+
+    def copy(self, array):
+        """A copy in C order."""
+        if self.name == "PyTorch":
+            return array.clone(memory_format=self.module().contiguous_format)
+        with self.current_device():
+            return array.copy(order="C")
+
+    def result(self, array, given=None):
+        """What a function returns: the array as one of the library that was given, or the array that was given for it."""
+        if self.given is None:
+            return array if given is None else given
+        if self.device is not None:
+            # Its library may use the memory of an input for something else as soon as the function has returned.
+            self.module().cuda.get_current_stream().synchronize()
+        if given is not None:
+            return given
+        if self.given == "JAX":
+            jax = sys.modules["jax"]
+            return jax.numpy.asarray(array) if self.device is None else jax.dlpack.from_dlpack(array)
+        return sys.modules["numba"].cuda.as_cuda_array(array) if self.given == "Numba" else array
 
     def address(self, array):
         if self.name == "PyTorch":
@@ -80,7 +118,8 @@ class Library(NamedTuple):
         """Name of the type, such as float32."""
         return str(array.dtype).removeprefix("torch.") if self.name == "PyTorch" else array.dtype.name
 
-    def _current_device(self):
+    def current_device(self):
+        """A context in which CuPy computes on the device; the other libraries need none."""
         return self.module().cuda.Device(self.device) if self.name == "CuPy" else contextlib.nullcontext()
 
 
@@ -108,9 +147,58 @@ class Array(NamedTuple):
             return self.array.cpu().numpy()
         return self.array.get() if self.library.name == "CuPy" else self.array
 
+    def at(self, numbers):
+        """The elements with these numbers in C order, which are an array of NumPy, as they are."""
+        numbers = self.library.from_host(numbers)
+        with self.library.current_device():
+            return Array(self.array.reshape(-1)[numbers], self.library).host()
+
+    def nonzero(self):
+        """Numbers of the elements that are not 0, in C order, and their values: arrays of NumPy."""
+        module, flat = self.library.module(), _signed(self.array).reshape(-1)
+        with self.library.current_device():
+            is_tensor = self.library.name == "PyTorch"
+            numbers = module.nonzero(flat).reshape(-1) if is_tensor else module.flatnonzero(flat)
+            values = Array(flat[numbers], self.library).host()
+        return Array(numbers, self.library).host(), values.view(self.dtype)
+
 
 def _is_of(value, module, name):
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
+def _signed(array):
+    """The array; a tensor of unsigned integers, with which PyTorch can do little, as signed ones with the same bytes."""
+    dtype = str(array.dtype)
+    if dtype in ("torch.uint16", "torch.uint32", "torch.uint64"):
+        return array.view(getattr(sys.modules["torch"], dtype[len("torch.u") :]))
+    return array
+
+
+def _library_of_type(value):
+    """Name of the library of a value, by its type."""
+    module = type(value).__module__.partition(".")[0]
+    return {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}.get(module, module)
+
+
+def _through_cupy(value, what):
+    """An array in device memory of a library that is not known here, with its memory."""
+    kind = f"{type(value).__module__}.{type(value).__name__}"
+    try:
+        import cupy
+    except ImportError:
+        raise TypeError(
+            f"{what} is a {kind} in device memory, which is read by CuPy: install CuPy, or convert the array with "
+            "torch.as_tensor or torch.from_dlpack, which share its memory"
+        ) from None
+    if hasattr(value, "block_until_ready"):
+        value.block_until_ready()
+    try:
+        has_interface = hasattr(value, "__cuda_array_interface__")
+        array = cupy.asarray(value) if has_interface else cupy.from_dlpack(value)
+    except (TypeError, ValueError, KeyError, BufferError, RuntimeError) as error:
+        raise TypeError(f"{what} is a {kind} in device memory that CuPy cannot read: {error}") from error
+    return Array(array, Library("CuPy", array.device.id, _library_of_type(value)))
 
 
 def is_xarray(value):
@@ -136,13 +224,13 @@ def array_of(value, what):
         return Array(np.asarray(value), Library("NumPy"))
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{what} is a masked array; pass its data, and the voxels to use as mask")
-    if hasattr(value, "__cuda_array_interface__"):
-        raise TypeError(
-            f"{what} is a {type(value).__module__}.{type(value).__name__} in device memory; convert it with cupy.asarray or "
-            "torch.as_tensor, which share its memory"
-        )
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != 1:
-        raise TypeError(f"{what} is in device memory; convert it with cupy.from_dlpack or torch.from_dlpack")
+    has_device = not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__")
+    if hasattr(value, "__cuda_array_interface__") or (has_device and value.__dlpack_device__()[0] == _DLPACK_CUDA):
+        return _through_cupy(value, what)
+    if has_device and value.__dlpack_device__()[0] != _DLPACK_CPU:
+        raise TypeError(f"{what} is neither in host memory nor on a CUDA device: copy it there")
+    if _library_of_type(value) == "JAX":
+        return Array(np.asarray(value), Library("NumPy", None, "JAX"))
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return Array(np.from_dlpack(value), Library("NumPy"))
     if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
@@ -236,7 +324,7 @@ def bytes_of(array, what):
     if dtype.startswith(("float", "bfloat")):
         values = (values < 0) | (values > 0)
     elif dtype in PIXEL_TYPES:
-        values = values != 0
+        values = _signed(values) != 0
     elif dtype != "bool":
         raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers")
     if array.library.name == "NumPy":
@@ -274,6 +362,8 @@ def output_of(value, image, shape, dtype, what="out"):
     """The array in a value that takes results for an image. Raises TypeError or ValueError if they do not fit."""
     out = array_of(value, what)
     check_same_library(image, "x", out, what)
+    if out.library.given == "JAX":
+        raise TypeError(f"{what} is an array of JAX, which cannot be written to: leave it out")
     if out.shape != shape or out.dtype != dtype:
         raise ValueError(
             f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}"

@@ -74,14 +74,53 @@ def _seed_numbers(seeds, shape):
     if not isinstance(seeds, (list, tuple)):
         array = _arrays.array_of(seeds, "seeds")
         if array.shape == shape and len(shape) > 1:
-            numbers = np.flatnonzero(np.asarray(_arrays.bytes_of(array, "seeds").array))
+            numbers, _ = _arrays.bytes_of(array, "seeds").nonzero()
             if len(numbers) == 0:
                 raise ValueError("seeds is an array of the shape of x, but no voxel is a seed")
             return numbers.tolist()
-        seeds = np.asarray(array.array)
+        seeds = array.host()
     if len(seeds) == 0:
         raise ValueError("there are no seeds, but at least one is needed")
     return numbers_of_indices(seeds, shape)
+
+
+def check_mask_at(numbers, mask, shape, labels=None):
+    """Raise ValueError if a seed is outside a mask.
+
+    mask      Array of bytes in C order, or None.
+    labels    Of the seeds, for the error.
+    """
+    if mask is None:
+        return
+    numbers = np.asarray(numbers)
+    outside = np.flatnonzero(mask.at(numbers) == 0)
+    if len(outside) > 0:
+        index = tuple(int(i) for i in np.unravel_index(numbers[outside[0]], shape))
+        of_label = "" if labels is None else f" of the label {labels[outside[0]]}"
+        raise ValueError(f"the seed {index}{of_label} is outside the mask")
+
+
+def surroundings(image, mask, numbers, radius, shape):
+    """The box of all voxels within a radius of seeds, in host memory, which gives the same estimates as the image.
+
+    image, mask    Arrays in C order; the mask may be None. The shape is that of the image without an axis of components.
+    numbers        Of the seeds, in the order of memory.
+
+    Returns image, mask, numbers of the seeds in the box, and its shape.
+    """
+    if image.library.device is None:
+        return image, mask, numbers, shape
+    indices = np.unravel_index(numbers, shape)
+    begins = [max(int(i.min()) - radius, 0) for i in indices]
+    box = tuple(slice(begin, min(int(i.max()) + radius + 1, n)) for begin, i, n in zip(begins, indices, shape))
+    sizes = tuple(part.stop - part.start for part in box)
+
+    def on_host(array):
+        part = np.ascontiguousarray(_arrays.Array(array.array[box], array.library).host())
+        return _arrays.Array(part, _arrays.Library("NumPy"))
+
+    moved = tuple(i - begin for i, begin in zip(indices, begins))
+    return on_host(image), None if mask is None else on_host(mask), np.ravel_multi_index(moved, sizes), sizes
 
 
 def fuzzy_connectedness(
@@ -107,8 +146,8 @@ def fuzzy_connectedness(
 ):
     """Compute the strength of the connection of every voxel with the seeds: that of the weakest link on the best path.
 
-    x              Intensities: an array of NumPy or PyTorch in host memory with the axes (y, x) or (z, y, x), or anything that
-                   numpy.asarray converts.
+    x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
+                   memory or on a CUDA device, or anything that numpy.asarray converts.
     seeds          Index of a voxel, in the order of the axes; a list of indices; or an array of the shape of x, not 0 at seeds.
     mask           Array of the shape of x; paths do not enter voxels where it is 0.
     object_mean, object_variance, difference_variance
@@ -124,11 +163,12 @@ def fuzzy_connectedness(
                    Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm.
     precision      "float" for strengths of float32, "double" for float64.
     out            Array of the shape of x in C order that takes the strengths.
-    device         "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if there is one and it is expected
-                   to be faster. Values do not depend on it.
+    device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
+                   there is one and it is expected to be faster. Values do not depend on it.
     threads        Number of threads on the CPU; 0 for one per processor.
 
-    Returns the strengths in [0, 1], an array of the library of x. Gradients are not computed.
+    Returns the strengths in [0, 1], an array of the library of x, on its device. On a CUDA device they are computed in the
+    current stream of the library. Gradients are not computed.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
 
@@ -141,8 +181,6 @@ def fuzzy_connectedness(
     seeds, mask = _arrays.in_order_of(x, seeds, "seeds"), _arrays.in_order_of(x, mask, "mask")
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
     library = image.library
-    if library.device is not None:
-        raise TypeError(f"x is an array of {library}, but fuzzy_connectedness computes arrays in host memory")
     if image.dtype in ("int64", "uint64"):
         raise TypeError(f"x has voxels of type {image.dtype}; convert it to int32, uint32 or float64")
     shape = image.shape
@@ -152,7 +190,11 @@ def fuzzy_connectedness(
         raise ValueError(f"precision is {precision!r}, but must be float or double")
     if mask is not None:
         mask = _arrays.bytes_of(_arrays.array_like(mask, "mask", image, shape), "mask")
-    moments = None
+    threads = count(threads, "threads", 0, MAX_THREADS)
+    radius = count(estimation_radius, "estimation_radius", 0, 2**31 - 1)
+    function = number_of_name(AFFINITIES, affinity, "affinity")
+    numbers = _seed_numbers(seeds, shape)
+    check_mask_at(numbers, mask, shape)
     if is_affinity_given(affinity, object_mean, object_variance, difference_variance):
         moments = tuple(
             number(default if value is None else value, name)
@@ -163,9 +205,21 @@ def fuzzy_connectedness(
                 ("difference_variance", difference_variance, 1.0),
             )
         )
+    else:
+        near, near_mask, near_numbers, near_shape = surroundings(image, mask, numbers, radius, shape)
+        moments = _core.estimate_affinity(
+            pixels=near.address,
+            pixel_type=_arrays.PIXEL_TYPES.index(near.dtype),
+            size=triple(near_shape, 1),
+            mask=0 if near_mask is None else near_mask.address,
+            seeds=near_numbers,
+            affinity_function=function,
+            radius=radius,
+            threads=threads,
+        )
     sizes = spacing_of(spacing, len(shape))
-    numbers = _seed_numbers(seeds, shape)
     dtype = "float32" if precision == "float" else "float64"
+    given_out = out
     if out is None:
         out = _arrays.Array(library.empty(shape, dtype), library)
     else:
@@ -177,18 +231,19 @@ def fuzzy_connectedness(
         size=triple(shape, 1),
         mask=0 if mask is None else mask.address,
         seeds=numbers,
-        affinity_function=number_of_name(AFFINITIES, affinity, "affinity"),
+        affinity_function=function,
         adjacency=number_of_name(ADJACENCIES, adjacency, "adjacency"),
         spacing=triple(sizes, 1.0),
         moments=moments,
-        estimation_radius=count(estimation_radius, "estimation_radius", 0, 2**31 - 1),
         weight=number(weight, "weight"),
         minimum_strength=number(minimum_strength, "minimum_strength"),
         distance_weighting=bool(distance_weighting),
         output=out.address,
         is_double=precision == "double",
-        threads=count(threads, "threads", 0, MAX_THREADS),
+        threads=threads,
         device=device,
+        is_on_device=library.device is not None,
+        stream=library.stream(),
         use_cpu_if_faster=use_cpu_if_faster,
     )
-    return out.array
+    return library.result(out.array, given_out)

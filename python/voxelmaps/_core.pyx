@@ -181,11 +181,10 @@ cdef extern from *:
       job.differenceVariance = estimate.differenceVariance;
     }
     void
-    ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob & job, int device, bool useCpuIfFaster)
+    ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob &          job,
+                         const voxelmaps::CudaFuzzyConnectednessOptions & options, bool useCpuIfFaster)
     {
-      voxelmaps::CudaFuzzyConnectednessOptions options;
-      options.deviceID = device;
-      if (device < 0 || (useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
+      if (options.deviceID < 0 || (useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
       {
         voxelmaps::ComputeFuzzyConnectedness(job);
       }
@@ -285,7 +284,8 @@ cdef extern from *:
     void SetSpacing(FuzzyConnectednessProblem & job, double x, double y, double z)
     void EstimateFromSeeds(FuzzyConnectednessJob & job, unsigned int radius) except +RaisePythonError nogil
     void ComputeConnectedness(
-        const FuzzyConnectednessJob & job, int device, cpp_bool use_cpu_if_faster) except +RaisePythonError nogil
+        const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
+        cpp_bool use_cpu_if_faster) except +RaisePythonError nogil
     void SetLabeledSeeds(
         RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
     void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
@@ -411,6 +411,9 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     cdef cppclass CudaOptions:
         int deviceID
         vector[int] otherDeviceIDs
+
+    cdef cppclass CudaFuzzyConnectednessOptions(CudaOptions):
+        CudaFuzzyConnectednessOptions() except +
 
     cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
         CudaRelativeFuzzyConnectednessOptions() except +
@@ -592,6 +595,33 @@ def compute_feature_maps(
     return result.numberOfGrayLevels
 
 
+def estimate_affinity(
+    *,
+    uintptr_t pixels,
+    unsigned int pixel_type,
+    size,
+    uintptr_t mask,
+    seeds,
+    unsigned int affinity_function,
+    unsigned int radius,
+    unsigned int threads,
+):
+    """Mean and variance of the object, and of the differences, from boxes around seeds in host memory; enumerators are numbers.
+
+    seeds      Numbers of voxels, in the order of memory.
+    """
+    cdef FuzzyConnectednessJob job
+    job.image = <const void *>pixels
+    job.mask = <const uint8_t *>mask
+    SetConnectednessEnumerators(job, pixel_type, affinity_function, 0)
+    SetTriple(job.size, size[0], size[1], size[2])
+    job.seeds = seeds
+    job.execution = MakeExecution(threads)
+    with nogil:
+        EstimateFromSeeds(job, radius)
+    return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance
+
+
 def compute_fuzzy_connectedness(
     *,
     uintptr_t pixels,
@@ -603,7 +633,6 @@ def compute_fuzzy_connectedness(
     unsigned int adjacency,
     spacing,
     moments,
-    unsigned int estimation_radius,
     double weight,
     double minimum_strength,
     cpp_bool distance_weighting,
@@ -611,37 +640,37 @@ def compute_fuzzy_connectedness(
     cpp_bool is_double,
     unsigned int threads,
     int device,
+    cpp_bool is_on_device,
+    uintptr_t stream,
     cpp_bool use_cpu_if_faster,
 ):
-    """Compute a FuzzyConnectednessJob in host memory; enumerators are numbers.
+    """Compute a FuzzyConnectednessJob; enumerators are numbers.
 
     seeds      Numbers of voxels, in the order of memory.
-    moments    Mean and variance of the object and of the differences; None to estimate them from the seeds.
+    moments    Mean and variance of the object and of the differences.
     device     -1 for the CPU.
-
-    Returns the moments.
+    is_on_device
+               Whether pixels, mask and output are in the memory of the device.
     """
     cdef FuzzyConnectednessJob job
-    cdef cpp_bool is_estimated = moments is None
+    cdef CudaFuzzyConnectednessOptions options
     job.image = <const void *>pixels
     job.mask = <const uint8_t *>mask
     SetConnectednessEnumerators(job, pixel_type, affinity_function, adjacency)
     SetTriple(job.size, size[0], size[1], size[2])
     SetSpacing(job, spacing[0], spacing[1], spacing[2])
     job.seeds = seeds
-    if moments is not None:
-        job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance = moments
+    job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance = moments
     job.weight = weight
     job.minimumStrength = minimum_strength
     job.distanceWeighting = distance_weighting
     job.output = <void *>output
     job.outputIsDouble = is_double
     job.execution = MakeExecution(threads)
+    options.deviceID = device
+    SetLocations(options, is_on_device, is_on_device, stream)
     with nogil:
-        if is_estimated:
-            EstimateFromSeeds(job, estimation_radius)
-        ComputeConnectedness(job, device, use_cpu_if_faster)
-    return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance
+        ComputeConnectedness(job, options, use_cpu_if_faster)
 
 
 cdef class Hierarchy:
@@ -757,8 +786,7 @@ cdef class LabelsJob:
         uintptr_t margin,
         cpp_bool is_double,
         int device,
-        cpp_bool is_input_on_device,
-        cpp_bool is_output_on_device,
+        cpp_bool is_on_device,
         uintptr_t stream,
         cpp_bool use_cpu_if_faster,
         Hierarchy hierarchy=None,
@@ -766,6 +794,7 @@ cdef class LabelsJob:
         """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
 
         device       -1 for the CPU.
+        is_on_device Whether all arrays are in the memory of the device.
         hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
         """
         cdef CudaRelativeFuzzyConnectednessOptions options
@@ -776,7 +805,7 @@ cdef class LabelsJob:
         self.job.marginOutput = <void *>margin
         self.job.outputIsDouble = is_double
         options.deviceID = device
-        SetLocations(options, is_input_on_device, is_output_on_device, stream)
+        SetLocations(options, is_on_device, is_on_device, stream)
         if hierarchy is not None:
             kept = &hierarchy.hierarchy
         with nogil:

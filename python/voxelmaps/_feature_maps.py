@@ -376,8 +376,8 @@ def feature_maps(
 ):
     """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
-    x                  Intensities: an array of NumPy, PyTorch or CuPy with the axes (y, x) or (z, y, x), x last, or anything
-                       that numpy.asarray converts. Axes before these are batches, whose images are computed one by one.
+    x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
+                       in host memory or on a CUDA device, or anything that numpy.asarray converts. Axes before these are batches, whose images are computed one by one.
     mask               Array of the shape of x, or of one of its images; voxels where it is 0 or NaN are absent: they
                        belong to no window and have no features.
     features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
@@ -410,7 +410,7 @@ def feature_maps(
 
     Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
     its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
-    if x is there, the call may return before they are. Gradients are not computed.
+    if x is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails. Warns
     if all intensities are in one bin.
@@ -521,14 +521,14 @@ def feature_maps(
     map_shape = batch + tuple(part.stop - part.start for part in box)
 
     dtype = "float32" if precision == "float" else "float64"
+    given_out = out
     if out is None:
         out = _arrays.Array(library.empty((len(names), *map_shape), dtype), library)
     else:
         out = _arrays.output_of(out, image, (len(names), *map_shape), dtype)
-    result = FeatureMaps(names, out.array, box)
     voxels = math.prod(map_shape[len(batch) :])
     if voxels == 0 or math.prod(batch) == 0:
-        return result
+        return FeatureMaps(names, library.result(out.array, given_out), box)
     item_bytes = 4 if precision == "float" else 8
 
     devices = devices_of_arrays(device, library)
@@ -561,4 +561,4 @@ def feature_maps(
             "a smaller bin_width, or number_of_gray_levels",
             stacklevel=2,
         )
-    return result
+    return FeatureMaps(names, library.result(out.array, given_out), box)

@@ -24,7 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core
-from ._connectedness import ADJACENCIES, AFFINITIES, is_affinity_given, number_of_name, numbers_of_indices
+from ._connectedness import (
+    ADJACENCIES,
+    AFFINITIES,
+    check_mask_at,
+    is_affinity_given,
+    number_of_name,
+    numbers_of_indices,
+    surroundings,
+)
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
 
 # In the order of voxelmaps::RelativeFuzzyConnectednessEnums.
@@ -79,12 +87,11 @@ def label_of(value, largest):
 
 
 def seeds_of_array(array, largest, what):
-    """Numbers of the voxels of a NumPy array that are not 0, in the order of memory, and their labels."""
-    if array.dtype.kind not in "biuf":
+    """Numbers of the voxels of an Array that are not 0, in the order of memory, and their labels."""
+    if array.dtype not in (*_arrays.PIXEL_TYPES, "bool", "float16"):
         raise TypeError(f"{what} has voxels of type {array.dtype}, but labels must be integers")
     # NaN is not 0, and no label.
-    numbers = np.flatnonzero(array != 0)
-    values = array.reshape(-1)[numbers]
+    numbers, values = array.nonzero()
     _arrays.check_integers(values, largest, what)
     return numbers.astype(np.int64, copy=False), values.astype(np.uint16)
 
@@ -117,16 +124,6 @@ def seeds_of_dict(seeds, numbers_of, shape, largest):
 
 def _index_of(voxel, shape):
     return tuple(int(i) for i in np.unravel_index(voxel, shape))
-
-
-def check_mask_at(seeds, mask, shape):
-    """Raise ValueError if a seed is outside a mask, which is a NumPy array or None."""
-    if mask is None:
-        return
-    outside = np.flatnonzero(mask.reshape(-1)[seeds[0]] == 0)
-    if len(outside) > 0:
-        voxel, label = (values[outside[0]] for values in seeds)
-        raise ValueError(f"the seed {_index_of(voxel, shape)} of the label {label} is outside the mask")
 
 
 # --- Affinity ----------------------------------------------------------------------------------------------------------
@@ -190,77 +187,86 @@ def estimates_of_labels(job, number_of_components, radius, labels):
 # --- Computation -------------------------------------------------------------------------------------------------------
 
 
-def make_job(
-    image,
-    number_of_components,
-    mask,
-    spacing,
-    seeds,
-    *,
-    affinity,
-    weight,
-    minimum_strength,
-    adjacency,
-    distance_weighting,
-    competition,
-    tie_rule,
-    threads,
-):
-    """A _core.LabelsJob; the image and the mask must outlive it.
+class Job:
+    """A _core.LabelsJob of arrays, which must outlive it.
 
     image, mask    Arrays in C order, with bytes for the mask, or None. Components are the last axis of the image.
     spacing        In the order of the axes.
     seeds          Numbers of voxels, and their labels.
     """
-    numbers, labels = (np.ascontiguousarray(values) for values in seeds)
-    return _core.LabelsJob(
-        pixels=image.address,
-        pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
-        number_of_components=number_of_components,
-        size=triple(image.shape[: len(spacing)], 1),
-        mask=0 if mask is None else mask.address,
-        seeds=(numbers.ctypes.data, labels.ctypes.data, len(numbers)),
-        affinity_function=number_of_name(AFFINITIES, affinity, "affinity"),
-        adjacency=number_of_name(ADJACENCIES, adjacency, "adjacency"),
-        spacing=triple(tuple(spacing), 1.0),
-        weight=number(weight, "weight"),
-        minimum_strength=number(minimum_strength, "minimum_strength"),
-        distance_weighting=bool(distance_weighting),
-        competition=number_of_name(COMPETITIONS, competition, "competition"),
-        tie_rule=number_of_name(TIE_RULES, tie_rule, "tie_rule"),
-        threads=count(threads, "threads", 0, MAX_THREADS),
-    )
 
+    def __init__(
+        self,
+        image,
+        number_of_components,
+        mask,
+        spacing,
+        seeds,
+        *,
+        affinity,
+        weight,
+        minimum_strength,
+        adjacency,
+        distance_weighting,
+        competition,
+        tie_rule,
+        threads,
+    ):
+        self._image, self._mask, self._seeds, self._shape = image, mask, seeds, image.shape[: len(spacing)]
+        self._parameters = dict(
+            pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
+            number_of_components=number_of_components,
+            affinity_function=number_of_name(AFFINITIES, affinity, "affinity"),
+            adjacency=number_of_name(ADJACENCIES, adjacency, "adjacency"),
+            spacing=triple(tuple(spacing), 1.0),
+            weight=number(weight, "weight"),
+            minimum_strength=number(minimum_strength, "minimum_strength"),
+            distance_weighting=bool(distance_weighting),
+            competition=number_of_name(COMPETITIONS, competition, "competition"),
+            tie_rule=number_of_name(TIE_RULES, tie_rule, "tie_rule"),
+            threads=count(threads, "threads", 0, MAX_THREADS),
+        )
+        self._job = self._job_of(image, mask, seeds, self._shape)
+        self.set_affinity = self._job.set_affinity
 
-def compute(job, library, outputs, device, hierarchy=None):
-    """Compute a job.
+    def _job_of(self, image, mask, seeds, shape):
+        numbers, labels = (np.ascontiguousarray(values) for values in seeds)
+        return _core.LabelsJob(
+            pixels=image.address,
+            size=triple(shape, 1),
+            mask=0 if mask is None else mask.address,
+            seeds=(numbers.ctypes.data, labels.ctypes.data, len(numbers)),
+            **self._parameters,
+        )
 
-    library      Of the image.
-    outputs      Arrays of labels, strength and margin; None for those that are not needed.
-    device       As device_of_arrays returns it.
-    hierarchy    See _core.LabelsJob.compute.
-    """
-    number_of_device, use_cpu_if_faster = device
-    labels, strength, margin = outputs
-    strengths = [output for output in (strength, margin) if output is not None]
-    job.compute(
-        labels=labels.address,
-        labels_are_16_bit=labels.dtype == "uint16",
-        strength=0 if strength is None else strength.address,
-        margin=0 if margin is None else margin.address,
-        is_double=bool(strengths) and strengths[0].dtype == "float64",
-        device=number_of_device,
-        is_input_on_device=library.device is not None,
-        is_output_on_device=library.device is not None,
-        stream=library.stream(),
-        use_cpu_if_faster=use_cpu_if_faster,
-        hierarchy=hierarchy,
-    )
+    def estimate(self, label, radius):
+        """See _core.LabelsJob.estimate."""
+        numbers, labels = self._seeds
+        near, mask, numbers, shape = surroundings(self._image, self._mask, numbers, radius, self._shape)
+        job = self._job if near is self._image else self._job_of(near, mask, (numbers, labels), shape)
+        return job.estimate(label, radius)
 
+    def compute(self, outputs, device, hierarchy=None):
+        """Compute arrays of labels, strength and margin; None for those that are not needed.
 
-def check_in_host_memory(image, what):
-    if image.library.device is not None:
-        raise TypeError(f"{what} is an array of {image.library}, but labels are computed for arrays in host memory")
+        device       As device_of_arrays returns it.
+        hierarchy    See _core.LabelsJob.compute.
+        """
+        number_of_device, use_cpu_if_faster = device
+        labels, strength, margin = outputs
+        strengths = [output for output in (strength, margin) if output is not None]
+        self._job.compute(
+            labels=labels.address,
+            labels_are_16_bit=labels.dtype == "uint16",
+            strength=0 if strength is None else strength.address,
+            margin=0 if margin is None else margin.address,
+            is_double=bool(strengths) and strengths[0].dtype == "float64",
+            device=number_of_device,
+            is_on_device=self._image.library.device is not None,
+            stream=self._image.library.stream(),
+            use_cpu_if_faster=use_cpu_if_faster,
+            hierarchy=hierarchy,
+        )
 
 
 def labels(
@@ -293,8 +299,8 @@ def labels(
 ):
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    x              Intensities: an array of NumPy or PyTorch in host memory with the axes (y, x) or (z, y, x), or anything
-                   that numpy.asarray converts.
+    x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
+                   memory or on a CUDA device, or anything that numpy.asarray converts.
     seeds          Labels of voxels: an integer array of the shape of x, 0 where there is no seed; or a dict that maps each
                    label to the index of a voxel, in the order of the axes, or to a list of indices.
     mask           Array of the shape of x; paths do not enter voxels where it is 0.
@@ -324,12 +330,12 @@ def labels(
                    that with the strongest other label.
     precision      "float" for strengths and margins of float32, "double" for float64.
     out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
-    device         "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if there is one and it is expected
-                   to be faster. Values do not depend on it.
+    device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
+                   there is one and it is expected to be faster. Values do not depend on it.
     threads        Number of threads on the CPU; 0 for one per processor.
 
-    Returns the labels, an array of the library of x; with strength or margin, a Segmentation with the parts labels, strength
-    and margin. Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". SeedSession computes
+    Returns the labels, an array of the library of x, on its device; with strength or margin, a Segmentation with the parts
+    labels, strength and margin. On a CUDA device they are computed in the current stream of the library. Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". SeedSession computes
     labels of the same array again and again, while seeds are edited.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
@@ -342,7 +348,6 @@ def labels(
     seeds = _arrays.in_order_of(x, seeds, "seeds", components_axis)
     mask = _arrays.in_order_of(x, mask, "mask", components_axis)
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
-    check_in_host_memory(image, "x")
     library = image.library
     if image.dtype in ("int64", "uint64"):
         raise TypeError(f"x has voxels of type {image.dtype}; convert it to int32, uint32 or float64")
@@ -365,10 +370,10 @@ def labels(
         voxels = seeds_of_dict(seeds, lambda indices: numbers_of_indices(indices, shape), shape, largest)
     else:
         seeds = _arrays.array_like(seeds, "seeds", image, shape)
-        voxels = seeds_of_array(seeds.host(), largest, "seeds")
+        voxels = seeds_of_array(seeds, largest, "seeds")
     if len(voxels[0]) == 0:
         raise ValueError("there are no seeds, but at least one is needed")
-    check_mask_at(voxels, None if mask is None else mask.host(), shape)
+    check_mask_at(voxels[0], mask, shape, voxels[1])
 
     given = dict(zip(_AFFINITY, (object_mean, object_variance, difference_mean, difference_variance)))
     is_given = is_affinity_given(affinity, object_mean, object_variance, difference_variance)
@@ -378,7 +383,7 @@ def labels(
     if competition == "iterative" and (of_labels or estimate_of_every_label):
         what = f"{of_labels[0]} is a dict" if of_labels else "estimate_of_every_label is on"
         raise ValueError(f"competition is 'iterative', for which all labels must have the same affinity, but {what}")
-    job = make_job(
+    job = Job(
         image,
         number_of_components,
         mask,
@@ -411,10 +416,11 @@ def labels(
             outputs.append(_arrays.output_of(output, image, shape, dtype, "out" if name == "labels" else f"out.{name}"))
         else:
             outputs.append(_arrays.Array(library.empty(shape, dtype), library) if is_needed else None)
-    compute(job, library, outputs, device_of_arrays(device, library))
-    if outputs[1] is None and outputs[2] is None:
-        return outputs[0].array
-    return Segmentation(*(None if output is None else output.array for output in outputs))
+    job.compute(outputs, device_of_arrays(device, library))
+    results = [
+        None if output is None else library.result(output.array, given) for output, given in zip(outputs, given_outputs)
+    ]
+    return results[0] if results[1] is None and results[2] is None else Segmentation(*results)
 
 
 def _components_last(image, axis):

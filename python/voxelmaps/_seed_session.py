@@ -26,7 +26,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _arrays, _core, _labels
-from ._connectedness import ADJACENCIES, AFFINITIES, numbers_of_indices
+from ._connectedness import ADJACENCIES, AFFINITIES, check_mask_at, numbers_of_indices
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number
 
 # Mean and variance of the object, and of the differences.
@@ -125,15 +125,13 @@ class _ArrayImage:
     def __init__(self, image):
         given = _arrays.array_of(image, "the image")
         pixels = _arrays.pixels_of(given, "the image")
-        _labels.check_in_host_memory(pixels, "the image")
         if len(pixels.shape) not in (2, 3, 4):
             raise ValueError(
                 f"an array with 2 or 3 dimensions is needed, or with 4 for vectors, but the shape is {pixels.shape}"
             )
         # The graph is only right for the voxels that it was made of.
         if pixels.address == given.address:
-            is_tensor = pixels.library.name == "PyTorch"
-            pixels = _arrays.Array(pixels.array.clone() if is_tensor else pixels.array.copy(), pixels.library)
+            pixels = _arrays.Array(pixels.library.copy(pixels.array), pixels.library)
         dimension = min(len(pixels.shape), 3)
         self._set(pixels, dimension, [1.0] * dimension)
 
@@ -142,8 +140,7 @@ class _ArrayImage:
             raise ValueError(f"an array of shape {pixels.shape} has no voxels")
         if pixels.dtype in ("int64", "uint64"):
             exact = _arrays.exact_as_float64(pixels.host())
-            is_tensor = pixels.library.name == "PyTorch"
-            pixels = _arrays.Array(pixels.library.module().from_numpy(exact) if is_tensor else exact, pixels.library)
+            pixels = _arrays.Array(pixels.library.from_host(exact), pixels.library)
         self.pixels, self.library, self.spacing = pixels, pixels.library, spacing
         self.shape = pixels.shape[:dimension]
         self.number_of_components = pixels.shape[-1] if len(pixels.shape) > dimension else 0
@@ -178,7 +175,7 @@ class _ArrayImage:
 
     def result(self, array):
         """Labels or strengths as the kind of the image."""
-        return array
+        return self.library.result(array)
 
 
 class _ItkImage(_ArrayImage):
@@ -239,18 +236,23 @@ class _Update:
         self._image, self._parameters, self._graph = image, parameters, graph
         self._box = _box_of(seeds[0], image, parameters)
         mask = parameters["mask"]
-        _labels.check_mask_at(seeds, mask, image.shape)
-        # The job has addresses in these.
-        self._pixels, self._mask = image.pixels, mask
+        pixels = image.pixels
+        check_mask_at(seeds[0], mask, image.shape, seeds[1])
         if self._box is not None:
             index = tuple(i - part.start for i, part in zip(np.unravel_index(seeds[0], image.shape), self._box))
             seeds = np.ravel_multi_index(index, self._shape()), seeds[1]
-            self._pixels = _arrays.Array(image.library.contiguous(image.pixels.array[self._box]), image.library)
-            self._mask = None if mask is None else np.ascontiguousarray(mask[self._box])
-        self._job = _labels.make_job(
-            self._pixels,
+            pixels, mask = (
+                (
+                    None
+                    if array is None
+                    else _arrays.Array(image.library.contiguous(array.array[self._box]), image.library)
+                )
+                for array in (pixels, mask)
+            )
+        self._job = _labels.Job(
+            pixels,
             image.number_of_components,
-            None if mask is None else _arrays.Array(self._mask, _arrays.Library("NumPy")),
+            mask,
             image.spacing,
             seeds,
             affinity=parameters["affinity_function"],
@@ -296,9 +298,7 @@ class _Update:
             for name in names
         }
         key = [self._box, list(self.affinity), *(parameters[name] for name in _OF_GRAPH)]
-        _labels.compute(
-            self._job,
-            library,
+        self._job.compute(
             [outputs.get(name) for name in _labels.Segmentation._fields],
             device_of_arrays(parameters["device"], library),
             self._graph.of(parameters["mask"], key),
@@ -306,8 +306,10 @@ class _Update:
         for name, output in outputs.items():
             self.results[name] = output.array
             if self._box is not None:
-                whole = library.module().zeros(self._image.shape, dtype=output.array.dtype)
-                whole[self._box] = output.array
+                whole = library.empty(self._image.shape, output.dtype)
+                with library.current_device():
+                    whole[:] = 0
+                    whole[self._box] = output.array
                 self.results[name] = whole
 
 
@@ -345,8 +347,9 @@ class SeedSession:
             labels = session.update(strokes)
             margin = session.margin
 
-    image         Array of NumPy or of PyTorch in host memory, itk.Image or xarray.DataArray with 2 or 3 dimensions; it is copied.
-                  Arrays need no ITK. An array with 4 axes is an image of vectors, whose components are the last axis. If the
+    image         Array of NumPy, PyTorch, CuPy, JAX or Numba, in host memory or on a CUDA device, itk.Image or xarray.DataArray
+                  with 2 or 3 dimensions; it is copied. Labels are of the same kind and on the same device; seeds and masks may
+                  be in host memory. Arrays need no ITK. An array with 4 axes is an image of vectors, whose components are the last axis. If the
                   axes of a DataArray are not z, y, x, seeds and masks must be images or DataArrays, and the labels have the axes
                   z, y, x.
     label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
@@ -461,7 +464,11 @@ class SeedSession:
             raise ValueError(f"crop_margin is {result['crop_margin']}, but must be one number or {dimension}")
         if "mask_image" in given or "inside_pixel_value" in given:
             mask = result["mask_image"]
-            result["mask"] = None if mask is None else (mask == result["inside_pixel_value"]).view(np.uint8)
+            if mask is not None:
+                library = self._image.library
+                inside = (mask == result["inside_pixel_value"]).view(np.uint8)
+                mask = _arrays.Array(library.from_host(inside), library)
+            result["mask"] = mask
         return result
 
     def _mask_of(self, value):
@@ -478,7 +485,7 @@ class SeedSession:
             if seeds is None:
                 raise TypeError("seeds must be an image, an array or a dict of labels, not None")
             array = self._image.array_like(seeds, "SeedImage", self._largest)
-            seeds = _labels.seeds_of_array(array, self._largest, "SeedImage")
+            seeds = _labels.seeds_of_array(_arrays.Array(array, _arrays.Library("NumPy")), self._largest, "SeedImage")
         else:
             size = tuple(reversed(shape))
 

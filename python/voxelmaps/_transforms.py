@@ -66,9 +66,10 @@ class FeatureMapsd:
             of_image = mask[0] if mask is not None and mask.ndim == image.ndim else mask
             maps = feature_maps(image[0], of_image, **self.parameters).array
             if self.with_image:
-                library = array_of(maps, "maps").library
-                image = library.contiguous(array_of(image, key).array, library.dtype(maps))
+                of_maps = array_of(maps, "maps")
+                library = of_maps.library
+                image = library.contiguous(array_of(image, key).array, of_maps.dtype)
                 join = library.module().cat if library.name == "PyTorch" else library.module().concatenate
-                maps = join([image, maps])
+                maps = library.result(join([image, of_maps.array]))
             result[key + self.suffix] = maps
         return result
