@@ -106,7 +106,9 @@ class Library(NamedTuple):
             return given
         if self.given == "JAX":
             jax = sys.modules["jax"]
-            return jax.numpy.asarray(array) if self.device is None else jax.dlpack.from_dlpack(array)
+            if self.device is None:
+                return jax.device_put(array, jax.devices("cpu")[0])
+            return jax.dlpack.from_dlpack(array)
         return sys.modules["numba"].cuda.as_cuda_array(array) if self.given == "Numba" else array
 
     def address(self, array):

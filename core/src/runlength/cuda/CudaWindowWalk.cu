@@ -167,14 +167,29 @@ public:
     }
   }
 
-  /** Compute a window again if a direction without pairs is to be skipped in it. */
+  /** Compute those of a warp's number of windows again in which a direction without pairs is to be skipped. */
   __device__ void
-  SkipDirections(std::int64_t number)
+  SkipDirections(std::int64_t first, std::int64_t end)
   {
-    m_Window = this->Locate(number);
-    if (m_Window.isComputed && this->DirectionsWithPairs() != (1u << m_Task.directions.number) - 1)
+    // Each lane looks at the neighbors of one voxel; only where some are absent does the warp search a window.
+    bool isSearched = false;
+    if (first + m_WarpLane < end)
     {
-      this->Compute(number);
+      const WindowBox window = this->Locate(first + m_WarpLane);
+      for (int d = 0; d < m_Task.directions.number && window.isComputed && !isSearched; ++d)
+      {
+        isSearched = !window.HasPairAtCenter(m_Task, m_Task.directions.steps[d]);
+      }
+    }
+    for (unsigned int searched = __ballot_sync(0xffffffffu, isSearched); searched != 0; searched &= searched - 1)
+    {
+      const std::int64_t number = first + __ffs(static_cast<int>(searched)) - 1;
+      m_Window = this->Locate(number);
+      if (this->DirectionsWithPairs() != (1u << m_Task.directions.number) - 1)
+      {
+        this->Compute(number);
+      }
+      __syncwarp();
     }
   }
 
@@ -398,11 +413,13 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     counts = scratch + (std::uint64_t{ blockIdx.x } * warpsPerBlock + warp) * table.entries * (table.isHash ? 2 : 1);
   }
   WindowOfWarp       window(task, table, sums, counts, threadIdx.x % lanesPerWarp);
-  const std::int64_t step = std::int64_t{ gridDim.x } * warpsPerBlock;
-  for (std::int64_t number = firstWindow + std::int64_t{ blockIdx.x } * warpsPerBlock + warp; number < endWindow;
+  const std::int64_t windowsPerStep = skipDirections ? lanesPerWarp : 1;
+  const std::int64_t step = std::int64_t{ gridDim.x } * warpsPerBlock * windowsPerStep;
+  for (std::int64_t number = firstWindow + (std::int64_t{ blockIdx.x } * warpsPerBlock + warp) * windowsPerStep;
+       number < endWindow;
        number += step)
   {
-    skipDirections ? window.SkipDirections(number) : window.Compute(number);
+    skipDirections ? window.SkipDirections(number, endWindow) : window.Compute(number);
     __syncwarp();
   }
 }

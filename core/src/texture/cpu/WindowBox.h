@@ -29,6 +29,7 @@ struct WindowBox
 {
   std::int64_t first[3]; // least corner, among the levels
   int          size[3];
+  int          center[3]; // the output voxel, from first on
   /** Whether the voxel is selected and has a level: features are computed of these alone. */
   bool isComputed;
 
@@ -46,6 +47,7 @@ struct WindowBox
       const std::int64_t end = begin + task.window[d];
       first[d] = begin > 0 ? begin : 0;
       size[d] = static_cast<int>((end < task.levelsSize[d] ? end : task.levelsSize[d]) - first[d]);
+      center[d] = static_cast<int>(at[d] - first[d]);
     }
     isComputed = isComputed && task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0;
   }
@@ -66,10 +68,23 @@ struct WindowBox
   {
     return this->Contains(x, y, z) ? task.levels[task.LevelOffset(first[0] + x, first[1] + y, first[2] + z)] : 0;
   }
-  /** Whether a line of the window along a direction holds two voxels with a level, at any distance. */
+  /** Whether the output voxel, which must have a level, has a neighbor along a direction that has one. */
+  VOXELMAPS_HOST_DEVICE bool
+  HasPairAtCenter(const TextureTask & task, const int (&step)[3]) const
+  {
+    return this->Level(task, center[0] + step[0], center[1] + step[1], center[2] + step[2]) != 0 ||
+           this->Level(task, center[0] - step[0], center[1] - step[1], center[2] - step[2]) != 0;
+  }
+  /** Whether a line of the window along a direction holds two voxels with a level, at any distance. The output voxel
+   * must have one. */
   VOXELMAPS_HOST_DEVICE bool
   HasPair(const TextureTask & task, const int (&step)[3]) const
   {
+    // In most windows there is no need to search.
+    if (this->HasPairAtCenter(task, step))
+    {
+      return true;
+    }
     for (int z = 0; z < size[2]; ++z)
     {
       for (int y = 0; y < size[1]; ++y)
