@@ -31,8 +31,8 @@ namespace itk
  *
  * A Cuda class has the parameters and the pipeline of its parent, the CPU filter, and its results are bit-identical.
  * Images may be larger than the memory of the device: they are computed in slabs that fit. The class also exists in
- * builds without CUDA and on machines without a device, where Update() throws. Up to 256 MB of device memory and 128 MB
- * of page-locked host memory are kept for later calls of Update() in the same program, until
+ * builds without CUDA and on machines without a device, where Update() throws. A thirty-second of the device memory and
+ * 128 MB of page-locked host memory are kept for later calls of Update() in the same program, until
  * CudaDevices::ReleaseResources().
  *
  * - DeviceID (0): number of the device, in CUDA's order.

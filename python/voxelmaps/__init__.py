@@ -17,9 +17,9 @@
 # ==========================================================================
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
-feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch and CuPy; needs no ITK
-fuzzy_connectedness  strength of the connection with seeds, from arrays of NumPy and PyTorch; needs no ITK
-labels               labels of all voxels from labeled seeds, from arrays of NumPy and PyTorch; needs no ITK
+feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
+fuzzy_connectedness  strength of the connection with seeds, from the same arrays; needs no ITK
+labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
 run_length_feature_maps
                      run length maps by name, from images, arrays and DataArrays, with the filter of ITK

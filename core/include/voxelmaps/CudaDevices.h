@@ -76,9 +76,9 @@ public:
   static std::uint64_t
   GetFreeMemory(int deviceID);
 
-  /** Free what the process keeps of all devices from one Update() to the next, so that small images need not wait for
-   * it: up to 256 MB of device memory, streams, tables, and up to 128 MB of page-locked host memory. Filters that run
-   * at the same time keep what they use. */
+  /** Free what the process keeps of all devices from one Update() to the next, so that the next one need not wait for
+   * it: a thirty-second of the memory of each device, streams, tables, and up to 128 MB of page-locked host memory.
+   * Filters that run at the same time keep what they use. */
   static void
   ReleaseResources();
 
