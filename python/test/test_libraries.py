@@ -15,7 +15,7 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Random jobs of feature maps have the same bytes with the arrays of all libraries, on the CPU and on CUDA devices. Needs no ITK."""
+"""Random jobs have the same bytes with the arrays of all libraries, on the CPU and on CUDA devices. Needs no ITK."""
 
 import functools
 import hashlib
@@ -27,10 +27,12 @@ import voxelmaps
 from voxelmaps import _arrays, _core, _feature_maps
 
 NUMBER_OF_JOBS = 60
+NUMBER_OF_CONNECTEDNESS_JOBS = 32
 FEATURES = _core.feature_names()
 NO_DEVICE = _core.reason_for_no_device()
 
 DISCRETIZATIONS = ["bin_width", "number_of_gray_levels", "bin_edges", "gray_levels"]
+AFFINITIES = ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
 MASKS = [None, "scattered", "ball", "plane"]
 
 
@@ -106,17 +108,78 @@ def make_job(number):
     return image_of(random, dtype, shape, discretization), arrays, parameters
 
 
-def hashes_of(number, convert=np.asarray, to_numpy=np.asarray, **more):
+def make_connectedness_job(number):
+    """The same of fuzzy_connectedness and labels, and the seeds."""
+    random = np.random.default_rng(1000 + number)
+    dtypes = [dtype for dtype in _arrays.PIXEL_TYPES if not dtype.endswith("int64")]
+    dimension = 2 if number % 4 == 3 else 3
+    shape = tuple(int(n) for n in random.integers(*((9, 30) if dimension == 2 else (5, 13)), dimension))
+    seeds = {}
+    for label, index in zip((3, 1, 200, 1, 3), random.choice(np.prod(shape), 5, replace=False)):
+        seeds.setdefault(label, []).append(tuple(int(i) for i in np.unravel_index(index, shape)))
+    arrays = {}
+    kind = MASKS[number // 4 % 4]
+    if kind is not None:
+        mask = mask_of(random, kind, shape)
+        for index in sum(seeds.values(), []):
+            # The voxels around a seed have a variance.
+            mask[tuple(slice(max(i - 1, 0), i + 2) for i in index)] = 1
+        arrays["mask"] = mask
+    affinity = AFFINITIES[number % 5]
+    parameters = {
+        "affinity": affinity,
+        "adjacency": ["face", "face_edge", "full"][number % 3],
+        "distance_weighting": affinity != "absolute_difference" and number % 2 == 0,
+        "weight": float(random.uniform()),
+        "minimum_strength": float(random.choice([0, 0.1])),
+        "spacing": random.uniform(0.5, 3, dimension).tolist(),
+        "estimation_radius": int(random.integers(2, 4)),
+        "precision": ["float", "double"][number // 8 % 2],
+    }
+    if number // 3 % 2:
+        moments = {"object_mean": 40, "object_variance": 900.5, "difference_mean": 7, "difference_variance": 400}
+        parameters.update(moments)
+    x = random.integers(0, 3, shape) * 30 + random.integers(0, 20, shape)
+    return x.astype(dtypes[number % 8]), arrays, parameters, seeds
+
+
+def compute_maps(number, convert, **more):
     x, arrays, parameters = make_job(number)
     arrays = {name: convert(array) for name, array in arrays.items()}
-    maps = voxelmaps.feature_maps(convert(x), **arrays, **parameters, **more)
-    hashes = {name: hashlib.sha256(to_numpy(maps[name]).tobytes()).hexdigest() for name in maps}
-    return hashes, tuple(maps.array.shape), str(maps.array.dtype).removeprefix("torch.")
+    return dict(voxelmaps.feature_maps(convert(x), **arrays, **parameters, **more))
+
+
+def compute_connectedness(number, convert, **more):
+    x, arrays, parameters, seeds = make_connectedness_job(number)
+    arrays = {name: convert(array) for name, array in arrays.items()}
+    x, parameters = convert(x), {**arrays, **parameters, **more}
+    results = {"strength of 3": voxelmaps.fuzzy_connectedness(x, seeds[3], **parameters)}
+    own = {"label_type": "uint8", "strength": True, "margin": True}
+    for competition, tie_rule in (("relative", "lowest_label"), ("iterative", "background")):
+        labels = voxelmaps.labels(x, seeds, competition=competition, tie_rule=tie_rule, **own, **parameters)
+        results.update((f"{competition} {name}", array) for name, array in labels._asdict().items())
+    return results
+
+
+# What computes a job, what says its image first, and the number of jobs.
+JOBS = {
+    "maps": (compute_maps, make_job, NUMBER_OF_JOBS),
+    "connectedness": (compute_connectedness, make_connectedness_job, NUMBER_OF_CONNECTEDNESS_JOBS),
+}
+
+
+def hashes_of(kind, number, convert=np.asarray, to_numpy=np.asarray, **more):
+    """Shape, type and hash of each result, by name."""
+    hashes = {}
+    for name, result in JOBS[kind][0](number, convert, **more).items():
+        array = np.ascontiguousarray(to_numpy(result))
+        hashes[name] = array.shape, array.dtype.name, hashlib.sha256(array.tobytes()).hexdigest()
+    return hashes
 
 
 @functools.lru_cache(None)
-def expected_hashes(number):
-    return hashes_of(number, device="cpu")
+def expected_hashes(kind, number):
+    return hashes_of(kind, number, device="cpu")
 
 
 # --- Libraries ---------------------------------------------------------------------------------------------------------
@@ -194,24 +257,26 @@ def numba_on_device():
     return {**functions, "convert": lambda array: module.asarray(cuda.to_device(array))}
 
 
+@pytest.mark.parametrize("kind", JOBS)
 @pytest.mark.parametrize(
     "library", [numpy_on_device, pytorch, pytorch_on_device, cupy, jax, jax_on_device, numba_on_device]
 )
-def test_same_bytes(library):
+def test_same_bytes(library, kind):
     functions = library()
     convert = functions.get("convert", np.asarray)
+    _, make, number_of_jobs = JOBS[kind]
     differences, computed = [], 0
-    for number in range(NUMBER_OF_JOBS):
-        x, _, parameters = make_job(number)
+    for number in range(number_of_jobs):
+        x, _, parameters, *_ = make(number)
         if convert(x) is None:
             continue
         computed += 1
-        expected, actual = expected_hashes(number), hashes_of(number, **functions)
+        expected, actual = expected_hashes(kind, number), hashes_of(kind, number, **functions)
         if actual != expected:
-            names = [name for name in expected[0] if actual[0].get(name) != expected[0][name]]
-            differences.append((number, x.dtype.name, x.shape, names, actual[1:], expected[1:], parameters))
+            names = [name for name in expected if actual.get(name) != expected[name]]
+            differences.append((number, x.dtype.name, x.shape, names, parameters))
     assert not differences
-    assert computed >= 42
+    assert computed >= 0.7 * number_of_jobs
 
 
 def test_jobs_are_of_all_kinds():
@@ -223,6 +288,10 @@ def test_jobs_are_of_all_kinds():
     assert pairs == {(name, d) for name in FEATURES for d in DISCRETIZATIONS}
     pairs = {(x.ndim, "mask" in arrays, "window_size" in p) for x, arrays, p in jobs}
     assert len(pairs) == 8 and any("crop" in p for _, _, p in jobs)
-    # Different jobs have different maps, and one of them has the same maps again.
-    hashes = [tuple(expected_hashes(number)[0].values()) for number in range(NUMBER_OF_JOBS)]
-    assert len(set(hashes)) == NUMBER_OF_JOBS and hashes_of(7, device="cpu")[0] == expected_hashes(7)[0]
+    jobs = [make_connectedness_job(number) for number in range(NUMBER_OF_CONNECTEDNESS_JOBS)]
+    assert len({(x.dtype.name, p["precision"]) for x, _, p, _ in jobs}) == 16
+    assert {(p["affinity"], "object_mean" in p) for _, _, p, _ in jobs} == {(a, g) for a in AFFINITIES for g in (0, 1)}
+    # Different jobs have different results, and one of them has the same results again.
+    for kind, (_, _, number_of_jobs) in JOBS.items():
+        hashes = {tuple(expected_hashes(kind, number).values()) for number in range(number_of_jobs)}
+        assert len(hashes) == number_of_jobs and hashes_of(kind, 7, device="cpu") == expected_hashes(kind, 7)
