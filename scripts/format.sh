@@ -32,5 +32,5 @@ status=0
 files() { git ls-files -z --cached --others --exclude-standard "$@"; }
 files '*.h' '*.hxx' '*.cxx' '*.cu' '*.cuh' | xargs -0 "${tools}/bin/clang-format" "${clang_mode[@]}" || status=1
 files '*CMakeLists.txt' '*.cmake' | xargs -0 "${tools}/bin/gersemi" "${gersemi_mode[@]}" || status=1
-files '*.py' | xargs -0 "${tools}/bin/black" "${black_mode[@]}" || status=1
+files '*.py' '*.pyi' | xargs -0 "${tools}/bin/black" "${black_mode[@]}" || status=1
 exit "${status}"

@@ -289,6 +289,31 @@ def test_dask_cluster(run, head, tmp_path, monkeypatch):
     assert "bit for bit" in output
 
 
+def test_pytorch_channels(run, head, tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    image = itk.imread(head["head.nii.gz"])
+    array = itk.array_view_from_image(image)
+    names = {}
+    for name, mask in (("mask", array > array.mean()), ("cut", array[1:] > 0), ("empty", array < 0)):
+        names[name] = str(tmp_path / f"{name}.nii.gz")
+        itk.imwrite(itk.image_from_array(mask.astype(np.uint8)), names[name])
+    output = run("pytorch_channels.py", {**head, "mask.nii.gz": names["mask"]})
+    assert "image (62, 128, 128): 11 channels (11, 62, 128, 128) in " in output
+    losses = re.findall(r"^step \d+: input \(4, 11, 32, 32, 32\), loss (\S+)$", output, flags=re.MULTILINE)
+    assert len(losses) == 6 and float(losses[-1]) < 0.5 * float(losses[0])
+    dice, device = re.search(r"Dice coefficient (\S+); .* are on (\S+)$", output).groups()
+    assert float(dice) > 0.8 and device in ("cpu", "cuda:0")
+    for options, message in (
+        ([names["cut"]], r"cut.nii.gz has the shape \(61, 128, 128\), but .* has \(62, 128, 128\)"),
+        ([names["empty"]], "no voxel of .*empty.nii.gz is other than 0"),
+        ([names["mask"], "--device", "cuda:99"], "CUDA"),
+        ([names["mask"], "--levels", "0"], "number_of_gray_levels is 0, but must be 1 to 65535"),
+    ):
+        command = [sys.executable, str(EXAMPLES / "pytorch_channels.py"), head["head.nii.gz"], *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 1 and re.search(f"^pytorch_channels.py: .*{message}.*\n$", done.stderr), done.stderr
+
+
 def test_feature_pictures(run, head, tmp_path):
     output = run("feature_pictures.py", head, "--radius", "1")
     voxels = re.findall(r"^(\w+): (\d+) maps of (\d+) voxels$", output, flags=re.MULTILINE)

@@ -91,6 +91,13 @@ def test_names():
     assert set(voxelmaps.__all__) <= set(names)
 
 
+def test_version():
+    assert voxelmaps.__version__ == importlib.metadata.version("itk-voxelmaps") and "__version__" in dir(voxelmaps)
+    # Looking for the metadata takes time.
+    code = "import numpy, sys; before = 'importlib.metadata' in sys.modules; import voxelmaps; "
+    assert run_code(code + "print(before or 'importlib.metadata' not in sys.modules)") == "True"
+
+
 def test_package_without_itk():
     code = """
 import sys

@@ -23,13 +23,14 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "voxelmaps"
+SOURCES = [*PACKAGE.glob("*.py"), *PACKAGE.glob("*.pyi")]
 
 
 def test_files():
     """The wheel has all of the module, also if it was built in a folder that was used before, and nothing else."""
     wrapped = {path.stem for path in (ROOT / "wrapping").glob("*.wrap")}
     expected = {f"itk/{name}Python.py" for name in wrapped}
-    expected |= {f"voxelmaps/{path.name}" for path in PACKAGE.glob("*.py")}
+    expected |= {f"voxelmaps/{path.name}" for path in SOURCES}
     expected |= {"voxelmaps/py.typed", "itk/voxelmaps/__init__.py"}
     expected |= {"voxelmaps/_core.abi3.so", "voxelmaps/_files.abi3.so"}
     expected |= {"itk/VoxelMapsPython.py", "itk/_VoxelMapsPython.abi3.so"}
@@ -44,7 +45,7 @@ def test_files():
 
 
 def test_python_files_are_those_of_the_checkout():
-    sources = {f"voxelmaps/{path.name}": path for path in PACKAGE.glob("*.py")}
+    sources = {f"voxelmaps/{path.name}": path for path in SOURCES}
     sources["itk/voxelmaps/__init__.py"] = ROOT / "wrapping" / "itk_voxelmaps.py"
     for name, path in sources.items():
         installed = importlib.metadata.distribution("itk-voxelmaps").locate_file(name)

@@ -42,7 +42,7 @@ name of this package.
 
 import importlib
 
-# Name -> module of this package, which is imported when the name is first used.
+# Name -> module of this package, which is imported when the name is first used. Type checkers read __init__.pyi.
 _MODULES = {
     "DicomSeries": "_dicom",
     "LabelAffinity": "_labels",
@@ -70,12 +70,15 @@ __all__ = sorted([*_MODULES, *_SUBMODULES])
 def __getattr__(name):
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in _MODULES:
+    if name == "__version__":
+        value = importlib.import_module("importlib.metadata").version("itk-voxelmaps")
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})

@@ -17,12 +17,18 @@
 # ==========================================================================
 """Fuzzy connectedness of arrays."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _arrays, _core
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
+
+if TYPE_CHECKING:
+    from ._types import Adjacency, Affinity, Array, Device, Integer, Number, Numbers, Precision, SameArray
 
 # In the order of voxelmaps::FuzzyConnectednessEnums.
 AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
@@ -124,26 +130,26 @@ def surroundings(image, mask, numbers, radius, shape):
 
 
 def fuzzy_connectedness(
-    x,
-    seeds,
-    mask=None,
+    x: Array,
+    seeds: Array,
+    mask: Array | None = None,
     *,
-    object_mean=None,
-    object_variance=None,
-    difference_mean=0.0,
-    difference_variance=None,
-    estimation_radius=2,
-    affinity="geometric_mean",
-    weight=0.5,
-    minimum_strength=0.0,
-    adjacency="face",
-    distance_weighting=False,
-    spacing=None,
-    precision="float",
-    out=None,
-    device=None,
-    threads=0,
-):
+    object_mean: Number | None = None,
+    object_variance: Number | None = None,
+    difference_mean: Number = 0.0,
+    difference_variance: Number | None = None,
+    estimation_radius: Integer = 2,
+    affinity: Affinity = "geometric_mean",
+    weight: Number = 0.5,
+    minimum_strength: Number = 0.0,
+    adjacency: Adjacency = "face",
+    distance_weighting: bool = False,
+    spacing: Numbers | None = None,
+    precision: Precision = "float",
+    out: Array | None = None,
+    device: Device = None,
+    threads: Integer = 0,
+) -> SameArray:
     """Compute the strength of the connection of every voxel with the seeds: that of the weakest link on the best path.
 
     x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host

@@ -17,25 +17,30 @@
 # ==========================================================================
 """Reading of DICOM series: what is not one even volume is refused."""
 
+from __future__ import annotations
+
 import os
 import warnings
-from typing import NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from . import _files
+
+if TYPE_CHECKING:
+    from ._types import Image, Path
 
 
 class DicomSeries(NamedTuple):
     """A series with images in a folder, as list_dicom_series returns it."""
 
     uid: str
-    files: Tuple[str, ...]
+    files: tuple[str, ...]
     modality: str
     description: str
     # Voxels along x, y and z, and their distances in mm; None if unknown.
-    size: Optional[Tuple[int, int, int]]
-    spacing: Optional[Tuple[float, float, float]]
+    size: tuple[int, int, int] | None
+    spacing: tuple[float, float, float] | None
     # Why the series is no volume; empty if it is one.
     problem: str
 
@@ -53,7 +58,7 @@ def _refuse(folder, why):
     raise ValueError(f"the DICOM folder '{folder}' is refused: {why}")
 
 
-def list_dicom_series(folder):
+def list_dicom_series(folder: Path) -> list[DicomSeries]:
     """List the DICOM series with images in a folder.
 
     folder    The folder; subfolders are ignored.
@@ -133,7 +138,7 @@ def _set_geometry(folder, image, series):
         image.SetDirection(itk.matrix_from_array(direction))
 
 
-def read_dicom_series(folder, series=None, allow_uneven_slices=False):
+def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> Image:
     """Read a DICOM series as a 3D itk.Image, and refuse what is not one even volume.
 
     folder                 The folder with the files; subfolders are ignored.

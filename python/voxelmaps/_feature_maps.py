@@ -17,15 +17,21 @@
 # ==========================================================================
 """Texture feature maps of arrays."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import operator
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal
 
 import numpy as np
 
 from . import _arrays, _core
+
+if TYPE_CHECKING:
+    from ._types import Array, Devices, Integer, Integers, Number, Numbers, Precision, SameArray
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
@@ -43,28 +49,28 @@ MAX_THREADS = 4096
 _MAX_WINDOW = 255
 
 
-class FeatureMaps(Mapping):
+class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
 
     array     All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
     slices    The part of the input that the maps cover, as a tuple of slices of its last axes.
     """
 
-    def __init__(self, names, array, slices):
+    def __init__(self, names: Iterable[str], array: SameArray, slices: tuple[slice, ...]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self.array = array
         self.slices = slices
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> SameArray:
         return self.array[self._index[name]]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._index)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._index)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shape = tuple(self.array.shape[1:])
         return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
 
@@ -347,33 +353,33 @@ def _bounds(mask):
 
 
 def feature_maps(
-    x,
-    mask=None,
+    x: Array,
+    mask: Array | None = None,
     *,
-    features,
-    spacing=None,
-    neighborhood_radius=None,
-    window_size=None,
-    window_anchor=None,
-    bin_width=None,
-    number_of_gray_levels=None,
-    bin_edges=None,
-    gray_levels=None,
-    intensity_range="mask",
-    selection=None,
-    distances=(1,),
-    aggregation="average",
-    symmetric=True,
-    alpha=0,
-    voxel_array_shift=0.0,
-    background_value=0.0,
-    crop=None,
-    dimension=None,
-    precision="float",
-    out=None,
-    device=None,
-    threads=0,
-):
+    features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
+    spacing: Numbers | None = None,
+    neighborhood_radius: Integers | None = None,
+    window_size: Integers | None = None,
+    window_anchor: Integers | None = None,
+    bin_width: Number | None = None,
+    number_of_gray_levels: Integer | None = None,
+    bin_edges: Numbers | None = None,
+    gray_levels: Integer | None = None,
+    intensity_range: Literal["mask", "image"] | Numbers = "mask",
+    selection: Array | None = None,
+    distances: Integers = (1,),
+    aggregation: Literal["average", "merge"] = "average",
+    symmetric: bool = True,
+    alpha: Integer = 0,
+    voxel_array_shift: Number = 0.0,
+    background_value: Number = 0.0,
+    crop: Literal["mask"] | None = None,
+    dimension: Literal[2, 3] | None = None,
+    precision: Precision = "float",
+    out: Array | None = None,
+    device: Devices = None,
+    threads: Integer = 0,
+) -> FeatureMaps:
     """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
     x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,

@@ -17,8 +17,15 @@
 # ==========================================================================
 """Run length feature maps by name, with the filter of ITK, and feature map images as dicts and DataArrays."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Sequence
+
 from . import _filters, _images
 from ._itk import itk
+
+if TYPE_CHECKING:
+    from ._types import Image
 
 
 def _as_filter_keywords(kwargs, skip_single_voxel_directions):
@@ -27,7 +34,9 @@ def _as_filter_keywords(kwargs, skip_single_voxel_directions):
     return kwargs
 
 
-def run_length_feature_maps(*args, crop=None, skip_single_voxel_directions=False, **kwargs):
+def run_length_feature_maps(
+    *args: Any, crop: Literal["mask"] | None = None, skip_single_voxel_directions: bool = False, **kwargs: Any
+) -> dict[str, Any]:
     """Compute run length feature maps; returns a dict that maps feature names to maps.
 
     Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
@@ -49,7 +58,9 @@ def run_length_feature_maps(*args, crop=None, skip_single_voxel_directions=False
     return _images.split_components(image, instance.GetFeatureNames(), given)
 
 
-def crop_slices(*args, crop="mask", skip_single_voxel_directions=False, **kwargs):
+def crop_slices(
+    *args: Any, crop: Literal["mask"] = "mask", skip_single_voxel_directions: bool = False, **kwargs: Any
+) -> tuple[slice, ...]:
     """Return the slices of the input, in NumPy's order of axes, that run_length_feature_maps(..., crop="mask") returns maps of.
 
     Takes the arguments of run_length_feature_maps, and computes no maps.
@@ -61,7 +72,7 @@ def crop_slices(*args, crop="mask", skip_single_voxel_directions=False, **kwargs
     return _images.region_slices(_images.mask_region(instance), instance.GetInput())
 
 
-def feature_names(dimension=3, **kwargs):
+def feature_names(dimension: Literal[2, 3] = 3, **kwargs: Any) -> list[str]:
     """Return the names of the components that itk.run_length_feature_map_image_filter computes, in order.
 
     dimension    Dimension of the input image, 2 or 3.
@@ -82,7 +93,7 @@ def _check_names(image, names):
             raise ValueError(f"name {name} is given twice")
 
 
-def feature_dict(image, names):
+def feature_dict(image: Image, names: Sequence[str]) -> dict[str, Image]:
     """Split a feature map image into a dict that maps each name to an itk.Image, with the geometry of the image.
 
     Raises ValueError if the number of names is not the number of components, or if a name is given twice.
@@ -91,7 +102,7 @@ def feature_dict(image, names):
     return _images.split_components(image, names, image)
 
 
-def feature_xarray(image, names):
+def feature_xarray(image: Image, names: Sequence[str]) -> Any:
     """Convert a feature map image to an xarray.DataArray whose last axis, "feature", is labeled with the names.
 
     Raises ValueError if the number of names is not the number of components, or if a name is given twice.

@@ -17,9 +17,11 @@
 # ==========================================================================
 """Labels of arrays from labeled seeds."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,6 +36,23 @@ from ._connectedness import (
     surroundings,
 )
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
+
+if TYPE_CHECKING:
+    from ._types import (
+        Adjacency,
+        Affinity,
+        Array,
+        Competition,
+        Device,
+        Integer,
+        LabeledIndices,
+        LabelType,
+        MomentOfLabels,
+        Number,
+        Numbers,
+        Precision,
+        TieRule,
+    )
 
 # In the order of voxelmaps::RelativeFuzzyConnectednessEnums.
 COMPETITIONS = ("relative", "iterative")
@@ -270,33 +289,33 @@ class Job:
 
 
 def labels(
-    x,
-    seeds,
-    mask=None,
+    x: Array,
+    seeds: Array | LabeledIndices,
+    mask: Array | None = None,
     *,
-    competition="relative",
-    tie_rule="background",
-    object_mean=None,
-    object_variance=None,
-    difference_mean=0.0,
-    difference_variance=None,
-    estimate_of_every_label=False,
-    estimation_radius=2,
-    affinity="geometric_mean",
-    weight=0.5,
-    minimum_strength=0.0,
-    adjacency="face",
-    distance_weighting=False,
-    spacing=None,
-    components_axis=None,
-    label_type="uint16",
-    strength=False,
-    margin=False,
-    precision="float",
-    out=None,
-    device=None,
-    threads=0,
-):
+    competition: Competition = "relative",
+    tie_rule: TieRule = "background",
+    object_mean: MomentOfLabels | None = None,
+    object_variance: MomentOfLabels | None = None,
+    difference_mean: MomentOfLabels = 0.0,
+    difference_variance: MomentOfLabels | None = None,
+    estimate_of_every_label: bool = False,
+    estimation_radius: Integer = 2,
+    affinity: Affinity = "geometric_mean",
+    weight: Number = 0.5,
+    minimum_strength: Number = 0.0,
+    adjacency: Adjacency = "face",
+    distance_weighting: bool = False,
+    spacing: Numbers | None = None,
+    components_axis: Literal[0, -1] | None = None,
+    label_type: LabelType = "uint16",
+    strength: bool = False,
+    margin: bool = False,
+    precision: Precision = "float",
+    out: Array | Segmentation | None = None,
+    device: Device = None,
+    threads: Integer = 0,
+) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
     x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host

@@ -17,13 +17,19 @@
 # ==========================================================================
 """PyRadiomics' extractor, which computes maps with the filters of this module. Imports PyRadiomics."""
 
+from __future__ import annotations
+
 import copy
 import logging
+from typing import TYPE_CHECKING, Any
 
 import SimpleITK
 from radiomics import featureextractor
 
 from . import _radiomics_images, _radiomics_parameters, radiomics
+
+if TYPE_CHECKING:
+    from ._types import Precision
 
 _logger = logging.getLogger(__name__)
 
@@ -39,7 +45,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     All other arguments are those of PyRadiomics.
     """
 
-    def __init__(self, *args, precision="float", **kwargs):
+    def __init__(self, *args: Any, precision: Precision = "float", **kwargs: Any) -> None:
         radiomics.check_precision(precision)
         self.precision = precision
         super().__init__(*args, **kwargs)

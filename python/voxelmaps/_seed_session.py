@@ -17,17 +17,26 @@
 # ==========================================================================
 """Labels of voxels from seeds that are edited again and again."""
 
+from __future__ import annotations
+
 import math
 import re
 import sys
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arrays, _core, _labels
 from ._connectedness import ADJACENCIES, AFFINITIES, check_mask_at, numbers_of_indices
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+    from typing_extensions import Unpack
+
+    from ._types import Array, Image, LabeledIndices, SessionParameters
 
 # Mean and variance of the object, and of the differences.
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
@@ -373,7 +382,9 @@ class SeedSession:
     Raises TypeError, ValueError or RuntimeError that name the value, for what is refused.
     """
 
-    def __init__(self, image, *, label_type=np.uint16, **parameters):
+    def __init__(
+        self, image: Array | Image, *, label_type: DTypeLike = np.uint16, **parameters: Unpack[SessionParameters]
+    ) -> None:
         self._label_type = np.dtype(label_type).name
         if self._label_type not in _labels.LABEL_TYPES:
             raise ValueError(
@@ -404,10 +415,10 @@ class SeedSession:
     def __reduce_ex__(self, protocol):
         raise TypeError("a SeedSession cannot be copied or pickled; make another one of the same image")
 
-    def __enter__(self):
+    def __enter__(self) -> SeedSession:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     # --- Parameters
@@ -501,7 +512,7 @@ class SeedSession:
 
     # --- Labels
 
-    def update(self, seeds, **parameters):
+    def update(self, seeds: Array | Image | LabeledIndices, **parameters: Unpack[SessionParameters]) -> Any:
         """Label all voxels; returns labels of the kind and the shape of the image.
 
         seeds    An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
@@ -546,20 +557,20 @@ class SeedSession:
             return self._image.result(self._last.results[name])
 
     @property
-    def strength(self):
+    def strength(self) -> Any:
         """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
         first read, in about the time of an update(); with generate_strength_image=True, by each update()."""
         return self._result("strength")
 
     @property
-    def margin(self):
+    def margin(self) -> Any:
         """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
         of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
         generate_margin_image=True, by each update()."""
         return self._result("margin")
 
     @property
-    def affinity(self):
+    def affinity(self) -> dict[str, Any]:
         """Dict of the means and variances that the last update() used, with the names of the parameters. The function
         itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
         the other parameters are the same. Affinities of single labels are not in it."""
@@ -573,7 +584,7 @@ class SeedSession:
                 result[name] = np.array(values, float).reshape((-1, components if values else 0)[: 1 + is_matrix])
         return result
 
-    def reestimate(self):
+    def reestimate(self) -> None:
         """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops affinities of
         single labels."""
         with self._lock:
@@ -587,11 +598,11 @@ class SeedSession:
             self._needs_estimate = True
 
     @property
-    def memory(self):
+    def memory(self) -> int:
         """Number of bytes of the graph that the session keeps now."""
         return self._graph.hierarchy.memory
 
-    def release(self):
+    def release(self) -> None:
         """Give the memory of the graph back. The next update() makes it again."""
         with self._lock:
             self._graph.hierarchy.release()

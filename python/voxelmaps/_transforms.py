@@ -17,6 +17,11 @@
 # ==========================================================================
 """A transform of dictionaries in the manner of MONAI, which it does not need."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from ._arrays import array_of
 from ._feature_maps import feature_maps
 
@@ -41,7 +46,15 @@ class FeatureMapsd:
     (2, 8, 8, 8)
     """
 
-    def __init__(self, keys, mask_key=None, *, suffix="_maps", with_image=False, **parameters):
+    def __init__(
+        self,
+        keys: str | Iterable[str],
+        mask_key: str | None = None,
+        *,
+        suffix: str = "_maps",
+        with_image: bool = False,
+        **parameters: Any,
+    ) -> None:
         if "features" not in parameters:
             raise TypeError("FeatureMapsd needs the features to compute, such as features=['glcm_Contrast']")
         if "crop" in parameters or "out" in parameters:
@@ -52,7 +65,7 @@ class FeatureMapsd:
         self.with_image = with_image
         self.parameters = parameters
 
-    def __call__(self, data):
+    def __call__(self, data: Mapping[Any, Any]) -> dict[Any, Any]:
         result = dict(data)
         mask = None if self.mask_key is None else data[self.mask_key]
         for key in self.keys:

@@ -24,6 +24,8 @@ RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, whi
 doc/radiomics.md lists the settings, and where values differ from PyRadiomics' and why.
 """
 
+from __future__ import annotations
+
 import importlib.metadata
 import itertools
 import logging
@@ -31,11 +33,15 @@ import math
 import os
 import platform
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters
+
+if TYPE_CHECKING:
+    from ._radiomics_extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
+    from ._types import Image, Path, Precision
 
 __all__ = ["execute", "read_image"]
 
@@ -296,13 +302,22 @@ def _general_diagnostics(parameters):
     }
 
 
-def read_image(path):
+def read_image(path: Path) -> Image:
     """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for damaged files, of which ITK reads many
     without an error, and FileNotFoundError. Needs SimpleITK."""
     return _radiomics_images.to_itk(_radiomics_images.load(path, "the image")[0])
 
 
-def execute(image, mask, params=None, *, out_dir=None, precision="float", hashes=False, **settings) -> Dict[str, Any]:
+def execute(
+    image: Path | Image,
+    mask: Path | Image,
+    params: Path | Mapping[str, Any] | None = None,
+    *,
+    out_dir: Path | None = None,
+    precision: Precision = "float",
+    hashes: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
     """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
 
     image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads, or of folders with a DICOM series.

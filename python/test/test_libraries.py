@@ -1,0 +1,297 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Random jobs have the same bytes with the arrays of all libraries, on the CPU and on CUDA devices. Needs no ITK."""
+
+import functools
+import hashlib
+import os
+
+import numpy as np
+import pytest
+import voxelmaps
+from voxelmaps import _arrays, _core, _feature_maps
+
+NUMBER_OF_JOBS = 60
+NUMBER_OF_CONNECTEDNESS_JOBS = 32
+FEATURES = _core.feature_names()
+NO_DEVICE = _core.reason_for_no_device()
+
+DISCRETIZATIONS = ["bin_width", "number_of_gray_levels", "bin_edges", "gray_levels"]
+AFFINITIES = ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
+MASKS = [None, "scattered", "ball", "plane"]
+
+
+def image_of(random, dtype, shape, discretization):
+    if discretization == "gray_levels":
+        return random.integers(0, 13, shape).astype(dtype)
+    is_signed = np.dtype(dtype).kind != "u"
+    values = random.integers(-100 if is_signed else 0, 120, shape)
+    # Regions, as organs have them, beside noise.
+    values = np.where(random.random(shape) < 0.3, values, values // 40 * 40)
+    return (values + random.random(shape) if dtype.startswith("float") else values).astype(dtype)
+
+
+def mask_of(random, kind, shape):
+    mask = random.random(shape) < 0.7
+    if kind == "ball":
+        mask = sum(((i - n // 2) / n) ** 2 for i, n in zip(np.indices(shape), shape)) < 0.12
+    if kind == "plane":
+        mask = np.zeros(shape, bool)
+        mask[shape[0] // 2] = True
+    mask[tuple(n // 2 for n in shape)] = True
+    return mask.astype(random.choice(["bool", "uint8", "int16", "float32"]))
+
+
+def make_job(number):
+    """The image, the arrays like it, and the other parameters of a job."""
+    random = np.random.default_rng(number)
+    dtype = _arrays.PIXEL_TYPES[number % len(_arrays.PIXEL_TYPES)]
+    discretization = DISCRETIZATIONS[number // 3 % 4]
+    dimension = 2 if number % 4 == 3 else 3
+    shape = tuple(int(n) for n in random.integers(*((9, 30) if dimension == 2 else (5, 13)), dimension))
+    arrays = {}
+    kind = MASKS[number // 5 % 4]
+    if kind is not None:
+        arrays["mask"] = mask_of(random, kind, shape)
+    if random.random() < 0.3:
+        arrays["selection"] = mask_of(random, "scattered", shape)
+
+    # All features of one class, and some of others.
+    whole = _feature_maps.CLASSES[number % 6]
+    features = {whole: list(FEATURES[whole])}
+    for name in random.permutation(_feature_maps.CLASSES)[:2].tolist():
+        features.setdefault(name, random.permutation(FEATURES[name])[:4].tolist())
+
+    parameters = {"features": features, "precision": ["float", "double"][number // 2 % 2]}
+    if number % 3 < 2:
+        radius = random.integers(0, 3, dimension).tolist()
+        radius[number % dimension] = 1
+        parameters["neighborhood_radius"] = radius if number % 3 else 1 + number % 2
+    else:
+        size = random.integers(1, 6, dimension).tolist()
+        size[number % dimension] = 4
+        parameters.update(window_size=size, window_anchor=[int(random.integers(n)) for n in size])
+    parameters[discretization] = {
+        "bin_width": float(random.choice([1.5, 7, 25])),
+        "number_of_gray_levels": int(random.integers(1, 65)),
+        "bin_edges": np.unique(random.integers(-90, 110, 9)).tolist(),
+        "gray_levels": 12,
+    }[discretization]
+    if discretization == "number_of_gray_levels":
+        parameters["intensity_range"] = ["mask", "image", (-20.0, 60.5)][number % 3]
+    parameters.update(
+        distances=[[1], [1, 2], [2, 1, 3]][number % 3],
+        aggregation=["average", "merge"][number // 2 % 2],
+        symmetric=bool(random.integers(2)),
+        alpha=int(random.integers(4)),
+        voxel_array_shift=float(random.choice([0, 100.5])),
+        background_value=float(random.choice([0, -7, np.nan])),
+        spacing=random.uniform(0.5, 3, dimension).tolist(),
+    )
+    if kind == "ball" and number % 2:
+        parameters["crop"] = "mask"
+    return image_of(random, dtype, shape, discretization), arrays, parameters
+
+
+def make_connectedness_job(number):
+    """The same of fuzzy_connectedness and labels, and the seeds."""
+    random = np.random.default_rng(1000 + number)
+    dtypes = [dtype for dtype in _arrays.PIXEL_TYPES if not dtype.endswith("int64")]
+    dimension = 2 if number % 4 == 3 else 3
+    shape = tuple(int(n) for n in random.integers(*((9, 30) if dimension == 2 else (5, 13)), dimension))
+    seeds = {}
+    for label, index in zip((3, 1, 200, 1, 3), random.choice(np.prod(shape), 5, replace=False)):
+        seeds.setdefault(label, []).append(tuple(int(i) for i in np.unravel_index(index, shape)))
+    arrays = {}
+    kind = MASKS[number // 4 % 4]
+    if kind is not None:
+        mask = mask_of(random, kind, shape)
+        for index in sum(seeds.values(), []):
+            # The voxels around a seed have a variance.
+            mask[tuple(slice(max(i - 1, 0), i + 2) for i in index)] = 1
+        arrays["mask"] = mask
+    affinity = AFFINITIES[number % 5]
+    parameters = {
+        "affinity": affinity,
+        "adjacency": ["face", "face_edge", "full"][number % 3],
+        "distance_weighting": affinity != "absolute_difference" and number % 2 == 0,
+        "weight": float(random.uniform()),
+        "minimum_strength": float(random.choice([0, 0.1])),
+        "spacing": random.uniform(0.5, 3, dimension).tolist(),
+        "estimation_radius": int(random.integers(2, 4)),
+        "precision": ["float", "double"][number // 8 % 2],
+    }
+    if number // 3 % 2:
+        moments = {"object_mean": 40, "object_variance": 900.5, "difference_mean": 7, "difference_variance": 400}
+        parameters.update(moments)
+    x = random.integers(0, 3, shape) * 30 + random.integers(0, 20, shape)
+    return x.astype(dtypes[number % 8]), arrays, parameters, seeds
+
+
+def compute_maps(number, convert, **more):
+    x, arrays, parameters = make_job(number)
+    arrays = {name: convert(array) for name, array in arrays.items()}
+    return dict(voxelmaps.feature_maps(convert(x), **arrays, **parameters, **more))
+
+
+def compute_connectedness(number, convert, **more):
+    x, arrays, parameters, seeds = make_connectedness_job(number)
+    arrays = {name: convert(array) for name, array in arrays.items()}
+    x, parameters = convert(x), {**arrays, **parameters, **more}
+    results = {"strength of 3": voxelmaps.fuzzy_connectedness(x, seeds[3], **parameters)}
+    own = {"label_type": "uint8", "strength": True, "margin": True}
+    for competition, tie_rule in (("relative", "lowest_label"), ("iterative", "background")):
+        labels = voxelmaps.labels(x, seeds, competition=competition, tie_rule=tie_rule, **own, **parameters)
+        results.update((f"{competition} {name}", array) for name, array in labels._asdict().items())
+    return results
+
+
+# What computes a job, what says its image first, and the number of jobs.
+JOBS = {
+    "maps": (compute_maps, make_job, NUMBER_OF_JOBS),
+    "connectedness": (compute_connectedness, make_connectedness_job, NUMBER_OF_CONNECTEDNESS_JOBS),
+}
+
+
+def hashes_of(kind, number, convert=np.asarray, to_numpy=np.asarray, **more):
+    """Shape, type and hash of each result, by name."""
+    hashes = {}
+    for name, result in JOBS[kind][0](number, convert, **more).items():
+        array = np.ascontiguousarray(to_numpy(result))
+        hashes[name] = array.shape, array.dtype.name, hashlib.sha256(array.tobytes()).hexdigest()
+    return hashes
+
+
+@functools.lru_cache(None)
+def expected_hashes(kind, number):
+    return hashes_of(kind, number, device="cpu")
+
+
+# --- Libraries ---------------------------------------------------------------------------------------------------------
+
+
+def _need_device():
+    if NO_DEVICE:
+        pytest.skip(NO_DEVICE)
+
+
+def numpy_on_device():
+    _need_device()
+    return {"device": "cuda"}
+
+
+def pytorch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def convert(array):
+        # Older versions have no wide unsigned integers.
+        return torch.as_tensor(array) if hasattr(torch, str(array.dtype)) else None
+
+    return {"convert": convert, "to_numpy": lambda tensor: tensor.numpy()}
+
+
+def pytorch_on_device():
+    _need_device()
+    functions = pytorch()
+    if not pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+
+    def convert(array):
+        tensor = functions["convert"](array)
+        return None if tensor is None else tensor.cuda()
+
+    return {"convert": convert, "to_numpy": lambda tensor: tensor.cpu().numpy()}
+
+
+def cupy():
+    _need_device()
+    module = pytest.importorskip("cupy", reason="CuPy is not installed")
+    return {"convert": module.asarray, "to_numpy": module.asnumpy}
+
+
+def _jax(platform):
+    # JAX would take most memory of a device, and has no types of 64 bits by default.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax.config.update("jax_enable_x64", True)
+    try:
+        device = jax.devices(platform)[0]
+    except RuntimeError as error:
+        pytest.skip(f"JAX has no device: {str(error).splitlines()[0]}")
+    return lambda array: jax.device_put(array, device)
+
+
+def jax():
+    return {"convert": _jax("cpu")}
+
+
+def jax_on_device():
+    """The memory of JAX' arrays, as arrays of CuPy."""
+    functions, to_device = cupy(), _jax("cuda")
+    module = pytest.importorskip("cupy")
+    return {**functions, "convert": lambda array: module.asarray(to_device(array).block_until_ready())}
+
+
+def numba_on_device():
+    """The memory of Numba's arrays, as arrays of CuPy."""
+    functions = cupy()
+    cuda = pytest.importorskip("numba.cuda", reason="Numba with CUDA is not installed")
+    if not cuda.is_available():
+        pytest.skip("this Numba cannot use CUDA")
+    module = pytest.importorskip("cupy")
+    return {**functions, "convert": lambda array: module.asarray(cuda.to_device(array))}
+
+
+@pytest.mark.parametrize("kind", JOBS)
+@pytest.mark.parametrize(
+    "library", [numpy_on_device, pytorch, pytorch_on_device, cupy, jax, jax_on_device, numba_on_device]
+)
+def test_same_bytes(library, kind):
+    functions = library()
+    convert = functions.get("convert", np.asarray)
+    _, make, number_of_jobs = JOBS[kind]
+    differences, computed = [], 0
+    for number in range(number_of_jobs):
+        x, _, parameters, *_ = make(number)
+        if convert(x) is None:
+            continue
+        computed += 1
+        expected, actual = expected_hashes(kind, number), hashes_of(kind, number, **functions)
+        if actual != expected:
+            names = [name for name in expected if actual.get(name) != expected[name]]
+            differences.append((number, x.dtype.name, x.shape, names, parameters))
+    assert not differences
+    assert computed >= 0.7 * number_of_jobs
+
+
+def test_jobs_are_of_all_kinds():
+    jobs = [make_job(number) for number in range(NUMBER_OF_JOBS)]
+    assert {(x.dtype.name, p["precision"]) for x, _, p in jobs} == {
+        (dtype, precision) for dtype in _arrays.PIXEL_TYPES for precision in ("float", "double")
+    }
+    pairs = {(name, d) for _, _, p in jobs for name in p["features"] for d in DISCRETIZATIONS if d in p}
+    assert pairs == {(name, d) for name in FEATURES for d in DISCRETIZATIONS}
+    pairs = {(x.ndim, "mask" in arrays, "window_size" in p) for x, arrays, p in jobs}
+    assert len(pairs) == 8 and any("crop" in p for _, _, p in jobs)
+    jobs = [make_connectedness_job(number) for number in range(NUMBER_OF_CONNECTEDNESS_JOBS)]
+    assert len({(x.dtype.name, p["precision"]) for x, _, p, _ in jobs}) == 16
+    assert {(p["affinity"], "object_mean" in p) for _, _, p, _ in jobs} == {(a, g) for a in AFFINITIES for g in (0, 1)}
+    # Different jobs have different results, and one of them has the same results again.
+    for kind, (_, _, number_of_jobs) in JOBS.items():
+        hashes = {tuple(expected_hashes(kind, number).values()) for number in range(number_of_jobs)}
+        assert len(hashes) == number_of_jobs and hashes_of(kind, 7, device="cpu") == expected_hashes(kind, 7)

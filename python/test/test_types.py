@@ -1,0 +1,155 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""What type checkers see of the package: the names, annotations of all that is public, and a user's program."""
+
+import ast
+import inspect
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+import voxelmaps
+from voxelmaps import _seed_session
+
+PACKAGE = pathlib.Path(voxelmaps.__file__).parent
+
+
+def test_names_are_those_of_the_package():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            # Without "as", a name of a stub is not public.
+            assert [alias.name for alias in node.names] == [alias.asname for alias in node.names]
+            found.update((alias.name, node.module) for alias in node.names)
+    assert found == {**voxelmaps._MODULES, **dict.fromkeys(voxelmaps._SUBMODULES)}
+    assert set(found) == set(voxelmaps.__all__)
+    assert "__version__: str" in ast.unparse(tree).splitlines()
+
+
+def functions():
+    """Public functions and methods in Python, by name."""
+    modules = [voxelmaps, voxelmaps.radiomics]
+    for name, value in [(f"{m.__name__}.{name}", getattr(m, name)) for m in modules for name in m.__all__]:
+        if inspect.isfunction(value):
+            yield name, value
+        for member, of_class in vars(value).items() if inspect.isclass(value) else ():
+            of_class = of_class.fget if isinstance(of_class, property) else of_class
+            is_public = not member.startswith("_") or member in ("__init__", "__call__", "__getitem__", "__enter__")
+            if inspect.isfunction(of_class) and is_public:
+                yield f"{name}.{member}", of_class
+
+
+def test_annotations_are_complete():
+    names = []
+    for name, function in functions():
+        names.append(name)
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.name != "self"]
+        missing = [parameter.name for parameter in own if parameter.annotation is parameter.empty]
+        assert not missing and signature.return_annotation is not signature.empty, (name, missing)
+    assert {"voxelmaps.feature_maps", "voxelmaps.SeedSession.update", "voxelmaps.radiomics.execute"} < set(names)
+
+
+def test_parameters_of_sessions():
+    tree = ast.parse((PACKAGE / "_types.pyi").read_text())
+    (parameters,) = (node for node in tree.body if getattr(node, "name", "") == "SessionParameters")
+    names = {node.target.id for node in parameters.body if isinstance(node, ast.AnnAssign)}
+    expected = {*_seed_session._PARAMETERS, *_seed_session._AFFINITY, *_seed_session._AFFINITY_OF_VECTORS, "mask_image"}
+    assert names == expected
+
+
+# Lines that a type checker must refuse name a part of its message.
+PROGRAM = """
+from typing import Any, assert_type
+
+import numpy as np
+import voxelmaps
+
+x = np.arange(4 * 5 * 6, dtype=np.int16).reshape(4, 5, 6)
+mask = x > 3
+
+maps = voxelmaps.feature_maps(x, mask, features=["glcm_Contrast"], neighborhood_radius=1, bin_width=np.float32(3))
+assert_type(maps, voxelmaps.FeatureMaps)
+assert_type(list(maps), list[str])
+assert_type(maps["glcm_Contrast"], Any)
+assert_type(maps.slices, tuple[slice, ...])
+given = {"glcm": None, "ngtdm": ["Busyness"]}
+voxelmaps.feature_maps(x, features=given, intensity_range=(1, 2.5), bin_width=0.5, window_size=(3, np.int64(1), 3))
+voxelmaps.feature_maps([[1, 2], [3, 4]], features="firstorder", distances=[1, 2], spacing=np.ones(2), device="cpu")
+assert_type(voxelmaps.FeatureMapsd("ct", features=["glcm"])({"ct": x[None]}), dict[Any, Any])
+
+seeds = {1: (0, 0, 0), 2: [(3, 4, 5)], 3: np.zeros((1, 3), int) + 2}
+result = voxelmaps.labels(x, seeds, mask | True, object_mean={1: 3, 2: 40.0, 3: 9}, object_variance=4, difference_variance=1)
+assert_type(result, Any)
+assert_type(voxelmaps.fuzzy_connectedness(x, (0, 0, 0), adjacency="full", out=np.empty(x.shape, np.float32)), Any)
+assert_type(voxelmaps.Segmentation(result).strength, Any)
+assert_type(voxelmaps.LabelAffinity(1, 2, 3, 4).object_mean, float)
+with voxelmaps.SeedSession(x, label_type=np.uint8, competition="iterative", crop_margin=(1, 2, 3)) as session:
+    assert_type(session, voxelmaps.SeedSession)
+    session.update({1: (0, 0, 0), 2: [(5, 4, 3)]}, tie_rule="lowest_label")
+    assert_type(session.affinity, dict[str, Any])
+    assert_type(session.memory, int)
+
+for series in voxelmaps.list_dicom_series("."):
+    assert_type(series.files, tuple[str, ...])
+    assert_type(series.spacing, tuple[float, float, float] | None)
+assert_type(voxelmaps.__version__, str)
+
+
+def wrong() -> None:
+    voxelmaps.feature_maps(x)  # Missing named argument "features"
+    voxelmaps.feature_maps(x, features="glcm", radius=2)  # Unexpected keyword argument "radius"
+    voxelmaps.feature_maps(x, features="glcm", neighborhood_radius="2")  # "neighborhood_radius" .* incompatible type "str"
+    voxelmaps.feature_maps("ct.nii", features="glcm")  # Argument 1 .* incompatible type "str"
+    voxelmaps.feature_maps(x, features="glcm", precision="half")  # expected "Literal\\['float', 'double'\\]"
+    voxelmaps.feature_maps(x, features=3)  # "features" .* incompatible type "int"
+    voxelmaps.labels(x, seeds, label_type=np.uint8)  # "label_type" .* incompatible type "type\\[
+    voxelmaps.labels(x)  # Missing positional argument "seeds"
+    voxelmaps.fuzzy_connectedness(x, (0, 0, 0), affinity="mean")  # "affinity" .* incompatible type
+    voxelmaps.SeedSession(x, rule="lowest_label")  # Unexpected keyword argument "rule"
+    session.update(x, minimum_strength="0.5")  # "minimum_strength" .* incompatible type "str"
+    voxelmaps.read_dicom_series("ct", allow_uneven=True)  # Unexpected keyword argument "allow_uneven"
+    voxelmaps.check_image_file(3)  # incompatible type "int"
+    voxelmaps.radiomics.execute(x, x, precision="half")  # "precision" .* incompatible type
+    voxelmaps.nothing  # Module has no attribute "nothing"
+    maps["glcm_Contrast"] = x  # Unsupported target for indexed assignment
+"""
+
+
+def test_a_program(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed: pip install mypy")
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    # What it does is also what it says.
+    done = subprocess.run([sys.executable, path.name], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", path.name]
+    environment = dict(os.environ, MYPY_CACHE_DIR=str(tmp_path / "cache"))
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    found = {}
+    for number, message in re.findall(r"^program\.py:(\d+): error: (.*)$", done.stdout, flags=re.MULTILINE):
+        found.setdefault(int(number), []).append(message)
+    lines = enumerate(PROGRAM.splitlines(), start=1)
+    expected = {number: line.partition("  # ")[2] for number, line in lines if "  # " in line}
+    assert sorted(found) == sorted(expected), done.stdout + done.stderr
+    for number, message in expected.items():
+        assert len(found[number]) == 1 and re.search(message, found[number][0]), found[number]

@@ -1,0 +1,36 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+from . import radiomics as radiomics
+from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
+from ._dicom import DicomSeries as DicomSeries
+from ._dicom import list_dicom_series as list_dicom_series
+from ._dicom import read_dicom_series as read_dicom_series
+from ._feature_maps import FeatureMaps as FeatureMaps
+from ._feature_maps import feature_maps as feature_maps
+from ._files import check_image_file as check_image_file
+from ._itk_maps import crop_slices as crop_slices
+from ._itk_maps import feature_dict as feature_dict
+from ._itk_maps import feature_names as feature_names
+from ._itk_maps import feature_xarray as feature_xarray
+from ._itk_maps import run_length_feature_maps as run_length_feature_maps
+from ._labels import LabelAffinity as LabelAffinity
+from ._labels import Segmentation as Segmentation
+from ._labels import labels as labels
+from ._seed_session import SeedSession as SeedSession
+from ._transforms import FeatureMapsd as FeatureMapsd
+
+__version__: str
