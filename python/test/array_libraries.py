@@ -17,6 +17,8 @@
 # ==========================================================================
 """Arrays of all libraries that the functions of arrays read, in host memory and on a CUDA device."""
 
+import os
+
 import numpy as np
 import pytest
 from voxelmaps import _core
@@ -47,21 +49,22 @@ def _cupy(array):
     return pytest.importorskip("cupy").asarray(array)
 
 
-def _jax(array):
+def _jax():
+    # Else JAX takes most of the memory of a device, and changes 64-bit numbers to those of 32 bits.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     jax = pytest.importorskip("jax")
-    # Else JAX changes 64-bit numbers to those of 32 bits.
     jax.config.update("jax_enable_x64", True)
     return jax
 
 
 def _jax_on_cpu(array):
-    jax = _jax(array)
+    jax = _jax()
     return jax.device_put(array, jax.devices("cpu")[0])
 
 
 def _jax_on_device(array):
     _need_device()
-    jax = _jax(array)
+    jax = _jax()
     pytest.importorskip("cupy", reason="CuPy, which reads arrays of JAX on devices, is not installed")
     try:
         device = jax.devices("cuda")[0]

@@ -274,6 +274,19 @@ def test_several_devices(library):
         voxelmaps.feature_maps(convert(x), features=SOME, device=[0, 0])
 
 
+def test_memory_of_devices_is_given_back():
+    voxelmaps.release_device_memory()
+    if NO_DEVICE:
+        return
+    cupy = pytest.importorskip("cupy")
+    x = cupy.zeros((64, 256, 256), cupy.int16)
+    voxelmaps.feature_maps(x, features="glrlm_RunPercentage")
+    free, _ = cupy.cuda.Device().mem_info
+    voxelmaps.release_device_memory()
+    cupy.cuda.Device().synchronize()
+    assert cupy.cuda.Device().mem_info[0] > free
+
+
 @needs_device
 def test_threads_of_one_device():
     cupy = pytest.importorskip("cupy")

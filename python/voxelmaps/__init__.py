@@ -33,6 +33,8 @@ LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
 check_image_file     refuse an image file that is cut or damaged, which readers may not
+release_device_memory
+                     give back the memory that is kept on CUDA devices for later calls
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
@@ -60,6 +62,7 @@ _MODULES = {
     "labels": "_labels",
     "list_dicom_series": "_dicom",
     "read_dicom_series": "_dicom",
+    "release_device_memory": "_feature_maps",
     "run_length_feature_maps": "_itk_maps",
 }
 _SUBMODULES = ("radiomics",)

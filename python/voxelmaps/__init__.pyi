@@ -21,6 +21,7 @@ from ._dicom import list_dicom_series as list_dicom_series
 from ._dicom import read_dicom_series as read_dicom_series
 from ._feature_maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
+from ._feature_maps import release_device_memory as release_device_memory
 from ._files import check_image_file as check_image_file
 from ._itk_maps import crop_slices as crop_slices
 from ._itk_maps import feature_dict as feature_dict

@@ -443,6 +443,7 @@ cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     int GetNumberOfDevices() except +RaisePythonError
     string GetReasonForNoDevice() except +RaisePythonError
     string GetName(int device) except +RaisePythonError
+    void ReleaseResources() except +RaisePythonError nogil
 
 
 cdef _names(const FeatureTable * table):
@@ -474,6 +475,12 @@ def reason_for_no_device():
 def device_name(int device):
     """Name of a CUDA device."""
     return GetName(device).decode()
+
+
+def release_device_memory():
+    """Free what is kept of all CUDA devices from one call to the next."""
+    with nogil:
+        ReleaseResources()
 
 
 cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, parameters):

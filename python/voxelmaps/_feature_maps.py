@@ -295,6 +295,14 @@ def devices_of_arrays(device, library):
     return first, False, [number for number in numbers if number != first]
 
 
+def release_device_memory() -> None:
+    """Give back what this process keeps of CUDA devices for later calls: up to a thirty-second of the memory of each device.
+
+    Other libraries, such as PyTorch, cannot use it otherwise. The next call on a device takes a few milliseconds longer.
+    """
+    _core.release_device_memory()
+
+
 # --- Computation -------------------------------------------------------------------------------------------------------
 
 

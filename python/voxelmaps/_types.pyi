@@ -29,12 +29,18 @@ class _SupportsArrayInterface(Protocol):
     @property
     def __array_interface__(self) -> Any: ...
 
+class _SupportsCudaArrayInterface(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
 class _SupportsDLPack(Protocol):
     @property
     def __dlpack__(self) -> Any: ...
 
 # Arrays of NumPy, PyTorch, CuPy and other libraries, xarray.DataArray, and nested lists of numbers.
-Array = Union[_SupportsArray, _SupportsArrayInterface, _SupportsDLPack, list[Any], tuple[Any, ...]]
+Array = Union[
+    _SupportsArray, _SupportsArrayInterface, _SupportsCudaArrayInterface, _SupportsDLPack, list[Any], tuple[Any, ...]
+]
 # An array of the library of the array that was given.
 SameArray = Any
 # An image of ITK or of SimpleITK, which have no types.
