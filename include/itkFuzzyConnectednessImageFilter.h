@@ -69,9 +69,10 @@ class CudaFuzzyConnectednessImageFilter;
  *   is required.
  * - MaskImage (none), InsidePixelValue (1): paths stay inside the mask.
  * - AffinityFunction (GeometricMean): see above.
- * - ObjectMean (0), ObjectVariance (1): mean and variance of the intensities of the object. Means must be from -8.9e307
- *   to 8.9e307, and variances from 1e-299 to 1e307, estimates included.
- * - DifferenceMean (0), DifferenceVariance (1): mean and variance of the differences in the object.
+ * - ObjectMean, ObjectVariance: mean and variance of the intensities of the object. Means must be from -8.9e307 to
+ *   8.9e307, and variances from 1e-299 to 1e307, estimates included. For scalar images and all functions but
+ *   AbsoluteDifference, Update() throws unless these or the next ones are set, or estimated.
+ * - DifferenceMean (0), DifferenceVariance: mean and variance of the differences in the object.
  * - ObjectMeanVector, ObjectCovariance, DifferenceMeanVector (for WeightedSum), DifferenceCovariance (none): the same
  * for images whose voxels have components. What is not set is estimated from the seeds, as all is with
  *   EstimateAffinityFromSeeds. Limits are those of means and variances. Matrices must be symmetric and positive

@@ -142,16 +142,34 @@ public:
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
   itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
 
-  /** Mean and variance of the intensities of the object. Default: 0 and 1. */
-  itkSetMacro(ObjectMean, double);
+  /** Mean and variance of the intensities of the object. Initially 0 and 1, but Update() throws unless one of these
+   * four functions has been called, or EstimateAffinityFromSeeds is on: an affinity that nobody chose would fit no
+   * object. */
+  virtual void
+  SetObjectMean(double mean)
+  {
+    this->SetAffinityParameter(m_ObjectMean, mean);
+  }
   itkGetConstMacro(ObjectMean, double);
-  itkSetMacro(ObjectVariance, double);
+  virtual void
+  SetObjectVariance(double variance)
+  {
+    this->SetAffinityParameter(m_ObjectVariance, variance);
+  }
   itkGetConstMacro(ObjectVariance, double);
 
-  /** Mean (WeightedSum only) and variance of the differences in the object. Default: 0 and 1. */
-  itkSetMacro(DifferenceMean, double);
+  /** Mean (WeightedSum only) and variance of the differences in the object. Initially 0 and 1, as above. */
+  virtual void
+  SetDifferenceMean(double mean)
+  {
+    this->SetAffinityParameter(m_DifferenceMean, mean);
+  }
   itkGetConstMacro(DifferenceMean, double);
-  itkSetMacro(DifferenceVariance, double);
+  virtual void
+  SetDifferenceVariance(double variance)
+  {
+    this->SetAffinityParameter(m_DifferenceVariance, variance);
+  }
   itkGetConstMacro(DifferenceVariance, double);
 
   /** Mean vector and covariance matrix of the vectors of the object, if pixels have components. Default: empty, for an
@@ -251,6 +269,12 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
+  /** Whether means and variances of scalars have been set, or are estimated. */
+  virtual bool
+  HasAffinity() const
+  {
+    return m_IsAffinitySet || m_EstimateAffinityFromSeeds;
+  }
   void
   VerifyInputInformation() const override;
   void
@@ -311,6 +335,17 @@ protected:
   SetAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
 
 private:
+  void
+  SetAffinityParameter(double & parameter, double value)
+  {
+    if (!m_IsAffinitySet || parameter != value)
+    {
+      m_IsAffinitySet = true;
+      parameter = value;
+      this->Modified();
+    }
+  }
+
   // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
   // finite.
   static constexpr double maxMean = 8.9e307;
@@ -334,6 +369,7 @@ private:
 
   MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
+  bool                 m_IsAffinitySet{ false };
   double               m_ObjectMean{ 0.0 };
   double               m_ObjectVariance{ 1.0 };
   double               m_DifferenceMean{ 0.0 };

@@ -163,6 +163,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     }
   }
   this->VerifyVectors(m_Vectors, "");
+  // Last, since all else may be wrong too.
+  if (!InputComponentsType::isVector && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference &&
+      !this->HasAffinity())
+  {
+    itkExceptionMacro("There is no affinity: set ObjectMean, ObjectVariance and DifferenceVariance, or turn "
+                      "EstimateAffinityFromSeeds on.");
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>

@@ -269,6 +269,11 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
+  bool
+  HasAffinity() const override
+  {
+    return Superclass::HasAffinity() || this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty();
+  }
   void
   VerifyInputInformation() const override;
   void

@@ -347,7 +347,7 @@ def test_arrays_of_two_places():
         (dict(neighborhood_radius=1.5), TypeError, "neighborhood_radius is 1.5"),
         (dict(window_size=3, window_anchor=3), ValueError, "anchor 3"),
         (dict(mask=np.ones((7, 9, 10))), ValueError, r"mask has the shape \(7, 9, 10\), but x has \(7, 9, 11\)"),
-        (dict(mask="lesion.nii"), TypeError, "mask must be an array"),
+        (dict(mask=5), TypeError, "mask must be an array"),
         (dict(spacing=(1, 2)), ValueError, "spacing is"),
         (dict(crop="mask"), ValueError, "needs a mask"),
         (
@@ -383,7 +383,7 @@ def test_one_gray_level_is_a_warning():
 
 def test_inputs_that_are_no_images():
     for value, message in (
-        ("ct.nii", "x must be an array"),
+        (b"ct.nii", "x must be an array"),
         (np.zeros(4), "must have 2 or 3 axes"),
         (None, "not NoneType"),
     ):

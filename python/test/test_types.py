@@ -119,7 +119,7 @@ def wrong() -> None:
     voxelmaps.feature_maps(x)  # Missing named argument "features"
     voxelmaps.feature_maps(x, features="glcm", radius=2)  # Unexpected keyword argument "radius"
     voxelmaps.feature_maps(x, features="glcm", neighborhood_radius="2")  # "neighborhood_radius" .* incompatible type "str"
-    voxelmaps.feature_maps("ct.nii", features="glcm")  # Argument 1 .* incompatible type "str"
+    voxelmaps.labels("ct.nii", seeds)  # Argument 1 .* incompatible type "str"
     voxelmaps.feature_maps(x, features="glcm", precision="half")  # expected "Literal\\['float', 'double'\\]"
     voxelmaps.feature_maps(x, features=3)  # "features" .* incompatible type "int"
     voxelmaps.labels(x, seeds, label_type=np.uint8)  # "label_type" .* incompatible type "type\\[

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _arrays, _core
+from ._suggestions import did_you_mean, with_known_keywords
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ ADJACENCIES = ("face", "face_edge", "full")
 
 def number_of_name(names, value, what):
     if value not in names:
-        raise ValueError(f"{what} is {value!r}, but must be one of {', '.join(names)}")
+        raise ValueError(f"{what} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
     return names.index(value)
 
 
@@ -129,6 +130,7 @@ def surroundings(image, mask, numbers, radius, shape):
     return on_host(image), None if mask is None else on_host(mask), np.ravel_multi_index(moved, sizes), sizes
 
 
+@with_known_keywords
 def fuzzy_connectedness(
     x: Array,
     seeds: Array,

@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import os
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal
@@ -29,9 +30,10 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal
 import numpy as np
 
 from . import _arrays, _core
+from ._suggestions import did_you_mean, with_known_keywords
 
 if TYPE_CHECKING:
-    from ._types import Array, Devices, Integer, Integers, Number, Numbers, Precision, SameArray
+    from ._types import Array, Devices, Image, Integer, Integers, Number, Numbers, Path, Precision, SameArray
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
@@ -99,9 +101,13 @@ def _selected(features):
 
     def add(name, feature):
         if name not in numbers:
-            raise ValueError(f"there is no class {name!r} of features; choose from {', '.join(CLASSES)}")
+            names = [*CLASSES, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
+            similar = did_you_mean(name, names)
+            raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
         if feature not in numbers[name]:
-            raise ValueError(f"class {name} has no feature {feature!r}; choose from {', '.join(numbers[name])}")
+            names = numbers[name]
+            similar = did_you_mean(feature, names)
+            raise ValueError(f"class {name} has no feature {feature!r}{similar}; choose from {', '.join(names)}")
         if feature in selected.setdefault(name, []):
             raise ValueError(f"the feature {name}_{feature} is given twice")
         selected[name].append(feature)
@@ -347,6 +353,39 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
     )
 
 
+def _is_image(value):
+    """Whether a value is an image of ITK or SimpleITK, or the path of one."""
+    return isinstance(value, (str, os.PathLike)) or type(value).__module__.partition(".")[0] in ("itk", "SimpleITK")
+
+
+def _arrays_of_images(x, mask, selection, spacing):
+    """The arguments, with arrays in place of images and paths, and the spacing of x. Raises ValueError if the others are not on
+    the grid of x."""
+    if not any(map(_is_image, (x, mask, selection))):
+        return x, mask, selection, spacing
+    from . import _radiomics_images
+
+    image, arrays = None, []
+    for value, what in ((x, "x"), (mask, "mask"), (selection, "selection")):
+        if not _is_image(value):
+            arrays.append(value)
+            continue
+        volume, _ = _radiomics_images.load(value, what)
+        if volume.array.ndim != len(volume.spacing):
+            raise TypeError(f"{what} has voxels of {volume.array.shape[-1]} components, but they must be scalars")
+        image = volume if what == "x" else image
+        # As ITK compares grids.
+        for name in ("origin", "spacing", "direction") if image is not None else ():
+            ours, theirs = getattr(image, name), getattr(volume, name)
+            allowed = 1e-6 if name == "direction" else 1e-6 * image.spacing[0]
+            if len(ours) != len(theirs) or not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
+                raise ValueError(f"{what} has the {name} {theirs}, but x has {ours}")
+        arrays.append(volume.array)
+    if image is not None and spacing is None:
+        spacing = tuple(reversed(image.spacing))
+    return *arrays, spacing
+
+
 def _bounds(mask):
     """First and last index of the mask along each axis; of an array of any library."""
     bounds = []
@@ -360,9 +399,10 @@ def _bounds(mask):
     return bounds
 
 
+@with_known_keywords
 def feature_maps(
-    x: Array,
-    mask: Array | None = None,
+    x: Array | Image | Path,
+    mask: Array | Image | Path | None = None,
     *,
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
     spacing: Numbers | None = None,
@@ -374,7 +414,7 @@ def feature_maps(
     bin_edges: Numbers | None = None,
     gray_levels: Integer | None = None,
     intensity_range: Literal["mask", "image"] | Numbers = "mask",
-    selection: Array | None = None,
+    selection: Array | Image | Path | None = None,
     distances: Integers = (1,),
     aggregation: Literal["average", "merge"] = "average",
     symmetric: bool = True,
@@ -391,13 +431,14 @@ def feature_maps(
     """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
     x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
-                       in host memory or on a CUDA device, or anything that numpy.asarray converts. Axes before these are batches, whose images are computed one by one.
-    mask               Array of the shape of x, or of one of its images; voxels where it is 0 or NaN are absent: they
+                       in host memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or
+                       SimpleITK, or the path of one, which is read as voxelmaps.radiomics does. Axes before these are batches, whose images are computed one by one.
+    mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or NaN are absent: they
                        belong to no window and have no features.
     features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
                        features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
                        glrlm, glszm and ngtdm.
-    spacing            Size of a voxel along each axis, in mm, for TotalEnergy only. Default: 1.
+    spacing            Size of a voxel along each axis, in mm, for TotalEnergy only. Default: that of an image, or 1.
     neighborhood_radius, window_size, window_anchor
                        The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has a size, with
                        the voxel at the anchor, by default in the middle. Numbers for all axes, or one per axis of x.
@@ -435,6 +476,7 @@ def feature_maps(
     >>> float(maps["firstorder_Mean"][2, 2, 2])
     62.0
     """
+    x, mask, selection, spacing = _arrays_of_images(x, mask, selection, spacing)
     given = _arrays.array_of(x, "x")
     image = _arrays.pixels_of(given, "x")
     library = image.library

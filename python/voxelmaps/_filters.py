@@ -37,16 +37,12 @@ import numpy as np
 from . import _images
 from ._itk import itk
 from ._labels import LabelAffinity, Segmentation
+from ._suggestions import did_you_mean, normalized
 
 # After the check of ITK's version.
 from itk.support.helpers import camel_to_snake_case
 
 # --- Strings and lists -------------------------------------------------------------------------------------------------
-
-
-def _normalized(name):
-    """Lower-case letters and digits of a name: the same for per_direction, per-direction and PerDirection."""
-    return "".join(c for c in name if c.isalnum()).lower()
 
 
 def _integer(value):
@@ -70,9 +66,10 @@ def _enumerator(enums, kind, value):
             return _integer(value)
         raise ValueError(f"{kind} {value} is not valid; choose from {', '.join(enumerators)}")
     for name, number in enumerators.items():
-        if _normalized(name) == _normalized(value):
+        if normalized(name) == normalized(value):
             return number
-    raise ValueError(f"{kind} '{value}' is not valid; choose from {', '.join(enumerators)}")
+    similar = did_you_mean(value, enumerators)
+    raise ValueError(f"{kind} '{value}' is not valid{similar}; choose from {', '.join(enumerators)}")
 
 
 def _feature(enums, value):
@@ -81,14 +78,18 @@ def _feature(enums, value):
     if not isinstance(value, str) and _integer(value) in enumerators.values():
         return _integer(value)
     value = str(value)
+    all_names = []
     for name, number in enumerators.items():
         names = [name, enums.GetAbbreviation(number)]
         if hasattr(enums, "GetPyRadiomicsName"):
             names.append(enums.GetPyRadiomicsName(number))
-        if _normalized(value) in map(_normalized, names):
+        if normalized(value) in map(normalized, names):
             return number
+        all_names += names
     abbreviations = ", ".join(enums.GetAbbreviation(number) for number in sorted(enumerators.values()))
-    raise ValueError(f"Feature '{value}' is not valid; choose from {abbreviations}, or use long names")
+    raise ValueError(
+        f"Feature '{value}' is not valid{did_you_mean(value, all_names)}; choose from {abbreviations}, or use long names"
+    )
 
 
 def _dimension(instance):
@@ -124,7 +125,7 @@ def _vector_getter(method):
 def _set_offsets(self, *offsets):
     """Set the offsets: lists of components, or "all", or "in-plane"."""
     if len(offsets) == 1 and isinstance(offsets[0], str):
-        name = _normalized(offsets[0])
+        name = normalized(offsets[0])
         if name not in ("all", "inplane"):
             raise ValueError(f"Offsets '{offsets[0]}' is not valid; choose from all, in-plane")
         self._SetOffsetsAsNumbers(
@@ -144,7 +145,7 @@ def _feature_setter(enums_name):
         """Set the features: abbreviations ("SRE"), names ("ShortRunEmphasis") or numbers; or "all"."""
         enums = getattr(itk, enums_name)
         if len(features) == 1 and isinstance(features[0], str):
-            if _normalized(features[0]) == "all":
+            if normalized(features[0]) == "all":
                 features = sorted(_enumerators(enums, "Feature").values())
         elif len(features) == 1 and np.ndim(features[0]) == 1:
             features = features[0]
@@ -170,6 +171,8 @@ def _index_setter(original):
         if value is None:
             # SWIG takes it for a null pointer.
             raise TypeError(f"{original.__name__} needs an integer or a list of integers, not None")
+        if original.__name__ not in ("SetSeed", "AddSeed") and np.any(np.less(value, 0)):
+            raise ValueError(f"{original.__name__[len('Set') :]} is {value}, but must not be negative")
         if isinstance(value, np.integer):
             value = int(value)
         elif isinstance(value, (list, tuple, np.ndarray)):
@@ -450,7 +453,7 @@ def _adapt_labels(cls):
 def _holds_labels_of_a_byte(kwargs):
     """Whether the seeds that are given by name need labels of unsigned char only."""
     # As ITK's names: seed_image or SeedImage.
-    given = {_normalized(name): value for name, value in kwargs.items()}
+    given = {normalized(name): value for name, value in kwargs.items()}
     seed_image, seeds = given.get("seedimage"), given.get("seeds")
     if isinstance(seeds, Mapping) and any(_integer(label) > 255 for label in seeds):
         return False
@@ -488,16 +491,16 @@ _METHODS_OF_PARAMETERS = {
 def _with_discretization(kwargs, keyword):
     """The keywords of a filter, with the method of discretization, a keyword, that one of them implies. Raises ValueError for a
     parameter without effect, with which the maps would be those of other settings."""
-    names = {_normalized(name): name for name in kwargs}
-    if _normalized(keyword) not in names:
+    names = {normalized(name): name for name in kwargs}
+    if normalized(keyword) not in names:
         for parameter in ("binwidth", "binedges"):
             if parameter in names:
                 method = _METHODS_OF_PARAMETERS[parameter][0]
-                names[_normalized(keyword)] = keyword
+                names[normalized(keyword)] = keyword
                 kwargs = {keyword: camel_to_snake_case(method), **kwargs}
                 break
     enums = getattr(itk, _DISCRETIZATION)
-    method = _enumerator(enums, "Method", kwargs.get(names.get(_normalized(keyword)), "FixedBinNumber"))
+    method = _enumerator(enums, "Method", kwargs.get(names.get(normalized(keyword)), "FixedBinNumber"))
     (name,) = (name for name, number in _enumerators(enums, "Method").items() if number == method)
     for parameter, methods in _METHODS_OF_PARAMETERS.items():
         if parameter in names and name not in methods:
@@ -516,8 +519,12 @@ def make(template, args, kwargs):
             f"{len(args) + 1} arguments without a name are given, but only the image can be; name the others, such as "
             "mask_image"
         )
+    known = [name[len("Set") :] for name in dir(template.values()[0]) if name.startswith("Set")]
     for name, value in kwargs.items():
-        if _normalized(name) in ("maskimage", "selectionimage", "seedimage"):
+        if normalized(name) not in map(normalized, known):
+            names = [camel_to_snake_case(each) for each in known if hasattr(template.values()[0], f"Get{each}")]
+            raise TypeError(f"the filter has no parameter {name}{did_you_mean(name, names)}")
+        if normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)
     if hasattr(template.values()[0], "SetBinWidth"):
         is_map = hasattr(template.values()[0], "SetDiscretizationMethod")

@@ -157,6 +157,12 @@ def image_of(array, make=itk.image_from_array):
 
 def _image_of_xarray(value):
     """An image of a DataArray. ITK takes the axes of a line of voxels in another order."""
+    direction = value.attrs.get("direction")
+    if direction is not None and np.shape(direction) != (value.ndim, value.ndim):
+        raise ValueError(
+            f"the attribute direction of the DataArray has the shape {np.shape(direction)}, but the DataArray has {value.ndim} axes, "
+            "as after isel(z=10): keep the axis, isel(z=[10]), or delete the attribute, del x.attrs['direction']"
+        )
     image = itk.image_from_xarray(value)
     size = itk.Size[value.ndim]([value.sizes[dim] for dim in ("x", "y", "z")[: value.ndim]])
     if image.GetLargestPossibleRegion().GetSize() != size:

@@ -34,12 +34,24 @@ def _as_filter_keywords(kwargs, skip_single_voxel_directions):
     return kwargs
 
 
+def _names_as_asked(names, kwargs, instance):
+    """Names of components, with the names of features that were given."""
+    asked = next((value for key, value in kwargs.items() if _filters.normalized(key) == "features"), "all")
+    asked = [asked] if isinstance(asked, str) else list(asked)
+    if not all(isinstance(name, str) for name in asked) or len(asked) != len(instance.GetFeatures()):
+        return names
+    abbreviations = [itk.RunLengthFeatureMapEnums.GetAbbreviation(number) for number in instance.GetFeatures()]
+    features = list(zip(abbreviations, asked)) * (len(names) // len(asked))
+    return [given + name[len(short) :] for name, (short, given) in zip(names, features)]
+
+
 def run_length_feature_maps(
     *args: Any, crop: Literal["mask"] | None = None, skip_single_voxel_directions: bool = False, **kwargs: Any
 ) -> dict[str, Any]:
     """Compute run length feature maps; returns a dict that maps feature names to maps.
 
-    Takes the arguments of itk.run_length_feature_map_image_filter. The maps have the type of the input: itk.Image,
+    Takes the arguments of itk.run_length_feature_map_image_filter. Maps have the names that features are given by, or abbreviations
+    if none are given. They have the type of the input: itk.Image,
     numpy.ndarray or xarray.DataArray.
 
     crop                            None for maps of the size of the input; "mask" for the bounding box of mask_image plus
@@ -55,7 +67,7 @@ def run_length_feature_maps(
     """
     kwargs = _as_filter_keywords(kwargs, skip_single_voxel_directions)
     instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs, crop)
-    return _images.split_components(image, instance.GetFeatureNames(), given)
+    return _images.split_components(image, _names_as_asked(instance.GetFeatureNames(), kwargs, instance), given)
 
 
 def crop_slices(

@@ -20,6 +20,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -35,6 +36,7 @@ from ._connectedness import (
     numbers_of_indices,
     surroundings,
 )
+from ._suggestions import with_known_keywords
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
 
 if TYPE_CHECKING:
@@ -70,6 +72,9 @@ _MAX_MEAN = 8.9e307
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-299, 1e307
 
 _MAX_COMPONENTS = 16
+
+# Of the voxels, that may have no label without a warning.
+_LARGE_PART = 0.1
 
 
 class Segmentation(NamedTuple):
@@ -288,6 +293,7 @@ class Job:
         )
 
 
+@with_known_keywords
 def labels(
     x: Array,
     seeds: Array | LabeledIndices,
@@ -436,10 +442,25 @@ def labels(
         else:
             outputs.append(_arrays.Array(library.empty(shape, dtype), library) if is_needed else None)
     job.compute(outputs, device_of_arrays(device, library))
+    if library.device is None and tie_rule == "background" and minimum_strength == 0:
+        _warn_of_ties(outputs[0].host(), mask)
     results = [
         None if output is None else library.result(output.array, given) for output, given in zip(outputs, given_outputs)
     ]
     return results[0] if results[1] is None and results[2] is None else Segmentation(*results)
+
+
+def _warn_of_ties(labels, mask):
+    """Warn if a large part of the labels, in host memory, is 0."""
+    voxels = labels.size if mask is None else int(np.count_nonzero(mask.host()))
+    zeros = voxels - int(np.count_nonzero(labels))
+    if zeros > _LARGE_PART * voxels:
+        warnings.warn(
+            f"{zeros} of {voxels} voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
+            "for objects of different brightness, use competition='iterative' or affinity='absolute_difference'; "
+            "tie_rule='lowest_label' labels all ties",
+            stacklevel=4,
+        )
 
 
 def _components_last(image, axis):

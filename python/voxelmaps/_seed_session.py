@@ -31,6 +31,7 @@ import numpy as np
 from . import _arrays, _core, _labels
 from ._connectedness import ADJACENCIES, AFFINITIES, check_mask_at, numbers_of_indices
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number
+from ._suggestions import did_you_mean, normalized
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -46,19 +47,15 @@ _AFFINITY_OF_VECTORS = ("object_mean_vector", "object_covariance", "difference_m
 # --- Parameters --------------------------------------------------------------------------------------------------------
 
 
-def _letters(name):
-    return "".join(c for c in name if c.isalnum()).lower()
-
-
 def _one_of(names):
     def convert(value, what):
         if not isinstance(value, str):
             return names[count(value, what, 0, len(names) - 1)]
         for name in names:
             # The filter's enumerators are spelled FaceEdge.
-            if _letters(name) == _letters(value):
+            if normalized(name) == normalized(value):
                 return name
-        raise ValueError(f"{what} is {value!r}, but must be one of {', '.join(names)}")
+        raise ValueError(f"{what} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
 
     return convert
 
@@ -291,6 +288,13 @@ class _Update:
                 of_all = [values or estimated for values, estimated in zip(given, of_all)]
         elif estimates and has_parameters:
             of_all = _labels.estimate(self._job, components, radius)
+        elif (
+            has_parameters and not parameters["is_affinity_set"] and not parameters["estimate_affinity_of_every_label"]
+        ):
+            raise ValueError(
+                "there is no affinity: give object_mean, object_variance and difference_variance, or leave out "
+                "estimate_affinity_from_seeds=False"
+            )
         if parameters["estimate_affinity_of_every_label"] and has_parameters:
             return of_all, _labels.estimates_of_labels(self._job, components, radius, labels)
         of_labels = parameters["of_labels"]
@@ -369,8 +373,7 @@ class SeedSession:
     Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
     estimates them from its seeds, and the session then keeps this estimate: another affinity would change labels far from
     the edited seed, and would need another graph. reestimate() makes the next update() estimate again;
-    estimate_affinity_from_seeds=False keeps the filter's defaults, and estimate_affinity_from_seeds=True estimates at every
-    update(). affinity_function="absolute_difference" has nothing to estimate. With affinities of single labels, such as
+    estimate_affinity_from_seeds=True estimates at every update(). affinity_function="absolute_difference" has nothing to estimate. With affinities of single labels, such as
     object_mean={1: 40, 2: 120} or estimate_affinity_of_every_label=True, there is no graph to keep, so that every update()
     takes as long as the first.
 
@@ -401,6 +404,7 @@ class SeedSession:
         self._parameters.update(
             affinity=[[]] * 4 if is_vector else list(_labels.NO_AFFINITY),
             of_labels=[{}] * 4,
+            is_affinity_set=False,
             mask=None,
             mask_image=None,
         )
@@ -444,6 +448,7 @@ class SeedSession:
         components = self._image.number_of_components
         for name, value in given.items():
             if name in self._names:
+                result["is_affinity_set"] = True
                 position = self._names.index(name)
                 of_labels = list(result["of_labels"])
                 if isinstance(value, Mapping):
@@ -469,7 +474,8 @@ class SeedSession:
             elif name in _PARAMETERS:
                 result[name] = _PARAMETERS[name][1](value, name)
             else:
-                raise TypeError(f"a SeedSession has no parameter {name}")
+                names = (*self._names, "mask_image", *_PARAMETERS)
+                raise TypeError(f"a SeedSession has no parameter {name}{did_you_mean(name, names)}")
         dimension = len(self._image.shape)
         if len(result["crop_margin"]) not in (1, dimension):
             raise ValueError(f"crop_margin is {result['crop_margin']}, but must be one number or {dimension}")
@@ -540,7 +546,7 @@ class SeedSession:
             last.compute(["labels", *needed], self._label_type)
             self._affinity = last.affinity
             if estimates:
-                changed["affinity"] = last.affinity
+                changed.update(affinity=last.affinity, is_affinity_set=True)
             self._parameters = changed
             self._is_affinity_given = is_affinity_given
             self._needs_estimate = needs_estimate and not estimates

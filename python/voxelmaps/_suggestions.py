@@ -1,0 +1,56 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""What errors suggest for a name that does not exist."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, TypeVar, cast
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def normalized(name):
+    """Lower-case letters and digits of a name: the same for per_direction, per-direction and PerDirection."""
+    return "".join(c for c in name if c.isalnum()).lower()
+
+
+def did_you_mean(name, names):
+    """What follows the name in an error: the most similar of the names, if one is similar."""
+    # Imported by errors only.
+    import difflib
+
+    key, keys = normalized(str(name)), {normalized(each): each for each in names}
+    parts = [each for each in keys if len(key) > 3 and (key in each or each in key)]
+    similar = difflib.get_close_matches(key, keys, 1, 0.75) or sorted(parts, key=len)
+    return f" (did you mean {keys[similar[0]]}?)" if similar else ""
+
+
+def with_known_keywords(function: _Function) -> _Function:
+    """Let a function say which of its parameters an unknown keyword may stand for."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        for name in kwargs:
+            if name not in names:
+                raise TypeError(f"{function.__name__} has no parameter {name}{did_you_mean(name, names)}")
+        return function(*args, **kwargs)
+
+    return cast(_Function, checked)
