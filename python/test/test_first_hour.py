@@ -17,6 +17,7 @@
 # ==========================================================================
 """What a new user meets in the first hour: plausible mistakes, and the answers, whose texts all stand here."""
 
+import pydoc
 import re
 import warnings
 
@@ -24,6 +25,8 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
+from itk.support.helpers import camel_to_snake_case, snake_to_camel_case
+from voxelmaps import _filters
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +210,28 @@ def test_images_and_paths_for_feature_maps(image, tmp_path):
     colors = itk.image_from_array(np.zeros((8, 9, 10, 3), np.uint8), is_vector=True)
     with pytest.raises(TypeError, match="x has voxels of 3 components, but they must be scalars"):
         voxelmaps.feature_maps(colors, features="glcm")
+
+
+def test_help_is_that_of_the_cpp_classes(image):
+    for name in _filters.FILTERS:
+        for class_name in (name, f"Cuda{name}") if _filters.FILTERS[name].has_cuda_class else (name,):
+            function = getattr(itk, camel_to_snake_case(class_name))
+            text = pydoc.render_doc(function, renderer=pydoc.plaintext)
+            assert "number_of_gray_levels\n" in text or "minimum_strength\n" in text, class_name
+            assert ("device_id\n" in text) == class_name.startswith("Cuda")
+            assert "Proxy of" not in text and "const &" not in text
+            cls = getattr(itk, class_name).values()[0]
+            assert "Proxy of" not in cls.__doc__
+    of_run_lengths = itk.RunLengthFeatureMapImageFilter.values()[0]
+    assert of_run_lengths.SetBinWidth.__doc__ == "Width of a bin in units of intensity, > 0. Default: 25."
+    assert of_run_lengths.SetAggregation.__doc__ == "How directions are combined. Default: Average."
+    text = itk.run_length_feature_map_image_filter.__doc__
+    keywords = re.findall(r"^(\w+)\n    ", text, flags=re.MULTILINE)
+    assert len(keywords) > 15
+    for keyword in keywords:
+        assert hasattr(of_run_lengths, "Set" + snake_to_camel_case(keyword)), keyword
+
+
+def test_version_and_public_names():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", voxelmaps.__version__)
+    assert set(voxelmaps.__all__) <= set(dir(voxelmaps))

@@ -27,6 +27,7 @@ import functools
 import importlib
 import operator
 import os
+import textwrap
 import threading
 import time
 from collections.abc import Mapping
@@ -721,6 +722,58 @@ def _adapt_class(cls, row):
             setattr(cls, f"Get{method}", _vector_getter(method))
 
 
+def _documentation(class_name):
+    """The text of a filter and of its parameters, by their names in C++."""
+    from ._documentation import DOCUMENTATION
+
+    of_class = DOCUMENTATION[class_name]
+    texts = [of_class["text"]]
+    if class_name.startswith("Cuda"):
+        texts.append(DOCUMENTATION[class_name.removeprefix("Cuda")]["text"])
+    return "\n\n".join(texts), of_class["parameters"]
+
+
+def _documenting(original, function, class_name):
+    """ITK's initialization of a function, whose documentation is not that of a class."""
+
+    def initialize():
+        original()
+        _document_function(function, class_name)
+
+    return initialize
+
+
+def _document_function(function, class_name):
+    text, parameters = _documentation(class_name)
+    brief, _, rest = text.partition("\n\n")
+    keywords = []
+    for name, meaning in parameters.items():
+        keywords.append(camel_to_snake_case(name))
+        keywords += textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")
+    function.__doc__ = f"""{brief}
+
+{function.__name__}(image, **parameters)
+
+image     itk.Image, NumPy array or xarray.DataArray; the result is of the same kind.
+
+Parameters are keywords; enumerators can be strings, such as "fixed_bin_size".
+
+{chr(10).join(keywords)}
+
+{rest}
+"""
+
+
+def _document_class(cls, class_name):
+    text, parameters = _documentation(class_name)
+    cls.__doc__ = text
+    for name, meaning in parameters.items():
+        setter = getattr(cls, f"Set{name}", None)
+        with contextlib.suppress(AttributeError, TypeError):
+            # Some of SWIG's are not functions of Python.
+            setter.__doc__ = meaning
+
+
 def adapt_filters():
     """Adapt the generated classes; returns the functions that replace the generated ones. The wrapping calls this."""
     # The first library that asks for the default threader sets it for all of ITK: that must be ITK's own, which has TBB.
@@ -737,8 +790,12 @@ def adapt_filters():
                     and not name.endswith("_Superclass")
                 ):
                     _adapt_class(value, row)
+                    _document_class(value, class_name)
             name = camel_to_snake_case(class_name)
             functions[name] = _function(getattr(module, name), class_name)
+            # ITK calls this when the function is first used.
+            initialize = f"{name}_init_docstring"
+            setattr(module, initialize, _documenting(getattr(module, initialize), functions[name], class_name))
             setattr(module, name, functions[name])
     _images.add_pickling()
     return functions
