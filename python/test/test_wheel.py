@@ -31,7 +31,7 @@ def test_files():
     wrapped = {path.stem for path in (ROOT / "wrapping").glob("*.wrap")}
     expected = {f"itk/{name}Python.py" for name in wrapped}
     expected |= {f"voxelmaps/{path.name}" for path in SOURCES}
-    expected |= {"voxelmaps/py.typed", "itk/voxelmaps/__init__.py"}
+    expected |= {"voxelmaps/_documentation.py", "voxelmaps/py.typed", "itk/voxelmaps/__init__.py"}
     expected |= {"voxelmaps/_core.abi3.so", "voxelmaps/_files.abi3.so"}
     expected |= {"itk/VoxelMapsPython.py", "itk/_VoxelMapsPython.abi3.so"}
     expected.add("../../../bin/TextureFeatureMaps")
