@@ -91,11 +91,17 @@ def test_names():
     assert set(voxelmaps.__all__) <= set(names)
 
 
-def test_version():
+def test_version(tmp_path):
     assert voxelmaps.__version__ == importlib.metadata.version("itk-voxelmaps") and "__version__" in dir(voxelmaps)
     # Looking for the metadata takes time.
     code = "import numpy, sys; before = 'importlib.metadata' in sys.modules; import voxelmaps; "
     assert run_code(code + "print(before or 'importlib.metadata' not in sys.modules)") == "True"
+    # Files of the package alone have none.
+    (tmp_path / "voxelmaps").mkdir()
+    (tmp_path / "voxelmaps" / "__init__.py").write_text(pathlib.Path(voxelmaps.__file__).read_text())
+    code = f"import sys; sys.path = [*sys.path, {str(tmp_path)!r}]; import voxelmaps; voxelmaps.__version__"
+    done = run("-I", "-S", "-c", code)
+    assert "AttributeError: module voxelmaps has no version: itk-voxelmaps is not installed" in done.stderr
 
 
 def test_package_without_itk():

@@ -74,7 +74,11 @@ def __getattr__(name):
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "__version__":
-        value = importlib.import_module("importlib.metadata").version("itk-voxelmaps")
+        metadata = importlib.import_module("importlib.metadata")
+        try:
+            value = metadata.version("itk-voxelmaps")
+        except metadata.PackageNotFoundError:
+            raise AttributeError(f"module {__name__} has no version: itk-voxelmaps is not installed") from None
     elif name in _MODULES:
         value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     else:
