@@ -64,6 +64,10 @@ class Library(NamedTuple):
         if self.given == "JAX" and dtype == "float64" and not sys.modules["jax"].config.jax_enable_x64:
             raise ValueError("JAX has no float64 here, which precision='double' needs: set jax_enable_x64")
         if self.name == "PyTorch":
+            if not hasattr(module, dtype):
+                raise TypeError(
+                    f"PyTorch {module.__version__} has no type {dtype}, which the result has: update it, or ask for another type"
+                )
             place = "cpu" if self.device is None else f"cuda:{self.device}"
             return module.empty(shape, dtype=getattr(module, dtype), device=place)
         with self.current_device():
