@@ -831,6 +831,32 @@ TEST(FuzzyConnectednessImageFilterErrors, NoSeed)
   ExpectRepairableError([](Filter2D * f) { f->ClearSeeds(); }, repair, { "0 seeds" });
 }
 
+TEST(FuzzyConnectednessImageFilterErrors, NoAffinity)
+{
+  const auto make = [] {
+    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    filter->SetInput(MakeRamp());
+    filter->SetSeed({ { 1, 1 } });
+    return filter;
+  };
+  const auto filter = make();
+  ExpectError([&] { filter->Update(); }, { "no affinity", "ObjectMean", "EstimateAffinityFromSeeds" });
+  const std::vector<std::function<void(Filter2D *)>> repairs{
+    [](Filter2D * f) { f->SetObjectMean(0.0); },
+    [](Filter2D * f) { f->SetObjectVariance(1.0); },
+    [](Filter2D * f) { f->SetDifferenceMean(0.0); },
+    [](Filter2D * f) { f->SetDifferenceVariance(1.0); },
+    [](Filter2D * f) { f->EstimateAffinityFromSeedsOn(); },
+    [](Filter2D * f) { f->SetAffinityFunction(AffinityFunction::AbsoluteDifference); },
+  };
+  for (const auto & repair : repairs)
+  {
+    const auto repaired = make();
+    repair(repaired);
+    EXPECT_NO_THROW(repaired->Update());
+  }
+}
+
 TEST(FuzzyConnectednessImageFilterErrors, SeedOutsideTheImage)
 {
   const auto repair = [](Filter2D * f) { f->SetSeed({ { 1, 1 } }); };
