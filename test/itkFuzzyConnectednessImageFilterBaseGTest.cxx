@@ -530,6 +530,7 @@ TEST(FuzzyConnectednessImageFilterBase, CropToSeedsIn2DAndOfNothing)
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 2, 0 } }, 2);
   flat->SetAffinityFunction(Affinity::Homogeneity);
+  flat->SetDifferenceVariance(1.0);
   flat->CropToSeedsOn();
   flat->SetCropMargin(0.0);
   flat->Update();
@@ -545,6 +546,7 @@ TEST(FuzzyConnectednessImageFilterBase, CropToSeedsIn2DAndOfNothing)
   seeds->Allocate();
   nothing->SetInput(MakeImage<FlatType>({ { 0, 3 } }, {}));
   nothing->SetSeedImage(seeds);
+  nothing->SetObjectMean(0.0);
   nothing->CropToSeedsOn();
   nothing->Update();
   EXPECT_EQ(0u, nothing->GetOutput()->GetBufferedRegion().GetNumberOfPixels());

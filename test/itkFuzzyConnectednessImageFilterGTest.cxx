@@ -555,11 +555,13 @@ TEST(FuzzyConnectednessImageFilter, OneVoxel)
     const auto filter2D = VoxelMapsTest::NewFilter<Filter2D>();
     filter2D->SetInput(MakeImage<Image2D>({ { 1, 1 } }, { 1000 }));
     filter2D->SetSeed({ { 0, 0 } });
+    filter2D->SetObjectMean(0.0);
     filter2D->SetMethod(method);
     EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter2D.GetPointer()));
     const auto filter3D = VoxelMapsTest::NewFilter<Filter3D>();
     filter3D->SetInput(MakeImage<Image3D>({ { 1, 1, 1 } }, { -1000 }));
     filter3D->SetSeed({ { 0, 0, 0 } });
+    filter3D->SetObjectMean(0.0);
     filter3D->SetMethod(method);
     EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter3D.GetPointer()));
   }
@@ -573,6 +575,7 @@ TEST(FuzzyConnectednessImageFilter, NonFiniteIntensitiesAreNotReached)
     const auto v = static_cast<float>(special);
     const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImage>>();
     filter->SetInput(MakeImage<FloatImage>({ { 4, 2 } }, { 0, 0, v, 0, 0, v, 0, 0 }));
+    filter->SetObjectMean(0.0);
     filter->SetSeed({ { 0, 0 } });
     EXPECT_EQ((std::vector<float>{ 1, 1, 0, 0, 1, 0, 0, 0 }), Compute(filter.GetPointer()));
     filter->SetSeed({ { 2, 0 } });
@@ -621,6 +624,7 @@ TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<Image3D, DoubleImage>>();
   filter->SetInput(image);
   filter->SetSeed({ { 0, 0, 0 } });
+  filter->SetObjectMean(0.0);
   filter->DistanceWeightingOn();
   for (const AffinityFunction affinityFunction : allAffinityFunctions)
   {
@@ -1011,6 +1015,7 @@ TEST(FuzzyConnectednessImageFilterErrors, EstimateWithoutVariance)
     expectEstimateError(filter, { "25", "0", "2" });
     // With the parameters that are set, the filter works.
     filter->EstimateAffinityFromSeedsOff();
+    filter->SetObjectMean(3.0);
     EXPECT_NO_THROW(filter->Update());
   }
   // One voxel.

@@ -533,6 +533,7 @@ TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheStrengths)
   const Scene scene;
   const auto  filter = OneStrengthFilter::New();
   filter->SetInput(scene.image);
+  filter->SetObjectMean(0.0);
   filter->SetSeeds(scene.seeds);
   filter->Update();
   for (const float strength : GetBuffer(filter->GetOutput()))

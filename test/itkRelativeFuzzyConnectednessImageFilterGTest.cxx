@@ -267,6 +267,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 3, 0 } }, 2);
   flat->SetAffinityFunction(Affinity::Homogeneity);
+  flat->SetDifferenceVariance(1.0);
   flat->Update();
   EXPECT_EQ((std::vector<unsigned char>{ 5, 5, 2, 2 }), GetBuffer(flat->GetOutput()));
 }

@@ -559,6 +559,7 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
+  filter->SetObjectMean(0.0);
   filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
   ExpectError([&] { filter->Update(); }, { "AffinityFunction", "5", "0", "4", "AbsoluteDifference" });
   filter->SetAffinityFunction(AffinityFunction::Minimum);
