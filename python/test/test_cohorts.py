@@ -17,10 +17,16 @@
 """Cohorts of the program TextureFeatureMaps: labels, formats, channels of nnU-Net, shards, logs, reading ahead, dask, and runs that
 are killed again and again."""
 
+import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 
 import itk
 import numpy as np
@@ -342,3 +348,320 @@ def test_formats_that_are_not_there(run, tmp_path, monkeypatch):
         "TextureFeatureMaps: error: stores of zarr need the package zarr, 3 or later: pip install 'itk-voxelmaps[zarr]'"
     ]
     assert not (tmp_path / "maps").exists()
+
+
+# --- Shards ------------------------------------------------------------------------------------------------------------
+
+
+def write_table(folder, number, seed=0):
+    """A table of small cases, of which neighbors share an image, some have two labels, and one fails. Returns its lines."""
+    rng = np.random.default_rng(seed)
+    lines = ["image,mask,output,label"]
+    for i in range(number):
+        if i % 2 == 0:
+            write_case(folder, seed=i, shape=(int(rng.integers(6, 9)), 9, int(rng.integers(8, 12))), name=str(i))
+        label = ["", "2", '"1,2"', "all", "1"][i % 5]
+        lines.append(f"image{i - i % 2}.nii.gz,mask{i - i % 2}.nii.gz,maps/{i},{label}")
+    lines.append(f"none.nii.gz,mask0.nii.gz,maps/{number},")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    return lines[1:]
+
+
+JOBS = ["--jobs", "t.csv", "--classes", "ngtdm", "--features", "firstorder_Mean"]
+
+
+def maps_of(folder):
+    return files_in(folder / "maps")
+
+
+def test_shards_are_together_the_whole(run, tmp_path):
+    lines = write_table(tmp_path, 11)
+    assert run(*JOBS)[0] == 1
+    whole, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_bytes()
+    shutil.rmtree(tmp_path / "maps")
+    (tmp_path / "t-summary.csv").unlink()
+    merge = ["--jobs", "t.csv", "--merge"]
+    assert run(*merge)[2][0].endswith("error: there is no summary of a shard, such as t-summary-1-of-2.csv")
+    code, output, errors = run(*JOBS, "--shard", "2/2", "--log", "log.jsonl")
+    assert (code, errors) == (0, []) and output[0] == "shard 2/2: 5 of 12 cases"
+    of_second = maps_of(tmp_path)
+    assert 0 < len(of_second) < len(whole)
+    assert run(*merge)[2][0].endswith("error: the summary t-summary-1-of-2.csv of shard 1/2 is missing")
+    code, output, errors = run(*JOBS, "--shard", "1/2")
+    assert code == 1 and len(errors) == 2 and maps_of(tmp_path) == whole
+    code, output, errors = run(*merge)
+    assert code == 1 and output == ["t-summary.csv: 12 cases of 2 shards"] and len(errors) == 1
+    assert (tmp_path / "t-summary.csv").read_bytes() == summary
+    # Lines of JSON, which another run appends to.
+    log = [json.loads(line) for line in (tmp_path / "log-2-of-2.jsonl").read_text().splitlines()]
+    assert len(log) == 8 and {line["status"] for line in log} == {"done"}
+    assert all(line["maps"] == 6 and line["error"] is None and line["seconds"] >= 0 for line in log)
+    run(*JOBS, "--shard", "1/2", "--log", "log-1.jsonl")
+    log = [json.loads(line) for line in (tmp_path / "log-1-1-of-2.jsonl").read_text().splitlines()]
+    assert log[-1]["status"] == "failed" and "none.nii.gz does not exist" in log[-1]["error"] and log[0]["kept"] == 6
+    # A line that was added later.
+    (tmp_path / "t.csv").write_text("\n".join(["image,mask,output,label", *lines, "image0.nii.gz,mask0.nii.gz,new,1"]))
+    assert run(*merge)[0] == 1
+    assert rows_of(tmp_path / "t-summary.csv")[-1]["error"] == "not computed: it is in no summary of a shard"
+    assert run(*JOBS, "--shard", "3/3")[0] == 0
+    assert "there are summaries of 2 and of 3 shards beside t-summary.csv" in run(*merge)[2][0]
+    (tmp_path / "t-summary-3-of-3.csv").unlink()
+    (tmp_path / "t.csv").write_text("\n".join(["image,mask,output,label", *lines[:3]]))
+    assert "have cases that the table does not have, such as the output maps/" in run(*merge)[2][0]
+
+
+def test_shards_of_more_runs_than_images(run, tmp_path):
+    given = [tables.Case({"image": f"i{n // 3}"}, None, None, None) for n in range(30)]
+    for count in (1, 2, 3, 7, 10, 11):
+        shards = [tables.Shard(n, count).cases(given) for n in range(1, count + 1)]
+        assert sorted(case.given["image"] for shard in shards for case in shard) == sorted(
+            c.given["image"] for c in given
+        )
+        assert len(shards) == count and all(len(shard) % 3 == 0 for shard in shards)
+        # More lines change nothing for those before.
+        longer = tables.Shard(1, count).cases([*given, given[0]._replace(given={"image": "new"})])
+        assert longer[: len(shards[0])] == shards[0]
+    write_table(tmp_path, 2)
+    code, output, errors = run(*JOBS, "--shard", "3/3")
+    assert (code, output, errors) == (0, ["shard 3/3: 0 of 3 cases"], [])
+    assert rows_of(tmp_path / "t-summary-3-of-3.csv") == []
+
+
+def test_tasks_of_slurm(run, tmp_path, monkeypatch):
+    write_table(tmp_path, 4)
+    for values, expected in (
+        ({"ID": "5", "COUNT": "3", "MIN": "5", "MAX": "7", "STEP": "1"}, "1/3"),
+        ({"ID": "0", "COUNT": "2"}, "1/2"),
+        ({"ID": "20", "COUNT": "3", "MIN": "0", "MAX": "20", "STEP": "10"}, "3/3"),
+        ({"ID": "7", "COUNT": "2", "MIN": "3", "MAX": "7", "STEP": "1"}, None),
+        ({"ID": "4", "COUNT": "3", "MIN": "0", "MAX": "20", "STEP": "10"}, None),
+        ({"ID": "x", "COUNT": "3"}, None),
+    ):
+        for name in ("ID", "COUNT", "MIN", "MAX", "STEP"):
+            monkeypatch.delenv(f"SLURM_ARRAY_TASK_{name}", raising=False)
+        for name, value in values.items():
+            monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", value)
+        code, output, errors = run(*JOBS)
+        if expected is None:
+            assert (code, output, len(errors)) == (1, [], 1) and errors[0].endswith("give --shard I/N")
+        else:
+            note = f"TextureFeatureMaps: note: this task of a SLURM job array computes the shard {expected}"
+            assert errors[0] == note and output[0].startswith(f"shard {expected}: ")
+    # What is given comes first, and one image is no table.
+    code, output, errors = run(*JOBS, "--shard", "1/2")
+    assert output[0].startswith("shard 1/2: ")
+    code, output, errors = run("image0.nii.gz", "--mask", "mask0.nii.gz", "--out", "one", *ONE_FEATURE)
+    assert (code, errors) == (0, [])
+
+
+WRONG = {
+    "--jobs t.csv --shard 5/4": "argument --shard: shard is 5/4, but must be I/N with I from 1 to N",
+    "--jobs t.csv --shard 0/4": "shard is 0/4",
+    "--jobs t.csv --shard 1": "shard is 1, but",
+    "--jobs t.csv --shard -1/2": "expected one argument|shard is -1/2",
+    "--jobs t.csv --shard 1/99999999999999": "shard is 1/9999",
+    "ONE --shard 1/2": "--shard needs a table, --jobs",
+    "ONE --merge": "--merge needs a table, --jobs",
+    "ONE --dask local": "--dask needs a table, --jobs",
+    "--jobs t.csv --merge --shard 1/2": "--merge computes nothing; it goes with --jobs and --summary only, not with a value of shard",
+    "--jobs t.csv --merge --classes glcm": "not with a value of classes",
+    "--jobs t.csv --merge --setting label=2": "not with a value of setting",
+    "--jobs t.csv --dask nowhere": "--dask nowhere is neither local nor the address of a scheduler that answers",
+    "ONE --label 1, --log l": "argument --label: label is '1,', but must be an integer from 1 up",
+    "ONE --label 1 --setting label=1": "setting label is given twice",
+    "ONE --log none/l": "--log none/l is in a folder that does not exist",
+    "ONE --log s.csv --summary s.csv": "the log s.csv is also the summary",
+    "ONE --log mask.nii.gz": "the log mask.nii.gz would replace the mask mask.nii.gz",
+    "ONE --log maps/provenance.json": "the log maps/provenance.json is also a file of the output maps|in a folder that does not",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_options_that_do_not_go_together(text, run, tmp_path):
+    if "nowhere" in text:
+        pytest.importorskip("distributed")
+    (tmp_path / "t.csv").write_text("image,mask,output\na.nii,b.nii,c\n")
+    code, output, errors = run(*text.replace("ONE", " ".join(CASE + ONE_FEATURE)).split())
+    assert (code, output, len(errors)) == (1, [], 1), errors
+    assert re.match(f"TextureFeatureMaps: error: .*({WRONG[text]})", errors[0]), errors[0]
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_logs_that_cannot_be_written(run, tmp_path):
+    write_case(tmp_path)
+    os.symlink("/dev/full", tmp_path / "log")
+    code, _, errors = run(*CASE, *ONE_FEATURE, "--log", "log")
+    assert code == 1 and len(errors) == 1 and "the log log is not a file" in errors[0]
+
+
+# --- Reading ahead -----------------------------------------------------------------------------------------------------
+
+
+def test_the_next_case_is_read_meanwhile(tmp_path, monkeypatch):
+    rows = []
+    for i in range(3):
+        write_case(tmp_path, seed=i, name=str(i))
+        paths = [tmp_path / f"image{i // 2}.nii.gz", tmp_path / f"mask{i}.nii.gz", tmp_path / str(i)]
+        rows.append(tables.Case({}, *paths))
+    for path in tmp_path.glob("*.gz"):
+        os.utime(path, (1e9, 1e9))
+    read, reader = count_reading(monkeypatch), cases.Reader()
+    task = cases.Task(None, {"featureClass": {"firstorder": ["Mean"]}}, "float", False, "nii.gz", None)
+    task.prepare()
+    prepared = []
+    prepare = radiomics.Maps.__init__
+
+    def wait_for_reading(*arguments):
+        reader._prefetched.result()
+        prepared.append((list(read), {what: entry[2]["path"][-12:] for what, entry in reader._kept.items()}))
+        prepare(*arguments)
+
+    monkeypatch.setattr(radiomics.Maps, "__init__", wait_for_reading)
+    for row, following in zip(rows, (*rows[1:], None)):
+        cases.run(row, following, task, reader, lambda *_: None)
+    names = [["image0.nii.gz", "mask0.nii.gz", "mask1.nii.gz"], ["image1.nii.gz", "mask2.nii.gz"]]
+    assert [entry[0] for entry in prepared] == [names[0], names[0] + names[1], names[0] + names[1]]
+    assert [set(entry[1]) for entry in prepared] == [{"the image", "the mask"}] * 3
+    # What is finished is not read, and what cannot be read is said later.
+    read.clear()
+    cases.run(rows[0], rows[1], task, reader, lambda *_: None)
+    shutil.rmtree(tmp_path / "0")
+    cases.run(rows[0], rows[1], task, reader, lambda *_: None)
+    shutil.rmtree(tmp_path / "0")
+    cases.run(rows[0], rows[1]._replace(image=tmp_path / "none", output=tmp_path / "x"), task, reader, lambda *_: None)
+    assert read.count("mask1.nii.gz") <= 1 and "none" in read
+
+
+CRASH = """
+import os
+if os.environ.get("CRASH_OF_TEST"):
+    from voxelmaps import _radiomics_images
+    load = _radiomics_images.load
+    _radiomics_images.load = lambda path, what: os.abort() if "crash" in str(path) else load(path, what)
+"""
+
+
+def test_a_next_case_that_ends_the_process_costs_itself_only(run, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(CRASH)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("CRASH_OF_TEST", "1")
+    lines = ["image,mask,output"]
+    for i, name in enumerate(("0", "crash", "2")):
+        write_case(tmp_path, seed=i, name=name)
+        lines.append(f"image{name}.nii.gz,mask{name}.nii.gz,{i}")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    code, output, errors = run("--jobs", "t.csv", *ONE_FEATURE)
+    assert code == 1 and [line[:5] for line in output] == ["[1/3]", "[3/3]"]
+    assert len(errors) == 3 and re.search("imagecrash.nii.gz: the process .* was ended by SIGABRT", errors[1])
+    assert errors[0].endswith("it is computed again, without reading the next case meanwhile")
+    assert [bool(row["error"]) for row in rows_of(tmp_path / "t-summary.csv")] == [False, True, False]
+
+
+# --- Runs that are killed ----------------------------------------------------------------------------------------------
+
+
+def records_of(folder):
+    """Contents of provenance.json without what changes from run to run."""
+    records = {}
+    for path in sorted(folder.rglob("provenance.json")):
+        record = json.loads(path.read_text())
+        for entries in (record, *record["inputs"].values(), *record["maps"].values()):
+            for name in ("date", "saved_ns", "read_ns", "state"):
+                entries.pop(name, None)
+        record["files"] = list(record["files"])
+        records[str(path.relative_to(folder))] = record
+    return records
+
+
+def run_killed(folder, arguments, kills, seed=0):
+    """Start a run, kill all of its processes at random moments, and start it again, until it is finished. Returns how many of the
+    kills came while it ran."""
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for _ in range(kills):
+        process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            process.wait(rng.uniform(0.1, 2.0))
+        except subprocess.TimeoutExpired:
+            hits += 1
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, check=False)
+    return hits
+
+
+@pytest.mark.parametrize("file_format", ["nii.gz", "zarr"])
+def test_runs_that_are_killed_again_and_again(file_format, tmp_path):
+    if file_format == "zarr":
+        pytest.importorskip("zarr", minversion="3")
+    compare_killed_runs(tmp_path, 40, 8, file_format)
+
+
+def compare_killed_runs(folder, number, kills, file_format):
+    arguments = [*JOBS, "--format", file_format]
+    write_table(folder, number)
+    hits = run_killed(folder, arguments, kills)
+    found = maps_of(folder), records_of(folder / "maps"), (folder / "t-summary.csv").read_bytes()
+    shutil.rmtree(folder / "maps")
+    (folder / "t-summary.csv").unlink()
+    subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, check=False)
+    whole = maps_of(folder), records_of(folder / "maps"), (folder / "t-summary.csv").read_bytes()
+    assert found[0].keys() == whole[0].keys() and len(found[1]) == number + 2 * (number // 5)
+    assert found == whole
+    return hits
+
+
+# --- dask --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_worker_of_dask_that_is_killed(run, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    write_table(tmp_path, 10)
+    assert run(*JOBS)[0] == 1
+    whole, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text()
+    shutil.rmtree(tmp_path / "maps")
+    with (
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        workers = set(client.run(os.getpid).values())
+        killed = []
+
+        def kill_one_that_computes():
+            while not killed:
+                for folder in (tmp_path / "maps").rglob(".voxelmaps-maps-*"):
+                    with contextlib.suppress(OSError):
+                        status = pathlib.Path(f"/proc/{folder.name.split('-')[3]}/status").read_text()
+                        parent = int(re.search(r"PPid:\s*(\d+)", status)[1])
+                        if parent in workers:
+                            os.kill(parent, signal.SIGKILL)
+                            killed.append(parent)
+                            break
+
+        thread = threading.Thread(target=kill_one_that_computes, daemon=True)
+        thread.start()
+        code, output, errors = run(*JOBS, "--dask", cluster.scheduler_address, "--log", "log.jsonl")
+        thread.join(10)
+        assert killed and set(client.run(os.getpid).values()) != workers
+    assert code == 1 and len(output) == 14 and len(errors) == 2
+    assert "none.nii.gz does not exist" in errors[0] + errors[1] and "1 of 15 cases failed" in errors[0] + errors[1]
+    assert maps_of(tmp_path) == whole
+    # An absolute path in the error.
+    again = (tmp_path / "t-summary.csv").read_text().replace(f"{tmp_path}/", "")
+    assert again == summary and len((tmp_path / "log.jsonl").read_text().splitlines()) == 15
+    assert not [path for path in (tmp_path / "maps").rglob(".*")]
+
+
+def test_processes_of_dask(run, tmp_path):
+    pytest.importorskip("distributed")
+    write_table(tmp_path, 4)
+    code, output, errors = run(*JOBS, "--dask", "local", "--shard", "1/2")
+    assert code == 1 and len(output) == 3 and len(errors) == 2, (output, errors)

@@ -37,6 +37,7 @@ from . import (
     _files,
     _output_files,
     _output_layouts,
+    _program_worker,
     _radiomics_files,
     _radiomics_images,
     _radiomics_parameters,
@@ -462,8 +463,9 @@ def run(case, following, task, reader, report):
     if result is not None:
         _output_files.remove_staging(case.output)
         return result
-    report(0, "reading")
+    report(0, _program_worker.READING)
     prepared, origin = _prepare(case, task, reader)
+    report(0, "preparing")
     if following is not None:
         reader.prefetch(following, task)
     inside, layout = prepared.roi.array, task.layout(case)

@@ -21,6 +21,7 @@ again. A worker of dask lets a process of its own compute, as the program does."
 import contextlib
 import os
 import pathlib
+import re
 import threading
 import time
 
@@ -97,11 +98,14 @@ def _client(address, stack):
         raise ImportError("--dask needs the package distributed: pip install 'itk-voxelmaps[dask]'") from None
     if address != "local":
         try:
+            # The client would wait for what cannot be an address.
+            if not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
+                raise OSError
             return stack.enter_context(distributed.Client(address, timeout=10, set_as_default=False))
         except OSError:
             raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
     cluster = distributed.LocalCluster(
-        n_workers=_number_of_processes(), threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=_number_of_processes(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
     )
     stack.enter_context(cluster)
     return stack.enter_context(distributed.Client(cluster, set_as_default=False))
@@ -121,7 +125,7 @@ def outcomes(address, cases, task, verbose, console):
             future = client.submit(_compute, case._replace(**paths), task, verbose, pure=False, retries=2)
             futures[future] = number
         try:
-            for done, future in enumerate(as_completed(list(futures)), 1):
+            for done, future in enumerate(as_completed(list(futures), loop=client.loop), 1):
                 # Results are not kept on the cluster.
                 number = futures.pop(future)
                 try:

@@ -34,6 +34,10 @@ from typing import Any, NamedTuple
 from . import _output_files
 
 
+# What a process does that reads its case.
+READING = "reading"
+
+
 class CaseError(Exception):
     """Why a case failed, in one line."""
 
@@ -218,11 +222,15 @@ class Worker:
             # It has said before what there is to say.
             self._call(self._task, None, lambda text: None)
         self._case = case
+        has_read = False
+
+        def progress(part, text):
+            nonlocal has_read
+            has_read = has_read or text != READING
+            on_progress(case, part, text)
+
         try:
-            message = case, following
-            result = self._call(
-                message, lambda *progress: on_progress(case, *progress), lambda text: on_log(case, text)
-            )
+            result = self._call((case, following), progress, lambda text: on_log(case, text))
             self._case = None
             return result
         except CaseError as error:
@@ -230,7 +238,8 @@ class Worker:
             if has_ended:
                 self.end()
             self._case = None
-            if not has_ended or following is None:
+            # The next case is read after this one.
+            if not has_ended or following is None or not has_read:
                 raise
             on_log(case, f"{error}; it is computed again, without reading the next case meanwhile")
         return self._run(case, None, on_progress, on_log)
