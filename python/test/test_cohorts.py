@@ -421,6 +421,9 @@ def test_shards_of_more_runs_than_images(run, tmp_path):
         # More lines change nothing for those before.
         longer = tables.Shard(1, count).cases([*given, given[0]._replace(given={"image": "new"})])
         assert longer[: len(shards[0])] == shards[0]
+    # Many masks of one image go to several.
+    given = [tables.Case({"image": "i"}, None, None, None) for n in range(12)]
+    assert [len(tables.Shard(n, 2).cases(given)) for n in (1, 2)] == [8, 4]
     write_table(tmp_path, 2)
     code, output, errors = run(*JOBS, "--shard", "3/3")
     assert (code, output, errors) == (0, ["shard 3/3: 0 of 3 cases"], [])

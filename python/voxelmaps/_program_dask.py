@@ -22,6 +22,7 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 import threading
 import time
 
@@ -69,6 +70,11 @@ def _end_processes():
         worker.end()
 
 
+def dask_setup(worker):
+    """Called in workers of this computer when they start: Ctrl-C is for the program, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _compute(case, task, verbose):
     """Compute a line of the table; returns its outcomes, and pairs of titles and lines of the log."""
     messages = []
@@ -105,7 +111,11 @@ def _client(address, stack):
         except OSError:
             raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
     cluster = distributed.LocalCluster(
-        n_workers=_number_of_processes(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        n_workers=_number_of_processes(),
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+        preload=[__name__],
     )
     stack.enter_context(cluster)
     return stack.enter_context(distributed.Client(cluster, set_as_default=False))

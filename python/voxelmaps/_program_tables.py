@@ -30,6 +30,9 @@ PROVENANCE = "provenance.json"
 
 _COLUMNS = ("image", "mask", "output")
 
+# Neighbors of a table that share an image and go to one shard.
+_MAX_GROUP = 4
+
 # Of the output of a case with several labels.
 _LABEL_FOLDER = "label-"
 _MAX_BYTES = 2**26
@@ -230,14 +233,17 @@ class Shard(NamedTuple):
     count: int
 
     def cases(self, cases):
-        """The cases of the shard. Images are dealt to the shards in the order of the table; cases of one image stay together, so
-        that one run reads it once. Lines that are added to the end of the table change nothing for those before."""
-        images = {}
-        return [
-            case
-            for case in cases
-            if images.setdefault(case.given["image"], len(images)) % self.count == self.number - 1
-        ]
+        """The cases of the shard. Groups of neighbors that share an image, which one run reads once, are dealt to the shards in the
+        order of the table. Lines that are added to the end of the table change nothing for those before."""
+        chosen = []
+        group, size, image = -1, 0, None
+        for case in cases:
+            if case.given["image"] != image or size == _MAX_GROUP:
+                group, size, image = group + 1, 0, case.given["image"]
+            size += 1
+            if group % self.count == self.number - 1:
+                chosen.append(case)
+        return chosen
 
     def path(self, path):
         """A file of this shard beside those of others."""
