@@ -254,9 +254,10 @@ def test_slabs_and_chunks_of_any_thickness(tmp_path, monkeypatch):
     settings = {"featureClass": {"firstorder": None}}
     expected = radiomics.execute(image, mask, **settings, additionalInfo=False)
     row = tables.Case({}, tmp_path / "image.nii.gz", tmp_path / "mask.nii.gz", None)
-    for number, (slab, chunk) in enumerate([(1, 1), (1, 1000), (30000, 700), (2**25, 500), (2**25, 2**19)]):
+    for number, (slab, chunk) in enumerate([(1, 1), (1, 1000), (30000, 700), (2**25, 500), (2**25, 2**18)]):
         monkeypatch.setattr(files, "_SLAB_BYTES", slab)
         monkeypatch.setattr(files, "_CHUNK_VOXELS", chunk)
+        monkeypatch.setattr(cases, "_REGION_BYTES", 0 if number % 2 else 2**26)
         task = cases.Task(None, settings, "double", False, "zarr", None)
         task.prepare()
         output = tmp_path / str(number)
@@ -604,7 +605,7 @@ def run_killed(folder, arguments, kills, seed=0):
 def test_runs_that_are_killed_again_and_again(file_format, tmp_path):
     if file_format == "zarr":
         pytest.importorskip("zarr", minversion="3")
-    compare_killed_runs(tmp_path, 40, 8, file_format)
+    compare_killed_runs(tmp_path, 25, 5, file_format)
 
 
 def compare_killed_runs(folder, number, kills, file_format):

@@ -189,6 +189,8 @@ def layout(file_format, channels, keys, case):
     """
     if file_format == "zarr":
         return ZarrLayout(keys)
+    if channels and not case:
+        raise ValueError("channels of nnU-Net begin with the name of the output folder, but this one has none")
     return NnunetLayout(file_format, keys, case) if channels else Layout(file_format, keys)
 
 

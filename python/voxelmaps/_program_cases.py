@@ -20,6 +20,7 @@
 import concurrent.futures
 import contextlib
 import datetime
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -54,6 +55,9 @@ _MAX_LABELS = 1000
 
 # Files that were written so many nanoseconds apart have other times.
 _TICK = 20 * 10**6
+
+# Of the values of the maps of a class in the region, up to which they are kept in memory.
+_REGION_BYTES = 2**26
 
 # Of the values of maps whose statistics are computed at once.
 _STATISTICS_BYTES = 2**27
@@ -226,6 +230,7 @@ class Reader:
                     messages.clear()
 
 
+@functools.lru_cache(maxsize=None)
 def _software():
     """Versions on which values can depend."""
     versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "NumPy": np.__version__}
@@ -235,6 +240,7 @@ def _software():
     return versions
 
 
+@functools.lru_cache(maxsize=None)
 def _processor():
     model = platform.processor()
     with contextlib.suppress(OSError, StopIteration):
@@ -338,8 +344,9 @@ class _Record:
 
 
 def _statistics(file, inside, dtype):
-    """Of the values of a map inside the region, without NaN, from its file."""
-    values = file.values_inside(inside, dtype)
+    """Of the values of a map inside the region, without NaN; from its file, if they are not in memory."""
+    values = np.concatenate(file.values) if file.values else file.values_inside(inside, dtype)
+    file.values = []
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
@@ -489,7 +496,11 @@ def run(case, following, task, reader, report):
                 progress(0)
                 layout.begin(folder)
                 features = list(missing.values())
-                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder, progress, layout)
+                region_bytes = np.count_nonzero(inside) * len(features) * maps.dtype.itemsize
+                region = inside if region_bytes <= _REGION_BYTES else None
+                written = _radiomics_files.write_maps(
+                    maps, prepared.image, name, features, folder, progress, layout, region
+                )
                 # Files are finished while the next class is computed.
                 finished.result()
                 finished = finisher.submit(_finish, written, record, layout, inside, maps.dtype, device)

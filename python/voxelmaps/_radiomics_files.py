@@ -96,6 +96,8 @@ class _File:
 
     def __init__(self, final, staging, head):
         self.path = final
+        # In a region, slab by slab.
+        self.values = []
         self._staged = staging / final.name
         self._head = len(head)
         self._hash = hashlib.sha256()
@@ -162,7 +164,7 @@ class _File:
 # --- Stores of zarr ----------------------------------------------------------------------------------------------------
 
 # Of a chunk, which has whole planes of one map.
-_CHUNK_VOXELS = 2**19
+_CHUNK_VOXELS = 2**18
 
 
 def zarr_package():
@@ -213,6 +215,7 @@ class _Channel:
         self.path = final
         self._array, self._staged, self._number = array, staged, number
         self._planes = array.chunks[1]
+        self.values = []
         self._pending, self._done = [], 0
 
     def _write(self, is_last):
@@ -297,11 +300,14 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def write_maps(maps, volume, name, features, folder, progress=lambda fraction: None, layout=_output_layouts.Layout()):
+def write_maps(
+    maps, volume, name, features, folder, progress=lambda fraction: None, layout=_output_layouts.Layout(), inside=None
+):
     """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
 
     maps      radiomics.Maps of the volume.
     volume    The image, for its geometry.
+    inside    Region whose values are kept for statistics, or None.
     """
     keys = [f"original_{name}_{feature}" for feature in features]
     with contextlib.ExitStack() as stack:
@@ -315,12 +321,19 @@ def write_maps(maps, volume, name, features, folder, progress=lambda fraction: N
             slab = maps.compute({name: features}, first, last)
             # A slab is compressed while the next one is computed.
             list(compressed)
-            compressed = pool.map(lambda file, values: file.append(values), files, slab)
+            part = None if inside is None else inside[first:last]
+            compressed = pool.map(_append, files, slab, [part] * len(files))
             progress(last / len(volume.array))
         list(compressed)
         pool.shutdown()
         stack.pop_all()
         return dict(zip(keys, files))
+
+
+def _append(file, values, inside):
+    file.append(values)
+    if inside is not None:
+        file.values.append(values[inside])
 
 
 def finish(files):
