@@ -76,7 +76,7 @@ def check_outputs(read, folders, names, files=()):
     """Raise ValueError if a file that is written would replace one that is read, or that is written too, or no file.
 
     read       Pairs of what is read, such as "the image", and its path, of a file or a folder.
-    folders    Tuples of what they are, folders for files of the names, and perhaps their own names instead.
+    folders    Tuples of what they are, folders for files of the names, and perhaps a function that returns their own names.
     files      Pairs of what they are, and further files that are written.
     """
     inputs = {}
@@ -99,7 +99,7 @@ def check_outputs(read, folders, names, files=()):
     folders_of_missing = {os.path.dirname(identity) for identity in inputs if isinstance(identity, str)}
     outputs = {}
     for what, path, *own in folders:
-        own_names = own[0] if own else names
+        names_of = own[0] if own else lambda: names
         utf8(os.fspath(path), what)
         key = folded(path)
         other = outputs.get(key)
@@ -107,16 +107,16 @@ def check_outputs(read, folders, names, files=()):
             is_same = _identity(path) == _identity(other[1])
             hint = "" if is_same else ", on file systems that do not tell capital letters apart"
             raise ValueError(f"{what} is also {other[0]}{hint}")
-        outputs[key] = what, path, own_names
+        outputs[key] = what, path, names_of
         folder = os.path.realpath(path)
-        for name in own_names if os.path.isdir(folder) or folder in folders_of_missing else ():
+        for name in names_of() if os.path.isdir(folder) or folder in folders_of_missing else ():
             check("the file", os.path.join(path, name), folder, name)
     written = {}
     for what, path in files:
         folder, name = os.path.split(os.path.abspath(path))
         check(what, path, os.path.realpath(folder), name)
-        of_folder, of_path, own_names = outputs.get(folded(folder), ("", "", ()))
-        if name.casefold() in {own_name.casefold() for own_name in own_names}:
+        of_folder, _, names_of = outputs.get(folded(folder), ("", "", tuple))
+        if name.casefold() in {own_name.casefold() for own_name in names_of()}:
             raise ValueError(f"{what} {path} is also a file of {of_folder}")
         other = written.setdefault(folded(path), what)
         if other != what:

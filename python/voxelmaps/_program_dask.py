@@ -141,12 +141,15 @@ def outcomes(address, cases, task, verbose, console):
                 try:
                     found, messages = future.result()
                 except Exception as error:
-                    text = f"{type(error).__name__}: {_program_worker.one_line(error)}"
+                    is_lost = future.status == "cancelled"
+                    text = "the scheduler of dask does not answer" if is_lost else _program_worker.one_line(error)
                     found, messages = [_program_worker.Outcome(cases[number], _program_worker.CaseError(text), 0.0)], []
                 for title, text in messages:
                     console.error(f"[{number + 1}/{len(cases)}] {title}: {text}")
                 yield from ((number, outcome) for outcome in found)
                 console.progress(done / len(cases), f"{done} of {len(cases)} cases")
-            client.run(_end_processes)
         finally:
-            client.cancel(list(futures))
+            # The scheduler may be gone.
+            with contextlib.suppress(Exception):
+                client.cancel(list(futures))
+                client.run(_end_processes, wait=not futures)

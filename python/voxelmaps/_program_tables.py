@@ -18,6 +18,7 @@
 """The tables of the program TextureFeatureMaps: the cases of a cohort, and the summary of all maps."""
 
 import csv
+import functools
 import io
 import os
 import pathlib
@@ -176,7 +177,7 @@ def check_outputs(cases, names, read, files):
     what_of = lambda case: f"the output {case.given['output']} of {case.given['image']}"
     # Of these, the folders of labels are not known before the mask is read, but for those that are there.
     with_all = {_output_files.folded(case.output): case for case in cases if case.has_all_labels}
-    folders = [(what_of(case), case.output, ()) for case in with_all.values()]
+    folders = [(what_of(case), case.output, tuple) for case in with_all.values()]
     for case in cases:
         if case.has_all_labels:
             found = [int(folder.name[len(_LABEL_FOLDER) :]) for folder in case.folders_of_labels()]
@@ -188,7 +189,7 @@ def check_outputs(cases, names, read, files):
             other = with_all.get(parent)
             if other not in (None, case) and name.startswith(_LABEL_FOLDER):
                 raise ValueError(f"{what_of(part)} is in {what_of(other)}, which has folders of labels")
-            folders.append((what_of(part), part.output, names_of(part)))
+            folders.append((what_of(part), part.output, functools.partial(names_of, part)))
     _output_files.check_outputs([*read, *images], folders, (), files)
 
 
