@@ -180,6 +180,8 @@ class Reader:
 
     def __init__(self, log=None):
         self._kept = {}
+        # Of the last mask: sorting its voxels takes long.
+        self._labels = None, None
         self._log = log
         self._pool = concurrent.futures.ThreadPoolExecutor(1)
         self._prefetched = self._pool.submit(lambda: None)
@@ -210,6 +212,17 @@ class Reader:
         if _is_older(before.values(), moment):
             self._kept[what] = before, volume, entries
         return volume, entries
+
+    def labels(self, mask, entries, task):
+        """The labels of a mask that load has returned, with the channel that they are of."""
+        channel = task.parameters.settings["label_channel"]
+        key = entries["voxels_sha256"], channel
+        if self._labels[0] != key:
+            mask = _radiomics_images.scalar_mask(mask, task.parameters.settings)
+            values = np.unique(mask.array)
+            values = np.unique(np.trunc(values[np.isfinite(values)]))
+            self._labels = key, {"channel": channel, "values": [int(value) for value in values if value > 0]}
+        return self._labels[1]
 
     def prefetch(self, case, task):
         """Begin to read a case unless it is finished. What cannot be read is said when the case is computed."""
@@ -383,7 +396,7 @@ def _prepare(case, task, reader):
     image, of_image = reader.load(case.image, "the image")
     mask, of_mask = reader.load(case.mask, "the mask")
     if case.has_all_labels:
-        of_mask = {**of_mask, "labels": _labels(mask, task)}
+        of_mask = {**of_mask, "labels": reader.labels(mask, of_mask, task)}
     origin = {
         "software": _software(),
         "inputs": {"image": of_image, "mask": of_mask},
@@ -394,19 +407,11 @@ def _prepare(case, task, reader):
     return prepared, origin
 
 
-def _labels(mask, task):
-    """The labels of a mask, with the channel that they are of."""
-    mask = _radiomics_images.scalar_mask(mask, task.parameters.settings)
-    values = np.unique(mask.array)
-    values = np.unique(np.trunc(values[np.isfinite(values)]))
-    return {"channel": task.parameters.settings["label_channel"], "values": [int(v) for v in values if v > 0]}
-
-
 def find_labels(case, task, reader):
     """The labels of the mask of a case."""
     labels = None if task.verify else finished_labels(case, task)
     if labels is None:
-        labels = _labels(reader.load(case.mask, "the mask")[0], task)["values"]
+        labels = reader.labels(*reader.load(case.mask, "the mask"), task)["values"]
     if not labels:
         raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
     if len(labels) > _MAX_LABELS:
