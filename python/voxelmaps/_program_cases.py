@@ -188,7 +188,7 @@ class Reader:
 
     def load(self, path, what):
         """The volume of a file or folder, and the entries that describe it."""
-        self._prefetched.result()
+        concurrent.futures.wait([self._prefetched])
         return self._load(path, what)
 
     def _load(self, path, what):
