@@ -39,7 +39,6 @@ from texture_classes import synthetic_ct
 from voxelmaps import radiomics
 
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
-NUMBER_OF_LESIONS = 24
 
 
 def write(array, path):
@@ -53,13 +52,14 @@ def ellipsoid(shape, center, radii):
     return (sum(((axis - c) / r) ** 2 for axis, c, r in zip(grid, center, radii)) < 1).astype(np.uint8)
 
 
-def write_cases(folder):
+def write_cases(folder, number):
     """A CT with lesions of 32,000 voxels at different places, and the table of them."""
     image = np.tile(synthetic_ct(64), (1, 2, 2))
     write(image, folder / "image.nii.gz")
     rows = ["image,mask,output"]
-    for i in range(NUMBER_OF_LESIONS):
-        write(ellipsoid(image.shape, (32, 60 - i, 50 + i), (14, 22, 25)), folder / f"mask{i}.nii.gz")
+    for i in range(number):
+        place = i % 24
+        write(ellipsoid(image.shape, (32, 60 - place, 50 + place), (14, 22, 25)), folder / f"mask{i}.nii.gz")
         rows.append(f"image.nii.gz,mask{i}.nii.gz,maps{i}")
     (folder / "table.csv").write_text("\n".join(rows) + "\n")
 
@@ -89,6 +89,10 @@ def execute(folder):
 def remove_maps(folder):
     for maps in folder.glob("maps*"):
         shutil.rmtree(maps)
+
+
+def megabytes(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
 def shortest(folder, number, *arguments, is_new=True):
@@ -132,38 +136,37 @@ def main():
     parser.add_argument(
         "--pyradiomics", type=float, default=0, metavar="SECONDS", help="let PyRadiomics compute so long"
     )
+    parser.add_argument("--lesions", type=int, default=24, help="cases of the table (default: 24)")
     options = parser.parse_args()
+    number = options.lesions
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_cases(folder)
+        write_cases(folder, number)
         warm = execute(folder)
         one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
         table = ["--jobs", "table.csv"]
-        rows = [
-            ("one lesion, 93 maps, in memory, warm", warm, warm),
-            ("the program, one lesion", shortest(folder, options.runs, *one), warm),
-            (
-                f"the program, {NUMBER_OF_LESIONS} lesions",
-                shortest(folder, options.runs, *table),
-                NUMBER_OF_LESIONS * warm,
-            ),
-            (
-                "the same table, finished",
-                shortest(folder, options.runs, *table, is_new=False),
-                NUMBER_OF_LESIONS * warm,
-            ),
-            (
-                "the same table, --verify",
-                shortest(folder, 1, *table, "--verify", is_new=False),
-                NUMBER_OF_LESIONS * warm,
-            ),
-        ]
-        print("| case | s | of the time in memory |\n|---|---|---|")
-        for what, seconds, reference in rows:
-            print(f"| {what} | {seconds:.2f} | {seconds / reference:.2f} |", flush=True)
+        print("| case | s | of the time in memory | s per 1,000 cases | MB per case |\n|---|---|---|---|---|")
+
+        def show(what, seconds, cases, size=None):
+            shown = "" if size is None else f"{size:.1f}"
+            per_thousand = 1000 * seconds / cases
+            print(
+                f"| {what} | {seconds:.2f} | {seconds / cases / warm:.2f} | {per_thousand:.0f} | {shown} |", flush=True
+            )
+
+        show("one lesion, 93 maps, in memory, warm", warm, 1)
+        show("the program, one lesion", shortest(folder, options.runs, *one), 1)
+        seconds = shortest(folder, options.runs, *table)
+        show(f"the program, {number} lesions", seconds, number, megabytes(folder / "maps0"))
+        show("the same table, finished", shortest(folder, options.runs, *table, is_new=False), number)
+        show("the same table, --verify", shortest(folder, 1, *table, "--verify", is_new=False), number)
+        for file_format in ("nii", "nrrd", "zarr"):
+            seconds = shortest(folder, options.runs, *table, "--format", file_format)
+            show(f"the same table, --format {file_format}", seconds, number, megabytes(folder / "maps0"))
+        show("the same table, --dask local", shortest(folder, options.runs, *table, "--dask", "local"), number)
         if options.pyradiomics:
             seconds, voxels = pyradiomics(folder, options.pyradiomics)
-            print(f"| PyRadiomics, one lesion, from {voxels} of its voxels | {seconds:.0f} | {seconds / warm:.0f} |")
+            show(f"PyRadiomics, one lesion, from {voxels} of its voxels", seconds, 1)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ import voxelmaps
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "doc/labels.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
 PAGES_WITHOUT_CODE = [
+    "doc/cohorts.md",
     "doc/texture-feature-maps.md",
     "examples/README.md",
     *(f"doc/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")),

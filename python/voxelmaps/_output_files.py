@@ -56,7 +56,7 @@ def _identity(folder, name=""):
         return path if name else os.path.realpath(path)
 
 
-def _folded(path):
+def folded(path):
     """The path on file systems that tell neither capital letters nor normal forms of Unicode apart."""
     return unicodedata.normalize("NFC", os.path.realpath(path).casefold())
 
@@ -76,7 +76,7 @@ def check_outputs(read, folders, names, files=()):
     """Raise ValueError if a file that is written would replace one that is read, or that is written too, or no file.
 
     read       Pairs of what is read, such as "the image", and its path, of a file or a folder.
-    folders    Pairs of what they are, and folders for files of the names.
+    folders    Tuples of what they are, folders for files of the names, and perhaps a function that returns their own names.
     files      Pairs of what they are, and further files that are written.
     """
     inputs = {}
@@ -98,23 +98,29 @@ def check_outputs(read, folders, names, files=()):
 
     folders_of_missing = {os.path.dirname(identity) for identity in inputs if isinstance(identity, str)}
     outputs = {}
-    for what, path in folders:
+    for what, path, *own in folders:
+        names_of = own[0] if own else lambda: names
         utf8(os.fspath(path), what)
-        other = outputs.get(_folded(path))
+        key = folded(path)
+        other = outputs.get(key)
         if other is not None:
             is_same = _identity(path) == _identity(other[1])
             hint = "" if is_same else ", on file systems that do not tell capital letters apart"
             raise ValueError(f"{what} is also {other[0]}{hint}")
-        outputs[_folded(path)] = what, path
+        outputs[key] = what, path, names_of
         folder = os.path.realpath(path)
-        for name in names if os.path.isdir(folder) or folder in folders_of_missing else ():
+        for name in names_of() if os.path.isdir(folder) or folder in folders_of_missing else ():
             check("the file", os.path.join(path, name), folder, name)
-    names = {name.casefold() for name in names}
+    written = {}
     for what, path in files:
         folder, name = os.path.split(os.path.abspath(path))
         check(what, path, os.path.realpath(folder), name)
-        if _folded(folder) in outputs and name.casefold() in names:
-            raise ValueError(f"{what} {path} is also a file of {outputs[_folded(folder)][0]}")
+        of_folder, _, names_of = outputs.get(folded(folder), ("", "", tuple))
+        if name.casefold() in {own_name.casefold() for own_name in names_of()}:
+            raise ValueError(f"{what} {path} is also a file of {of_folder}")
+        other = written.setdefault(folded(path), what)
+        if other != what:
+            raise ValueError(f"{what} {path} is also {other}")
 
 
 def read_text(path, what, max_bytes):

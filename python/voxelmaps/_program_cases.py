@@ -20,6 +20,7 @@
 import concurrent.futures
 import contextlib
 import datetime
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -33,18 +34,30 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _files, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
+from . import (
+    _files,
+    _output_files,
+    _output_layouts,
+    _program_worker,
+    _radiomics_files,
+    _radiomics_images,
+    _radiomics_parameters,
+    radiomics,
+)
 from ._program_tables import PROVENANCE, STATISTICS
 
 _MAX_BYTES = 2**26
 
 _logger = logging.getLogger(__name__)
 
-# Of voxels that are read at once.
-_CHUNK = 2**22
+# Labels of a mask. One with more is an image of intensities.
+_MAX_LABELS = 1000
 
 # Files that were written so many nanoseconds apart have other times.
 _TICK = 20 * 10**6
+
+# Of the values of the maps of a class in the region, up to which they are kept in memory.
+_REGION_BYTES = 2**26
 
 # Of the values of maps whose statistics are computed at once.
 _STATISTICS_BYTES = 2**27
@@ -55,24 +68,43 @@ class Task:
 
     params, settings, precision    Arguments of voxelmaps.radiomics.execute.
     verify                         Whether finished cases are read again.
+    file_format, channels          Of the maps; see _output_layouts.layout.
     """
 
-    def __init__(self, params, settings, precision, verify):
+    def __init__(self, params, settings, precision, verify, file_format, channels):
         self._params, self._settings = params, settings
         self.precision = precision
         self.verify = verify
+        self._format, self._channels = file_format, channels
 
     def prepare(self):
         """Check the arguments; returns the names of the maps."""
         radiomics.check_precision(self.precision)
+        _output_layouts.check_format(self._format, self._channels)
         self.parameters = _radiomics_parameters.read(self._params, self._settings)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
         return self.keys()
 
-    def settings(self):
-        """What maps depend on."""
-        return {**self.parameters.settings, **self.parameters.class_settings, "precision": self.precision}
+    def settings_of(self, case):
+        """The settings of the loading and preparation of a case."""
+        own = {} if case.label is None else {"label": case.label}
+        return {**self.parameters.settings, **own}
+
+    def origin_settings(self, case):
+        """What maps of a case depend on."""
+        return {
+            **self.settings_of(case),
+            **self.parameters.class_settings,
+            "label": self.label_of(case),
+            "precision": self.precision,
+        }
+
+    def label_of(self, case):
+        return self.settings_of(case)["label"]
+
+    def layout(self, case):
+        return _output_layouts.layout(self._format, self._channels, self.keys(), case.name())
 
     def keys(self):
         classes = self.parameters.classes.items()
@@ -85,6 +117,7 @@ class Result(NamedTuple):
     # Of which were there already.
     kept: int
     mask_voxels: int
+    label: int
 
 
 # --- Where maps come from ----------------------------------------------------------------------------------------------
@@ -101,14 +134,6 @@ def _jsonable(value):
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _hash_of_file(path):
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while data := file.read(_CHUNK):
-            digest.update(data)
-    return digest.hexdigest()
-
-
 def _hash_of_volume(volume):
     """Of voxels and geometry: the same for all files and formats that hold them."""
     digest = hashlib.sha256(repr((volume.array.shape, volume.array.dtype.str, *volume[1:])).encode())
@@ -119,6 +144,16 @@ def _hash_of_volume(volume):
 def _state_of_file(path):
     state = os.stat(path)
     return [state.st_size, state.st_mtime_ns, state.st_ino]
+
+
+def _state_of_map(path):
+    """The same of a map, which can have several files."""
+    files = _radiomics_files.files_of_map(path)
+    states = [_state_of_file(file) for file in files]
+    if files == [path]:
+        return states[0]
+    sizes, times, _ = zip(*states)
+    return [sum(sizes), max(times), hashlib.sha256(repr(states).encode()).hexdigest()]
 
 
 def _state_of(path):
@@ -137,32 +172,78 @@ def _is_older(states, moment):
 
 
 class Reader:
-    """Reads images and masks; the last ones are kept, since cases often share them."""
+    """Reads images and masks, those of the next case while a case is computed. The last ones are kept, since cases often share
+    them: one image and one mask.
 
-    def __init__(self):
+    log    Handler of the log, which says whether there was a message while it is held.
+    """
+
+    def __init__(self, log=None):
         self._kept = {}
+        # Of the last mask: sorting its voxels takes long.
+        self._labels = None, None
+        self._log = log
+        self._pool = concurrent.futures.ThreadPoolExecutor(1)
+        self._prefetched = self._pool.submit(lambda: None)
 
     def load(self, path, what):
         """The volume of a file or folder, and the entries that describe it."""
+        concurrent.futures.wait([self._prefetched])
+        return self._load(path, what)
+
+    def _load(self, path, what):
         before = _state_of(path)
         kept = self._kept.get(what)
         if kept is not None and kept[0] == before and before:
             volume, entries = kept[1:]
             return volume, {**entries, "path": str(path.absolute())}
+        kept = None
+        self._kept.pop(what, None)
         moment = time.time_ns()
         volume = _radiomics_images.load(path, what)[0]
         entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
         if path.is_file():
-            entries["file_sha256"] = _hash_of_file(path)
+            entries["file_sha256"] = _radiomics_files.hash_of_map(path)
         if _state_of(path) != before:
             raise ValueError(f"{what} {path} was written while it was read")
         entries.update(
             size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype), read_ns=moment, files=before
         )
-        self._kept = {**self._kept, what: (before, volume, entries)} if _is_older(before.values(), moment) else {}
+        if _is_older(before.values(), moment):
+            self._kept[what] = before, volume, entries
         return volume, entries
 
+    def labels(self, mask, entries, task):
+        """The labels of a mask that load has returned, with the channel that they are of."""
+        channel = task.parameters.settings["label_channel"]
+        key = entries["voxels_sha256"], channel
+        if self._labels[0] != key:
+            mask = _radiomics_images.scalar_mask(mask, task.parameters.settings)
+            values = np.unique(mask.array)
+            values = np.unique(np.trunc(values[np.isfinite(values)]))
+            self._labels = key, {"channel": channel, "values": [int(value) for value in values if value > 0]}
+        return self._labels[1]
 
+    def prefetch(self, case, task):
+        """Begin to read a case unless it is finished. What cannot be read is said when the case is computed."""
+        self._prefetched = self._pool.submit(self._prefetch, case, task)
+
+    def _prefetch(self, case, task):
+        labels = finished_labels(case, task) if case.labels == "all" else case.labels
+        parts = case.parts(labels) if case.label is None else [case]
+        if not task.verify and all(find_finished(part, task) for part in parts):
+            return
+        with self._log.held() if self._log else contextlib.nullcontext([]) as messages:
+            for path, what in ((case.image, "the image"), (case.mask, "the mask")):
+                with contextlib.suppress(Exception):
+                    self._load(path, what)
+                if messages:
+                    # They are of the next case, which says them when it reads the file.
+                    self._kept.pop(what, None)
+                    messages.clear()
+
+
+@functools.lru_cache(maxsize=None)
 def _software():
     """Versions on which values can depend."""
     versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "NumPy": np.__version__}
@@ -172,6 +253,7 @@ def _software():
     return versions
 
 
+@functools.lru_cache(maxsize=None)
 def _processor():
     model = platform.processor()
     with contextlib.suppress(OSError, StopIteration):
@@ -183,12 +265,15 @@ def _processor():
 class _Record:
     """The file provenance.json of a folder: what its maps come from. Maps are kept if that is the same."""
 
-    def __init__(self, folder, origin, diagnostics, region_voxels):
+    def __init__(self, folder, layout, origin, diagnostics, region_voxels):
         self._folder = folder
+        self._layout = layout
         self.origin = _jsonable(origin)
         self.region_voxels = region_voxels
         self._diagnostics = _jsonable(diagnostics)
         self.maps = {}
+        # Further files, and their states.
+        self.documents = {}
         path = folder.path / PROVENANCE
         if path.exists():
             self._take_over(path)
@@ -220,17 +305,26 @@ class _Record:
         return entry.get("voxels_sha256") if isinstance(entry, dict) else entry
 
     def _path(self, key):
-        return self._folder.path / f"{key}.nii.gz"
+        return self._folder.path / self._layout.location(key)
 
     def add(self, key, entries):
         """Record a map that is in the folder."""
-        self.maps[key] = {**entries, "state": _state_of_file(self._path(key))}
+        self.maps[key] = {**entries, "state": _state_of_map(self._path(key))}
+
+    def write_documents(self, volume, dtype):
+        """Write the files that come after all maps."""
+        for name, text in self._layout.documents(volume, dtype, self.maps, self._folder.staging).items():
+            path = self._folder.path / name
+            _output_files.replace_text(path, text, self._folder.staging)
+            self.documents[name] = _state_of_file(path)
 
     def has(self, key):
         """Whether the map is there, and is the one that was written."""
         entries = self.maps.get(key, {})
         try:
-            is_there = set(STATISTICS) < set(entries) and _hash_of_file(self._path(key)) == entries["sha256"]
+            is_there = (
+                set(STATISTICS) < set(entries) and _radiomics_files.hash_of_map(self._path(key)) == entries["sha256"]
+            )
             if is_there:
                 self.add(key, entries)
             return is_there
@@ -240,7 +334,8 @@ class _Record:
     def save(self, keys):
         """Write the file. It is complete if it has all maps of these keys."""
         is_complete = set(keys) <= set(self.maps)
-        if is_complete and not _is_older([self.maps[key]["state"] for key in keys], time.time_ns()):
+        states = [*(self.maps[key]["state"] for key in keys if is_complete), *self.documents.values()]
+        if is_complete and not _is_older(states, time.time_ns()):
             # So that a later change of a map has another time.
             time.sleep(_TICK / 1e9)
         content = {
@@ -251,6 +346,7 @@ class _Record:
             "region_voxels": self.region_voxels,
             **self.origin,
             "maps": self.maps,
+            "files": self.documents,
             "diagnostics": self._diagnostics,
         }
         text = json.dumps(content, indent=2, allow_nan=False)
@@ -260,9 +356,10 @@ class _Record:
 # --- Statistics --------------------------------------------------------------------------------------------------------
 
 
-def _statistics(path, inside, dtype):
-    """Of the values of a map inside the region, without NaN, from its file."""
-    values = _radiomics_files.values_inside(path, inside, dtype)
+def _statistics(file, inside, dtype):
+    """Of the values of a map inside the region, without NaN; from its file, if they are not in memory."""
+    values = np.concatenate(file.values) if file.values else file.values_inside(inside, dtype)
+    file.values = []
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
@@ -271,21 +368,24 @@ def _statistics(path, inside, dtype):
         entries = {
             "mean": float(np.mean(values, dtype=np.float64)),
             "standard_deviation": float(np.std(values, dtype=np.float64)),
+            "minimum": float(np.min(values)),
+            "maximum": float(np.max(values)),
             "median": float(np.median(values, overwrite_input=True)),
         }
     return {**entries, "valid_voxels": len(values)}
 
 
-def _finish(files, record, keys, inside, dtype, device):
+def _finish(files, record, layout, inside, dtype, device):
     """Write the rest of the files of a class, give them their names, and record them."""
     _radiomics_files.finish(files.values())
     at_once = max(1, _STATISTICS_BYTES // max(1, 3 * np.count_nonzero(inside) * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
-        statistics = list(pool.map(lambda file: _statistics(file.staged, inside, dtype), files.values()))
+        statistics = list(pool.map(lambda file: _statistics(file, inside, dtype), files.values()))
     for (key, file), entries in zip(files.items(), statistics):
-        path = file.publish()
-        record.add(key, {"file": path.name, "sha256": file.sha256(), "device": device, **_jsonable(entries)})
-    record.save(keys)
+        file.publish()
+        entries = {"file": layout.location(key), "sha256": file.sha256(), "device": device, **_jsonable(entries)}
+        record.add(key, entries)
+    record.save(layout.keys)
 
 
 # --- The case ----------------------------------------------------------------------------------------------------------
@@ -295,10 +395,48 @@ def _prepare(case, task, reader):
     """Image and region of interest, cropped, and what maps of this case come from."""
     image, of_image = reader.load(case.image, "the image")
     mask, of_mask = reader.load(case.mask, "the mask")
-    origin = {"software": _software(), "inputs": {"image": of_image, "mask": of_mask}, "settings": task.settings()}
-    prepared = _radiomics_images.prepare(image, mask, task.parameters.settings, False)
+    if case.has_all_labels:
+        of_mask = {**of_mask, "labels": reader.labels(mask, of_mask, task)}
+    origin = {
+        "software": _software(),
+        "inputs": {"image": of_image, "mask": of_mask},
+        "settings": task.origin_settings(case),
+    }
+    prepared = _radiomics_images.prepare(image, mask, task.settings_of(case), False)
     radiomics.check_classes(prepared.image, task.parameters)
     return prepared, origin
+
+
+def find_labels(case, task, reader):
+    """The labels of the mask of a case."""
+    labels = None if task.verify else finished_labels(case, task)
+    if labels is None:
+        labels = reader.labels(*reader.load(case.mask, "the mask"), task)["values"]
+    if not labels:
+        raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
+    if len(labels) > _MAX_LABELS:
+        raise ValueError(
+            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those that are computed"
+        )
+    return tuple(labels)
+
+
+def finished_labels(case, task):
+    """The labels of the mask of a case that an earlier run has found, as sizes and times of files tell; or None."""
+    try:
+        folder = next(iter(case.folders_of_labels()))
+        earlier = json.loads(_output_files.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES))["inputs"]["mask"]
+        is_same = _is_unchanged(case.mask, earlier)
+        is_same = is_same and earlier["labels"]["channel"] == task.parameters.settings["label_channel"]
+        return tuple(map(int, earlier["labels"]["values"])) if is_same else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration):
+        return None
+
+
+def _is_unchanged(path, entry):
+    """Whether a file or folder is as it was when it was read."""
+    states = _state_of(path)
+    return bool(states) and states == entry["files"] and _is_older(states.values(), entry["read_ns"])
 
 
 def find_finished(case, task):
@@ -307,36 +445,47 @@ def find_finished(case, task):
         path = case.output / PROVENANCE
         earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
         inputs, maps, saved = earlier["inputs"], earlier["maps"], earlier["saved_ns"]
-        is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.settings())
+        is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.origin_settings(case))
         for what, path in (("image", case.image), ("mask", case.mask)):
-            entry = inputs[what]
-            states = _state_of(path)
-            is_same = is_same and states == entry["files"] and _is_older(states.values(), entry["read_ns"])
-        states = [_state_of_file(case.output / f"{key}.nii.gz") for key in task.keys()]
-        is_same = is_same and states == [maps[key]["state"] for key in task.keys()] and _is_older(states, saved)
-        result = Result({key: maps[key] for key in task.keys()}, len(states), earlier["region_voxels"])
+            is_same = is_same and _is_unchanged(path, inputs[what])
+        if not is_same or case.has_all_labels and "labels" not in inputs["mask"]:
+            return None
+        layout = task.layout(case)
+        if layout.further_names() and set(maps) != set(layout.keys):
+            return None
+        expected = {layout.location(key): maps[key]["state"] for key in layout.keys}
+        expected.update((name, earlier["files"][name]) for name in layout.further_names())
+        states = [_state_of_map(case.output / name) for name in expected]
+        is_same = states == list(expected.values()) and _is_older(states, saved)
+        label = task.label_of(case)
+        result = Result({key: maps[key] for key in layout.keys}, len(layout.keys), earlier["region_voxels"], label)
         is_same = is_same and all(set(STATISTICS) < set(entries) for entries in result.maps.values())
         return result if is_same else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def run(case, task, reader, report):
+def run(case, following, task, reader, report):
     """Compute the maps of a case, but for those that an earlier run has left.
 
-    report    Function of the part that is done, from 0 to 1, and of what is done now.
+    following    The next case, which is read meanwhile, or None.
+    report       Function of the part that is done, from 0 to 1, and of what is done now.
     """
     result = None if task.verify else find_finished(case, task)
     if result is not None:
         _output_files.remove_staging(case.output)
         return result
-    report(0, "reading")
+    report(0, _program_worker.READING)
     prepared, origin = _prepare(case, task, reader)
-    inside, keys = prepared.roi.array, task.keys()
+    report(0, "preparing")
+    if following is not None:
+        reader.prefetch(following, task)
+    inside, layout = prepared.roi.array, task.layout(case)
     kept = done = 0
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(_output_files.output_folder(case.output))
-        record = _Record(folder, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
+        record = _Record(folder, layout, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
+        layout.arrange(folder, record.maps)
         maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
         device = maps.device or _processor()
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
@@ -348,15 +497,22 @@ def run(case, task, reader, report):
             done += len(by_key) - len(missing)
             if missing:
                 start = done
-                progress = lambda part: report((start + part * len(missing)) / len(keys), name)
+                progress = lambda part: report((start + part * len(missing)) / len(layout.keys), name)
                 progress(0)
+                layout.begin(folder)
                 features = list(missing.values())
-                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder, progress)
+                region_bytes = np.count_nonzero(inside) * len(features) * maps.dtype.itemsize
+                region = inside if region_bytes <= _REGION_BYTES else None
+                written = _radiomics_files.write_maps(
+                    maps, prepared.image, name, features, folder, progress, layout, region
+                )
                 # Files are finished while the next class is computed.
                 finished.result()
-                finished = finisher.submit(_finish, written, record, keys, inside, maps.dtype, device)
+                finished = finisher.submit(_finish, written, record, layout, inside, maps.dtype, device)
                 done += len(missing)
         finished.result()
-        record.save(keys)
+        record.write_documents(prepared.image, maps.dtype)
+        record.save(layout.keys)
         report(1, "")
-    return Result({key: record.maps[key] for key in keys}, kept, int(np.count_nonzero(inside)))
+    of_keys = {key: record.maps[key] for key in layout.keys}
+    return Result(of_keys, kept, int(np.count_nonzero(inside)), task.label_of(case))

@@ -27,13 +27,30 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import traceback
+from typing import Any, NamedTuple
 
 from . import _output_files
 
 
+# What a process does that reads its case.
+READING = "reading"
+
+
 class CaseError(Exception):
     """Why a case failed, in one line."""
+
+
+class Outcome(NamedTuple):
+    """How a case ended."""
+
+    case: Any
+    # Or a CaseError.
+    result: Any
+    seconds: float
+    # Whether no other label of its line of the table comes after it.
+    is_last: bool = True
 
 
 class CaseInUse(CaseError):
@@ -57,14 +74,28 @@ def one_line(error):
 
 
 class _Sender(logging.Handler):
-    """Sends lines of the log to the parent."""
+    """Sends lines of the log to the parent, but for those of other threads while they are held."""
 
     def __init__(self, connection):
         super().__init__()
         self._connection = connection
+        self._messages = None
+
+    @contextlib.contextmanager
+    def held(self):
+        """Collect the records of other threads than the main one, in a list."""
+        self._messages = []
+        try:
+            yield self._messages
+        finally:
+            self._messages = None
 
     def emit(self, record):
-        self._connection.send(("log", " ".join(record.getMessage().split())))
+        messages = self._messages
+        if messages is not None and threading.current_thread() is not threading.main_thread():
+            messages.append(record)
+        else:
+            self._connection.send(("log", " ".join(record.getMessage().split())))
 
 
 def _end_with_parent():
@@ -81,8 +112,8 @@ class _Current:
 
 
 def serve(descriptor, verbose):
-    """Receive the arguments of a task, and send its keys; then receive cases, and send progress, lines of the log, and how each
-    case ended.
+    """Receive the arguments of a task, and send its keys; then receive cases and those that follow, and send progress, lines of
+    the log, and how each case ended.
 
     descriptor    Number of the open socket to the parent.
     """
@@ -96,7 +127,8 @@ def serve(descriptor, verbose):
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
     logger = logging.getLogger("voxelmaps")
-    logger.addHandler(_Sender(connection))
+    sender = _Sender(connection)
+    logger.addHandler(sender)
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     logger.propagate = False
 
@@ -113,13 +145,16 @@ def serve(descriptor, verbose):
 
     with contextlib.suppress(EOFError):
         task = _program_cases.Task(*connection.recv())
-        reader = _program_cases.Reader()
+        reader = _program_cases.Reader(sender)
         send_result(task.prepare)
+        report = lambda part, text: connection.send(("progress", (part, text)))
         while True:
-            case = connection.recv()
+            case, following = connection.recv()
+            if case.has_all_labels and case.label is None:
+                send_result(_program_cases.find_labels, case, task, reader)
+                continue
             _Current.output = case.output
-            report = lambda part, text: connection.send(("progress", (part, text)))
-            send_result(_program_cases.run, case, task, reader, report)
+            send_result(_program_cases.run, case, following, task, reader, report)
             _Current.output = None
 
 
@@ -133,6 +168,8 @@ class Worker:
         self._verbose = verbose
         self._process = None
         self._task = None
+        # That is computed now.
+        self._case = None
         self._start()
 
     def __enter__(self):
@@ -156,18 +193,56 @@ class Worker:
         self._task = task
         return self._call(task, None, on_log)
 
-    def run(self, case, on_progress, on_log):
-        """Compute a case. Returns its result; raises CaseError."""
+    def outcomes(self, case, following, on_progress, on_log):
+        """Compute a line of the table; yields an Outcome of each of its labels.
+
+        following                The next line, which is read meanwhile, or None.
+        on_progress(part, text), on_log(text)
+                                 Functions that are called with the case before.
+        """
+        start = time.monotonic()
+        try:
+            labels = self._run(case, None, on_progress, on_log) if case.has_all_labels else case.labels
+        except CaseError as error:
+            yield Outcome(case, error, time.monotonic() - start)
+            return
+        parts = case.parts(labels)
+        for part, after in zip(parts, [*parts[1:], following]):
+            try:
+                result = self._run(part, after, on_progress, on_log)
+            except CaseError as error:
+                result = error
+            yield Outcome(part, result, time.monotonic() - start, part is parts[-1])
+            start = time.monotonic()
+
+    def _run(self, case, following, on_progress, on_log):
+        """The answer of the process. Raises CaseError."""
         if self._process.poll() is not None:
             self._start()
             # It has said before what there is to say.
             self._call(self._task, None, lambda text: None)
+        self._case = case
+        has_read = False
+
+        def progress(part, text):
+            nonlocal has_read
+            has_read = has_read or text != READING
+            on_progress(case, part, text)
+
         try:
-            return self._call(case, on_progress, on_log)
-        except CaseError:
-            if self._process.poll() is not None:
-                self.end(case)
-            raise
+            result = self._call((case, following), progress, lambda text: on_log(case, text))
+            self._case = None
+            return result
+        except CaseError as error:
+            has_ended = self._process.poll() is not None
+            if has_ended:
+                self.end()
+            self._case = None
+            # The next case is read after this one.
+            if not has_ended or following is None or not has_read:
+                raise
+            on_log(case, f"{error}; it is computed again, without reading the next case meanwhile")
+        return self._run(case, None, on_progress, on_log)
 
     def _call(self, message, on_progress, on_log):
         try:
@@ -186,14 +261,14 @@ class Worker:
             code = self._process.wait()
             raise CaseError(f"the process that computed it was ended {_reason(code)}") from None
 
-    def end(self, case=None):
-        """End the process, at once, and remove what it has left of a case."""
+    def end(self):
+        """End the process, at once, and remove what it has left of its case."""
         self._process.kill()
         self._process.wait()
         self._process.stdin.close()
         self._connection.close()
-        if case is not None:
-            _clean(case.output)
+        if self._case is not None:
+            _clean(self._case.output)
 
 
 def _reason(code):

@@ -27,7 +27,7 @@ import signal
 import sys
 import time
 
-from . import _program_tables, _program_worker
+from . import _output_layouts, _program_tables, _program_worker
 from ._program_tables import check_outputs, read_cases
 
 _NAME = "TextureFeatureMaps"
@@ -101,6 +101,11 @@ class _Console:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         self.has_failed = True
 
+    def fail(self, text):
+        """An error that does not end the run."""
+        self.has_failed = True
+        self.error(text)
+
     def error(self, text):
         self.clear()
         with contextlib.suppress(OSError):
@@ -135,6 +140,13 @@ def _value(text):
     return constants.get(text.lower(), text)
 
 
+def _labels(text):
+    try:
+        return _program_tables.parse_labels(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(error) from None
+
+
 def _names(text):
     names = [name.strip() for name in text.split(",")]
     if not all(names):
@@ -154,9 +166,34 @@ def _parser():
     parser.add_argument("--mask", metavar="MASK", help="image with the labels of regions, on the grid of the image")
     parser.add_argument("--out", metavar="FOLDER", help="folder for the maps")
     parser.add_argument(
+        "--format",
+        metavar="NAME",
+        help="nii.gz, nii, nrrd, or zarr for one store maps.zarr with all maps (default: nii.gz)",
+    )
+    parser.add_argument(
+        "--channels",
+        metavar="nnunet",
+        help="name the maps as channels of nnU-Net: CASE_0000.nii.gz and so on, where CASE is the name of the folder",
+    )
+    parser.add_argument(
         "--jobs",
         metavar="TABLE",
-        help="CSV file with the columns image, mask and output, instead of IMAGE, --mask and --out",
+        help="CSV file with the columns image, mask and output, and perhaps label, instead of IMAGE, --mask and --out",
+    )
+    parser.add_argument(
+        "--shard",
+        metavar="I/N",
+        help="compute the part I of N of the table only (default: that of the SLURM job array, if this is one of its tasks)",
+    )
+    parser.add_argument(
+        "--merge",
+        action="store_true",
+        help="compute nothing, but make one summary of those that all shards have written",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="compute the cases of the table on a dask cluster, such as tcp://host:8786, or local for processes of this computer",
     )
     parser.add_argument(
         "--summary",
@@ -164,6 +201,7 @@ def _parser():
         help="CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: summary.csv in "
         "the output, or TABLE-summary.csv)",
     )
+    parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
     group = parser.add_argument_group("what is computed", "Options come before the parameter file.")
     group.add_argument("--params", metavar="FILE", help="parameter file of PyRadiomics, YAML or JSON")
     group.add_argument(
@@ -176,10 +214,15 @@ def _parser():
         ("--bin-width", "binWidth", "width of bins of intensities (default: 25)"),
         ("--bin-count", "binCount", "number of bins, instead of their width"),
         ("--radius", "kernelRadius", "radius of the window in voxels (default: 1)"),
-        ("--label", "label", "label of the region in the mask (default: 1)"),
         ("--force2d-dimension", "force2Ddimension", "axis across the windows of --force2d (default: 0, z)"),
     ):
         group.add_argument(option, dest=setting, type=_value, metavar="N", help=text)
+    group.add_argument(
+        "--label",
+        type=_labels,
+        metavar="N",
+        help="label of the region in the mask (default: 1); several, such as 1,2,3, or all have a folder label-N each",
+    )
     group.add_argument("--force2d", dest="force2D", action="store_const", const=True, help="windows of one slice")
     group.add_argument(
         "--setting",
@@ -199,7 +242,7 @@ def _parser():
     return parser
 
 
-_SHORT_OPTIONS = ("binWidth", "binCount", "kernelRadius", "label", "force2D", "force2Ddimension")
+_SHORT_OPTIONS = ("binWidth", "binCount", "kernelRadius", "force2D", "force2Ddimension")
 
 
 def _settings(options):
@@ -212,6 +255,11 @@ def _settings(options):
         if name in settings:
             raise ValueError(f"setting {name} is given twice")
         settings[name] = _value(value)
+    if options.label is not None:
+        if "label" in settings:
+            raise ValueError("setting label is given twice")
+        if options.label != "all" and len(options.label) == 1:
+            (settings["label"],) = options.label
     if "featureClass" in settings or "imageType" in settings:
         raise ValueError("features are chosen by --classes and --features, image types by --params")
     classes = {name: None for name in options.classes or []}
@@ -229,9 +277,13 @@ def _settings(options):
 
 def _cases(options, console):
     """The cases, and the path of the summary."""
-    if options.summary is not None and not pathlib.Path(options.summary).absolute().parent.is_dir():
-        raise ValueError(f"--summary {options.summary} is in a folder that does not exist")
+    for name, path in (("--summary", options.summary), ("--log", options.log)):
+        if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
+            raise ValueError(f"{name} {path} is in a folder that does not exist")
     single = {"IMAGE": options.image, "--mask": options.mask, "--out": options.out}
+    several = (
+        options.label if options.label is not None and (options.label == "all" or len(options.label) > 1) else None
+    )
     if options.jobs is not None:
         for name, value in single.items():
             if value is not None:
@@ -240,16 +292,77 @@ def _cases(options, console):
         if unused:
             names = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
             console.error(f"note: columns of {options.jobs} that are not used: {names}")
+        if options.label is not None and any(case.labels is not None for case in cases):
+            raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
+        if several is not None:
+            cases = [case._replace(labels=several) for case in cases]
         table = pathlib.Path(options.jobs)
         return cases, pathlib.Path(options.summary or table.with_name(f"{table.stem}-summary.csv"))
+    for name, value in (("--shard", options.shard), ("--dask", options.dask), ("--merge", options.merge or None)):
+        if value is not None:
+            raise ValueError(f"{name} needs a table, --jobs")
     for name, value in single.items():
         if value is None:
             raise ValueError(f"{name} is missing; --help lists the options")
         if not value:
             raise ValueError(f"{name} is empty")
     given = {"image": options.image, "mask": options.mask, "output": options.out}
-    case = _program_tables.Case(given, **{name: pathlib.Path(value) for name, value in given.items()})
+    paths = {name: pathlib.Path(value) for name, value in given.items()}
+    case = _program_tables.Case(given, **paths, labels=several)
     return [case], pathlib.Path(options.summary or case.output / "summary.csv")
+
+
+def _slurm_shard():
+    """The shard of a task of a SLURM job array, or None if this is none."""
+    names = ("ID", "COUNT", "MIN", "MAX", "STEP")
+    texts = {name: os.environ.get(f"SLURM_ARRAY_TASK_{name}") for name in names}
+    if texts["ID"] is None or texts["COUNT"] is None:
+        return None
+    try:
+        values = {name: int(text) for name, text in texts.items() if text is not None}
+    except ValueError:
+        raise ValueError("the variables SLURM_ARRAY_TASK_... are not integers; give --shard I/N") from None
+    first, step = values.get("MIN", 0), values.get("STEP", 1)
+    number, rest = divmod(values["ID"] - first, max(step, 1))
+    has_holes = values.get("MAX", first + (values["COUNT"] - 1) * step) != first + (values["COUNT"] - 1) * step
+    if rest or has_holes or not 0 <= number < values["COUNT"]:
+        raise ValueError(f"the task {values['ID']} is of a SLURM job array with gaps; give --shard I/N")
+    return _program_tables.Shard(number + 1, values["COUNT"])
+
+
+def _shard(options, console):
+    """The shard that is computed, or None for the whole table."""
+    if options.jobs is None:
+        return None
+    if options.shard is not None:
+        try:
+            return _program_tables.parse_shard(options.shard)
+        except ValueError as error:
+            raise ValueError(f"argument --shard: {error}") from None
+    shard = _slurm_shard()
+    if shard is not None:
+        console.error(f"note: this task of a SLURM job array computes the shard {shard.number}/{shard.count}")
+    return shard
+
+
+def _merge(options, console):
+    """Make one summary of those of all shards. Returns whether all cases have maps."""
+    if options.jobs is None:
+        raise ValueError("--merge needs a table, --jobs")
+    allowed = ("jobs", "summary", "merge", "image", "mask", "out")
+    default = _parser().parse_args([])
+    for name, value in vars(options).items():
+        if name not in allowed and value != getattr(default, name):
+            raise ValueError(
+                f"--merge computes nothing; it goes with --jobs and --summary only, not with a value of {name}"
+            )
+    cases, summary = _cases(options, console)
+    check_outputs(cases, (), [("the table", options.jobs)], [("the summary", summary)])
+    shards, failed = _program_tables.merge_summaries(summary, cases)
+    console.line(f"{summary}: {len(cases)} cases of {shards} shards")
+    if failed:
+        console.error(f"{failed} of their labels and cases failed")
+    return not failed
 
 
 # --- Cases -------------------------------------------------------------------------------------------------------------
@@ -287,64 +400,144 @@ def _signals_raise():
             signal.signal(number, previous[number])
 
 
-def _run_case(case, worker, console, place):
-    """Compute a case and print its line. Returns its result, or its error."""
-    start = time.monotonic()
-    name = case.given["image"]
+class _Log:
+    """A file with one line of JSON per case."""
+
+    def __init__(self, path, console):
+        self._path, self._console = path, console
+
+    def add(self, outcome, case_of):
+        """Append a line, at once, so that other runs can append theirs."""
+        if self._path is None:
+            return
+        is_error = isinstance(outcome.result, Exception)
+        content = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "case": case_of,
+            **outcome.case.given,
+            "label": outcome.case.label if is_error else outcome.result.label,
+            "status": "failed" if is_error else "done",
+            "maps": 0 if is_error else len(outcome.result.maps),
+            "kept": 0 if is_error else outcome.result.kept,
+            "mask_voxels": None if is_error else outcome.result.mask_voxels,
+            "seconds": round(outcome.seconds, 3),
+            "error": str(outcome.result) if is_error else None,
+        }
+        line = (json.dumps(content) + "\n").encode()
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self._console.fail(f"error: {self._path}: {error.strerror}")
+
+
+def _outcomes(cases, worker, console):
+    """Compute all cases; yields the number of each and its outcomes."""
+
+    def on_progress(case, part, text):
+        console.progress(part, f"{_place(number, cases)}{case.title()} {text}")
+
+    def on_log(case, text):
+        console.error(f"{_place(number, cases)}{case.title()}: {text}")
+
     try:
-        result = worker.run(
-            case,
-            on_progress=lambda part, text: console.progress(part, f"{place}{name} {text}"),
-            on_log=lambda text: console.error(f"{place}{name}: {text}"),
-        )
-    except _program_worker.CaseError as error:
-        console.error(f"{place}{name}: {error}")
-        return error
+        for number, case in enumerate(cases):
+            following = cases[number + 1] if number + 1 < len(cases) else None
+            for outcome in worker.outcomes(case, following, on_progress, on_log):
+                yield number, outcome
+    except BaseException:
+        worker.end()
+        raise
+
+
+def _place(number, cases):
+    return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
+
+
+def _say(console, place, outcome):
+    """Print the line of a case."""
+    title, result = f"{place}{outcome.case.title()}", outcome.result
+    if isinstance(result, Exception):
+        console.error(f"{title}: {result}")
+        return
     kept = f" ({result.kept} of them kept)" if result.kept else ""
     console.line(
-        f"{place}{name}: {len(result.maps)} maps{kept} of {result.mask_voxels} voxels in {case.given['output']}, "
-        f"{time.monotonic() - start:.1f} s"
+        f"{title}: {len(result.maps)} maps{kept} of {result.mask_voxels} voxels in {outcome.case.given['output']}, "
+        f"{outcome.seconds:.1f} s"
     )
-    return result
 
 
-def _run_cases(cases, worker, console, summary):
-    """Compute all cases. Returns whether none failed."""
-    outcomes = []
+def _with_those_not_computed(cases, found):
+    """Pairs of all cases and their results, in the order of the table."""
+    ended = _program_worker.CaseError("not computed: the run was ended")
+    for case, outcomes in zip(cases, found):
+        yield from ((outcome.case, outcome.result) for outcome in outcomes)
+        if not outcomes or not outcomes[-1].is_last:
+            computed = {outcome.case.label for outcome in outcomes}
+            yield from ((part, ended) for part in case.parts() if case.has_all_labels or part.label not in computed)
+
+
+def _run_cases(cases, outcomes, console, summary, log):
+    """Compute all cases. Returns whether none failed.
+
+    outcomes    Iterator of numbers of cases and their outcomes.
+    """
+    found = [[] for _ in cases]
     try:
-        for number, case in enumerate(cases, 1):
-            place = f"[{number}/{len(cases)}] " if len(cases) > 1 else ""
-            outcomes.append(_run_case(case, worker, console, place))
-    except BaseException:
-        worker.end(case)
-        raise
+        for number, outcome in outcomes:
+            found[number].append(outcome)
+            _say(console, _place(number, cases), outcome)
+            log.add(outcome, number + 1)
     finally:
         console.clear()
-        ended = _program_worker.CaseError("not computed: the run was ended")
-        outcomes += [ended] * (len(cases) - len(outcomes))
-        is_kept = isinstance(outcomes[0], _program_worker.CaseInUse) or not os.path.exists(summary)
+        results = list(_with_those_not_computed(cases, found))
+        failed = [result for _, result in results if isinstance(result, Exception)]
+        is_kept = any(isinstance(result, _program_worker.CaseInUse) for result in failed) or not os.path.exists(summary)
         # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
-        if len(cases) > 1 or not (isinstance(outcomes[0], _program_worker.CaseError) and is_kept):
-            _program_tables.write_summary(summary, zip(cases, outcomes))
-    failed = sum(isinstance(outcome, _program_worker.CaseError) for outcome in outcomes)
-    if failed and len(cases) > 1:
-        console.error(f"{failed} of {len(cases)} cases failed")
+        if len(cases) != 1 or not (len(failed) == len(results) and is_kept):
+            _program_tables.write_summary(summary, results)
+    if failed and len(results) > 1:
+        console.error(f"{len(failed)} of {len(results)} cases failed")
     return not failed
 
 
 def _run(arguments, console):
     options = _parser().parse_args(arguments)
+    if options.merge:
+        return _merge(options, console)
     # It starts while the table is read.
     with _program_worker.Worker(options.verbose) as worker:
         cases, summary = _cases(options, console)
-        task = options.params, _settings(options), options.precision, options.verify
+        shard, log = _shard(options, console), options.log
+        settings = options.params, _settings(options), options.precision, options.verify
+        task = (*settings, "nii.gz" if options.format is None else options.format, options.channels)
         keys = worker.set_task(task, console.error)
-        names = [f"{key}.nii.gz" for key in keys] + [_program_tables.PROVENANCE]
+        if shard is not None:
+            summary, log = shard.path(summary), log and shard.path(log)
+        names_of = lambda case: [
+            *_output_layouts.layout(*task[-2:], keys, case.name()).names(),
+            _program_tables.PROVENANCE,
+        ]
         read = [
             (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
         ]
-        check_outputs(cases, names, read, [("the summary", summary)])
-        return _run_cases(cases, worker, console, summary) and not console.has_failed
+        files = [("the summary", summary), *([("the log", log)] if log else [])]
+        # Of all shards, so that all say the same.
+        check_outputs(cases, names_of, read, files)
+        if shard is not None:
+            total, cases = len(cases), shard.cases(cases)
+            console.line(f"shard {shard.number}/{shard.count}: {len(cases)} of {total} cases")
+        if options.dask is not None:
+            from . import _program_dask
+
+            worker.end()
+            outcomes = _program_dask.outcomes(options.dask, cases, task, options.verbose, console)
+        else:
+            outcomes = _outcomes(cases, worker, console)
+        return _run_cases(cases, outcomes, console, summary, _Log(log, console)) and not console.has_failed
 
 
 def main(arguments=None):
