@@ -697,12 +697,19 @@ def test_files_dicts_and_keywords_agree(tmp_path):
     assert itk.array_from_image(override).max() == 7
 
 
-def test_settings_of_the_image_type():
+def test_settings_of_the_image_type(caplog):
     own = run(binWidth=3, imageType={"Original": {"binWidth": 10}})
     for key, array in run().items():
         np.testing.assert_array_equal(own[key], array)
-    with pytest.raises(ValueError, match="setting label has no effect on one imageType"):
-        run(imageType={"Original": {"label": 1}})
+    for name, section in (("label", "setting"), ("kernelRadius", "voxelSetting")):
+        with pytest.raises(
+            ValueError, match=f"setting {name} is that of all image types; give it in the section {section}$"
+        ):
+            run(imageType={"Original": {name: 1}})
+    assert not differ(run(imageType={"Original": {"normalize": True}}), run())
+    assert [record.getMessage() for record in caplog.records] == [
+        "setting normalize of imageType Original has no effect there, as in PyRadiomics"
+    ]
 
 
 # A value other than that of run(), with which the maps of the scene are others.
@@ -749,14 +756,15 @@ def test_every_setting_of_pyradiomics_is_known():
 
     schema, _ = pyradiomics.getParameterValidationFiles()
     mapping = YAML(typ="safe", pure=True).load(pathlib.Path(schema).read_text())["mapping"]
-    ours = {"setting": set(parameters.FILTER_SETTINGS), "voxelSetting": set()}
+    ours = {"setting": set(), "voxelSetting": set()}
     for name, setting in parameters.SETTINGS.items():
         ours[setting.section].add(name)
     assert {section: set(mapping[section]["mapping"]) for section in ours} == ours
 
 
 def test_every_setting_is_tested():
-    assert set(EFFECTIVE) | set(TOGETHER) | ELSEWHERE == set(parameters.SETTINGS)
+    of_filters = {name for name, setting in parameters.SETTINGS.items() if setting.belongs_to_filter}
+    assert set(EFFECTIVE) | set(TOGETHER) | ELSEWHERE | of_filters == set(parameters.SETTINGS)
 
 
 @pytest.mark.parametrize("name", EFFECTIVE)
@@ -796,14 +804,16 @@ def test_all_features_of_glcm(caplog):
 
 INVALID = {
     "binWidht": (10, ValueError, "setting binWidht is not known; choose from label, "),
-    "sigma": ([1.0], NotImplementedError, "setting sigma belongs to PyRadiomics' image filters"),
+    "sigma": (1.0, ValueError, "setting sigma is 1.0, but must be a list of numbers"),
+    "wavelet": ("coif", ValueError, "setting wavelet is 'coif', but must be the name of a discrete wavelet"),
+    "lbp2DMethod": ("var.", ValueError, "setting lbp2DMethod is 'var.', but must be one of default, ror, uniform, var"),
     "label": (0, ValueError, "setting label is 0, but must be an integer from 1 up"),
     "binWidth": (0, ValueError, "setting binWidth is 0, but must be greater than 0"),
     "binCount": (2.5, ValueError, "setting binCount is 2.5, but must be an integer from 1 up"),
     "kernelRadius": (128, ValueError, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
     "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
-    "initValue": ("0", ValueError, "setting initValue is '0', but must be a number"),
-    "distances": ([1, 1], ValueError, "must be a list of one or more integers without repetition"),
+    "initValue": ("0,5", ValueError, "setting initValue is '0,5', but must be a number"),
+    "distances": ([], ValueError, "must be a list of one or more integers"),
     "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
     "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
     "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),
@@ -811,9 +821,9 @@ INVALID = {
     "interpolator": ("linear", ValueError, "must be one of sitkNearestNeighbor, "),
     "featureClass": (5, ValueError, "featureClass is 5, but must be a name, a list of names, or a dict"),
     "imageType": (
-        "Wavelet",
-        NotImplementedError,
-        "imageType Wavelet is not available; .*RadiomicsFeatureExtractor has",
+        "Wavelets",
+        ValueError,
+        "imageType Wavelets is not known; choose from Original, LoG, ",
     ),
     "precision": ("single", ValueError, "precision is 'single', but must be float or double"),
 }
@@ -841,8 +851,8 @@ def test_invalid_classes_and_sections_are_named():
             run(imageType=types)
     with pytest.raises(ValueError, match="section settings of the parameters is not known; choose from setting, "):
         radiomics.execute(*scene(), {"settings": {}})
-    with pytest.raises(ValueError, match="setting kernelRadius belongs to the section voxelSetting, not setting"):
-        radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}})
+    with pytest.raises(ValueError, match="setting kernelRadius is given in two sections of the parameters"):
+        radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}, "voxelSetting": {"kernelRadius": 1}})
     with pytest.raises(TypeError, match="params must be a dict or the path .* not list"):
         radiomics.execute(*scene(), [])
 
@@ -1017,8 +1027,10 @@ def test_extractor():
         extractor.execute(image, mask)["original_glrlm_RunEntropy"]
         == RadiomicsFeatureExtractor(params).execute(image, mask)["original_glrlm_RunEntropy"]
     )
-    with pytest.raises(NotImplementedError, match="sigma"):
-        radiomics.execute(image, mask, featureClass="glrlm", sigma=[2.0])
+    maps = radiomics.execute(image, mask, params, precision="double")
+    assert maps_only(maps) == maps_only(theirs)
+    for key in maps_only(maps):
+        np.testing.assert_array_equal(*(sitk.GetArrayFromImage(result[key]) for result in (maps, ours)), err_msg=key)
 
 
 def test_extractor_without_pyradiomics(monkeypatch):

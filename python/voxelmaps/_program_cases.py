@@ -33,7 +33,8 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _files, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters, radiomics
+from . import _files, _output_files, _radiomics_files, _radiomics_filters, _radiomics_images, _radiomics_parameters
+from . import radiomics
 from ._program_tables import PROVENANCE, STATISTICS
 
 _MAX_BYTES = 2**26
@@ -63,20 +64,34 @@ class Task:
         self.verify = verify
 
     def prepare(self):
-        """Check the arguments; returns the names of the maps."""
+        """Check the arguments; returns the names of all maps that an image can have."""
         radiomics.check_precision(self.precision)
         self.parameters = _radiomics_parameters.read(self._params, self._settings)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
-        return self.keys()
+        _radiomics_filters.check_libraries(self.parameters.image_types)
+        return radiomics.all_keys(self.parameters)
 
     def settings(self):
-        """What maps depend on."""
-        return {**self.parameters.settings, **self.parameters.class_settings, "precision": self.precision}
+        """What the maps of all image types depend on."""
+        return {**self.parameters.general(), "precision": self.precision}
 
-    def keys(self):
-        classes = self.parameters.classes.items()
-        return [f"original_{name}_{feature}" for name, features in classes for feature in features]
+    def special(self, image_type):
+        """What the maps of an image type depend on besides."""
+        settings = self.parameters.special(image_type)
+        return {"type": image_type, **_jsonable(settings), **_radiomics_filters.versions(image_type)}
+
+    def keys(self, dimension, skipped):
+        """Keys of the maps of an image, and what they depend on besides.
+
+        skipped    Names of images that it is too small for.
+        """
+        return {
+            key: self.special(image_type)
+            for image_name, image_type in self.parameters.image_names(dimension).items()
+            if image_name not in skipped
+            for key in self.parameters.keys(image_name).values()
+        }
 
 
 class Result(NamedTuple):
@@ -188,6 +203,7 @@ class _Record:
         self.origin = _jsonable(origin)
         self.region_voxels = region_voxels
         self._diagnostics = _jsonable(diagnostics)
+        self.skipped = []
         self.maps = {}
         path = folder.path / PROVENANCE
         if path.exists():
@@ -226,9 +242,11 @@ class _Record:
         """Record a map that is in the folder."""
         self.maps[key] = {**entries, "state": _state_of_file(self._path(key))}
 
-    def has(self, key):
+    def has(self, key, special):
         """Whether the map is there, and is the one that was written."""
         entries = self.maps.get(key, {})
+        if entries.get("image") != special:
+            return False
         try:
             is_there = set(STATISTICS) < set(entries) and _hash_of_file(self._path(key)) == entries["sha256"]
             if is_there:
@@ -249,6 +267,7 @@ class _Record:
             "complete": is_complete,
             "saved_ns": time.time_ns(),
             "region_voxels": self.region_voxels,
+            "skipped_images": self.skipped,
             **self.origin,
             "maps": self.maps,
             "diagnostics": self._diagnostics,
@@ -277,14 +296,20 @@ def _statistics(path, inside, dtype):
 
 
 def _finish(files, record, keys, inside, dtype, device):
-    """Write the rest of the files of a class, give them their names, and record them."""
+    """Write the rest of the files of a class, give them their names, and record them.
+
+    keys    Those of the case, and what the maps depend on besides.
+    """
     _radiomics_files.finish(files.values())
     at_once = max(1, _STATISTICS_BYTES // max(1, 3 * np.count_nonzero(inside) * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
         statistics = list(pool.map(lambda file: _statistics(file.staged, inside, dtype), files.values()))
     for (key, file), entries in zip(files.items(), statistics):
         path = file.publish()
-        record.add(key, {"file": path.name, "sha256": file.sha256(), "device": device, **_jsonable(entries)})
+        record.add(
+            key,
+            {"file": path.name, "sha256": file.sha256(), "device": device, "image": keys[key], **_jsonable(entries)},
+        )
     record.save(keys)
 
 
@@ -312,9 +337,11 @@ def find_finished(case, task):
             entry = inputs[what]
             states = _state_of(path)
             is_same = is_same and states == entry["files"] and _is_older(states.values(), entry["read_ns"])
-        states = [_state_of_file(case.output / f"{key}.nii.gz") for key in task.keys()]
-        is_same = is_same and states == [maps[key]["state"] for key in task.keys()] and _is_older(states, saved)
-        result = Result({key: maps[key] for key in task.keys()}, len(states), earlier["region_voxels"])
+        keys = task.keys(len(inputs["image"]["size"]), earlier["skipped_images"])
+        states = [_state_of_file(case.output / f"{key}.nii.gz") for key in keys]
+        is_same = is_same and states == [maps[key]["state"] for key in keys] and _is_older(states, saved)
+        is_same = is_same and all(maps[key]["image"] == special for key, special in keys.items())
+        result = Result({key: maps[key] for key in keys}, len(states), earlier["region_voxels"])
         is_same = is_same and all(set(STATISTICS) < set(entries) for entries in result.maps.values())
         return result if is_same else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -332,30 +359,41 @@ def run(case, task, reader, report):
         return result
     report(0, "reading")
     prepared, origin = _prepare(case, task, reader)
-    inside, keys = prepared.roi.array, task.keys()
+    inside, parameters = prepared.roi.array, task.parameters
+    skipped = {
+        name
+        for image_type in parameters.image_types
+        for name in _radiomics_filters.skipped(prepared, image_type, parameters.settings_of(image_type))
+    }
+    keys = task.keys(prepared.image.array.ndim, skipped)
     kept = done = 0
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(_output_files.output_folder(case.output))
         record = _Record(folder, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
-        maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
-        device = maps.device or _processor()
+        record.skipped = sorted(skipped)
+        missing = {key for key, special in keys.items() if not record.has(key, special)}
+        for key in missing:
+            record.maps.pop(key, None)
+        kept = done = len(keys) - len(missing)
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
         finished = finisher.submit(lambda: None)
-        for name, features in task.parameters.classes.items():
-            by_key = {f"original_{name}_{feature}": feature for feature in features}
-            missing = {key: feature for key, feature in by_key.items() if not record.has(key)}
-            kept += len(by_key) - len(missing)
-            done += len(by_key) - len(missing)
-            if missing:
+        for image_name, image, settings in radiomics.images_of(prepared, parameters, missing):
+            maps = radiomics.Maps(image, prepared.roi, settings, task.precision, image_name)
+            device = maps.device or _processor()
+            of_image = parameters.keys(image_name)
+            for name, features in parameters.classes.items():
+                by_feature = {f: of_image[name, f] for f in features if of_image[name, f] in missing}
+                if not by_feature:
+                    continue
                 start = done
-                progress = lambda part: report((start + part * len(missing)) / len(keys), name)
+                text = name if image_name == "original" else f"{image_name} {name}"
+                progress = lambda part: report((start + part * len(by_feature)) / len(keys), text)
                 progress(0)
-                features = list(missing.values())
-                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder, progress)
+                written = _radiomics_files.write_maps(maps, prepared.image, name, by_feature, folder, progress)
                 # Files are finished while the next class is computed.
                 finished.result()
                 finished = finisher.submit(_finish, written, record, keys, inside, maps.dtype, device)
-                done += len(missing)
+                done += len(by_feature)
         finished.result()
         record.save(keys)
         report(1, "")

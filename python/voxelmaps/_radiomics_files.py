@@ -127,14 +127,27 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def write_maps(maps, volume, name, features, folder, progress=lambda fraction: None):
+def write_image(volume, key, folder):
+    """Write an image into a folder; returns its path."""
+    file = _File(folder.path / f"{key}.nii.gz", folder.staging)
+    try:
+        file.append(header(volume, volume.array.dtype, folder.staging))
+        file.append(volume.array)
+        file.finish()
+        return file.publish()
+    finally:
+        file.close()
+
+
+def write_maps(maps, volume, name, keys, folder, progress=lambda fraction: None):
     """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
 
     maps      radiomics.Maps of the volume.
     volume    The image, for its geometry.
+    keys      Dict of keys by feature.
     """
     head = header(volume, maps.dtype, folder.staging)
-    keys = [f"original_{name}_{feature}" for feature in features]
+    features, keys = list(keys), list(keys.values())
     with contextlib.ExitStack() as stack:
         files = [_File(folder.path / f"{key}.nii.gz", folder.staging) for key in keys]
         for file in files:
