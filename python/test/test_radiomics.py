@@ -578,7 +578,7 @@ INVALID = {
     "kernelRadius": (128, ValueError, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
     "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
     "initValue": ("0,5", ValueError, "setting initValue is '0,5', but must be a number"),
-    "distances": ([], ValueError, "must be a list of one or more integers"),
+    "distances": ([1, 1], ValueError, "must be a list of one or more integers without repetition"),
     "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
     "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
     "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),

@@ -189,8 +189,6 @@ def _positive_up_to(maximum):
     return check
 
 
-_distances = _list_of(_integer(1), "must be a list of one or more integers", lambda items: items)
-
 # --- Settings ----------------------------------------------------------------------------------------------------------
 
 
@@ -242,8 +240,13 @@ SETTINGS = {
     "binCount": _Setting(_integer(1), None, can_be_none=True, belongs_to_classes=True),
     "force2D": _Setting(_boolean, False, belongs_to_classes=True),
     "force2Ddimension": _Setting(_integer(0, 2), 0, belongs_to_classes=True),
+    # PyRadiomics counts neighbors at a distance that is repeated as often.
     "distances": _Setting(
-        lambda value: list(dict.fromkeys(_distances(value))),
+        _list_of(
+            _integer(1),
+            "must be a list of one or more integers without repetition",
+            lambda items: items and len(set(items)) == len(items),
+        ),
         [1],
         belongs_to_classes=True,
     ),
