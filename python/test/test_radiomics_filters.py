@@ -18,7 +18,6 @@
 """PyRadiomics' image types and parameter files: images and maps beside PyRadiomics, values of settings, errors."""
 
 import copy
-import importlib
 import math
 import os
 import pathlib
@@ -507,3 +506,147 @@ def test_random_parameters(seed):
     """More by hand: the other seeds."""
     available(TYPES)
     outcome_of(seed)
+
+
+# --- Output ------------------------------------------------------------------------------------------------------------
+
+
+def test_images_and_files(tmp_path):
+    """The images that maps are computed of come before them; files have the same voxels."""
+    available(["Wavelet"])
+    image, mask = scene("float32")
+    arguments = {
+        "featureClass": {"firstorder": ["Maximum"], "glcm": ["Contrast"]},
+        "imageType": ["Square", "Wavelet"],
+        "images": True,
+        "additionalInfo": False,
+    }
+    result = radiomics.execute(image, mask, **arguments)
+    names = ["square"] + [f"wavelet-{code}" for code in ("LLH", "LHL", "LHH", "HLL", "HLH", "HHL", "HHH", "LLL")]
+    features = ["firstorder_Maximum", "glcm_Contrast"]
+    assert list(result) == [key for name in names for key in [name, *(f"{name}_{feature}" for feature in features)]]
+    for name in names:
+        greatest = sitk.GetArrayFromImage(result[f"{name}_firstorder_Maximum"]).max()
+        inside = sitk.GetArrayFromImage(result[f"{name}_firstorder_Maximum"]) != 0
+        assert greatest == np.float32(sitk.GetArrayFromImage(result[name])[inside].max())
+    paths = radiomics.execute(image, mask, out_dir=tmp_path / "maps", **arguments)
+    assert list(paths) == list(result)
+    for key, path in paths.items():
+        assert path.name == f"{key}.nii.gz"
+        np.testing.assert_array_equal(*(sitk.GetArrayFromImage(i) for i in (sitk.ReadImage(str(path)), result[key])))
+    assert radiomics.execute(image, mask, featureClass={"shape": []}, images=True).keys() >= {"original"}
+    of_itk = radiomics.execute(to_itk(image_array("float32")), to_itk(mask_array("holes")), **arguments)
+    assert type(of_itk["square"]) is itk.Image[itk.D, 3]
+
+
+def test_one_image_is_in_memory_at_a_time():
+    available(["Wavelet"])
+    volumes = [_radiomics_images.load(one, "image")[0] for one in head((40, 120, 100))]
+    read = parameters.read({"imageType": {"Wavelet": {}, "Square": {}}, "featureClass": {"glcm": None}}, {})
+    prepared = _radiomics_images.prepare(*volumes, read.settings, False)
+    made = radiomics.images_of(prepared, read)
+    assert next(made)[0] == "wavelet-LLH"
+    assert [name for name, _, _ in made][-2:] == ["wavelet-LLL", "square"]
+    wanted = {"wavelet-HHL_glcm_Contrast"}
+    assert [name for name, _, _ in radiomics.images_of(prepared, read, wanted)] == ["wavelet-HHL"]
+
+
+@pytest.mark.parametrize("image_type", [name for name, row in filters.IMAGE_TYPES.items() if row.libraries])
+def test_packages_that_are_not_installed(image_type, monkeypatch):
+    module, package = filters.IMAGE_TYPES[image_type].libraries[-1]
+    images = to_itk(image_array("int16")), to_itk(mask_array("holes"))
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        ImportError, match=rf"^imageType {image_type} needs {package} \(.*\): pip install 'itk-voxelmaps\[filters\]'$"
+    ):
+        radiomics.execute(*images, imageType={"Original": {}, image_type: {}})
+    radiomics.execute(*images, featureClass={"glcm": ["Contrast"]})
+
+
+def test_program_with_image_types(tmp_path, monkeypatch, capfd):
+    """File names follow the keys; maps are kept as far as their image types are the same."""
+    available(["LoG", "Wavelet"])
+    pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
+    monkeypatch.chdir(tmp_path)
+    image, mask = (itk.image_from_array(array) for array in (image_array("int16"), mask_array("holes")))
+    itk.imwrite(image, "image.nii.gz")
+    itk.imwrite(mask, "mask.nii.gz")
+    arguments = ["image.nii.gz", "--mask", "mask.nii.gz", "--out", "maps", "--params", "params.yaml"]
+
+    def run(types):
+        pathlib.Path("params.yaml").write_text(
+            f"imageType: {types}\nfeatureClass: {{firstorder: [Mean], glcm: [Contrast, Id]}}\nvoxelSetting: {{initValue: nan}}\n"
+        )
+        capfd.readouterr()
+        assert program.main(arguments) == 0
+        output, errors = capfd.readouterr()
+        return output.partition(" voxels")[0].partition(" of 1")[0], errors
+
+    assert run("{Original: {}}") == ("image.nii.gz: 3 maps", "")
+    assert run("{Original: {}, LoG: {sigma: [1.0]}}")[0] == "image.nii.gz: 6 maps (3 of them kept)"
+    text = "{Original: {}, LoG: {sigma: [1.0, 2, 30.0]}, Wavelet: {level: 2}}"
+    output, errors = run(text)
+    assert output == "image.nii.gz: 54 maps (6 of them kept)"
+    assert "imageType LoG has no image log-sigma-30-0-mm-3D: the image of size" in errors and errors.count("\n") == 1
+    assert run(text) == ("image.nii.gz: 54 maps (54 of them kept)", "")
+    output, _ = run("{Original: {}, LoG: {sigma: [1.0], binWidth: 3}, Wavelet: {wavelet: haar}}")
+    assert output == "image.nii.gz: 30 maps (3 of them kept)"
+    paths = {path.name for path in pathlib.Path("maps").glob("*.nii.gz")}
+    expected = radiomics.execute(image, mask, "params.yaml", additionalInfo=False)
+    assert {f"{key}.nii.gz" for key in expected} <= paths
+    for key, values in expected.items():
+        voxels = sitk.GetArrayFromImage(sitk.ReadImage(f"maps/{key}.nii.gz"))
+        np.testing.assert_array_equal(voxels, np.nan_to_num(itk.array_from_image(values)), err_msg=key)
+
+
+# --- Parameter files that are not valid --------------------------------------------------------------------------------
+
+_LONG = "x" * 5000
+# Sections, and a part of the error.
+HOSTILE = {
+    "image type": ({"imageType": {"Wavelets": {}}}, "imageType Wavelets is not known; choose from Original, LoG, "),
+    "long image type": ({"imageType": {_LONG: {}}}, "imageType xxxxx"),
+    "escape sequence": ({"imageType": {"\x1b[2J": {}}}, r"imageType \\x1b\[2J is not known"),
+    "number": ({"imageType": {5: {}}}, "imageType is {5: {}}, but must be|imageType 5 is not known"),
+    "settings of a type": ({"imageType": {"LoG": [1.0]}}, r"imageType LoG is \[1.0\], but must map names of settings"),
+    "long settings": ({"imageType": {"LoG": _LONG}}, "imageType LoG is 'xxxxx"),
+    "unknown setting": ({"imageType": {"LoG": {"sigmas": [1.0]}}}, "setting sigmas is not known"),
+    "sigma": ({"imageType": {"LoG": {"sigma": 1.0}}}, "setting sigma is 1.0, but must be a list of numbers"),
+    "sigmas in a list": ({"imageType": {"LoG": {"sigma": [[1.0]]}}}, "setting sigma is .*, but must be"),
+    "sigma 0": ({"imageType": {"LoG": {"sigma": [0]}}}, r"setting sigma is \[0\], but must be greater than 0"),
+    "wavelet": ({"setting": {"wavelet": "../db1"}}, "setting wavelet is '../db1', but must be the name of a discrete"),
+    "continuous wavelet": ({"setting": {"wavelet": "morl"}}, "setting wavelet is 'morl', but must be"),
+    "many levels": ({"setting": {"level": 10**9}}, "setting level is 1000000000, but must be an integer from 1 to 100"),
+    "many samples": ({"setting": {"lbp2DSamples": 10**12}}, "setting lbp2DSamples is .* from 1 to 1000"),
+    "many points": ({"setting": {"lbp3DIcosphereSubdivision": 12}}, "lbp3DIcosphereSubdivision is 12, .* from 0 to 5"),
+    "great radius": ({"setting": {"lbp2DRadius": 1e300}}, r"setting lbp2DRadius is 1e\+300, but must be at most 1000"),
+    "kernelRadius of a type": ({"imageType": {"LoG": {"kernelRadius": 2}}}, "setting kernelRadius is that of all image types"),
+    "two sections": ({"setting": {"initValue": 1}, "voxelSetting": {"initValue": 2}}, "setting initValue is given in two"),
+    "long text": ({"voxelSetting": {"initValue": "1" * 5000}}, "setting initValue is '1111"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_parameters_that_are_not_valid(name):
+    params, message = HOSTILE[name]
+    with pytest.raises(ValueError, match=message) as raised:
+        radiomics.execute(*scene(), params)
+    assert len(str(raised.value)) < 1000 and "\n" not in str(raised.value) and "\x1b" not in str(raised.value)
+
+
+def test_images_without_finite_values():
+    """What a filter makes of an image of zeros, or of equal voxels."""
+    available(TYPES)
+    mask = to_simpleitk(mask_array("holes"))
+    zeros = to_simpleitk(np.zeros(mask_array("holes").shape, np.int16))
+    for image_type, name in (("Square", "square"), ("Logarithm", "logarithm"), ("Exponential", "exponential")):
+        with pytest.raises(ValueError, match=f"^the image {name} has the intensity nan where it is used"):
+            radiomics.execute(zeros, mask, imageType=image_type, featureClass="glcm")
+    with pytest.raises(ValueError, match="^imageType LBP3D has no kurtosis at 161 of 161 voxels: all intensities"):
+        radiomics.execute(zeros, mask, imageType="LBP3D", featureClass="glcm")
+    with pytest.raises(ValueError, match="setting maskedKernel is False, but imageType LBP3D has values in the region"):
+        radiomics.execute(*scene(), imageType="LBP3D", featureClass="glcm", maskedKernel=False)
+    with pytest.raises(ValueError, match="^imageType LBP2D has the value .* the image of uint8 cannot hold it"):
+        radiomics.execute(
+            *scene("uint8"), imageType="LBP2D", featureClass="glcm", lbp2DMethod="default", lbp2DSamples=12
+        )
