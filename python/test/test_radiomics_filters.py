@@ -113,7 +113,11 @@ SETTINGS = {
         "wavelet": "bior2.2", "force2D": True, "gradientUseSpacing": False, "resampledPixelSpacing": [0.6, 0.7, 1.4],
         "padDistance": 6, "normalize": True, "normalizeScale": 100, "lbp2DMethod": "ror", "lbp2DSamples": 5,
     },
-    "cropped": {"preCrop": True, "padDistance": 3, "wavelet": "haar", "lbp3DIcosphereSubdivision": 0},
+    "cropped": {
+        "preCrop": True, "padDistance": 3, "wavelet": "haar", "lbp3DIcosphereSubdivision": 0, "lbp2DMethod": "default",
+        "force2D": True, "force2Ddimension": 2,
+    },
+    "planes": {"lbp2DMethod": "ror", "lbp2DRadius": 3, "force2Ddimension": 2, "wavelet": "sym5"},
 }  # fmt: skip
 
 
@@ -468,6 +472,7 @@ OWN_ERRORS = {
 THEIR_ERRORS = {
     "Error getting angle count": "force2D and a region of one voxel along an axis",
     "No labels found in this mask": "a mask of one value",
+    "out of bounds for uint8": "NumPy 2, and intensities of 8 bits",
     "'<' not supported between instances of 'int' and 'str'": "numbers in texts, as its schema takes them",
 }
 

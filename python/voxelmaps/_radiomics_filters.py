@@ -216,23 +216,29 @@ def _local_binary_pattern_2d(source, settings):
     feature = _library("skimage.feature", "scikit-image", "LBP2D")
     options = settings["lbp2DSamples"], settings["lbp2DRadius"], settings["lbp2DMethod"]
 
-    def pattern(plane):
+    margin = math.ceil(settings["lbp2DRadius"]) + 2
+
+    def pattern(plane, part):
+        # What is before the part stays, since numbers of rows and columns round.
+        plane = plane[tuple(slice(0, along.stop + margin) for along in part)]
         with warnings.catch_warnings():
             # That numbers of float are compared.
             warnings.simplefilter("ignore", UserWarning)
-            return feature.local_binary_pattern(plane, *options)
+            return feature.local_binary_pattern(plane, *options)[part]
 
     whole = source.whole.array
     if whole.ndim == 2:
-        return pattern(whole)[source.box]
+        return pattern(whole, source.box)
     if not settings["force2D"]:
         _logger.warning(
             "imageType LBP2D has patterns in planes, but setting force2D is off: windows are of 3 dimensions"
         )
     axis = settings["force2Ddimension"]
-    planes = np.moveaxis(whole, axis, 0)[source.box[axis]]
-    in_plane = tuple(part for number, part in enumerate(source.box) if number != axis)
-    result = np.moveaxis(np.stack([pattern(plane)[in_plane] for plane in planes]), 0, axis)
+    # PyRadiomics exchanges axes, and so are the neighbors of a voxel in the plane.
+    box = list(source.box)
+    box[0], box[axis] = box[axis], box[0]
+    planes = whole.swapaxes(0, axis)[box[0]]
+    result = np.stack([pattern(plane, tuple(box[1:])) for plane in planes]).swapaxes(0, axis)
     if whole.dtype.kind in "iu":
         # PyRadiomics' images have the type of the image.
         used = result[source.roi.array] if settings["maskedKernel"] else result
