@@ -32,7 +32,7 @@ import time
 import itk
 import numpy as np
 import pytest
-from voxelmaps import _program_cases, _program_tables, _radiomics_images, program, radiomics
+from voxelmaps import _program_cases, _program_tables, _radiomics_filters, _radiomics_images, program, radiomics
 from voxelmaps import _radiomics_parameters as parameters
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
@@ -318,6 +318,9 @@ def test_values_of_settings(name):
         "normalizeScale": {"normalize": True},
         "padDistance": {"preCrop": True},
     }
+    for image_type, row in _radiomics_filters.IMAGE_TYPES.items():
+        types = {"imageType": ["Original", image_type], "sigma": [2.0]}
+        companions.update({setting: types for setting in row.settings})
     results = []
     for value in VALUES:
         settings = {**arguments, **companions.get(name, {}), name: value}

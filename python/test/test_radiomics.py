@@ -22,81 +22,19 @@ import json
 import logging
 import pathlib
 import sys
-import warnings
 
 import itk
 import numpy as np
 import pytest
 import voxelmaps
+from pyradiomics_oracle import (
+    DIRECTION, ORIGIN, SHAPE, SPACING, Windows, all_features, compare, image_array, mask_array, to_itk, to_simpleitk,
+)  # fmt: skip
 from voxelmaps import _itk, radiomics
 from voxelmaps import _radiomics_images as images
 from voxelmaps import _radiomics_parameters as parameters
 
 CLASSES = [name for name, row in parameters.CLASSES.items() if hasattr(itk, row.filter)]
-
-# --- Scenes ------------------------------------------------------------------------------------------------------------
-
-SPACING, ORIGIN = (0.5, 0.75, 2.0), (-10.0, 20.0, 5.0)
-DIRECTION = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-SHAPE = (9, 10, 11)
-
-
-def smooth(seed):
-    """Noise with structure: neighbors are alike. Values from 0 to 1."""
-    array = np.random.default_rng(seed).random(SHAPE)
-    for axis in range(3):
-        array = (array + np.roll(array, 1, axis)) / 2
-    return (array - array.min()) / (array.max() - array.min())
-
-
-def image_array(kind):
-    if kind == "int16":
-        return (smooth(0) * 250 - 60).astype(np.int16)
-    if kind == "uint8":
-        return (smooth(1) * 180).astype(np.uint8)
-    if kind == "int32":
-        return (smooth(2) * 250 - 60).astype(np.int32)
-    return (smooth(3) * 3).astype(kind)
-
-
-def mask_array(kind):
-    """Labels 0, 1 and 2."""
-    rng = np.random.default_rng(5)
-    mask = np.zeros(SHAPE, np.uint8)
-    if kind == "holes":
-        mask[2:7, 3:8, 1:9] = rng.random((5, 5, 8)) < 0.8
-        mask[:1] = 2
-    elif kind == "border":
-        mask[5:, 6:, :6] = 1
-        mask[:2] = 2
-    elif kind == "scattered":
-        mask[...] = rng.random(SHAPE) < 0.12
-        mask[4, 2:8, 2:8] = 2
-    elif kind == "sheet":
-        mask[4, 2:8, 2:8] = 1
-    return mask
-
-
-def to_simpleitk(array):
-    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
-    image = sitk.GetImageFromArray(array)
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    image.SetDirection(DIRECTION)
-    return image
-
-
-def to_itk(array):
-    image = itk.image_from_array(array)
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    image.SetDirection(itk.matrix_from_array(np.reshape(DIRECTION, (3, 3))))
-    return image
-
-
-def all_features(name):
-    return parameters.CLASSES[name].all_features()
-
 
 # --- Values beside PyRadiomics -----------------------------------------------------------------------------------------
 
@@ -162,186 +100,12 @@ NOT_OF_CLASS = {
 }
 
 
-def pyradiomics_maps(image, mask, features, settings):
-    """Maps of PyRadiomics by key."""
-    pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
-    from radiomics.featureextractor import RadiomicsFeatureExtractor
-
-    pyradiomics.setVerbosity(logging.CRITICAL)
-    extractor = RadiomicsFeatureExtractor(additionalInfo=False, **settings)
-    extractor.enabledFeatures = features
-    with warnings.catch_warnings():
-        # Means of windows without directions are NaN, as they should be; see also the list of its faults.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return extractor.execute(image, mask, voxelBased=True)
-
-
-class Windows:
-    """The windows of the computed voxels, as PyRadiomics defines them, from the cropped image and region."""
-
-    def __init__(self, image, roi, settings):
-        masked = settings["maskedKernel"]
-        used = np.ones_like(roi) if masked is False else roi
-        edges = radiomics.bin_edges(np.array([image[used].min(), image[used].max()]), settings)
-        self.values = np.where(used, image, np.nan).astype(float)
-        self.levels = np.where(used, np.digitize(image, edges), 0)
-        self.voxels = np.argwhere(roi)
-        self.settings = settings
-        # NumPy's order of axes.
-        self.radius = [settings["kernelRadius"]] * 3
-        if settings["force2D"]:
-            self.radius[settings["force2Ddimension"]] = 0
-        self.window = [2 * r + 1 for r in reversed(self.radius)]
-
-    def boxes(self, array):
-        for voxel in self.voxels:
-            yield array[tuple(slice(max(v - r, 0), v + r + 1) for v, r in zip(voxel, self.radius))]
-
-    def are_flat(self):
-        """Whether all intensities are equal."""
-        return np.array([np.nanmin(box) == np.nanmax(box) for box in self.boxes(self.values)])
-
-    def matrices(self):
-        """Co-occurrence matrices of each window: of each direction, or the sum."""
-        offsets = [step[::-1] for step in radiomics._offsets(self.settings["distances"], self.window)]
-        for box in self.boxes(self.levels):
-            present, ranks = np.unique(box, return_inverse=True)
-            ranks = ranks.reshape(box.shape)
-            matrices = []
-            for offset in offsets:
-                matrix = np.zeros((len(present),) * 2, np.int64)
-                if all(abs(o) < n for o, n in zip(offset, box.shape)):
-                    first = ranks[tuple(slice(max(-o, 0), n - max(o, 0)) for o, n in zip(offset, box.shape))]
-                    second = ranks[tuple(slice(max(o, 0), n - max(-o, 0)) for o, n in zip(offset, box.shape))]
-                    np.add.at(matrix, (first.ravel(), second.ravel()), 1)
-                if present[0] == 0:
-                    matrix = matrix[1:, 1:]
-                if self.settings["symmetricalGLCM"]:
-                    matrix = matrix + matrix.T
-                matrices.append(matrix)
-            yield matrices if self.settings["weightingNorm"] is None else [sum(matrices)]
-
-    def have_empty_directions(self):
-        """Whether some direction has no pair in the window, but has one in another window."""
-        pairs = np.array([[m.sum() for m in matrices] for matrices in self.matrices()])
-        return (pairs[:, pairs.any(axis=0)] == 0).any(axis=1)
-
-    def are_in_a_batch_without_mcc(self):
-        """Whether some window, which may be another one, lacks a direction that others have: one batch has all windows, and
-        the eigenvalues of none are computed then."""
-        return np.full(len(self.voxels), self.have_empty_directions().any())
-
-    def have_products(self):
-        """Whether the levels of a pair are independent in some direction, and not all equal: the mutual information is 0."""
-
-        def is_product(matrix):
-            rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
-            is_flat = np.count_nonzero(rows) == 1 and np.count_nonzero(columns) == 1
-            return matrix.any() and not is_flat and np.array_equal(matrix * matrix.sum(), np.outer(rows, columns))
-
-        return np.array([any(map(is_product, matrices)) for matrices in self.matrices()])
-
-    def have_one_level_on_one_side(self):
-        """Whether, in some direction, all first voxels of the pairs have one level, or all second voxels, but not both."""
-
-        def is_one_sided(matrix):
-            return (np.count_nonzero(matrix.any(axis=1)) == 1) != (np.count_nonzero(matrix.any(axis=0)) == 1)
-
-        return np.array([any(map(is_one_sided, matrices)) for matrices in self.matrices()])
-
-    def have_balanced_levels(self):
-        """Whether there are several levels i, with equal products of i and the number of their voxels."""
-
-        def is_balanced(box):
-            levels, counts = np.unique(box[box > 0], return_counts=True)
-            return len(levels) > 1 and len(np.unique(levels * counts)) == 1
-
-        return np.array([is_balanced(box) for box in self.boxes(self.levels)])
-
-    def have_no_pairs_in_region_of_one_level(self):
-        is_one_level = len(np.unique(self.levels[self.levels > 0])) == 1
-        return np.array([is_one_level and not any(m.any() for m in matrices) for matrices in self.matrices()])
-
-
-def excluded(key, windows):
-    """The voxels where PyRadiomics has a fault that doc/radiomics.md lists; None if there are none."""
-    if key in ("original_firstorder_Skewness", "original_firstorder_Kurtosis"):
-        return windows.are_flat()
-    if key == "original_glcm_JointAverage":
-        return windows.have_empty_directions()
-    if key == "original_glcm_Imc2":
-        return windows.have_products()
-    if key == "original_glcm_MCC":
-        return windows.are_in_a_batch_without_mcc() | windows.have_no_pairs_in_region_of_one_level()
-    if key == "original_ngtdm_Busyness":
-        return windows.have_balanced_levels()
-    if key == "original_glcm_Correlation":
-        return windows.have_one_level_on_one_side()
-    if key == "original_glcm_InverseVariance":
-        return windows.have_no_pairs_in_region_of_one_level()
-    return None
-
-
-# Features that can be 0 as a difference of numbers that are not small: absolute tolerance.
-DIFFERENCES = {"Skewness", "ClusterShade", "Correlation", "Imc1", "Imc2"}
-
-
-# Features with 1/i^2 in fixed point, of at least 23 bits.
-FIXED_POINT = {"LowGrayLevelRunEmphasis", "ShortRunLowGrayLevelEmphasis", "LongRunLowGrayLevelEmphasis"}
-
-
-def assert_close(key, ours, theirs, scale, is_double, is_symmetric):
-    """Relative differences of 1e-12, and of rounding to float; doc/radiomics.md says why some features have other limits."""
-    name = key.split("_")[-1]
-    tolerance = (2.0**-23 if name in FIXED_POINT else 1e-12) * np.abs(theirs)
-    if "Entropy" in name or name in DIFFERENCES:
-        tolerance = tolerance + 1e-12 * scale
-    if name == "MCC":
-        # The root of an eigenvalue of a product of matrices, which is sensitive to rounding if they are not symmetric.
-        tolerance = np.where(np.abs(theirs) < 1e-3, 1e-7, np.maximum(tolerance, 1e-11 if is_symmetric else 1e-8))
-    if name == "Imc2":
-        # A root of what is left of entropies.
-        tolerance = np.where(np.abs(theirs) < 1e-3, 1e-7, tolerance)
-    if not is_double:
-        tolerance = tolerance + np.spacing(np.abs(theirs).astype(np.float32)).astype(float)
-    np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs), err_msg=key)
-    difference = np.nan_to_num(np.abs(ours - theirs))
-    worst = np.argmax(difference - np.nan_to_num(tolerance))
-    assert (
-        difference <= np.nan_to_num(tolerance)
-    ).all(), f"{key}: {ours[worst]!r} instead of {theirs[worst]!r}; difference {difference[worst]:.3g}, allowed {tolerance[worst]:.3g}"
-
-
-def compare(image, mask, features, settings, precision):
-    theirs = pyradiomics_maps(image, mask, features, settings)
-    ours = radiomics.execute(image, mask, featureClass=features, precision=precision, additionalInfo=False, **settings)
-    assert list(ours) == list(theirs)
-    import SimpleITK as sitk
-
-    complete = parameters.read(None, {"featureClass": features, **settings}).settings
-    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], complete, False)
-    windows = Windows(prepared.image.array, prepared.roi.array, complete)
-    inside = prepared.roi.array
-    for key, their_image in theirs.items():
-        ours_image = ours[key]
-        assert ours_image.GetSize() == their_image.GetSize()
-        assert ours_image.GetSpacing() == their_image.GetSpacing()
-        assert ours_image.GetDirection() == their_image.GetDirection()
-        np.testing.assert_allclose(ours_image.GetOrigin(), their_image.GetOrigin(), rtol=1e-14, atol=1e-13)
-        assert ours_image.GetPixelID() == (sitk.sitkFloat64 if precision == "double" else sitk.sitkFloat32)
-        our_array, their_array = map(sitk.GetArrayFromImage, (ours_image, their_image))
-        assert (our_array[~inside] == their_array[~inside]).all()
-        kept = slice(None)
-        left_out = excluded(key, windows)
-        if left_out is not None:
-            kept = ~left_out
-            if key == "original_glcm_MCC" and left_out.all():
-                assert (their_array == complete["initValue"]).all()
-                continue
-            assert kept.any()
-        a, b = our_array[inside][kept].astype(float), their_array[inside][kept]
-        scale = np.nanmax(np.abs(b), initial=1.0 if "Entropy" in key else 0.0)
-        assert_close(key, a, b, scale, precision == "double", complete["symmetricalGLCM"])
+def params_of(features, settings):
+    """Sections of a parameter file."""
+    params = {"setting": {"label": 1}, "voxelSetting": {"kernelRadius": 1}, "featureClass": features}
+    for name, value in settings.items():
+        params[parameters.SETTINGS[name].section][name] = value
+    return params
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -351,7 +115,7 @@ def test_values_of_pyradiomics(case, name):
     image, mask, features = image_array(image), mask_array(mask), {name: all_features(name)}
     used = {key: value for key, value in settings.items() if key not in NOT_OF_CLASS[name]}
     if used == settings:
-        compare(to_simpleitk(image), to_simpleitk(mask), features, settings, "double")
+        compare(to_simpleitk(image), to_simpleitk(mask), params_of(features, settings), "double")
         return
     maps, expected = (
         radiomics.execute(to_itk(image), to_itk(mask), featureClass=features, additionalInfo=False, **given)
@@ -366,7 +130,8 @@ def test_values_of_pyradiomics(case, name):
 def test_float_maps_of_pyradiomics(kind, name):
     settings = {"binCount": 16, "kernelRadius": 2}
     features = {name: all_features(name)}
-    compare(to_simpleitk(image_array(kind)), to_simpleitk(mask_array("border")), features, settings, "float")
+    image, mask = to_simpleitk(image_array(kind)), to_simpleitk(mask_array("border"))
+    compare(image, mask, params_of(features, settings), "float")
 
 
 # --- Values where PyRadiomics has a fault ------------------------------------------------------------------------------
@@ -697,12 +462,19 @@ def test_files_dicts_and_keywords_agree(tmp_path):
     assert itk.array_from_image(override).max() == 7
 
 
-def test_settings_of_the_image_type():
+def test_settings_of_the_image_type(caplog):
     own = run(binWidth=3, imageType={"Original": {"binWidth": 10}})
     for key, array in run().items():
         np.testing.assert_array_equal(own[key], array)
-    with pytest.raises(ValueError, match="setting label has no effect on one imageType"):
-        run(imageType={"Original": {"label": 1}})
+    for name, section in (("label", "setting"), ("kernelRadius", "voxelSetting")):
+        with pytest.raises(
+            ValueError, match=f"setting {name} is that of all image types; give it in the section {section}$"
+        ):
+            run(imageType={"Original": {name: 1}})
+    assert not differ(run(imageType={"Original": {"normalize": True}}), run())
+    assert [record.getMessage() for record in caplog.records] == [
+        "setting normalize of imageType Original has no effect there, as in PyRadiomics"
+    ]
 
 
 # A value other than that of run(), with which the maps of the scene are others.
@@ -749,14 +521,15 @@ def test_every_setting_of_pyradiomics_is_known():
 
     schema, _ = pyradiomics.getParameterValidationFiles()
     mapping = YAML(typ="safe", pure=True).load(pathlib.Path(schema).read_text())["mapping"]
-    ours = {"setting": set(parameters.FILTER_SETTINGS), "voxelSetting": set()}
+    ours = {"setting": set(), "voxelSetting": set()}
     for name, setting in parameters.SETTINGS.items():
         ours[setting.section].add(name)
     assert {section: set(mapping[section]["mapping"]) for section in ours} == ours
 
 
 def test_every_setting_is_tested():
-    assert set(EFFECTIVE) | set(TOGETHER) | ELSEWHERE == set(parameters.SETTINGS)
+    of_filters = {name for name, setting in parameters.SETTINGS.items() if setting.belongs_to_filter}
+    assert set(EFFECTIVE) | set(TOGETHER) | ELSEWHERE | of_filters == set(parameters.SETTINGS)
 
 
 @pytest.mark.parametrize("name", EFFECTIVE)
@@ -796,13 +569,15 @@ def test_all_features_of_glcm(caplog):
 
 INVALID = {
     "binWidht": (10, ValueError, "setting binWidht is not known; choose from label, "),
-    "sigma": ([1.0], NotImplementedError, "setting sigma belongs to PyRadiomics' image filters"),
+    "sigma": (1.0, ValueError, "setting sigma is 1.0, but must be a list of numbers"),
+    "wavelet": ("coif", ValueError, "setting wavelet is 'coif', but must be the name of a discrete wavelet"),
+    "lbp2DMethod": ("var.", ValueError, "setting lbp2DMethod is 'var.', but must be one of default, ror, uniform, var"),
     "label": (0, ValueError, "setting label is 0, but must be an integer from 1 up"),
     "binWidth": (0, ValueError, "setting binWidth is 0, but must be greater than 0"),
     "binCount": (2.5, ValueError, "setting binCount is 2.5, but must be an integer from 1 up"),
     "kernelRadius": (128, ValueError, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
     "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
-    "initValue": ("0", ValueError, "setting initValue is '0', but must be a number"),
+    "initValue": ("0,5", ValueError, "setting initValue is '0,5', but must be a number"),
     "distances": ([1, 1], ValueError, "must be a list of one or more integers without repetition"),
     "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
     "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
@@ -811,9 +586,9 @@ INVALID = {
     "interpolator": ("linear", ValueError, "must be one of sitkNearestNeighbor, "),
     "featureClass": (5, ValueError, "featureClass is 5, but must be a name, a list of names, or a dict"),
     "imageType": (
-        "Wavelet",
-        NotImplementedError,
-        "imageType Wavelet is not available; .*RadiomicsFeatureExtractor has",
+        "Wavelets",
+        ValueError,
+        "imageType Wavelets is not known; choose from Original, LoG, ",
     ),
     "precision": ("single", ValueError, "precision is 'single', but must be float or double"),
 }
@@ -841,8 +616,8 @@ def test_invalid_classes_and_sections_are_named():
             run(imageType=types)
     with pytest.raises(ValueError, match="section settings of the parameters is not known; choose from setting, "):
         radiomics.execute(*scene(), {"settings": {}})
-    with pytest.raises(ValueError, match="setting kernelRadius belongs to the section voxelSetting, not setting"):
-        radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}})
+    with pytest.raises(ValueError, match="setting kernelRadius is given in two sections of the parameters"):
+        radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}, "voxelSetting": {"kernelRadius": 1}})
     with pytest.raises(TypeError, match="params must be a dict or the path .* not list"):
         radiomics.execute(*scene(), [])
 
@@ -1017,8 +792,10 @@ def test_extractor():
         extractor.execute(image, mask)["original_glrlm_RunEntropy"]
         == RadiomicsFeatureExtractor(params).execute(image, mask)["original_glrlm_RunEntropy"]
     )
-    with pytest.raises(NotImplementedError, match="sigma"):
-        radiomics.execute(image, mask, featureClass="glrlm", sigma=[2.0])
+    maps = radiomics.execute(image, mask, params, precision="double")
+    assert maps_only(maps) == maps_only(theirs)
+    for key in maps_only(maps):
+        np.testing.assert_array_equal(*(sitk.GetArrayFromImage(result[key]) for result in (maps, ours)), err_msg=key)
 
 
 def test_extractor_without_pyradiomics(monkeypatch):

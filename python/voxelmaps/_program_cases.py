@@ -40,6 +40,7 @@ from . import (
     _output_layouts,
     _program_worker,
     _radiomics_files,
+    _radiomics_filters,
     _radiomics_images,
     _radiomics_parameters,
     radiomics,
@@ -78,13 +79,14 @@ class Task:
         self._format, self._channels = file_format, channels
 
     def prepare(self):
-        """Check the arguments; returns the names of the maps."""
+        """Check the arguments; returns the names of all maps that an image can have."""
         radiomics.check_precision(self.precision)
         _output_layouts.check_format(self._format, self._channels)
         self.parameters = _radiomics_parameters.read(self._params, self._settings)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
-        return self.keys()
+        _radiomics_filters.check_libraries(self.parameters.image_types)
+        return radiomics.all_keys(self.parameters)
 
     def settings_of(self, case):
         """The settings of the loading and preparation of a case."""
@@ -92,23 +94,31 @@ class Task:
         return {**self.parameters.settings, **own}
 
     def origin_settings(self, case):
-        """What maps of a case depend on."""
-        return {
-            **self.settings_of(case),
-            **self.parameters.class_settings,
-            "label": self.label_of(case),
-            "precision": self.precision,
-        }
+        """What the maps of all image types of a case depend on."""
+        return {**self.parameters.general(), "label": self.label_of(case), "precision": self.precision}
 
     def label_of(self, case):
         return self.settings_of(case)["label"]
 
-    def layout(self, case):
-        return _output_layouts.layout(self._format, self._channels, self.keys(), case.name())
+    def layout(self, case, keys):
+        return _output_layouts.layout(self._format, self._channels, list(keys), case.name())
 
-    def keys(self):
-        classes = self.parameters.classes.items()
-        return [f"original_{name}_{feature}" for name, features in classes for feature in features]
+    def special(self, image_type):
+        """What the maps of an image type depend on besides."""
+        settings = self.parameters.special(image_type)
+        return {"type": image_type, **_jsonable(settings), **_radiomics_filters.versions(image_type)}
+
+    def keys(self, dimension, skipped):
+        """Keys of the maps of an image, and what they depend on besides.
+
+        skipped    Names of images that it is too small for.
+        """
+        return {
+            key: self.special(image_type)
+            for image_name, image_type in self.parameters.image_names(dimension).items()
+            if image_name not in skipped
+            for key in self.parameters.keys(image_name).values()
+        }
 
 
 class Result(NamedTuple):
@@ -271,6 +281,7 @@ class _Record:
         self.origin = _jsonable(origin)
         self.region_voxels = region_voxels
         self._diagnostics = _jsonable(diagnostics)
+        self.skipped = []
         self.maps = {}
         # Further files, and their states.
         self.documents = {}
@@ -318,9 +329,11 @@ class _Record:
             _output_files.replace_text(path, text, self._folder.staging)
             self.documents[name] = _state_of_file(path)
 
-    def has(self, key):
+    def has(self, key, special):
         """Whether the map is there, and is the one that was written."""
         entries = self.maps.get(key, {})
+        if entries.get("image") != special:
+            return False
         try:
             is_there = (
                 set(STATISTICS) < set(entries) and _radiomics_files.hash_of_map(self._path(key)) == entries["sha256"]
@@ -344,6 +357,7 @@ class _Record:
             "complete": is_complete,
             "saved_ns": time.time_ns(),
             "region_voxels": self.region_voxels,
+            "skipped_images": self.skipped,
             **self.origin,
             "maps": self.maps,
             "files": self.documents,
@@ -375,16 +389,19 @@ def _statistics(file, inside, dtype):
     return {**entries, "valid_voxels": len(values)}
 
 
-def _finish(files, record, layout, inside, dtype, device):
-    """Write the rest of the files of a class, give them their names, and record them."""
+def _finish(files, record, layout, keys, inside, dtype, device):
+    """Write the rest of the files of a class, give them their names, and record them.
+
+    keys    Those of the case, and what the maps depend on besides.
+    """
     _radiomics_files.finish(files.values())
     at_once = max(1, _STATISTICS_BYTES // max(1, 3 * np.count_nonzero(inside) * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
         statistics = list(pool.map(lambda file: _statistics(file, inside, dtype), files.values()))
     for (key, file), entries in zip(files.items(), statistics):
         file.publish()
-        entries = {"file": layout.location(key), "sha256": file.sha256(), "device": device, **_jsonable(entries)}
-        record.add(key, entries)
+        own = {"file": layout.location(key), "sha256": file.sha256(), "device": device, "image": keys[key]}
+        record.add(key, {**own, **_jsonable(entries)})
     record.save(layout.keys)
 
 
@@ -450,13 +467,15 @@ def find_finished(case, task):
             is_same = is_same and _is_unchanged(path, inputs[what])
         if not is_same or case.has_all_labels and "labels" not in inputs["mask"]:
             return None
-        layout = task.layout(case)
+        keys = task.keys(len(inputs["image"]["size"]), earlier["skipped_images"])
+        layout = task.layout(case, keys)
         if layout.further_names() and set(maps) != set(layout.keys):
             return None
         expected = {layout.location(key): maps[key]["state"] for key in layout.keys}
         expected.update((name, earlier["files"][name]) for name in layout.further_names())
         states = [_state_of_map(case.output / name) for name in expected]
         is_same = states == list(expected.values()) and _is_older(states, saved)
+        is_same = is_same and all(maps[key]["image"] == special for key, special in keys.items())
         label = task.label_of(case)
         result = Result({key: maps[key] for key in layout.keys}, len(layout.keys), earlier["region_voxels"], label)
         is_same = is_same and all(set(STATISTICS) < set(entries) for entries in result.maps.values())
@@ -480,38 +499,49 @@ def run(case, following, task, reader, report):
     report(0, "preparing")
     if following is not None:
         reader.prefetch(following, task)
-    inside, layout = prepared.roi.array, task.layout(case)
-    kept = done = 0
+    inside, parameters = prepared.roi.array, task.parameters
+    skipped = {
+        name
+        for image_type in parameters.image_types
+        for name in _radiomics_filters.skipped(prepared, image_type, parameters.settings_of(image_type))
+    }
+    keys = task.keys(prepared.image.array.ndim, skipped)
+    layout, dtype = task.layout(case, keys), radiomics.dtype_of(task.precision)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(_output_files.output_folder(case.output))
         record = _Record(folder, layout, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
+        record.skipped = sorted(skipped)
         layout.arrange(folder, record.maps)
-        maps = radiomics.Maps(*prepared[:2], task.parameters.class_settings, task.precision)
-        device = maps.device or _processor()
+        missing = {key for key, special in keys.items() if not record.has(key, special)}
+        for key in missing:
+            record.maps.pop(key, None)
+        kept = done = len(keys) - len(missing)
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
         finished = finisher.submit(lambda: None)
-        for name, features in task.parameters.classes.items():
-            by_key = {f"original_{name}_{feature}": feature for feature in features}
-            missing = {key: feature for key, feature in by_key.items() if not record.has(key)}
-            kept += len(by_key) - len(missing)
-            done += len(by_key) - len(missing)
-            if missing:
+        for image_name, image, settings in radiomics.images_of(prepared, parameters, missing):
+            maps = radiomics.Maps(image, prepared.roi, settings, task.precision, image_name)
+            device = maps.device or _processor()
+            of_image = parameters.keys(image_name)
+            for name, features in parameters.classes.items():
+                by_feature = {f: of_image[name, f] for f in features if of_image[name, f] in missing}
+                if not by_feature:
+                    continue
                 start = done
-                progress = lambda part: report((start + part * len(missing)) / len(layout.keys), name)
+                text = name if image_name == "original" else f"{image_name} {name}"
+                progress = lambda part: report((start + part * len(by_feature)) / len(keys), text)
                 progress(0)
                 layout.begin(folder)
-                features = list(missing.values())
-                region_bytes = np.count_nonzero(inside) * len(features) * maps.dtype.itemsize
+                region_bytes = np.count_nonzero(inside) * len(by_feature) * dtype.itemsize
                 region = inside if region_bytes <= _REGION_BYTES else None
                 written = _radiomics_files.write_maps(
-                    maps, prepared.image, name, features, folder, progress, layout, region
+                    maps, prepared.image, name, by_feature, folder, progress, layout, region
                 )
                 # Files are finished while the next class is computed.
                 finished.result()
-                finished = finisher.submit(_finish, written, record, layout, inside, maps.dtype, device)
-                done += len(missing)
+                finished = finisher.submit(_finish, written, record, layout, keys, inside, dtype, device)
+                done += len(by_feature)
         finished.result()
-        record.write_documents(prepared.image, maps.dtype)
+        record.write_documents(prepared.image, dtype)
         record.save(layout.keys)
         report(1, "")
     of_keys = {key: record.maps[key] for key in layout.keys}

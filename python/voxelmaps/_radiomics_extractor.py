@@ -50,7 +50,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         self.precision = precision
         super().__init__(*args, **kwargs)
         for name in self.settings:
-            if name not in _radiomics_parameters.SETTINGS and name not in _radiomics_parameters.FILTER_SETTINGS:
+            if name not in _radiomics_parameters.SETTINGS:
                 _logger.warning("setting %s is not known to PyRadiomics and has no effect", name)
 
     def computeFeatures(self, image, mask, imageTypeName, **kwargs):
@@ -82,8 +82,8 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         settings = _radiomics_parameters.class_settings(kwargs)
         wanted = [feature for feature in features if feature in ours]
         if wanted:
-            for _, feature, values in radiomics.maps_of_classes(volume, roi, {name: wanted}, settings, self.precision):
-                maps[f"{image_type}_{name}_{feature}"] = _radiomics_images.to_simpleitk(values)
+            ours = radiomics.maps_of_classes(volume, roi, {name: wanted}, settings, self.precision, image_type)
+            maps.update((key, _radiomics_images.to_simpleitk(values)) for key, values in ours.items())
         keys = [f"{image_type}_{name}_{feature}" for feature in features]
         return {key: maps[key] for key in keys if key in maps}
 

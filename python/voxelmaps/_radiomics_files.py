@@ -300,16 +300,28 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
+def write_image(volume, key, folder):
+    """Write an image into a folder; returns its path."""
+    (file,) = _open_files(volume, volume.array.dtype, [key], folder, _output_layouts.Layout())
+    try:
+        file.append(volume.array)
+        file.finish()
+        return file.publish()
+    finally:
+        file.close()
+
+
 def write_maps(
-    maps, volume, name, features, folder, progress=lambda fraction: None, layout=_output_layouts.Layout(), inside=None
+    maps, volume, name, keys, folder, progress=lambda fraction: None, layout=_output_layouts.Layout(), inside=None
 ):
     """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
 
     maps      radiomics.Maps of the volume.
     volume    The image, for its geometry.
+    keys      Dict of keys by feature.
     inside    Region whose values are kept for statistics, or None.
     """
-    keys = [f"original_{name}_{feature}" for feature in features]
+    features, keys = list(keys), list(keys.values())
     with contextlib.ExitStack() as stack:
         files = _open_files(volume, maps.dtype, keys, folder, layout)
         for file in files:

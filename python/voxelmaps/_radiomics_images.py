@@ -74,12 +74,18 @@ class Volume(NamedTuple):
         """The continuous index of a point, in the order x, y, z."""
         return tuple(np.linalg.solve(self._matrix(), np.subtract(point, self.origin)).tolist())
 
-    def cropped(self, lower, upper, margin):
-        """The part from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
+    def box(self, lower, upper, margin):
+        """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
         first = [max(int(i) - margin, 0) for i in lower]
         last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
-        part = self.array[tuple(slice(f, l + 1) for f, l in zip(first, last))]
-        return self._replace(array=np.ascontiguousarray(part), origin=self.point(reversed(first)))
+        return tuple(slice(f, l + 1) for f, l in zip(first, last))
+
+    def part(self, box):
+        origin = self.point(reversed([part.start for part in box]))
+        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
+
+    def cropped(self, lower, upper, margin):
+        return self.part(self.box(lower, upper, margin))
 
 
 # --- Images of ITK and SimpleITK ---------------------------------------------------------------------------------------
@@ -317,7 +323,9 @@ def _normalized(image, settings):
     if settings["removeOutliers"] is not None:
         limit = settings["removeOutliers"]
         volume = from_simpleitk(result)
-        result = to_simpleitk(volume.with_array(np.clip(volume.array, -limit, limit)))
+        array = volume.array
+        array[array > limit], array[array < -limit] = limit, -limit
+        result = to_simpleitk(volume)
     return from_simpleitk(result * float(settings["normalizeScale"]))
 
 
@@ -468,6 +476,9 @@ class Prepared(NamedTuple):
     # Of bool, on the same grid.
     roi: Volume
     diagnostics: Any
+    # The image before it was cropped, and the part of its array that is left.
+    whole: Volume
+    box: Tuple[slice, ...]
 
 
 def prepare(image, mask, settings, hashes):
@@ -504,5 +515,5 @@ def prepare(image, mask, settings, hashes):
         if settings["additionalInfo"]:
             add(_mask_diagnostics(roi, "resegmented", image))
     # PyRadiomics crops along all axes, with force2D too.
-    margin = settings["kernelRadius"]
-    return Prepared(image.cropped(lower, upper, margin), roi.cropped(lower, upper, margin), diagnostics)
+    box = image.box(lower, upper, settings["kernelRadius"])
+    return Prepared(image.part(box), roi.part(box), diagnostics, image, box)

@@ -18,9 +18,11 @@
 """Parameters of voxel-based extraction as PyRadiomics has them: files, dicts and keywords. Every setting is checked, and every
 setting that PyRadiomics has is either in SETTINGS or refused by name."""
 
+import contextlib
 import copy
 import json
 import logging
+import math
 import numbers
 import operator
 import os
@@ -30,7 +32,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from . import _core, _output_files
+from . import _core, _output_files, _radiomics_filters
 
 _logger = logging.getLogger(__name__)
 
@@ -71,6 +73,21 @@ def _real(value):
     return value if isinstance(value, (int, float)) else float(value)
 
 
+def _real_or_text(value):
+    """Where PyRadiomics takes texts too: YAML has nan as .nan, and nan is a text."""
+    if isinstance(value, str) and len(value) <= 1000:
+        with contextlib.suppress(ValueError):
+            return float(value)
+    return _real(value)
+
+
+def _not_nan(value):
+    value = _real_or_text(value)
+    if value != value:
+        raise ValueError("must not be NaN")
+    return value
+
+
 def _finite(value):
     value = _real(value)
     if not abs(value) <= sys.float_info.max:
@@ -83,6 +100,14 @@ def _positive(value):
     if not value > 0:
         raise ValueError("must be greater than 0")
     return value
+
+
+def _positive_or_infinite(value):
+    return value if _real(value) == math.inf else _positive(value)
+
+
+def _positive_or_not_finite(value):
+    return value if _real(value) != value else _positive_or_infinite(value)
 
 
 def _not_negative(value):
@@ -139,7 +164,29 @@ INTERPOLATORS = (
 
 
 def _interpolator(value):
-    return _one_of(*INTERPOLATORS)(value) if isinstance(value, str) else _integer(1, 10)(value)
+    return _one_of(*INTERPOLATORS)(value) if isinstance(value, str) else _integer(1, 10)(1 if value is True else value)
+
+
+def _wavelet(value):
+    """A name of PyWavelets, which checks it before anything is computed."""
+    if not isinstance(value, str) or not value or len(value) > 20:
+        raise ValueError("must be the name of a wavelet, such as coif1")
+    try:
+        import pywt
+    except ImportError:
+        return value
+    if value not in pywt.wavelist(kind="discrete"):
+        raise ValueError("must be the name of a discrete wavelet of PyWavelets, such as coif1")
+    return value
+
+
+def _positive_up_to(maximum):
+    def check(value):
+        if _positive(value) > maximum:
+            raise ValueError(f"must be at most {maximum}")
+        return _real(value)
+
+    return check
 
 
 # --- Settings ----------------------------------------------------------------------------------------------------------
@@ -148,45 +195,52 @@ def _interpolator(value):
 class _Setting(NamedTuple):
     check: Callable[[Any], Any]
     default: Any
-    # Whether None, or null in a file, means that the setting is not used.
+    # Whether None, or null in a file, has a meaning, and its value.
     can_be_none: bool = False
+    none: Any = None
     section: str = "setting"
     # Whether it acts on the computation of the maps, and thus can be given for one image type.
     belongs_to_classes: bool = False
+    # Whether it acts on the filter of an image type.
+    belongs_to_filter: bool = False
 
+
+# None is off where PyRadiomics' code tests whether the value is true.
+_OFF = {"can_be_none": True, "none": False}
 
 # With PyRadiomics' defaults. A window of radius 127 has 255 voxels along an axis, the limit of the filters.
 SETTINGS = {
     "label": _Setting(_integer(1), 1),
-    "label_channel": _Setting(_integer(0), 0),
+    "label_channel": _Setting(_integer(0), 0, can_be_none=True, none=0),
     "minimumROIDimensions": _Setting(_integer(1, 3), 2),
     "minimumROISize": _Setting(_integer(1), None, can_be_none=True),
-    "geometryTolerance": _Setting(_positive, None, can_be_none=True),
-    "correctMask": _Setting(_boolean, False),
-    "additionalInfo": _Setting(_boolean, True),
-    "normalize": _Setting(_boolean, False),
+    "geometryTolerance": _Setting(_positive_or_infinite, None, can_be_none=True),
+    "correctMask": _Setting(_boolean, False, **_OFF),
+    "additionalInfo": _Setting(_boolean, True, **_OFF),
+    "normalize": _Setting(_boolean, False, **_OFF),
     "normalizeScale": _Setting(_positive, 1),
-    "removeOutliers": _Setting(_positive, None, can_be_none=True),
+    "removeOutliers": _Setting(_positive_or_not_finite, None, can_be_none=True),
     "resampledPixelSpacing": _Setting(
         _list_of(_not_negative, "must be a list of one number per axis", lambda items: len(items) in (2, 3)),
         None,
         can_be_none=True,
     ),
     "interpolator": _Setting(_interpolator, "sitkBSpline", can_be_none=True),
-    "preCrop": _Setting(_boolean, False),
+    "preCrop": _Setting(_boolean, False, **_OFF),
     "padDistance": _Setting(_integer(0), 5),
     "resegmentRange": _Setting(
-        _list_of(_finite, "must be a list of one or two numbers", lambda items: len(items) in (1, 2)),
+        _list_of(_not_nan, "must be a list of one or two numbers", lambda items: len(items) in (1, 2)),
         None,
         can_be_none=True,
     ),
     "resegmentMode": _Setting(_one_of("absolute", "relative", "sigma"), "absolute"),
     # Of the shape classes, which PyRadiomics does not compute for voxels either.
-    "resegmentShape": _Setting(_boolean, False),
+    "resegmentShape": _Setting(_boolean, False, **_OFF),
     "binWidth": _Setting(_positive, 25, belongs_to_classes=True),
     "binCount": _Setting(_integer(1), None, can_be_none=True, belongs_to_classes=True),
     "force2D": _Setting(_boolean, False, belongs_to_classes=True),
     "force2Ddimension": _Setting(_integer(0, 2), 0, belongs_to_classes=True),
+    # PyRadiomics counts neighbors at a distance that is repeated as often.
     "distances": _Setting(
         _list_of(
             _integer(1),
@@ -196,21 +250,29 @@ SETTINGS = {
         [1],
         belongs_to_classes=True,
     ),
-    "symmetricalGLCM": _Setting(_boolean, True, belongs_to_classes=True),
+    "symmetricalGLCM": _Setting(_boolean, True, **_OFF, belongs_to_classes=True),
     "weightingNorm": _Setting(_weighting, None, can_be_none=True, belongs_to_classes=True),
     "gldm_a": _Setting(_integer(0), 0, belongs_to_classes=True),
     "voxelArrayShift": _Setting(_finite, 0, belongs_to_classes=True),
     "kernelRadius": _Setting(_integer(1, 127), 1, section="voxelSetting"),
-    "maskedKernel": _Setting(_boolean, True, section="voxelSetting"),
-    "initValue": _Setting(_real, 0, section="voxelSetting"),
+    "maskedKernel": _Setting(_boolean, True, **_OFF, section="voxelSetting"),
+    "initValue": _Setting(_real_or_text, 0, can_be_none=True, none=math.nan, section="voxelSetting"),
     "voxelBatch": _Setting(_integer(1), None, can_be_none=True, section="voxelSetting"),
+    # Of image types. More levels, points and samples would take hours, for images of which few voxels differ.
+    "sigma": _Setting(
+        _list_of(_positive_or_not_finite, "must be a list of numbers", lambda items: True), [], belongs_to_filter=True
+    ),
+    "start_level": _Setting(_integer(0, 100), 0, belongs_to_filter=True),
+    "level": _Setting(_integer(1, 100), 1, belongs_to_filter=True),
+    "wavelet": _Setting(_wavelet, "coif1", belongs_to_filter=True),
+    "gradientUseSpacing": _Setting(_boolean, True, belongs_to_filter=True),
+    "lbp2DRadius": _Setting(_positive_up_to(1000), 1, belongs_to_filter=True),
+    "lbp2DSamples": _Setting(_integer(1, 1000), 8, belongs_to_filter=True),
+    "lbp2DMethod": _Setting(_one_of("default", "ror", "uniform", "var"), "uniform", belongs_to_filter=True),
+    "lbp3DLevels": _Setting(_integer(1, 50), 2, belongs_to_filter=True),
+    "lbp3DIcosphereRadius": _Setting(_positive_up_to(1000), 1, belongs_to_filter=True),
+    "lbp3DIcosphereSubdivision": _Setting(_integer(0, 5), 1, belongs_to_filter=True),
 }
-
-# Settings of PyRadiomics' image filters.
-FILTER_SETTINGS = (
-    "sigma start_level level wavelet gradientUseSpacing lbp2DRadius lbp2DSamples lbp2DMethod lbp3DLevels "
-    "lbp3DIcosphereRadius lbp3DIcosphereSubdivision"
-).split()
 
 # Of a parameter file; those of PyRadiomics' examples have some thousand.
 _MAX_BYTES = 2**20
@@ -228,18 +290,17 @@ def _shown(value):
     return text if len(text) <= 100 else f"{text[:90]}..."
 
 
+def _shown_name(name):
+    return _shown(name)[1:-1] if isinstance(name, str) else _shown(name)
+
+
 def checked(name, value):
     """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
-    if name in FILTER_SETTINGS:
-        raise NotImplementedError(
-            f"setting {name} belongs to PyRadiomics' image filters, which are not available here; "
-            "voxelmaps.radiomics.RadiomicsFeatureExtractor has them"
-        )
     if name not in SETTINGS:
-        raise ValueError(f"setting {name} is not known; choose from {', '.join(SETTINGS)}")
+        raise ValueError(f"setting {_shown_name(name)} is not known; choose from {', '.join(SETTINGS)}")
     setting = SETTINGS[name]
     if value is None and setting.can_be_none:
-        return None
+        return setting.none
     try:
         return setting.check(value)
     except (ValueError, NotImplementedError) as error:
@@ -350,30 +411,37 @@ def _feature_classes(given):
         elif name in _SHAPE_CLASSES:
             _logger.warning("featureClass %s is left out: there is no shape of voxels", name)
         else:
-            raise ValueError(f"featureClass {name} is not known; choose from {', '.join(CLASSES)}")
+            raise ValueError(f"featureClass {_shown_name(name)} is not known; choose from {', '.join(CLASSES)}")
     return classes
 
 
-def _image_type_settings(given):
-    """The settings given for the image type Original. Raises NotImplementedError for any other one."""
-    if _is_empty(given):
-        return {}
-    given = _by_name("imageType", given)
-    for name in given:
-        if name != "Original":
-            raise NotImplementedError(
-                f"imageType {name} is not available; Original is. voxelmaps.radiomics.RadiomicsFeatureExtractor has "
-                "PyRadiomics' image filters"
-            )
-    own = {} if given["Original"] is None else given["Original"]
-    if not isinstance(own, dict):
-        raise ValueError(f"imageType Original is {own!r}, but must map names of settings to values")
+def _settings_of_image_type(image_type, given):
+    if not isinstance(given, dict):
+        raise ValueError(f"imageType {image_type} is {_shown(given)}, but must map names of settings to values")
     settings = {}
-    for name, value in own.items():
+    for name, value in given.items():
         settings[name] = checked(name, value)
-        if not SETTINGS[name].belongs_to_classes:
-            raise ValueError(f"setting {name} has no effect on one imageType; give it in the section setting")
+        setting = SETTINGS[name]
+        # PyRadiomics takes voxels of another label for one image type, in the bounding box of the label of all.
+        if name == "label" or setting.section != "setting":
+            raise ValueError(f"setting {name} is that of all image types; give it in the section {setting.section}")
+        if not setting.belongs_to_classes and not setting.belongs_to_filter:
+            _logger.warning("setting %s of imageType %s has no effect there, as in PyRadiomics", name, image_type)
     return settings
+
+
+def _image_types(given):
+    """Dict of the settings of each image type that differ from those of all, in order."""
+    if _is_empty(given):
+        given = ["Original"]
+    image_types = {}
+    for name, own in _by_name("imageType", given).items():
+        if name not in _radiomics_filters.IMAGE_TYPES:
+            raise ValueError(
+                f"imageType {_shown_name(name)} is not known; choose from {', '.join(_radiomics_filters.IMAGE_TYPES)}"
+            )
+        image_types[name] = _settings_of_image_type(name, {} if own is None else own)
+    return image_types
 
 
 # --- Files -------------------------------------------------------------------------------------------------------------
@@ -447,13 +515,42 @@ def _parse_yaml(path, text):
 
 
 class Parameters(NamedTuple):
-    # Of the loading and preparation of the images.
+    # Of all image types.
     settings: Dict[str, Any]
-    # Of the computation of the maps.
-    class_settings: Dict[str, Any]
     # Features by class, in order; those of all classes in PyRadiomics' order if none are named.
     classes: Dict[str, List[str]]
-    image_types: Dict[str, Any]
+    # Image types in order, with the settings of each that differ from those of all.
+    image_types: Dict[str, Dict[str, Any]]
+
+    def settings_of(self, image_type):
+        return {**self.settings, **self.image_types[image_type]}
+
+    def general(self):
+        """What maps of all image types depend on."""
+        return {name: value for name, value in self.settings.items() if not SETTINGS[name].belongs_to_filter}
+
+    def special(self, image_type):
+        """What maps of an image type depend on besides. Names of images have the values of sigma and level."""
+        used = _radiomics_filters.IMAGE_TYPES[image_type].settings
+        settings = self.settings_of(image_type)
+        own = {name: settings[name] for name in self.image_types[image_type] if SETTINGS[name].belongs_to_classes}
+        return {**own, **{name: settings[name] for name in used if name not in ("sigma", "level")}}
+
+    def image_names(self, dimension):
+        """Names of the images of all types that maps are computed of, and their types. Images that are too small have fewer."""
+        return {
+            name: image_type
+            for image_type in self.image_types
+            for name in _radiomics_filters.names(image_type, self.settings_of(image_type), dimension)
+        }
+
+    def keys(self, image_name):
+        """The keys of the maps of an image, by class and feature."""
+        return {
+            (name, feature): f"{image_name}_{name}_{feature}"
+            for name, features in self.classes.items()
+            for feature in features
+        }
 
 
 def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
@@ -471,26 +568,30 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
     for section, content in params.items():
         if section not in _SECTIONS:
             raise ValueError(
-                f"section {_shown(section)[1:-1] if isinstance(section, str) else section} of the parameters is not known; choose from {', '.join(_SECTIONS)}"
+                f"section {_shown_name(section)} of the parameters is not known; choose from {', '.join(_SECTIONS)}"
             )
         if section.endswith("etting") and content is not None and not isinstance(content, dict):
-            raise ValueError(f"section {section} of the parameters is {content!r}, but must map names to values")
+            raise ValueError(f"section {section} of the parameters is {_shown(content)}, but must map names to values")
 
     given = {}
     for section in ("setting", "voxelSetting"):
         for name, value in (params.get(section) or {}).items():
-            given[name] = checked(name, value)
-            if SETTINGS[name].section != section:
-                raise ValueError(f"setting {name} belongs to the section {SETTINGS[name].section}, not {section}")
+            value = checked(name, value)
+            if name in given:
+                raise ValueError(f"setting {name} is given in two sections of the parameters")
+            given[name] = value
     keywords = dict(keywords)
     feature_classes = keywords.pop("featureClass", params.get("featureClass"))
-    image_types = keywords.pop("imageType", params.get("imageType"))
+    has_own_image_types = "imageType" in keywords
+    image_types = _image_types(keywords.pop("imageType", params.get("imageType")))
     for name, value in keywords.items():
         given[name] = checked(name, value)
+    if not has_own_image_types:
+        image_types = {
+            image_type: {name: value for name, value in own.items() if name not in keywords}
+            for image_type, own in image_types.items()
+        }
 
     # Copies, since diagnostics give them to the caller.
     settings = {name: copy.copy(given.get(name, setting.default)) for name, setting in SETTINGS.items()}
-    own = _image_type_settings(image_types)
-    if "imageType" in (params or {}) and image_types is params["imageType"]:
-        own = {name: value for name, value in own.items() if name not in keywords}
-    return Parameters(settings, {**settings, **own}, _feature_classes(feature_classes), {"Original": own})
+    return Parameters(settings, _feature_classes(feature_classes), image_types)

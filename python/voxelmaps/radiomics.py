@@ -37,7 +37,8 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_images, _radiomics_parameters
+from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_filters, _radiomics_images
+from . import _radiomics_parameters
 
 if TYPE_CHECKING:
     from ._radiomics_extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
@@ -56,14 +57,14 @@ _MAX_EXACT_INTEGER = 2**53
 _MIN_BYTES_FOR_THREADS = 2**27
 
 
-def _extremes(image, inside, settings):
+def _extremes(image, inside, settings, name):
     """The least and the greatest intensity that is used, as an array of the type of the image."""
     used = image.array[inside] if settings["maskedKernel"] else image.array
     extremes = np.array([used.min(), used.max()])
     # NaN is the minimum of what contains it.
     if extremes.dtype.kind == "f" and not np.isfinite(extremes).all():
         bad = used[~np.isfinite(used)][0]
-        raise ValueError(f"the image has the intensity {bad} where it is used, but intensities must be finite")
+        raise ValueError(f"the {name} has the intensity {bad} where it is used, but intensities must be finite")
     return extremes
 
 
@@ -162,9 +163,10 @@ def _class_parameters(name, settings, window, has_one_level):
 
 def check_classes(image, parameters):
     """Raise ValueError if the settings of a class do not fit the dimension of the image, before any class is computed."""
-    settings = parameters.class_settings
-    for name in parameters.classes:
-        _class_parameters(name, settings, _window_size(image.array.ndim, settings), has_one_level=False)
+    for image_type in parameters.image_types:
+        settings = parameters.settings_of(image_type)
+        for name in parameters.classes:
+            _class_parameters(name, settings, _window_size(image.array.ndim, settings), has_one_level=False)
 
 
 def _edges_of_class(name, extremes, settings):
@@ -195,21 +197,26 @@ def _pixels(array, precision):
     return _arrays.pixels_of(_arrays.array_of(array, "the image"), "the image")
 
 
+def dtype_of(precision):
+    """The type of maps."""
+    return np.dtype(np.float32 if precision == "float" else np.float64)
+
+
 class Maps:
     """The maps of an image in a region of interest, as arrays: of all planes, or slab by slab.
 
     image, roi    Volumes, cropped as PyRadiomics does.
     """
 
-    def __init__(self, image, roi, settings, precision):
+    def __init__(self, image, roi, settings, precision, name="original"):
         self._settings = settings
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
-        self._extremes = _extremes(image, roi.array, settings)
+        self._extremes = _extremes(image, roi.array, settings, "image" if name == "original" else f"image {name}")
         self._background = _background(settings, precision)
         self._window = list(reversed(_window_size(roi.array.ndim, settings)))
         self._pixels = _pixels(image.array, precision)
-        self.dtype = np.dtype(np.float32 if precision == "float" else np.float64)
+        self.dtype = dtype_of(precision)
         self._device = _feature_maps.devices_of_arrays(None, self._pixels.library)
 
     @property
@@ -275,15 +282,18 @@ class Maps:
         return maps
 
 
-def maps_of_classes(image, roi, classes, settings, precision):
-    """Compute maps; returns a list of tuples of the class, the feature, and the map as a volume. The maps are parts of one array.
+def maps_of_classes(image, roi, classes, settings, precision, name="original"):
+    """Compute maps; returns a dict of volumes by key. The maps are parts of one array.
 
     image, roi    Volumes, cropped as PyRadiomics does.
     classes       Dict of lists of features by class.
+    name          Of the image, with which keys begin.
     """
-    names = [(name, feature) for name, features in classes.items() for feature in features]
-    maps = Maps(image, roi, settings, precision).compute(classes)
-    return [(*name, image.with_array(values)) for name, values in zip(names, maps)]
+    keys = [f"{name}_{class_name}_{feature}" for class_name, features in classes.items() for feature in features]
+    if not keys:
+        return {}
+    maps = Maps(image, roi, settings, precision, name).compute(classes)
+    return {key: image.with_array(values) for key, values in zip(keys, maps)}
 
 
 def check_precision(precision):
@@ -292,10 +302,14 @@ def check_precision(precision):
 
 
 def _general_diagnostics(parameters):
+    libraries = {}
+    for image_type in parameters.image_types:
+        libraries.update(_radiomics_filters.versions(image_type))
     return {
         "diagnostics_Versions_VoxelMaps": importlib.metadata.version("itk-voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,
         "diagnostics_Versions_ITK": importlib.metadata.version("itk-core"),
+        **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),
         "diagnostics_Configuration_Settings": {**parameters.settings, "voxelBased": True},
         "diagnostics_Configuration_EnabledImageTypes": parameters.image_types,
@@ -308,6 +322,28 @@ def read_image(path: Path) -> Image:
     return _radiomics_images.to_itk(_radiomics_images.load(path, "the image")[0])
 
 
+def _converted(volumes, convert):
+    # Both libraries copy the maps. Small ones are copied before threads have started.
+    if sum(volume.array.nbytes for volume in volumes) >= _MIN_BYTES_FOR_THREADS:
+        with ThreadPoolExecutor() as executor:
+            return list(executor.map(convert, volumes))
+    return list(map(convert, volumes))
+
+
+def images_of(prepared, parameters, keys=None):
+    """Tuples of the name of an image, the image, and the settings of its maps, one by one.
+
+    keys    Those of the maps that are wanted, if not all are.
+    """
+    for image_type in parameters.image_types:
+        settings = parameters.settings_of(image_type)
+        names = _radiomics_filters.names(image_type, settings, prepared.image.array.ndim)
+        if keys is not None:
+            names = [name for name in names if not keys.isdisjoint(parameters.keys(name).values())]
+        for name, volume in _radiomics_filters.images(prepared, image_type, settings, names):
+            yield name, volume, settings
+
+
 def execute(
     image: Path | Image,
     mask: Path | Image,
@@ -316,6 +352,7 @@ def execute(
     out_dir: Path | None = None,
     precision: Precision = "float",
     hashes: bool = False,
+    images: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
     """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
@@ -327,6 +364,7 @@ def execute(
                    appear when they are whole, class by class, and replace those of the same names.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
+    images         Whether the dict also has the images that maps are computed of, such as "wavelet-LLH", each before its maps.
     settings       Settings, which come before those of params; also featureClass and imageType.
 
     Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
@@ -334,16 +372,16 @@ def execute(
     the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches.
 
     Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
-    known, or not available here; OSError with the path of a file that cannot be written.
+    known, or not available here; ImportError with the package that an image type needs; OSError with the path of a file that
+    cannot be written.
     """
     check_precision(precision)
     parameters = _radiomics_parameters.read(params, settings)
+    _radiomics_filters.check_libraries(parameters.image_types)
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
-        names = [
-            f"original_{name}_{feature}.nii.gz" for name, features in parameters.classes.items() for feature in features
-        ]
+        names = [f"{key}.nii.gz" for key in all_keys(parameters, images)]
         _output_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
     volume, convert = _radiomics_images.load(image, "the image")
     mask_volume, _ = _radiomics_images.load(mask, "the mask")
@@ -356,22 +394,28 @@ def execute(
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
         with _output_files.output_folder(out_dir) as folder:
-            maps = Maps(*prepared[:2], parameters.class_settings, precision)
-            for name, features in parameters.classes.items():
-                written = _radiomics_files.write_maps(maps, prepared.image, name, features, folder)
-                _radiomics_files.finish(written.values())
-                result.update((key, file.publish()) for key, file in written.items())
+            for name, of_maps, own in images_of(prepared, parameters):
+                if images:
+                    result[name] = _radiomics_files.write_image(of_maps, name, folder)
+                maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
+                for class_name, features in parameters.classes.items():
+                    keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
+                    written = _radiomics_files.write_maps(maps, prepared.image, class_name, keys, folder)
+                    _radiomics_files.finish(written.values())
+                    result.update((key, file.publish()) for key, file in written.items())
         return result
-    maps = maps_of_classes(*prepared[:2], parameters.classes, parameters.class_settings, precision)
-    volumes = [volume for _, _, volume in maps]
-    # Both libraries copy the maps. Small ones are copied before threads have started.
-    if sum(volume.array.nbytes for volume in volumes) >= _MIN_BYTES_FOR_THREADS:
-        with ThreadPoolExecutor() as executor:
-            images = list(executor.map(convert, volumes))
-    else:
-        images = map(convert, volumes)
-    result.update((f"original_{name}_{feature}", image) for (name, feature, _), image in zip(maps, images))
+    for name, of_maps, own in images_of(prepared, parameters):
+        if images:
+            result[name] = convert(of_maps)
+        maps = maps_of_classes(of_maps, prepared.roi, parameters.classes, own, precision, name)
+        result.update(zip(maps, _converted(list(maps.values()), convert)))
     return result
+
+
+def all_keys(parameters, images=False):
+    """Keys of all maps that an image, of 2 or 3 dimensions, can have; and those of the images."""
+    names = list({**parameters.image_names(3), **parameters.image_names(2)})
+    return [key for name in names for key in parameters.keys(name).values()] + (names if images else [])
 
 
 def __getattr__(name):

@@ -1,0 +1,315 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Scenes, and the comparison of maps with PyRadiomics by the rules of doc/radiomics.md."""
+
+import copy
+import functools
+import logging
+import warnings
+
+import itk
+import numpy as np
+import pytest
+from voxelmaps import _radiomics_images as images
+from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps import radiomics
+
+# --- Scenes ------------------------------------------------------------------------------------------------------------
+
+SPACING, ORIGIN = (0.5, 0.75, 2.0), (-10.0, 20.0, 5.0)
+DIRECTION = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+SHAPE = (9, 10, 11)
+
+
+def smooth(seed):
+    """Noise with structure: neighbors are alike. Values from 0 to 1."""
+    array = np.random.default_rng(seed).random(SHAPE)
+    for axis in range(3):
+        array = (array + np.roll(array, 1, axis)) / 2
+    return (array - array.min()) / (array.max() - array.min())
+
+
+def image_array(kind):
+    if kind == "int16":
+        return (smooth(0) * 250 - 60).astype(np.int16)
+    if kind == "uint8":
+        return (smooth(1) * 180).astype(np.uint8)
+    if kind == "int32":
+        return (smooth(2) * 250 - 60).astype(np.int32)
+    return (smooth(3) * 3).astype(kind)
+
+
+def mask_array(kind):
+    """Labels 0, 1 and 2."""
+    rng = np.random.default_rng(5)
+    mask = np.zeros(SHAPE, np.uint8)
+    if kind == "holes":
+        mask[2:7, 3:8, 1:9] = rng.random((5, 5, 8)) < 0.8
+        mask[:1] = 2
+    elif kind == "border":
+        mask[5:, 6:, :6] = 1
+        mask[:2] = 2
+    elif kind == "scattered":
+        mask[...] = rng.random(SHAPE) < 0.12
+        mask[4, 2:8, 2:8] = 2
+    elif kind == "sheet":
+        mask[4, 2:8, 2:8] = 1
+    return mask
+
+
+def to_simpleitk(array):
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    image = sitk.GetImageFromArray(array)
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    image.SetDirection(DIRECTION)
+    return image
+
+
+def to_itk(array):
+    image = itk.image_from_array(array)
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    image.SetDirection(itk.matrix_from_array(np.reshape(DIRECTION, (3, 3))))
+    return image
+
+
+def all_features(name):
+    return parameters.CLASSES[name].all_features()
+
+
+# --- Comparison with PyRadiomics --------------------------------------------------------------------------------------
+
+
+def pyradiomics_maps(image, mask, params):
+    """Maps of PyRadiomics by key."""
+    pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    pyradiomics.setVerbosity(logging.CRITICAL)
+    with warnings.catch_warnings():
+        # Means of windows without directions are NaN, as they should be; see also the list of its faults.
+        warnings.simplefilter("ignore")
+        extractor = RadiomicsFeatureExtractor(copy.deepcopy(params))
+        extractor.settings["additionalInfo"] = False
+        return extractor.execute(image, mask, voxelBased=True)
+
+
+class Windows:
+    """The windows of the computed voxels, as PyRadiomics defines them, from the cropped image and region."""
+
+    def __init__(self, image, roi, settings):
+        masked = settings["maskedKernel"]
+        used = np.ones_like(roi) if masked is False else roi
+        edges = radiomics.bin_edges(np.array([image[used].min(), image[used].max()]), settings)
+        self.values = np.where(used, image, np.nan).astype(float)
+        self.levels = np.where(used, np.digitize(image, edges), 0)
+        self.voxels = np.argwhere(roi)
+        self.settings = settings
+        # NumPy's order of axes.
+        self.radius = [settings["kernelRadius"]] * 3
+        if settings["force2D"]:
+            self.radius[settings["force2Ddimension"]] = 0
+        self.window = [2 * r + 1 for r in reversed(self.radius)]
+
+    def boxes(self, array):
+        for voxel in self.voxels:
+            yield array[tuple(slice(max(v - r, 0), v + r + 1) for v, r in zip(voxel, self.radius))]
+
+    def are_flat(self):
+        """Whether all intensities are equal."""
+        return np.array([np.nanmin(box) == np.nanmax(box) for box in self.boxes(self.values)])
+
+    def conditions(self):
+        """The greatest intensities by the deviations."""
+        boxes = list(self.boxes(self.values))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotients = [np.nanmax(np.abs(box)) / np.nanstd(box) for box in boxes]
+        return np.nan_to_num(quotients, posinf=0.0)
+
+    @functools.lru_cache(maxsize=1)
+    def matrices(self):
+        """Co-occurrence matrices of each window: of each direction, or the sum."""
+        return list(self._matrices())
+
+    def _matrices(self):
+        offsets = [step[::-1] for step in radiomics._offsets(self.settings["distances"], self.window)]
+        for box in self.boxes(self.levels):
+            present, ranks = np.unique(box, return_inverse=True)
+            ranks = ranks.reshape(box.shape)
+            matrices = []
+            for offset in offsets:
+                matrix = np.zeros((len(present),) * 2, np.int64)
+                if all(abs(o) < n for o, n in zip(offset, box.shape)):
+                    first = ranks[tuple(slice(max(-o, 0), n - max(o, 0)) for o, n in zip(offset, box.shape))]
+                    second = ranks[tuple(slice(max(o, 0), n - max(-o, 0)) for o, n in zip(offset, box.shape))]
+                    np.add.at(matrix, (first.ravel(), second.ravel()), 1)
+                if present[0] == 0:
+                    matrix = matrix[1:, 1:]
+                if self.settings["symmetricalGLCM"]:
+                    matrix = matrix + matrix.T
+                matrices.append(matrix)
+            yield matrices if self.settings["weightingNorm"] is None else [sum(matrices)]
+
+    def have_empty_directions(self):
+        """Whether some direction has no pair in the window, but has one in another window."""
+        pairs = np.array([[m.sum() for m in matrices] for matrices in self.matrices()])
+        return (pairs[:, pairs.any(axis=0)] == 0).any(axis=1)
+
+    def are_in_a_batch_without_mcc(self):
+        """Whether some window, which may be another one, lacks a direction that others have: one batch has all windows, and
+        the eigenvalues of none are computed then."""
+        return np.full(len(self.voxels), self.have_empty_directions().any())
+
+    def have_products(self):
+        """Whether the levels of a pair are independent in some direction, and not all equal: the mutual information is 0."""
+
+        def is_product(matrix):
+            rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
+            is_flat = np.count_nonzero(rows) == 1 and np.count_nonzero(columns) == 1
+            return matrix.any() and not is_flat and np.array_equal(matrix * matrix.sum(), np.outer(rows, columns))
+
+        return np.array([any(map(is_product, matrices)) for matrices in self.matrices()])
+
+    def have_one_level_on_one_side(self):
+        """Whether, in some direction, all first voxels of the pairs have one level, or all second voxels, but not both."""
+
+        def is_one_sided(matrix):
+            return (np.count_nonzero(matrix.any(axis=1)) == 1) != (np.count_nonzero(matrix.any(axis=0)) == 1)
+
+        return np.array([any(map(is_one_sided, matrices)) for matrices in self.matrices()])
+
+    def have_balanced_levels(self):
+        """Whether there are several levels i, with equal products of i and the number of their voxels."""
+
+        def is_balanced(box):
+            levels, counts = np.unique(box[box > 0], return_counts=True)
+            return len(levels) > 1 and len(np.unique(levels * counts)) == 1
+
+        return np.array([is_balanced(box) for box in self.boxes(self.levels)])
+
+    def have_no_pairs_in_region_of_one_level(self):
+        is_one_level = len(np.unique(self.levels[self.levels > 0])) == 1
+        return np.array([is_one_level and not any(m.any() for m in matrices) for matrices in self.matrices()])
+
+
+def excluded(key, windows):
+    """The voxels where PyRadiomics has a fault that doc/radiomics.md lists; None if there are none."""
+    key = key.partition("_")[2]
+    if key in ("firstorder_Skewness", "firstorder_Kurtosis"):
+        return windows.are_flat()
+    if key == "glcm_JointAverage":
+        return windows.have_empty_directions()
+    if key == "glcm_Imc2":
+        return windows.have_products()
+    if key == "glcm_MCC":
+        return (
+            windows.are_in_a_batch_without_mcc()
+            | windows.have_no_pairs_in_region_of_one_level()
+            | windows.have_products()
+        )
+    if key == "ngtdm_Busyness":
+        return windows.have_balanced_levels()
+    if key == "glcm_Correlation":
+        return windows.have_one_level_on_one_side()
+    if key == "glcm_InverseVariance":
+        return windows.have_no_pairs_in_region_of_one_level()
+    return None
+
+
+# Features that can be 0 as a difference of numbers that are not small: absolute tolerance.
+DIFFERENCES = {"Skewness", "ClusterShade", "Correlation", "Imc1", "Imc2"}
+
+# Which can be 0 as a sum of intensities that are not small.
+MEANS = {"Mean", "10Percentile", "90Percentile"}
+
+
+# Features with 1/i^2 in fixed point, of at least 23 bits.
+FIXED_POINT = {"LowGrayLevelRunEmphasis", "ShortRunLowGrayLevelEmphasis", "LongRunLowGrayLevelEmphasis"}
+
+
+def assert_close(key, ours, theirs, scale, is_double, is_symmetric, conditions=0.0):
+    """Relative differences of 1e-12, and of rounding to float; doc/radiomics.md says why some features have other limits."""
+    name = key.split("_")[-1]
+    tolerance = (2.0**-23 if name in FIXED_POINT else 1e-12) * np.abs(theirs)
+    if "Entropy" in name or name in DIFFERENCES | MEANS:
+        tolerance = tolerance + 1e-12 * scale
+    if name in ("Skewness", "Kurtosis"):
+        # The mean rounds, and its error is divided by the deviation.
+        tolerance = tolerance + 1e-15 * conditions
+    if name == "DifferenceVariance":
+        # The mean of equal differences rounds.
+        tolerance = tolerance + 1e-30
+    if name == "MCC":
+        # The root of an eigenvalue of a product of matrices, which is sensitive to rounding if they are not symmetric.
+        tolerance = np.where(np.abs(theirs) < 1e-3, 1e-7, np.maximum(tolerance, 1e-11 if is_symmetric else 1e-8))
+    if name == "Imc2":
+        # A root of what is left of entropies.
+        tolerance = np.where(np.abs(theirs) < 1e-3, 1e-7, tolerance)
+    if not is_double:
+        tolerance = tolerance + np.spacing(np.abs(theirs).astype(np.float32)).astype(float)
+    np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs), err_msg=key)
+    difference = np.nan_to_num(np.abs(ours - theirs))
+    worst = np.argmax(difference - np.nan_to_num(tolerance))
+    assert (
+        difference <= np.nan_to_num(tolerance)
+    ).all(), f"{key}: {ours[worst]!r} instead of {theirs[worst]!r}; difference {difference[worst]:.3g}, allowed {tolerance[worst]:.3g}"
+
+
+def compare(image, mask, params, precision):
+    """Compare the maps of all images that parameters name; returns the keys of ours."""
+    theirs = pyradiomics_maps(image, mask, params)
+    result = radiomics.execute(
+        image, mask, copy.deepcopy(params), precision=precision, images=True, additionalInfo=False
+    )
+    ours = {key: value for key, value in result.items() if "_" in key}
+    assert list(ours) == list(theirs)
+    import SimpleITK as sitk
+
+    read = parameters.read(params, {})
+    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], read.settings, False)
+    types, windows = read.image_names(image.GetDimension()), {}
+    inside = prepared.roi.array
+    for key, their_image in theirs.items():
+        name, _, feature = key.split("_")
+        settings = read.settings_of(types[name])
+        ours_image = ours[key]
+        assert ours_image.GetSize() == their_image.GetSize()
+        assert ours_image.GetSpacing() == their_image.GetSpacing()
+        assert ours_image.GetDirection() == their_image.GetDirection()
+        np.testing.assert_allclose(ours_image.GetOrigin(), their_image.GetOrigin(), rtol=1e-14, atol=1e-13)
+        assert ours_image.GetPixelID() == (sitk.sitkFloat64 if precision == "double" else sitk.sitkFloat32)
+        our_array, their_array = map(sitk.GetArrayFromImage, (ours_image, their_image))
+        np.testing.assert_array_equal(our_array[~inside], their_array[~inside].astype(our_array.dtype))
+        if name not in windows:
+            windows = {name: Windows(sitk.GetArrayFromImage(result[name]), inside, settings)}
+        kept = slice(None)
+        left_out = excluded(key, windows[name])
+        if left_out is not None:
+            kept = ~left_out
+            if feature == "MCC" and windows[name].are_in_a_batch_without_mcc().all():
+                assert np.array_equal(np.unique(their_array), [settings["initValue"]], equal_nan=True)
+                continue
+        a, b = our_array[inside][kept].astype(float), their_array[inside][kept]
+        if len(b):
+            # Intensities of a filtered image have both signs.
+            least = np.abs(windows[name].values[inside]).max() if feature in MEANS else 0.0
+            scale = np.nanmax(np.abs(b), initial=1.0 if "Entropy" in key or feature == "Skewness" else least)
+            conditions = windows[name].conditions()[kept] if feature in ("Skewness", "Kurtosis") else 0.0
+            assert_close(key, a, b, scale, precision == "double", settings["symmetricalGLCM"], conditions)
+    return list(ours)
