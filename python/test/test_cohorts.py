@@ -94,7 +94,7 @@ def test_labels_of_one_mask(run, tmp_path):
 
 def test_all_labels_are_found_without_reading(run, tmp_path, monkeypatch):
     write_case(tmp_path)
-    task = cases.Task(None, {"featureClass": {"firstorder": ["Mean"]}}, "float", False, "nii.gz", None)
+    task = cases.Task(None, {"featureClass": {"firstorder": ["Mean"]}}, "float", False, False, "nii.gz", None)
     task.prepare()
     row = tables.Case(
         {"image": "image.nii.gz", "mask": "mask.nii.gz", "output": "maps"},
@@ -258,7 +258,7 @@ def test_slabs_and_chunks_of_any_thickness(tmp_path, monkeypatch):
         monkeypatch.setattr(files, "_SLAB_BYTES", slab)
         monkeypatch.setattr(files, "_CHUNK_VOXELS", chunk)
         monkeypatch.setattr(cases, "_REGION_BYTES", 0 if number % 2 else 2**26)
-        task = cases.Task(None, settings, "double", False, "zarr", None)
+        task = cases.Task(None, settings, "double", False, False, "zarr", None)
         task.prepare()
         output = tmp_path / str(number)
         cases.run(row._replace(output=output), None, task, cases.Reader(), lambda *_: None)
@@ -510,7 +510,7 @@ def test_the_next_case_is_read_meanwhile(tmp_path, monkeypatch):
     for path in tmp_path.glob("*.gz"):
         os.utime(path, (1e9, 1e9))
     read, reader = count_reading(monkeypatch), cases.Reader()
-    task = cases.Task(None, {"featureClass": {"firstorder": ["Mean"]}}, "float", False, "nii.gz", None)
+    task = cases.Task(None, {"featureClass": {"firstorder": ["Mean"]}}, "float", False, False, "nii.gz", None)
     task.prepare()
     prepared = []
     prepare = radiomics.Maps.__init__

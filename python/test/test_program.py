@@ -136,6 +136,32 @@ def test_maps_summary_and_provenance(run, tmp_path):
     assert any(int(row["valid_voxels"]) == 0 for row in rows) == (len(valid) == 0)
 
 
+def test_maps_of_other_settings(run, tmp_path):
+    write_case(tmp_path)
+    folder = tmp_path / "maps"
+    assert run(*CASE, "--features", "firstorder_Mean,firstorder_Range,glcm_Contrast")[0] == 0
+    (folder / "mine.nii.gz").write_bytes(b"mine")
+    other = ["--bin-width", "7", "--features", "firstorder_Mean,ngtdm_Busyness"]
+    left = "maps has 2 maps of other settings besides; --clean removes them"
+    for _ in range(2):
+        code, output, errors = run(*CASE, *other, "--verify")
+        assert code == 0 and errors[-1].endswith(left)
+    assert len(maps_in(folder)) == 5
+    assert "glcm" not in (folder / "summary.csv").read_text()
+    # One that somebody has changed since is no longer the program's.
+    (folder / "original_firstorder_Range.nii.gz").write_bytes(b"changed")
+    code, _, errors = run(*CASE, *other, "--clean")
+    assert (code, errors) == (0, [])
+    assert maps_in(folder) == [
+        "mine.nii.gz",
+        "original_firstorder_Mean.nii.gz",
+        "original_firstorder_Range.nii.gz",
+        "original_ngtdm_Busyness.nii.gz",
+    ]
+    code, output, errors = run(*CASE, *other, "--clean")
+    assert (code, errors) == (0, []) and len(maps_in(folder)) == 4
+
+
 def test_options_are_the_settings_of_the_drop_in(run, tmp_path):
     write_case(tmp_path)
     options = "--features glrlm_RunEntropy,original_firstorder_Mean --classes glcm --bin-count 8 --radius 2 --label 2"
@@ -190,11 +216,11 @@ def test_finished_maps_are_kept(run, tmp_path):
     ]
     # Other settings, another image, a record that is no record: nothing is kept, and a line says so.
     code, output, errors = run(*arguments, "--bin-width", "10", "--label", "2")
-    assert (code, len(errors)) == (0, 1) and "kept" not in output[0]
+    assert (code, len(errors)) == (0, 2) and "kept" not in output[0]
     assert errors[0].endswith("are not reused: they were computed with another label, binWidth")
     write_case(tmp_path, seed=1)
     code, output, errors = run(*CASE, "--classes", "firstorder", "--bin-width", "10", "--label", "2")
-    assert (code, len(errors)) == (0, 1) and "kept" not in output[0]
+    assert (code, len(errors)) == (0, 2) and "kept" not in output[0]
     assert errors[0].endswith("are not reused: they were computed with another image, mask") or errors[0].endswith(
         "are not reused: they were computed with another image"
     )

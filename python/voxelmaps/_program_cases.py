@@ -69,13 +69,15 @@ class Task:
 
     params, settings, precision    Arguments of voxelmaps.radiomics.execute.
     verify                         Whether finished cases are read again.
+    clean                          Whether maps of other settings are removed.
     file_format, channels          Of the maps; see _output_layouts.layout.
     """
 
-    def __init__(self, params, settings, precision, verify, file_format, channels):
+    def __init__(self, params, settings, precision, verify, clean, file_format, channels):
         self._params, self._settings = params, settings
         self.precision = precision
         self.verify = verify
+        self.clean = clean
         self._format, self._channels = file_format, channels
 
     def prepare(self):
@@ -283,6 +285,8 @@ class _Record:
         self._diagnostics = _jsonable(diagnostics)
         self.skipped = []
         self.maps = {}
+        # Maps of other settings, which are still in the folder.
+        self.other_maps = {}
         # Further files, and their states.
         self.documents = {}
         path = folder.path / PROVENANCE
@@ -294,6 +298,7 @@ class _Record:
         try:
             earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
             maps = {str(key): dict(entries) for key, entries in earlier["maps"].items()}
+            other_maps = {str(key): dict(entries) for key, entries in earlier.get("other_maps", {}).items()}
             differences = [
                 name
                 for section in ("software", "inputs", "settings")
@@ -308,6 +313,29 @@ class _Record:
         elif maps:
             _logger.warning(
                 "the maps in %s are not reused: they were computed with another %s", path.parent, ", ".join(differences)
+            )
+            other_maps.update(maps)
+        names = set(self._layout.names())
+        self.other_maps = {key: entries for key, entries in other_maps.items() if entries.get("file") not in names}
+
+    def leave_or_remove_others(self, is_removed):
+        """Say that there are maps of other settings, or remove those that nobody has changed."""
+        for key, entries in list(self.other_maps.items()):
+            path = self._folder.path / str(entries.get("file"))
+            try:
+                is_own = path.parent == self._folder.path and path.is_file() and not path.is_symlink()
+                is_own = is_own and _radiomics_files.hash_of_map(path) == entries["sha256"]
+                if is_removed and is_own:
+                    path.unlink()
+            except (OSError, KeyError):
+                is_own = False
+            if is_removed or not is_own:
+                del self.other_maps[key]
+        if self.other_maps:
+            _logger.warning(
+                "%s has %d maps of other settings besides; --clean removes them",
+                self._folder.path,
+                len(self.other_maps),
             )
 
     @staticmethod
@@ -360,6 +388,7 @@ class _Record:
             "skipped_images": self.skipped,
             **self.origin,
             "maps": self.maps,
+            "other_maps": self.other_maps,
             "files": self.documents,
             "diagnostics": self._diagnostics,
         }
@@ -467,6 +496,8 @@ def find_finished(case, task):
             is_same = is_same and _is_unchanged(path, inputs[what])
         if not is_same or case.has_all_labels and "labels" not in inputs["mask"]:
             return None
+        if task.clean and earlier.get("other_maps"):
+            return None
         keys = task.keys(len(inputs["image"]["size"]), earlier["skipped_images"])
         layout = task.layout(case, keys)
         if layout.further_names() and set(maps) != set(layout.keys):
@@ -512,6 +543,7 @@ def run(case, following, task, reader, report):
         record = _Record(folder, layout, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
         record.skipped = sorted(skipped)
         layout.arrange(folder, record.maps)
+        record.leave_or_remove_others(task.clean)
         missing = {key for key, special in keys.items() if not record.has(key, special)}
         for key in missing:
             record.maps.pop(key, None)

@@ -237,6 +237,11 @@ def _parser():
         action="store_true",
         help="read the files of finished cases again, instead of trusting their sizes and times",
     )
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="remove the maps that runs with other settings have left in the folders, unless somebody has changed them",
+    )
     parser.add_argument("--verbose", action="store_true", help="print what the readers of images print")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     return parser
@@ -512,7 +517,7 @@ def _run(arguments, console):
     with _program_worker.Worker(options.verbose) as worker:
         cases, summary = _cases(options, console)
         shard, log = _shard(options, console), options.log
-        settings = options.params, _settings(options), options.precision, options.verify
+        settings = options.params, _settings(options), options.precision, options.verify, options.clean
         task = (*settings, "nii.gz" if options.format is None else options.format, options.channels)
         keys = worker.set_task(task, console.error)
         if shard is not None:
