@@ -220,6 +220,8 @@ def test_maps_of_a_part(case):
         np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axes[1])), ~mask[3])
         assert bars[1].get_xlabel() == "firstorder_Mean (intensity)"
     assert figure.get_supxlabel() == "bin width 5, kernel radius 1, label 1"
+    of_count = voxelmaps.radiomics.execute(moved, itk_image(mask), featureClass={"firstorder": ["Mean"]}, binCount=8)
+    assert voxelmaps.show(moved, of_count, mask).get_supxlabel() == "bins 8, kernel radius 1, label 1"
     # Slices count as ITK counts them.
     part = itk.region_of_interest_image_filter(moved, region_of_interest=itk.ImageRegion[3]([0, 0, 2], [30, 20, 4]))
     region = part.GetLargestPossibleRegion()
@@ -266,10 +268,10 @@ def test_slices_as_rows_and_labels(case):
         caption="Two habitats",
     )
     axes, _ = panels(figure)
-    assert [a.get_title() for a in axes] == ["slice 2", "", "slice 4", ""]
-    legend = axes[3].get_legend()
+    assert [a.get_title() for a in axes] == ["slice 2", "habitats", "slice 4", ""]
+    legend = axes[1].get_legend()
     assert [t.get_text() for t in legend.get_texts()] == ["smooth", "rough: 2.1 ml"]
-    assert legend.get_title().get_text() == "habitats" and figure.get_supxlabel() == "Two habitats"
+    assert figure.get_supxlabel() == "Two habitats"
     picture = axes[3].get_images()[1]
     drawn = picture.cmap(picture.norm(picture.get_array()))
     patches = [patch.get_facecolor() for patch in legend.get_patches()]
@@ -309,9 +311,9 @@ def test_units():
         "firstorder_TotalEnergy": "firstorder_TotalEnergy (HU² mm³)",
         "firstorder_Skewness": "firstorder_Skewness",
         "firstorder_Entropy": "firstorder_Entropy (bits)",
-        "wavelet-LLH_firstorder_90Percentile": "wavelet-LLH_firstorder\n90Percentile (HU)",
+        "wavelet-LLH_firstorder_90Percentile": "wavelet-LLH_firstorder_\n90Percentile (HU)",
         "glcm_SumEntropy": "glcm_SumEntropy (bits)",
-        "glrlm_LongRunHighGrayLevelEmphasis": "glrlm\nLongRunHighGrayLevelEmphasis",
+        "glrlm_LongRunHighGrayLevelEmphasis": "glrlm_LongRunHighGrayLevel\nEmphasis",
         "RunEntropy": "RunEntropy (bits)",
         "SRE": "SRE",
     }

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -47,8 +48,8 @@ _SQUARED = ("Energy", "TotalEnergy", "Variance")
 
 # Inches, points, and colors that differ from all of the image and of the maps.
 _PANEL_WIDTH, _FONT_SIZE, _LINE_COLOR = 2.1, 7, "#ff9d2e"
-# Longer names have two lines.
-_LONG_NAME = 27
+# Characters in a line of a name.
+_LONG_NAME = 26
 
 
 class _Grid(NamedTuple):
@@ -218,7 +219,8 @@ class _Map(NamedTuple):
     def picture(self, z, inside):
         """A slice on the grid of the image; masked outside the mask."""
         shape = inside.shape[-2:]
-        result = np.ma.masked_all(shape, self.array.dtype if self.array.dtype.kind != "b" else np.uint8)
+        dtype = self.array.dtype if self.array.dtype.kind != "b" else np.uint8
+        result = np.ma.masked_array(np.zeros(shape, dtype), True)
         array, part = self.array, self.part
         if len(part) == 3:
             if not part[0].start <= z < part[0].stop:
@@ -238,7 +240,8 @@ def _maps_of(maps, image):
     if not isinstance(maps, Mapping):
         maps = {str(getattr(maps, "name", None) or "map"): maps}
     settings = maps.get("diagnostics_Configuration_Settings") or {}
-    names = {"binWidth": "bin width", "binCount": "bins", "kernelRadius": "kernel radius", "label": "label"}
+    bins = {"binWidth": "bin width"} if settings.get("binCount") is None else {"binCount": "bins"}
+    names = {**bins, "kernelRadius": "kernel radius", "label": "label"}
     caption = ", ".join(f"{text} {settings[key]}" for key, text in names.items() if settings.get(key) is not None)
     result = []
     for name, value in maps.items():
@@ -331,9 +334,12 @@ def _label_of(name, unit):
     parts = name.split("_")
     feature, of_class = parts[-1], parts[-2] if len(parts) > 1 else ""
     intensity = unit or "intensity"
-    text = name.removeprefix("original_")
-    if len(text) > _LONG_NAME and "_" in text:
-        text = "\n".join(text.rsplit("_", 1))
+    lines = [""]
+    for word in re.split("(?<=_)|(?<=[a-z])(?=[A-Z])", name.removeprefix("original_")):
+        if lines[-1] and len(lines[-1] + word) > _LONG_NAME:
+            lines.append("")
+        lines[-1] += word
+    text = "\n".join(lines)
     if feature.endswith("Entropy"):
         return f"{text} (bits)"
     if of_class != "firstorder" or feature not in (*_LINEAR, *_SQUARED):
@@ -409,19 +415,21 @@ def _bar_length(width):
 
 def _draw_marks(axis, image, width, outline, flips):
     """Scale bar, and letters of the directions."""
+    # Not outlines, which are paths: of an L of a few pixels, snapping can leave an I.
+    behind = {"facecolor": "black", "alpha": 0.6, "linewidth": 0, "pad": 1}
+    style = {"color": "white", "transform": axis.transAxes, "fontsize": _FONT_SIZE, "bbox": behind}
     if image.has_geometry:
         length = _bar_length(width)
-        end = 0.04 + length / width
-        style = {"color": "white", "transform": axis.transAxes, "path_effects": outline}
-        axis.plot([0.04, end], [0.035, 0.035], linewidth=2, solid_capstyle="butt", gid="scale bar", **style)
-        axis.text(0.04, 0.06, f"{length:g} mm", fontsize=_FONT_SIZE, va="bottom", **style)
+        ends = [0.04, 0.04 + length / width]
+        options = {"linewidth": 2, "solid_capstyle": "butt", "gid": "scale bar", "path_effects": outline}
+        axis.plot(ends, [0.035, 0.035], color="white", transform=axis.transAxes, **options)
+        axis.text(0.04, 0.07, f"{length:g} mm", va="bottom", **style)
     if image.has_letters:
-        style = {"color": "white", "transform": axis.transAxes, "path_effects": outline, "fontsize": _FONT_SIZE + 1}
         (left, right), (top, bottom) = (pair[::-1] if flip else pair for pair, flip in zip(image.letters(), flips))
-        axis.text(0.02, 0.5, left, ha="left", va="center", **style)
-        axis.text(0.98, 0.5, right, ha="right", va="center", **style)
-        axis.text(0.5, 0.98, top, ha="center", va="top", **style)
-        axis.text(0.5, 0.02, bottom, ha="center", va="bottom", **style)
+        axis.text(0.03, 0.5, left, ha="left", va="center", **style)
+        axis.text(0.97, 0.5, right, ha="right", va="center", **style)
+        axis.text(0.5, 0.97, top, ha="center", va="top", **style)
+        axis.text(0.5, 0.03, bottom, ha="center", va="bottom", **style)
 
 
 def show(
@@ -527,11 +535,19 @@ def show(
     columns = panels if len(slices) > 1 else min(columns, panels)
     rows = len(slices) if len(slices) > 1 else -(-panels // columns)
     extent_x, extent_y = (right - left + 1) * width, (bottom - top + 1) * height
+    width_inches = _PANEL_WIDTH * max(columns, 2)
+    # Letters are half as wide as high.
+    caption = "\n".join(
+        textwrap.wrap(settings if caption is None else caption, int(width_inches * 72 / (0.55 * _FONT_SIZE)))
+    )
     if figure is None:
         panel_height = (_PANEL_WIDTH - 0.08) * min(max(extent_y / extent_x, 0.4), 2.5)
-        bar_height = 0.16 * (len(labels) + 1) if labels else 0.45 + 0.12 * any(len(n) > _LONG_NAME for n in names)
+        bar_height = 0.6 + 0.13 * any(len(name) > _LONG_NAME for name in names)
         bars, titles = (1, rows) if len(slices) > 1 else (rows, 1)
-        size = (_PANEL_WIDTH * max(columns, 2), rows * panel_height + bars * bar_height + 0.2 * titles + 0.2)
+        total = (
+            rows * panel_height + bars * bar_height + 0.2 * titles + 0.13 * caption.count("\n") + 0.25 * bool(caption)
+        )
+        size = (width_inches, total)
         figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(slices) * panels :]:
@@ -583,20 +599,26 @@ def show(
                 _draw_marks(axis, grid, extent_x, outline, flips)
                 values, norm, name = picture[np.isfinite(picture)], gray, unit or "intensity"
                 if edges:
-                    for color, line_width in (("black", 1.8), (_LINE_COLOR, 0.9)):
+                    # Thin lines leave small parts visible.
+                    points = 72 * _PANEL_WIDTH / (right - left + 1)
+                    line_width = min(max(0.4 * points, 0.35), 0.9)
+                    for color, line_width in (("black", 2 * line_width), (_LINE_COLOR, line_width)):
                         style = {"colors": color, "linewidths": line_width, "capstyle": "projecting"}
                         axis.add_collection(LineCollection(edges, **style), autolim=False)
                 if grid.array.ndim == 3:
                     axis.set_title(f"slice {z + grid.first}{grid.position(z)}", fontsize=_FONT_SIZE)
-            if row < len(slices) - 1:
-                continue
             if i > 0 and labels is not None:
-                handles = [
-                    matplotlib.patches.Patch(color=colors(k), label=labels[label]) for k, label in enumerate(ordered)
-                ]
-                style = {"fontsize": _FONT_SIZE, "frameon": False, "loc": "upper left", "borderaxespad": 0.2}
-                style.update(title=name, title_fontsize=_FONT_SIZE, alignment="left", bbox_to_anchor=(0, 0))
-                axis.legend(handles=handles, **style)
+                if row == 0:
+                    axis.set_title(name, fontsize=_FONT_SIZE)
+                if row == 0 and i == len(own) - 1:
+                    patches = [
+                        matplotlib.patches.Patch(color=colors(k), label=labels[value])
+                        for k, value in enumerate(ordered)
+                    ]
+                    style = {"fontsize": _FONT_SIZE, "frameon": False, "loc": "upper left", "borderaxespad": 0}
+                    axis.legend(handles=patches, bbox_to_anchor=(1.03, 1), **style)
+                continue
+            if row < len(slices) - 1:
                 continue
             below, above = bool((values < norm.vmin).any()), bool((values > norm.vmax).any())
             extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
@@ -610,9 +632,6 @@ def show(
             bar.ax.tick_params(labelsize=_FONT_SIZE - 1, length=2, pad=1)
             bar.ax.xaxis.get_offset_text().set_fontsize(_FONT_SIZE - 1)
             bar.update_ticks()
-    caption = settings if caption is None else caption
     if caption:
-        inches = figure.bbox.width / figure.dpi if hasattr(figure, "dpi") else 2 * _PANEL_WIDTH
-        text = "\n".join(textwrap.wrap(caption, max(int(inches * 72 / (0.5 * _FONT_SIZE)), 20)))
-        figure.supxlabel(text, fontsize=_FONT_SIZE, x=0.02, ha="left")
+        figure.supxlabel(caption, fontsize=_FONT_SIZE, x=0.02, ha="left")
     return figure
