@@ -74,7 +74,7 @@ def save(figure, kind="png"):
 
 def test_panels_limits_and_labels(case):
     image, maps, mask = case
-    figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), unit="HU")
+    figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), unit="HU", margin=3.5)
     drawn, bars = panels(figure)
     assert len(drawn) == 3
     assert [a.get_xlabel() for a in bars] == ["HU", "firstorder_Mean (HU)", "glcm_Contrast"]
@@ -88,9 +88,15 @@ def test_panels_limits_and_labels(case):
         np.testing.assert_array_equal(axis.get_images()[0].get_array(), image[3])
     # Voxels are 0.7 mm wide and 0.8 mm high, and the first one is at 0.
     assert drawn[0].get_images()[0].get_extent() == pytest.approx([-0.35, 20.65, 15.6, -0.4])
-    # The mask is 7 mm wide and 5.6 mm high: half of 7 mm around it are 5 voxels of 0.7 mm, or 5 of 0.8 mm.
+    # Around the mask are 3.5 mm: 5 voxels of 0.7 mm, or 4.4 of 0.8 mm, rounded up.
     assert drawn[0].get_xlim() == pytest.approx([(8 - 5 - 0.5) * 0.7, (17 + 5 + 0.5) * 0.7])
     assert drawn[0].get_ylim() == pytest.approx([(11 + 5 + 0.5) * 0.8, -0.5 * 0.8])
+    # By default, half of the extent of the mask, or 10 mm.
+    wide = np.zeros((4, 100, 100), bool)
+    wide[1:3, 40:60, 30:70] = True
+    for one, row in ((1.0, 20), (0.1, 100)):
+        axis = panels(voxelmaps.show(wide, None, wide, spacing=(1, one, one)))[0][0]
+        assert axis.get_xlim() == pytest.approx((np.clip([30 - row, 69 + row], 0, 99) + [-0.5, 0.5]) * one)
     # Edges around 10 x 7 voxels.
     edges = drawn[0].collections[0].get_segments()
     corners = np.concatenate(edges)
@@ -143,10 +149,10 @@ def test_letters_and_positions(case, direction, letters, position, flips):
     assert (x[0] > x[1], y[0] < y[1]) == flips
 
 
-def test_images_of_arrays_have_no_letters(case):
+def test_images_of_arrays_have_neither_letters_nor_sizes(case):
     image, maps, mask = case
     axis = panels(voxelmaps.show(itk.image_from_array(image), maps, mask))[0][0]
-    assert texts(axis) == ["5 mm"]
+    assert texts(axis) == [] and axis.get_title() == "slice 3"
 
 
 def test_kinds_of_input(case, tmp_path):

@@ -56,8 +56,10 @@ class _Grid(NamedTuple):
     """An image, and what is known of its geometry."""
 
     volume: Volume
-    has_geometry: bool
-    has_letters: bool
+    has_geometry: bool = False
+    # Whether sizes are in mm, and whether axes are those of a patient.
+    has_sizes: bool = False
+    has_letters: bool = False
     # Index of the first slice, as its library counts.
     first: int = 0
 
@@ -67,7 +69,7 @@ class _Grid(NamedTuple):
 
     def position(self, z):
         """Position of a slice, as a text; empty if it is not known."""
-        if not self.has_geometry:
+        if not self.has_sizes:
             return ""
         normal = np.reshape(self.volume.direction, (3, 3))[:, 2]
         axis = int(np.argmax(abs(normal)))
@@ -106,6 +108,7 @@ def _of_array(array, spacing, origin, direction, what):
         raise ValueError(f"{what} of shape {array.shape} has no voxels")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} has voxels of {array.dtype}, but they must be real numbers")
+    array = array.view(np.uint8) if array.dtype == bool else array
     identity = tuple(np.eye(array.ndim).ravel().tolist())
     return Volume(
         array,
@@ -123,7 +126,7 @@ def _of_xarray(value, what):
     spacing, origin = [], []
     for dim in reversed(dims):
         if dim not in value.coords:
-            return _Grid(_of_array(np.asarray(value.values), None, None, None, what), False, False)
+            return _Grid(_of_array(np.asarray(value.values), None, None, None, what))
         positions = np.asarray(value.coords[dim].values, float)
         steps = np.diff(positions)
         step = float(steps.mean()) if len(steps) else 1.0
@@ -136,7 +139,7 @@ def _of_xarray(value, what):
         # As ITK stores it.
         direction = np.flip(np.asarray(direction, float)).ravel().tolist()
     volume = _of_array(np.asarray(value.values), spacing, origin, direction, what)
-    return _Grid(volume, True, direction is not None and len(dims) == 3)
+    return _Grid(volume, True, True, direction is not None and len(dims) == 3)
 
 
 def _grid_of(value, what, spacing=None):
@@ -156,8 +159,8 @@ def _grid_of(value, what, spacing=None):
             from ._itk import itk
 
             first = int(itk.output(value).GetBufferedRegion().GetIndex()[2])
-        # What the geometry is of images that were made of arrays says nothing.
-        return _Grid(volume, True, is_known and len(volume.spacing) == 3, first)
+        # The geometry of images of arrays, and of PNG files, says nothing.
+        return _Grid(volume, True, is_known, is_known and len(volume.spacing) == 3, first)
     if _arrays.is_xarray(value):
         if spacing is None:
             return _of_xarray(value, what)
@@ -165,9 +168,9 @@ def _grid_of(value, what, spacing=None):
         value = grid.array
     array = _arrays.array_of(value, what).host()
     if spacing is None:
-        return _Grid(_of_array(array, None, None, None, what), False, False)
+        return _Grid(_of_array(array, None, None, None, what))
     sizes = spacing_of(spacing, array.ndim)
-    return _Grid(_of_array(array, sizes[::-1], None, None, what), True, False)
+    return _Grid(_of_array(array, sizes[::-1], None, None, what), True, True)
 
 
 def _part_of(image, other, what):
@@ -219,8 +222,7 @@ class _Map(NamedTuple):
     def picture(self, z, inside):
         """A slice on the grid of the image; masked outside the mask."""
         shape = inside.shape[-2:]
-        dtype = self.array.dtype if self.array.dtype.kind != "b" else np.uint8
-        result = np.ma.masked_array(np.zeros(shape, dtype), True)
+        result = np.ma.masked_array(np.zeros(shape, self.array.dtype), True)
         array, part = self.array, self.part
         if len(part) == 3:
             if not part[0].start <= z < part[0].stop:
@@ -272,7 +274,7 @@ def _inside(image, mask):
     part = _part_of(image, grid, "the mask")
     inside = np.zeros(image.array.shape, bool)
     # NaN is not inside.
-    inside[part] = (grid.array < 0) | (grid.array > 0) if grid.array.dtype.kind != "b" else grid.array
+    inside[part] = (grid.array < 0) | (grid.array > 0)
     _arrays.check_some_inside(inside, lambda: grid.array, "the mask", "other than 0")
     return inside
 
@@ -384,8 +386,8 @@ def _box_of(image, inside, margin):
     bounds = [np.flatnonzero(used.any(axis=1 - axis))[[0, -1]] for axis in (0, 1)]
     extents = [(last - first + 1) * size for (first, last), size in zip(bounds, sizes)]
     if margin is None:
-        # A lesion fills half of the picture.
-        margin = max(extents) / 2
+        # A lesion fills half of the picture, and a small one is not alone.
+        margin = max(max(extents) / 2, 10.0)
     # The same on all sides, also of a long mask, so that panels are not too narrow.
     box = []
     for (first, last), extent, size, n in zip(bounds, extents, sizes, shape):
@@ -418,7 +420,7 @@ def _draw_marks(axis, image, width, outline, flips):
     # Not outlines, which are paths: of an L of a few pixels, snapping can leave an I.
     behind = {"facecolor": "black", "alpha": 0.6, "linewidth": 0, "pad": 1}
     style = {"color": "white", "transform": axis.transAxes, "fontsize": _FONT_SIZE, "bbox": behind}
-    if image.has_geometry:
+    if image.has_sizes:
         length = _bar_length(width)
         ends = [0.04, 0.04 + length / width]
         options = {"linewidth": 2, "solid_capstyle": "butt", "gid": "scale bar", "path_effects": outline}
@@ -430,6 +432,42 @@ def _draw_marks(axis, image, width, outline, flips):
         axis.text(0.97, 0.5, right, ha="right", va="center", **style)
         axis.text(0.5, 0.97, top, ha="center", va="top", **style)
         axis.text(0.5, 0.03, bottom, ha="center", va="bottom", **style)
+
+
+def _wrapped(caption, columns):
+    # Letters are half as wide as high.
+    return "\n".join(textwrap.wrap(caption, int(_PANEL_WIDTH * max(columns, 2) * 72 / (0.55 * _FONT_SIZE))))
+
+
+def _new_figure(rows, columns, slices, ratio, names, labels, caption):
+    """A figure for panels whose heights have this ratio to their widths, in inches."""
+    from matplotlib.figure import Figure
+
+    panel = (_PANEL_WIDTH - 0.08) * min(max(ratio, 0.4), 2.5)
+    bar = 0.6 + 0.13 * any(len(name) > _LONG_NAME for name in names)
+    bars, titles = (1, rows) if slices > 1 else (rows, 1)
+    lines = _wrapped(caption, columns).count("\n") + 1 if caption else 0
+    width = _PANEL_WIDTH * max(columns, 2)
+    if labels:
+        width += 0.4 + max(map(len, labels.values())) * 0.6 * _FONT_SIZE / 72
+    height = rows * panel + bars * bar + 0.2 * titles + 0.13 * lines + 0.1
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _add_bar(figure, mappable, axes, values, name):
+    """A color bar below axes, with arrows for values that are beyond its ends."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    below, above = bool((values < mappable.norm.vmin).any()), bool((values > mappable.norm.vmax).any())
+    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
+    bar = figure.colorbar(mappable, ax=axes, location="bottom", extend=extend, shrink=0.9, aspect=18, pad=0.02)
+    bar.set_label(name, fontsize=_FONT_SIZE)
+    bar.locator = MaxNLocator(4)
+    # Of a common factor, it is easy to miss the power.
+    short = lambda value, _: re.sub("e([+-])0*", lambda m: "e" + m[1].strip("+"), f"{value + 0.0:.4g}")
+    bar.formatter = FuncFormatter(short)
+    bar.ax.tick_params(labelsize=_FONT_SIZE - 1, length=2, pad=1)
+    bar.update_ticks()
 
 
 def show(
@@ -467,15 +505,15 @@ def show(
     unit           Of intensities, such as "HU", for the image and for first order features.
     labels         For maps of labels: their names, for a legend; 0 is no label.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
-    margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent.
-                   math.inf draws whole slices.
+    margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
+                   at least 10. math.inf draws whole slices.
     columns        Number of panels in a row, if there is one slice.
     caption        Below the panels. Default: the settings of the maps, if they have them.
     figure         Figure or part of a figure to draw in.
 
-    Letters say the patient's right and left, anterior, posterior, superior and inferior, if the image has a direction: those of
-    ITK and SimpleITK in 3D, unless origin, spacing and direction are those that images of arrays have. Right and anterior or superior
-    are at the left and at the top.
+    Letters say the patient's right and left, anterior, posterior, superior and inferior, if the image is one of ITK and SimpleITK in
+    3D. Right and anterior or superior are at the left and at the top. Of images with the origin 0, the spacing 1 and no direction,
+    as those of arrays and PNG files have, neither directions nor sizes are known.
 
     Returns a figure of matplotlib; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg". Raises ValueError or
     TypeError, with the value and the rule, for invalid arguments, and ImportError without matplotlib, which the extra "pictures"
@@ -519,7 +557,7 @@ def show(
     drawn = np.ones(grid.array.shape, bool) if inside is None else inside
     (top, bottom), (left, right) = _box_of(grid, drawn, 0.0 if inside is None else margin)
     width, height = grid.volume.spacing[:2]
-    outline = [withStroke(linewidth=2, foreground="black")]
+    outline = [withStroke(linewidth=3.5, foreground="black")]
     colors = matplotlib.colormaps[cmap]
     if labels is not None:
         if not labels or not all(isinstance(label, (int, np.integer)) and label > 0 for label in labels):
@@ -535,20 +573,9 @@ def show(
     columns = panels if len(slices) > 1 else min(columns, panels)
     rows = len(slices) if len(slices) > 1 else -(-panels // columns)
     extent_x, extent_y = (right - left + 1) * width, (bottom - top + 1) * height
-    width_inches = _PANEL_WIDTH * max(columns, 2)
-    # Letters are half as wide as high.
-    caption = "\n".join(
-        textwrap.wrap(settings if caption is None else caption, int(width_inches * 72 / (0.55 * _FONT_SIZE)))
-    )
+    caption = settings if caption is None else caption
     if figure is None:
-        panel_height = (_PANEL_WIDTH - 0.08) * min(max(extent_y / extent_x, 0.4), 2.5)
-        bar_height = 0.6 + 0.13 * any(len(name) > _LONG_NAME for name in names)
-        bars, titles = (1, rows) if len(slices) > 1 else (rows, 1)
-        total = (
-            rows * panel_height + bars * bar_height + 0.2 * titles + 0.13 * caption.count("\n") + 0.25 * bool(caption)
-        )
-        size = (width_inches, total)
-        figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
+        figure = _new_figure(rows, columns, len(slices), extent_y / extent_x, names, labels, caption)
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(slices) * panels :]:
         axis.set_visible(False)
@@ -579,6 +606,7 @@ def show(
             axis.set_xticks([])
             axis.set_yticks([])
             axis.set_facecolor("black")
+            axis.set_anchor("N")
             if i > 0:
                 one = listed[i - 1]
                 overlay = one.picture(z, drawn)
@@ -620,18 +648,7 @@ def show(
                 continue
             if row < len(slices) - 1:
                 continue
-            below, above = bool((values < norm.vmin).any()), bool((values > norm.vmax).any())
-            extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-            of_column = list(axes[:, i]) if len(slices) > 1 else axis
-            bar = figure.colorbar(
-                mappable, ax=of_column, location="bottom", extend=extend, shrink=0.9, aspect=18, pad=0.02
-            )
-            bar.set_label(name, fontsize=_FONT_SIZE)
-            bar.locator = matplotlib.ticker.MaxNLocator(4)
-            bar.formatter.set_powerlimits((-3, 4))
-            bar.ax.tick_params(labelsize=_FONT_SIZE - 1, length=2, pad=1)
-            bar.ax.xaxis.get_offset_text().set_fontsize(_FONT_SIZE - 1)
-            bar.update_ticks()
+            _add_bar(figure, mappable, list(axes[:, i]) if len(slices) > 1 else axis, values, name)
     if caption:
-        figure.supxlabel(caption, fontsize=_FONT_SIZE, x=0.02, ha="left")
+        figure.supxlabel(_wrapped(caption, columns), fontsize=_FONT_SIZE, x=0.02, ha="left")
     return figure
