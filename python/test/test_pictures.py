@@ -307,7 +307,7 @@ def test_files_of_pictures(case):
     # In a part of a figure.
     whole = matplotlib.figure.Figure(figsize=(8, 3), layout="constrained")
     left, right = whole.subfigures(1, 2)
-    assert voxelmaps.show(image, maps, mask, figure=left) is left
+    assert voxelmaps.show(image, maps, mask, figure=left) is whole
     assert len(left.axes) > 3 and not right.axes and save(whole)
 
 

@@ -464,7 +464,7 @@ def _add_bar(figure, mappable, axes, values, name):
     bar.set_label(name, fontsize=_FONT_SIZE)
     bar.locator = MaxNLocator(4)
     # Of a common factor, it is easy to miss the power.
-    short = lambda value, _: re.sub("e([+-])0*", lambda m: "e" + m[1].strip("+"), f"{value + 0.0:.4g}")
+    short = lambda value, _: re.sub("e([+-])0*", lambda m: "e" + m[1].strip("+"), f"{value + 0.0:.6g}")
     bar.formatter = FuncFormatter(short)
     bar.ax.tick_params(labelsize=_FONT_SIZE - 1, length=2, pad=1)
     bar.update_ticks()
@@ -487,7 +487,7 @@ def show(
     columns: Integer = 4,
     caption: str | None = None,
     figure: Figure | SubFigure | None = None,
-) -> Figure | SubFigure:
+) -> Figure:
     """Draw a slice of an image with the contour of the mask, and beside it maps inside the mask over the image.
 
     image          An image of ITK or SimpleITK, a DataArray with the axes x, y and perhaps z, an array with the axes (y, x) or
@@ -509,7 +509,7 @@ def show(
                    at least 10. math.inf draws whole slices.
     columns        Number of panels in a row, if there is one slice.
     caption        Below the panels. Default: the settings of the maps, if they have them.
-    figure         Figure or part of a figure to draw in.
+    figure         Figure, or part of one that Figure.subfigures makes, to draw in.
 
     Letters say the patient's right and left, anterior, posterior, superior and inferior, if the image is one of ITK and SimpleITK in
     3D. Right and anterior or superior are at the left and at the top. Of images with the origin 0, the spacing 1 and no direction,
@@ -651,4 +651,5 @@ def show(
             _add_bar(figure, mappable, list(axes[:, i]) if len(slices) > 1 else axis, values, name)
     if caption:
         figure.supxlabel(_wrapped(caption, columns), fontsize=_FONT_SIZE, x=0.02, ha="left")
-    return figure
+    # Also of a part.
+    return figure.canvas.figure
