@@ -93,6 +93,13 @@ def edit_seeds(options):
         itk.imwrite(labels, str(options.labels))
         if options.margin:
             itk.imwrite(session.margin, str(options.margin))
+        if options.picture:
+            names = {int(i): f"{i}: {counts[i] * milliliters:.1f} ml" for i in np.flatnonzero(counts) if i > 0}
+            # The slice with the most of the smallest object.
+            smallest = itk.array_view_from_image(labels) == min(names, key=lambda label: counts[label])
+            slice = int(np.count_nonzero(smallest, axis=(1, 2)).argmax()) if seeds.ndim == 3 else None
+            figure = voxelmaps.show(image, {"labels": labels}, slice=slice, labels=names)
+            figure.savefig(options.picture, dpi=150)
 
 
 def main():
@@ -100,6 +107,7 @@ def main():
     parser.add_argument("image", type=pathlib.Path, help="image, or folder with a DICOM series")
     parser.add_argument("labels", type=pathlib.Path, help="where to write the last labels, such as labels.nii.gz")
     parser.add_argument("--margin", type=pathlib.Path, help="where to write how certain these labels are")
+    parser.add_argument("--picture", type=pathlib.Path, help="where to draw a slice of the labels, such as labels.png")
     parser.add_argument(
         "--add",
         action=Edit,
@@ -117,7 +125,7 @@ def main():
     try:
         edit_seeds(options)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
-        sys.exit(f"edit_seeds.py: {error}")
+        sys.exit(f"edit_seeds.py: {str(error).splitlines()[-1]}")
 
 
 if __name__ == "__main__":

@@ -34,16 +34,14 @@ import pathlib
 import sys
 
 import itk
-import matplotlib
 import numpy as np
+import voxelmaps
+from matplotlib.figure import Figure
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from voxelmaps import program, radiomics
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 # Coarseness was added by the authors for both, though it depends on the radius.
 PRECISE = {
@@ -81,6 +79,8 @@ class Case:
     def __init__(self, name, image, mask, folder, options):
         self.name, self.folder = name, folder
         image = radiomics.read_image(image)
+        if image.GetImageDimension() != 3:
+            raise ValueError(f"{name} has {image.GetImageDimension()} dimensions, but must have 3")
         if mask is None:
             array = itk.array_view_from_image(image)
             inside = itk.image_from_array((array > array.mean()).astype(np.uint8))
@@ -107,21 +107,25 @@ class Case:
             raise ValueError(f"no voxel of {name} has all features")
         # The grid of the maps is a part of that of the image, or another one after resampling.
         on_grid = itk.resample_image_filter(image.astype(itk.F), reference_image=self.grid, use_reference_image=True)
-        self.picture = itk.array_from_image(on_grid)
-        # Numbers of the slices of the image that the slices of the maps are.
-        points = (self.grid.TransformIndexToPhysicalPoint([0, 0, z]) for z in range(len(self.picture)))
-        self.slices = [image.TransformPhysicalPointToContinuousIndex(point)[2] for point in points]
-        self.intensities = self.picture[self.inside].astype(float)
+        self.image = image if np.allclose(itk.spacing(image), itk.spacing(self.grid)) else on_grid
+        self.intensities = itk.array_view_from_image(on_grid)[self.inside].astype(float)
 
     def write(self, labels, number):
-        """Write the label image and the picture; returns the labels as a volume."""
+        """Write the label image and the picture."""
         volume = np.zeros(self.inside.shape, np.uint8)
         volume[self.inside] = labels
         image = itk.image_from_array(volume)
         image.CopyInformation(self.grid)
         self.folder.mkdir(parents=True, exist_ok=True)
         itk.imwrite(image, str(self.folder / "habitats.nii.gz"))
-        draw(self.picture, itk.spacing(self.grid), self.slices, volume, number, self.folder / "habitats.png")
+        # Three slices, by the numbers that they have in the image.
+        used = np.flatnonzero(self.inside.any(axis=(1, 2)))
+        points = (self.grid.TransformIndexToPhysicalPoint([0, 0, int(z)]) for z in np.quantile(used, [0.25, 0.5, 0.75]))
+        slices = sorted({round(self.image.TransformPhysicalPointToContinuousIndex(point)[2]) for point in points})
+        volumes = np.bincount(labels, minlength=number + 1) * np.prod(list(itk.spacing(self.grid))) / 1000
+        names = {label: f"{label}: {volumes[label]:.4g} ml" for label in range(1, number + 1)}
+        figure = voxelmaps.show(self.image, {"habitats": image}, image, slices, labels=names, caption=self.name)
+        figure.savefig(self.folder / "habitats.png", dpi=100)
 
 
 def read_cases(options):
@@ -134,7 +138,10 @@ def read_cases(options):
         cases,
         own,
         [(what, path) for what, path in given.items() if path],
-        [("the file", options.folder / name) for name in ("habitats.csv", "features.csv", *(() if is_table else own))],
+        [
+            ("the file", options.folder / name)
+            for name in ("habitats.csv", "features.csv", "features.png", *(() if is_table else own))
+        ],
     )
     if not is_table:
         yield Case(options.input.name, options.input, options.mask, options.folder, options)
@@ -145,23 +152,21 @@ def read_cases(options):
             raise ValueError(f"{case.given['image']}: {error}") from error
 
 
-def draw(picture, spacing, slice_numbers, labels, number, path):
-    """Draw three slices of an image, without and with the habitats in color."""
-    used = np.flatnonzero(labels.any(axis=(1, 2)))
-    slices = used[np.linspace(0, len(used) - 1, 5).astype(int)[1:4]]
-    figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
-    low, high = np.percentile(picture, [2, 99])
-    for (above, below), z in zip(axes.T, slices):
-        for axis in (above, below):
-            axis.imshow(picture[z], cmap="gray", vmin=low, vmax=high, aspect=spacing[1] / spacing[0])
-            axis.axis("off")
-        shown = np.ma.masked_equal(labels[z], 0)
-        below.imshow(
-            shown, cmap="tab10", vmin=1, vmax=max(10, number), interpolation="nearest", aspect=spacing[1] / spacing[0]
-        )
-        above.set_title(f"slice {slice_numbers[z]:.1f}".removesuffix(".0"), fontsize=9)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+def draw_profiles(profiles, names, path):
+    """Draw what tells the habitats apart: their means of the features, in standard deviations from the mean of all voxels."""
+    figure = Figure(figsize=(4 + 0.5 * len(profiles), 0.8 + 0.22 * len(names)), layout="constrained")
+    axis = figure.subplots()
+    limit = np.nanmax(np.abs(profiles))
+    colors = axis.imshow(profiles.T, cmap="PuOr_r", vmin=-limit, vmax=limit, aspect="auto")
+    for habitat, feature in np.ndindex(profiles.shape):
+        value = profiles[habitat, feature]
+        color = "white" if abs(value) > 0.6 * limit else "black"
+        axis.text(habitat, feature, f"{round(value, 1) + 0.0:+.1f}", ha="center", va="center", fontsize=7, color=color)
+    axis.set_xticks(range(len(profiles)), [f"habitat {label}" for label in range(1, len(profiles) + 1)], fontsize=7)
+    axis.set_yticks(range(len(names)), names, fontsize=7)
+    figure.colorbar(colors).ax.tick_params(labelsize=7)
+    figure.suptitle("means of the habitats, in standard deviations from the mean of all voxels", fontsize=7)
+    figure.savefig(path, dpi=100)
 
 
 def clip_coarseness(vectors, features):
@@ -248,7 +253,7 @@ def parse():
     parser.add_argument(
         "input", type=pathlib.Path, help="table (.csv) with the columns image, mask and output, or an image"
     )
-    parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.csv and features.csv")
+    parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.csv, features.csv and features.png")
     parser.add_argument("--mask", help="for one image: image of the same geometry (default: above the mean intensity)")
     parser.add_argument(
         "--features", type=chosen_features, default="liver", help="liver, lung, or names (default: liver)"
@@ -317,6 +322,8 @@ def find_habitats(options):
         ["feature", "mean", "standard_deviation", "used", "left_out_because", "correlation"],
         table,
     )
+    profiles = np.stack([standardized[labels == label].mean(axis=0) for label in range(1, number + 1)])
+    draw_profiles(profiles, [names[column] for column in kept], options.folder / "features.png")
     print(f"{number} habitats of {len(cases)} cases by {len(kept)} of {len(features)} features, in {options.folder}")
 
 
@@ -325,7 +332,7 @@ def main():
     try:
         find_habitats(options)
     except ERRORS as error:
-        sys.exit(f"habitats.py: {error}")
+        sys.exit(f"habitats.py: {str(error).splitlines()[-1]}")
 
 
 if __name__ == "__main__":

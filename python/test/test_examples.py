@@ -180,6 +180,7 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
     assert list(rows[0])[6:] == [f"mean_{name}" for name in used] and 2 <= len(used) < len(available)
     files = {path: path.read_bytes() for path in (tmp_path / "habitats").rglob("*") if path.suffix in (".gz", ".csv")}
     assert len(files) == 5
+    check_picture(tmp_path / "habitats" / "features.png")
     run("habitats.py", {}, *more)
     assert {path: path.read_bytes() for path in files} == files
 
@@ -235,7 +236,8 @@ def test_vessels(run, ct_series, tmp_path):
     assert f"--seed {','.join(map(str, seeds['vessel']))} " in COMMANDS["vessels_from_dicom.py"]
     output = run("vessels_from_dicom.py", {"ct-series": str(folder)})
     count = int(re.match(r"(\d+) voxels", output)[1])
-    check_picture(tmp_path / "vessels" / "vessels.png")
+    for name in ("vessels.png", "slice.png"):
+        check_picture(tmp_path / "vessels" / name)
     vessels = itk.array_from_image(itk.imread(str(tmp_path / "vessels" / "vessels.nii.gz")))
     strength = itk.array_from_image(itk.imread(str(tmp_path / "vessels" / "strength.nii.gz")))
     np.testing.assert_array_equal(vessels == 1, strength >= np.float32(0.4))
@@ -250,7 +252,10 @@ def test_edited_seeds(run, ct_series, tmp_path):
     # The README shows the seeds that SyntheticLiverCT names.
     for name in ("vessel", "liver", "bone"):
         assert "=" + ",".join(map(str, seeds[name])) in COMMANDS["edit_seeds.py"]
-    lines = run("edit_seeds.py", {"ct-series": str(folder)}, "--margin", "margin.nii.gz").splitlines()
+    lines = run(
+        "edit_seeds.py", {"ct-series": str(folder)}, "--margin", "margin.nii.gz", "--picture", "labels.png"
+    ).splitlines()
+    check_picture(tmp_path / "labels.png")
     assert [line.split(":")[0] for line in lines[:6]] == ["add 1", "add 2", "add 3", "add 4", "delete 3", "add 3"]
     assert re.fullmatch(r"the same labels from the beginning: \d+\.\d+ s", lines[6])
     labels = itk.imread(str(tmp_path / "labels.nii.gz"))
@@ -328,6 +333,43 @@ def test_feature_pictures(run, head, tmp_path):
     assert int(voxels[0][2]) > 1000
     for name, _, _ in voxels:
         check_picture(tmp_path / "feature-pictures" / f"{name}.png")
+
+
+WRONG = [
+    ("feature_pictures.py", "missing.nii.gz out", "missing.nii.gz"),
+    ("feature_pictures.py", "head.nii.gz out --levels 0", "binCount is 0"),
+    (
+        "feature_pictures.py",
+        "head.nii.gz out --mask empty.nii.gz",
+        "no voxel of the mask is 1 .*; it has only the value 0",
+    ),
+    ("texture_maps_of_a_nifti.py", "missing.nii.gz out", "missing.nii.gz"),
+    ("texture_maps_of_a_nifti.py", "head.nii.gz out --features SRE,XYZ", "XYZ"),
+    ("texture_maps_of_a_nifti.py", "head.nii.gz out --mask empty.nii.gz", "no voxel"),
+    ("habitats.py", "flat.png out", "flat.png has 2 dimensions, but must have 3"),
+    ("habitats.py", "head.nii.gz out --mask empty.nii.gz", "no voxel of the mask"),
+    ("vessels_from_dicom.py", "missing.nii.gz out --seed 1,2,3", "missing.nii.gz"),
+    ("vessels_from_dicom.py", "head.nii.gz out --seed 1,2,300", "300"),
+    ("edit_seeds.py", "missing.nii.gz out.nii.gz --add 1=1,2,3", "missing.nii.gz"),
+    ("edit_seeds.py", "head.nii.gz out.nii.gz --add 1=1,2,300", "the stroke .* of label 1 leaves the image"),
+]
+
+
+@pytest.mark.parametrize("name, arguments, message", WRONG)
+def test_wrong_input_makes_one_line(name, arguments, message, head, tmp_path):
+    pytest.importorskip(
+        "vtk" if name.startswith("vessels") else "sklearn" if name.startswith("habitats") else "matplotlib"
+    )
+    image = itk.imread(head["head.nii.gz"])
+    empty = itk.image_duplicator(image)
+    empty.FillBuffer(0)
+    itk.imwrite(empty, str(tmp_path / "empty.nii.gz"))
+    itk.imwrite(itk.image_from_array(np.eye(9, dtype=np.uint8)), str(tmp_path / "flat.png"))
+    arguments = [head.get(a, a) for a in arguments.split()]
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1 and re.fullmatch(f"{name}: .*{message}.*\n", done.stderr), done.stderr
+    assert not (tmp_path / "out").exists() and not (tmp_path / "out.nii.gz").exists()
 
 
 def test_pyradiomics(run, head, tmp_path):

@@ -109,6 +109,10 @@ with voxelmaps.SeedSession(x, label_type=np.uint8, competition="iterative", crop
     assert_type(session.affinity, dict[str, Any])
     assert_type(session.memory, int)
 
+limits = voxelmaps.map_limits([(maps, mask)], percentiles=(5, 95))
+assert_type(limits, dict[str, tuple[float, float]])
+voxelmaps.show(x, maps, mask, 2, spacing=(5, 1, 1), limits=limits, unit="HU").savefig("maps.png", dpi=50)
+
 for series in voxelmaps.list_dicom_series("."):
     assert_type(series.files, tuple[str, ...])
     assert_type(series.spacing, tuple[float, float, float] | None)
@@ -128,6 +132,7 @@ def wrong() -> None:
     voxelmaps.SeedSession(x, rule="lowest_label")  # Unexpected keyword argument "rule"
     session.update(x, minimum_strength="0.5")  # "minimum_strength" .* incompatible type "str"
     voxelmaps.read_dicom_series("ct", allow_uneven=True)  # Unexpected keyword argument "allow_uneven"
+    voxelmaps.show(x, maps, mask, unit=3)  # "unit" .* incompatible type "int"
     voxelmaps.check_image_file(3)  # incompatible type "int"
     voxelmaps.radiomics.execute(x, x, precision="half")  # "precision" .* incompatible type
     voxelmaps.nothing  # Module has no attribute "nothing"
@@ -137,6 +142,7 @@ def wrong() -> None:
 
 def test_a_program(tmp_path):
     pytest.importorskip("mypy", reason="mypy is not installed: pip install mypy")
+    pytest.importorskip("matplotlib")
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     # What it does is also what it says.

@@ -33,6 +33,8 @@ LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
 check_image_file     refuse an image file that is cut or damaged, which readers may not
+show                 picture of an image and its maps, with color bars, scale bar and slice, as a figure of matplotlib
+map_limits           limits of colors that pictures of several cases share
 release_device_memory
                      give back the memory that is kept on CUDA devices for later calls
 radiomics            PyRadiomics' voxel-based extraction
@@ -61,9 +63,11 @@ _MODULES = {
     "FeatureMapsd": "_transforms",
     "labels": "_labels",
     "list_dicom_series": "_dicom",
+    "map_limits": "_pictures",
     "read_dicom_series": "_dicom",
     "release_device_memory": "_feature_maps",
     "run_length_feature_maps": "_itk_maps",
+    "show": "_pictures",
 }
 _SUBMODULES = ("radiomics",)
 

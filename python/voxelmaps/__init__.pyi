@@ -31,6 +31,8 @@ from ._itk_maps import run_length_feature_maps as run_length_feature_maps
 from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels
+from ._pictures import map_limits as map_limits
+from ._pictures import show as show
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd
 

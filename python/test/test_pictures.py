@@ -1,0 +1,399 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Pictures of maps: panels, colors, labels and positions against values computed by hand; all kinds of input; errors."""
+
+import io
+import math
+import subprocess
+import sys
+
+import itk
+import numpy as np
+import pytest
+import voxelmaps
+
+matplotlib = pytest.importorskip("matplotlib")
+
+SHAPE = (6, 20, 30)
+
+
+@pytest.fixture
+def case():
+    """An image, maps and a mask whose slice 3 has the most voxels."""
+    image = np.random.default_rng(0).normal(100, 20, SHAPE).astype(np.float32)
+    mask = np.zeros(SHAPE, bool)
+    mask[2:5, 5:11, 8:18] = True
+    mask[3, 11, 8:18] = True
+    values = np.arange(image.size, dtype=np.float32).reshape(SHAPE)
+    return image, {"firstorder_Mean": values, "glcm_Contrast": np.sqrt(values)}, mask
+
+
+def itk_image(array, spacing=(0.7, 0.8, 5.0), origin=(-10.0, 20.0, 30.0), direction=None):
+    image = itk.image_from_array(np.ascontiguousarray(array.astype(np.uint8) if array.dtype == bool else array))
+    image.SetSpacing(spacing)
+    image.SetOrigin(origin)
+    if direction is not None:
+        image.SetDirection(itk.matrix_from_array(np.array(direction, float)))
+    return image
+
+
+def panels(figure):
+    """Axes with an image of voxels, and the others with a label."""
+    drawn = [a for a in figure.axes if a.get_images()]
+    return drawn, [a for a in figure.axes if a.get_xlabel()]
+
+
+def texts(axis):
+    return [t.get_text() for t in axis.texts]
+
+
+def overlay(axis):
+    return axis.get_images()[1].get_array()
+
+
+def save(figure, kind="png"):
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, dpi=60)
+    return file.getvalue()
+
+
+def test_panels_limits_and_labels(case):
+    image, maps, mask = case
+    figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), unit="HU", margin=3.5)
+    drawn, bars = panels(figure)
+    assert len(drawn) == 3
+    assert [a.get_xlabel() for a in bars] == ["HU", "firstorder_Mean (HU)", "glcm_Contrast"]
+    assert drawn[0].get_title() == "slice 3, z = 15.0 mm"
+    for axis, one in zip(drawn[1:], maps.values()):
+        expected = np.percentile(one[mask], [2, 98])
+        np.testing.assert_allclose(axis.get_images()[1].get_clim(), expected)
+        np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axis)), ~mask[3])
+        np.testing.assert_array_equal(overlay(axis)[mask[3]], one[3][mask[3]])
+        # The image is below.
+        np.testing.assert_array_equal(axis.get_images()[0].get_array(), image[3])
+    # Voxels are 0.7 mm wide and 0.8 mm high, and the first one is at 0.
+    assert drawn[0].get_images()[0].get_extent() == pytest.approx([-0.35, 20.65, 15.6, -0.4])
+    # Around the mask are 3.5 mm: 5 voxels of 0.7 mm, or 4.4 of 0.8 mm, rounded up.
+    assert drawn[0].get_xlim() == pytest.approx([(8 - 5 - 0.5) * 0.7, (17 + 5 + 0.5) * 0.7])
+    assert drawn[0].get_ylim() == pytest.approx([(11 + 5 + 0.5) * 0.8, -0.5 * 0.8])
+    # By default, half of the extent of the mask, or 10 mm.
+    wide = np.zeros((4, 100, 100), bool)
+    wide[1:3, 40:60, 30:70] = True
+    for one, row in ((1.0, 20), (0.1, 100)):
+        axis = panels(voxelmaps.show(wide, None, wide, spacing=(1, one, one)))[0][0]
+        assert axis.get_xlim() == pytest.approx((np.clip([30 - row, 69 + row], 0, 99) + [-0.5, 0.5]) * one)
+    # Edges around 10 x 7 voxels.
+    edges = drawn[0].collections[0].get_segments()
+    corners = np.concatenate(edges)
+    assert len(edges) == 2 * (10 + 7)
+    assert corners.min(axis=0) == pytest.approx([7.5 * 0.7, 4.5 * 0.8])
+    assert corners.max(axis=0) == pytest.approx([17.5 * 0.7, 11.5 * 0.8])
+
+
+def test_scale_bar(case):
+    image, maps, mask = case
+    figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), margin=math.inf)
+    axis = panels(figure)[0][0]
+    # A third of 21 mm is 7 mm.
+    assert texts(axis) == ["5 mm"] and axis.get_xlim() == pytest.approx([-0.35, 20.65])
+    save(figure)
+    (bar,) = [line for line in axis.lines if line.get_gid() == "scale bar"]
+    pixels = np.diff(bar.get_transform().transform(bar.get_xydata())[:, 0])[0]
+    voxel = axis.transData.transform([(0, 0), (0.7, 0.8)])
+    assert pixels == pytest.approx(5 * abs(voxel[1] - voxel[0])[0] / 0.7)
+    # Voxels have their shape.
+    assert abs(voxel[1] - voxel[0])[1] / abs(voxel[1] - voxel[0])[0] == pytest.approx(0.8 / 0.7)
+    axis = panels(voxelmaps.show(image, maps, mask))[0][0]
+    assert texts(axis) == [] and axis.get_title() == "slice 3" and len(axis.lines) == 0
+
+
+@pytest.mark.parametrize(
+    "direction, letters, position, flips",
+    [
+        (np.eye(3), "RLAP", "z = 45.0 mm", (False, False)),
+        # Rows to the right and columns to the front, as NIfTI files often have them.
+        (np.diag([-1, -1, 1]), "RLAP", "z = 45.0 mm", (True, True)),
+        # Coronal slices from the back to the front, from the top.
+        ([[1, 0, 0], [0, 0, -1], [0, -1, 0]], "RLSI", "y = 5.0 mm", (False, False)),
+        # Sagittal slices.
+        ([[0, 0, 1], [1, 0, 0], [0, 1, 0]], "APSI", "x = 5.0 mm", (False, True)),
+        (
+            [[1, 0, 0], [0, math.cos(0.3), -math.sin(0.3)], [0, math.sin(0.3), math.cos(0.3)]],
+            "RLAP",
+            f"{30 * math.cos(0.3) - 20 * math.sin(0.3) + 15:.1f} mm along its normal",
+            (False, False),
+        ),
+    ],
+)
+def test_letters_and_positions(case, direction, letters, position, flips):
+    image, maps, mask = case
+    image, mask = (itk_image(array, direction=direction) for array in (image, mask))
+    axis = panels(voxelmaps.show(image, maps, mask))[0][0]
+    assert texts(axis)[1:] == list(letters) and axis.get_title() == f"slice 3, {position}"
+    x, y = axis.get_xlim(), axis.get_ylim()
+    assert (x[0] > x[1], y[0] < y[1]) == flips
+
+
+def test_images_of_arrays_have_neither_letters_nor_sizes(case):
+    image, maps, mask = case
+    axis = panels(voxelmaps.show(itk.image_from_array(image), maps, mask))[0][0]
+    assert texts(axis) == [] and axis.get_title() == "slice 3"
+
+
+def test_kinds_of_input(case, tmp_path):
+    """All kinds draw the same."""
+    image, maps, mask = case
+    sitk = pytest.importorskip("SimpleITK")
+    xarray = pytest.importorskip("xarray")
+    geometry = {"spacing": (0.7, 0.8, 5.0), "origin": (-10.0, 20.0, 30.0)}
+
+    def simpleitk_image(array):
+        result = sitk.GetImageFromArray(array.astype(np.uint8) if array.dtype == bool else array)
+        result.SetSpacing(geometry["spacing"])
+        result.SetOrigin(geometry["origin"])
+        return result
+
+    def data_array(array):
+        coords = {
+            dim: o + s * np.arange(n)
+            for dim, o, s, n in zip("xyz", geometry["origin"], geometry["spacing"], reversed(SHAPE))
+        }
+        # With other axes.
+        return xarray.DataArray(array, dims=("z", "y", "x"), coords=coords).transpose("x", "z", "y")
+
+    def path(array):
+        name = str(tmp_path / f"{array.dtype}{array.flat[7]}.nrrd")
+        itk.imwrite(itk_image(array), name)
+        return name
+
+    expected = panels(voxelmaps.show(itk_image(image), maps, mask))[0]
+    for convert in (itk_image, simpleitk_image, data_array, path):
+        values = [convert(image), {name: convert(one) for name, one in maps.items()}, convert(mask)]
+        drawn = panels(voxelmaps.show(*values))[0]
+        assert drawn[0].get_title() == "slice 3, z = 45.0 mm"
+        for one, other in zip(drawn, expected):
+            assert one.get_xlim() == pytest.approx(other.get_xlim())
+            np.testing.assert_array_equal(one.get_images()[-1].get_array(), other.get_images()[-1].get_array())
+    one = panels(voxelmaps.show(image.tolist(), maps["glcm_Contrast"], mask))
+    assert one[1][1].get_xlabel() == "map"
+    features = xarray.DataArray(
+        np.stack(list(maps.values()), axis=-1), dims=("z", "y", "x", "feature"), coords={"feature": list(maps)}
+    )
+    bars = panels(voxelmaps.show(image, features, mask))[1]
+    assert [a.get_xlabel() for a in bars[1:]] == ["firstorder_Mean (intensity)", "glcm_Contrast"]
+    torch = sys.modules.get("torch")
+    if torch:
+        tensors = {name: torch.as_tensor(one) for name, one in maps.items()}
+        assert len(panels(voxelmaps.show(torch.as_tensor(image), tensors, torch.as_tensor(mask)))[0]) == 3
+    # The whole image, in two dimensions.
+    drawn = panels(voxelmaps.show(image[3], maps["glcm_Contrast"][3], spacing=(1, 2)))[0]
+    assert drawn[0].get_title() == "" and drawn[0].get_xlim() == (-1, 59) and drawn[0].get_ylim() == (19.5, -0.5)
+    assert not np.ma.getmaskarray(overlay(drawn[1])).any()
+
+
+def test_maps_of_a_part(case):
+    """Maps that are cropped lie where their slices or their geometry say."""
+    image, _, mask = case
+    arguments = {"features": ["firstorder_Mean"], "neighborhood_radius": 1, "bin_width": 5}
+    whole = voxelmaps.feature_maps(image, mask, **arguments)
+    crop = voxelmaps.feature_maps(image, mask, crop="mask", **arguments)
+    assert crop.array.shape[1:] == (5, 9, 12)
+    moved = itk_image(image)
+    of_class = voxelmaps.radiomics.execute(
+        moved, itk_image(mask), featureClass={"firstorder": ["Mean"]}, kernelRadius=1, binWidth=5
+    )
+    expected = overlay(panels(voxelmaps.show(image, whole, mask))[0][1])
+    assert not np.ma.getmaskarray(expected)[mask[3]].any()
+    for given, maps in ((image, crop), (moved, crop), (moved, of_class)):
+        figure = voxelmaps.show(given, maps, mask)
+        axes, bars = panels(figure)
+        np.testing.assert_allclose(overlay(axes[1])[mask[3]], expected[mask[3]], rtol=1e-6)
+        np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axes[1])), ~mask[3])
+        assert bars[1].get_xlabel() == "firstorder_Mean (intensity)"
+    assert figure.get_supxlabel() == "bin width 5, kernel radius 1, label 1"
+    of_count = voxelmaps.radiomics.execute(moved, itk_image(mask), featureClass={"firstorder": ["Mean"]}, binCount=8)
+    assert voxelmaps.show(moved, of_count, mask).get_supxlabel() == "bins 8, kernel radius 1, label 1"
+    # Slices count as ITK counts them.
+    part = itk.region_of_interest_image_filter(moved, region_of_interest=itk.ImageRegion[3]([0, 0, 2], [30, 20, 4]))
+    region = part.GetLargestPossibleRegion()
+    region.SetIndex([0, 0, 2])
+    part.SetRegions(region)
+    part.SetOrigin(moved.GetOrigin())
+    axis = panels(voxelmaps.show(part, None, itk_image(mask[2:], origin=(-10.0, 20.0, 40.0))))[0][0]
+    assert axis.get_title() == "slice 3, z = 45.0 mm"
+    with pytest.raises(ValueError, match="slice is 1, but the image has the slices 2 to 5"):
+        voxelmaps.show(part, slice=1)
+
+
+def test_limits_of_several_cases(case):
+    _, maps, mask = case
+    image = np.zeros(SHAPE)
+    other = {name: one + 500 for name, one in maps.items()}
+    shared = voxelmaps.map_limits([(maps, mask), (other, None)], percentiles=(0, 100))
+    assert list(shared) == list(maps)
+    assert shared["firstorder_Mean"] == (500, 500 + image.size - 1)
+    assert voxelmaps.map_limits([(maps, mask)], (0, 100))["firstorder_Mean"] == (
+        2 * 600 + 5 * 30 + 8,
+        4 * 600 + 10 * 30 + 17,
+    )
+    for each in (maps, other):
+        axes, bars = panels(voxelmaps.show(image, each, mask, limits=shared))
+        assert [a.get_images()[1].get_clim() for a in axes[1:]] == list(shared.values())
+    axes, _ = panels(voxelmaps.show(image, maps, mask, limits=(0, 7.5)))
+    assert [a.get_images()[1].get_clim() for a in axes[1:]] == [(0, 7.5)] * 2
+    # Equal values have limits too.
+    axes, _ = panels(voxelmaps.show(image, image + 3, mask))
+    assert axes[1].get_images()[1].get_clim() == (1.5, 4.5)
+
+
+def test_slices_as_rows_and_labels(case):
+    image, _, mask = case
+    labels = np.where(mask, 1, 0)
+    labels[:, 8:, :] *= 4
+    figure = voxelmaps.show(
+        image,
+        {"habitats": labels},
+        mask,
+        slice=[2, 4],
+        labels={4: "rough: 2.1 ml", 1: "smooth"},
+        caption="Two habitats",
+    )
+    axes, _ = panels(figure)
+    assert [a.get_title() for a in axes] == ["slice 2", "habitats", "slice 4", ""]
+    legend = axes[1].get_legend()
+    assert [t.get_text() for t in legend.get_texts()] == ["smooth", "rough: 2.1 ml"]
+    assert figure.get_supxlabel() == "Two habitats"
+    picture = axes[3].get_images()[1]
+    drawn = picture.cmap(picture.norm(picture.get_array()))
+    patches = [patch.get_facecolor() for patch in legend.get_patches()]
+    assert tuple(drawn[6, 9]) == pytest.approx(patches[0]) and tuple(drawn[9, 9]) == pytest.approx(patches[1])
+    np.testing.assert_array_equal(np.ma.getmaskarray(picture.get_array()), labels[4] == 0)
+
+
+def test_values_that_are_not_finite(case):
+    image, maps, mask = case
+    values = maps["firstorder_Mean"].copy()
+    values[3, 5, 8:10] = np.nan, np.inf
+    axes, _ = panels(voxelmaps.show(image, values, mask))
+    expected = mask[3].copy()
+    expected[5, 8:10] = False
+    np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axes[1])), ~expected)
+    finite = values[mask & np.isfinite(values)]
+    assert axes[1].get_images()[1].get_clim() == pytest.approx(np.percentile(finite, [2, 98]))
+
+
+def test_files_of_pictures(case):
+    image, maps, mask = case
+    figure = voxelmaps.show(image, maps, mask, spacing=(5, 1, 1), caption="A caption")
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert save(figure).startswith(b"\x89PNG") and save(figure, "pdf").startswith(b"%PDF")
+    text = save(figure, "svg").decode()
+    assert "<svg" in text and "glcm" in text
+    # In a part of a figure.
+    whole = matplotlib.figure.Figure(figsize=(8, 3), layout="constrained")
+    left, right = whole.subfigures(1, 2)
+    assert voxelmaps.show(image, maps, mask, figure=left) is whole
+    assert len(left.axes) > 3 and not right.axes and save(whole)
+
+
+def test_units():
+    units = {
+        "original_firstorder_Variance": "firstorder_Variance (HU²)",
+        "firstorder_TotalEnergy": "firstorder_TotalEnergy (HU² mm³)",
+        "firstorder_Skewness": "firstorder_Skewness",
+        "firstorder_Entropy": "firstorder_Entropy (bits)",
+        "wavelet-LLH_firstorder_90Percentile": "wavelet-LLH_firstorder_\n90Percentile (HU)",
+        "glcm_SumEntropy": "glcm_SumEntropy (bits)",
+        "glrlm_LongRunHighGrayLevelEmphasis": "glrlm_LongRunHighGrayLevel\nEmphasis",
+        "RunEntropy": "RunEntropy (bits)",
+        "SRE": "SRE",
+    }
+    x = np.arange(9.0).reshape(3, 3)
+    bars = panels(voxelmaps.show(x, dict.fromkeys(units, x), unit="HU"))[1]
+    assert [a.get_xlabel() for a in bars] == ["HU", *units.values()]
+
+
+def test_errors(case):
+    image, maps, mask = case
+    placed = itk_image(image)
+    for arguments, kind, message in (
+        ((image, maps, mask[1:]), ValueError, r"the mask has the shape \(5, 20, 30\), but the image has \(6, 20, 30\)"),
+        ((image, maps, mask & False), ValueError, "no voxel of the mask is other than 0; it has only the value 0"),
+        ((image, {"a": image[0]}), ValueError, r"the map a has the shape \(20, 30\), but the image has"),
+        ((image, {"a": np.full(SHAPE, np.nan)}, mask), ValueError, "the map a has no finite value inside the mask"),
+        ((image, {}), ValueError, "maps is empty, but must have at least one map"),
+        ((image, maps, mask, 6), ValueError, "slice is 6, but the image has the slices 0 to 5"),
+        ((image, maps, mask, 1.5), TypeError, "slice is 1.5, but must be the index of a slice"),
+        ((image, maps, mask, []), ValueError, "slice is empty"),
+        ((image[0], None, None, 0), ValueError, "slice is 0, but the image has 2 dimensions"),
+        ((image[0, 0],), ValueError, r"the image has the shape \(30,\), but must have 2 or 3 axes"),
+        ((image[:0],), ValueError, "the image of shape .* has no voxels"),
+        ((image.astype(complex),), TypeError, "the image has voxels of complex128"),
+        (("missing.nii",), FileNotFoundError, "the image missing.nii does not exist"),
+        ((3,), TypeError, "the image must be an array, .* not int"),
+        (
+            (placed, maps, itk_image(mask, origin=(0, 0, 0))),
+            ValueError,
+            "the mask begins at the index .* part of the image",
+        ),
+        ((placed, itk_image(image, spacing=(1, 1, 1))), ValueError, "the map map has the spacing .*: resample it"),
+        (
+            (itk.image_from_array(np.zeros((4, 4, 4, 2), np.float32), is_vector=True),),
+            ValueError,
+            "the image has several components",
+        ),
+    ):
+        with pytest.raises(kind, match=message) as error:
+            voxelmaps.show(*arguments)
+        assert "\n" not in str(error.value)
+    for options, kind, message in (
+        ({"limits": (3, 1)}, ValueError, r"limits of firstorder_Mean is \(3, 1\), but must be two finite numbers"),
+        ({"limits": 3}, TypeError, "limits of firstorder_Mean is 3"),
+        ({"limits": {"x": (1, 2)}}, ValueError, "limits has 'x', but the maps are firstorder_Mean, glcm_Contrast"),
+        ({"percentiles": (2, 101)}, ValueError, r"percentiles is \(2, 101\), but must be from 0 to 100"),
+        ({"window": (math.nan, 1)}, ValueError, "window is"),
+        ({"cmap": "jetter"}, ValueError, "cmap is 'jetter', but must be the name of a color map"),
+        ({"margin": -1}, ValueError, "margin is -1, but must be at least 0"),
+        ({"columns": 0}, ValueError, "columns is 0, but must be 1 to 1000"),
+        ({"spacing": (1, 0, 1)}, ValueError, "spacing is .*, but must be 3 positive numbers"),
+        ({"labels": {}}, ValueError, "labels is {}, but must be a dict"),
+        ({"labels": {1: "a"}}, ValueError, "the map firstorder_Mean has the label 2, but labels names"),
+    ):
+        with pytest.raises(kind, match=message) as error:
+            voxelmaps.show(image, maps, mask, **options)
+        assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match=r"spacing is \(1, 1, 1\), but the image has a spacing"):
+        voxelmaps.show(placed, spacing=(1, 1, 1))
+
+
+def test_without_matplotlib():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+import numpy, voxelmaps
+try:
+    voxelmaps.show(numpy.ones((3, 3)))
+except ImportError as error:
+    print(error)
+print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "pictures need matplotlib: pip install itk-voxelmaps[pictures]",
+        "{'map': (0.0, 1.0)}",
+    ], done.stderr
