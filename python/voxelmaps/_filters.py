@@ -746,8 +746,12 @@ def _documenting(original, function, class_name):
 def _document_function(function, class_name):
     text, parameters = _documentation(class_name)
     brief, _, rest = text.partition("\n\n")
+    cls = getattr(itk, class_name).values()[0]
     keywords = []
     for name, meaning in parameters.items():
+        if not hasattr(cls, f"Set{name}"):
+            # Python has no functions of some types.
+            continue
         keywords.append(camel_to_snake_case(name))
         keywords += textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")
     function.__doc__ = f"""{brief}
