@@ -487,6 +487,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
           connectedness->SetMaskImage(isMasked ? mask : nullptr);
           connectedness->SetSeedImage(mask);
           connectedness->SetMethod(method);
+          connectedness->SetObjectMean(0.0);
           connectedness->SetEstimateAffinityFromSeeds(isEstimated);
           expectEmpty(connectedness.GetPointer());
         }
@@ -496,6 +497,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
     const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
     connectedness->SetSeed(region.GetIndex());
+    connectedness->SetObjectMean(0.0);
     ExpectError([&] { connectedness->Update(); }, { "seed", "-2", "0" });
   }
 }
@@ -692,6 +694,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
   filter->SetSeed(adaptedIndex);
+  filter->SetObjectMean(0.0);
   EXPECT_NO_THROW(filter->Update());
   filter->DistanceWeightingOn();
   ExpectError([&] { filter->Update(); }, { "DistanceWeighting", "spacing", "~1e-160", "~1e-140" });
@@ -777,6 +780,7 @@ TEST(ExtremeParameters, NoVoxelEqualsAnInsidePixelValueOfNaN)
   const auto connectedness =
     VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType, FloatImageType, FloatImageType>>();
   connectedness->SetSeed(adaptedIndex);
+  connectedness->SetObjectMean(0.0);
   expectNaNIsRefused(connectedness);
 }
 
@@ -802,6 +806,7 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
+  connectedness->SetObjectMean(0.0);
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "1.13 PB" });
 }
 
@@ -816,6 +821,7 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
+  connectedness->SetObjectMean(0.0);
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "73.8 EB" });
 }
 

@@ -280,11 +280,16 @@ def test_memory_of_devices_is_given_back():
         return
     cupy = pytest.importorskip("cupy")
     x = cupy.zeros((64, 256, 256), cupy.int16)
-    voxelmaps.feature_maps(x, features="glrlm_RunPercentage")
-    free, _ = cupy.cuda.Device().mem_info
-    voxelmaps.release_device_memory()
-    cupy.cuda.Device().synchronize()
-    assert cupy.cuda.Device().mem_info[0] > free
+
+    def given_back():
+        voxelmaps.feature_maps(x, features="glrlm_RunPercentage")
+        cupy.cuda.Device().synchronize()
+        free, _ = cupy.cuda.Device().mem_info
+        voxelmaps.release_device_memory()
+        return cupy.cuda.Device().mem_info[0] - free
+
+    # Other processes may use the device meanwhile.
+    assert any(given_back() > 0 for _ in range(10))
 
 
 @needs_device

@@ -336,7 +336,7 @@ def test_errors_have_the_text_of_cpp():
     with pytest.raises(RuntimeError, match="There are 0 seeds, but at least one is needed"):
         itk.fuzzy_connectedness_image_filter(image)
     with pytest.raises(RuntimeError, match=r"seed.*\[11, 3\]"):
-        itk.fuzzy_connectedness_image_filter(image, seed=[11, 3])
+        itk.fuzzy_connectedness_image_filter(image, seed=[11, 3], object_mean=5)
     for keyword, value in (
         ("aggregation", 9),
         ("aggregation", -1),

@@ -40,6 +40,7 @@ def test_observers_see_progress(name):
     filter = getattr(itk, name).New(itk.image_from_array(big_image()))
     if "Connectedness" in name:
         filter.SetSeed([5, 5, 5])
+        filter.SetObjectMean(100)
     seen, events = [], []
     filter.AddObserver(itk.StartEvent(), lambda: events.append("start"))
     filter.AddObserver(itk.ProgressEvent(), lambda: seen.append(filter.GetProgress()))
@@ -70,6 +71,7 @@ def test_abort(name):
     filter = getattr(itk, name).New(itk.image_from_array(big_image()))
     if "Connectedness" in name:
         filter.SetSeed([5, 5, 5])
+        filter.SetObjectMean(100)
     aborted = []
     filter.AddObserver(itk.ProgressEvent(), filter.AbortGenerateDataOn)
     filter.AddObserver(itk.AbortEvent(), lambda: aborted.append(True))

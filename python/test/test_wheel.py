@@ -59,4 +59,13 @@ def test_metadata():
     assert metadata["Requires-Python"] == ">=3.11"
     required = [r.replace(" ", "") for r in importlib.metadata.requires("itk-voxelmaps") if "extra" not in r]
     assert sorted(required) in (["itk-core<5.5,>=5.4", "numpy"], ["itk-core>=5.4,<5.5", "numpy"])
-    assert set(metadata.get_all("Provides-Extra")) == {"xarray", "dask", "radiomics", "zarr", "examples", "test"}
+    assert set(metadata.get_all("Provides-Extra")) == {
+        "dask",
+        "examples",
+        "filters",
+        "pictures",
+        "radiomics",
+        "test",
+        "xarray",
+        "zarr",
+    }
