@@ -18,6 +18,7 @@
 #ifndef itkCudaTextureFeatureMapImageFilter_h
 #define itkCudaTextureFeatureMapImageFilter_h
 
+#include "itkCudaDevices.h"
 #include "itkCudaVoxelMapImageFilter.h"
 #include "itkVoxelMapsEngineCall.h"
 #include "itkVoxelMapsParameters.h"
@@ -48,6 +49,8 @@ public:
 
   itkOverrideGetNameOfClassMacro(CudaTextureFeatureMapImageFilter);
 
+#if !defined(ITK_WRAPPING_PARSER)
+  // In Python, voxelmaps.feature_maps uses several devices.
   /** Numbers of further devices, which compute parts of the maps at the same time as the one with DeviceID. Default:
    * none. */
   void
@@ -64,6 +67,7 @@ public:
   {
     return m_OtherDeviceIDs;
   }
+#endif
 
 protected:
   CudaTextureFeatureMapImageFilter() = default;
