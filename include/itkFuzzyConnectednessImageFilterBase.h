@@ -142,9 +142,8 @@ public:
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
   itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
 
-  /** Mean and variance of the intensities of the object. Initially 0 and 1, but Update() throws unless one of these
-   * four functions has been called, or EstimateAffinityFromSeeds is on: an affinity that nobody chose would fit no
-   * object. */
+  /** Mean and variance of the intensities of the object. Initially 0 and 1. Update() throws an exception unless one of
+   * these means or variances has been set, or EstimateAffinityFromSeeds is on. */
   virtual void
   SetObjectMean(double mean)
   {
@@ -158,7 +157,7 @@ public:
   }
   itkGetConstMacro(ObjectVariance, double);
 
-  /** Mean (WeightedSum only) and variance of the differences in the object. Initially 0 and 1, as above. */
+  /** Mean (WeightedSum only) and variance of the differences in the object. Initially 0 and 1. */
   virtual void
   SetDifferenceMean(double mean)
   {

@@ -365,7 +365,10 @@ def check_integers(array, largest, what):
 
 
 def output_of(value, image, shape, dtype, what="out"):
-    """The array in a value that takes results for an image. Raises TypeError or ValueError if they do not fit."""
+    """The array in a value that takes results for an image, or a new one if it is None. Raises TypeError or ValueError if they do
+    not fit."""
+    if value is None:
+        return Array(image.library.empty(shape, dtype), image.library)
     out = array_of(value, what)
     check_same_library(image, "x", out, what)
     if out.library.given == "JAX":

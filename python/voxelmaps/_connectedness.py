@@ -227,11 +227,7 @@ def fuzzy_connectedness(
         )
     sizes = spacing_of(spacing, len(shape))
     dtype = "float32" if precision == "float" else "float64"
-    given_out = out
-    if out is None:
-        out = _arrays.Array(library.empty(shape, dtype), library)
-    else:
-        out = _arrays.output_of(out, image, shape, dtype)
+    output = _arrays.output_of(out, image, shape, dtype)
     device, use_cpu_if_faster = device_of_arrays(device, library)
     _core.compute_fuzzy_connectedness(
         pixels=image.address,
@@ -246,7 +242,7 @@ def fuzzy_connectedness(
         weight=number(weight, "weight"),
         minimum_strength=number(minimum_strength, "minimum_strength"),
         distance_weighting=bool(distance_weighting),
-        output=out.address,
+        output=output.address,
         is_double=precision == "double",
         threads=threads,
         device=device,
@@ -254,4 +250,4 @@ def fuzzy_connectedness(
         stream=library.stream(),
         use_cpu_if_faster=use_cpu_if_faster,
     )
-    return library.result(out.array, given_out)
+    return library.result(output.array, out)

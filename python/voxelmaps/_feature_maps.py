@@ -374,12 +374,10 @@ def _arrays_of_images(x, mask, selection, spacing):
         if volume.array.ndim != len(volume.spacing):
             raise TypeError(f"{what} has voxels of {volume.array.shape[-1]} components, but they must be scalars")
         image = volume if what == "x" else image
-        # As ITK compares grids.
-        for name in ("origin", "spacing", "direction") if image is not None else ():
-            ours, theirs = getattr(image, name), getattr(volume, name)
-            allowed = 1e-6 if name == "direction" else 1e-6 * image.spacing[0]
-            if len(ours) != len(theirs) or not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
-                raise ValueError(f"{what} has the {name} {theirs}, but x has {ours}")
+        difference = None if image is None else _radiomics_images.difference_of_geometry(image, volume)
+        if difference is not None:
+            name, ours, theirs, _ = difference
+            raise ValueError(f"{what} has the {name} {theirs}, but x has {ours}")
         arrays.append(volume.array)
     if image is not None and spacing is None:
         spacing = tuple(reversed(image.spacing))
@@ -577,14 +575,10 @@ def feature_maps(
     map_shape = batch + tuple(part.stop - part.start for part in box)
 
     dtype = "float32" if precision == "float" else "float64"
-    given_out = out
-    if out is None:
-        out = _arrays.Array(library.empty((len(names), *map_shape), dtype), library)
-    else:
-        out = _arrays.output_of(out, image, (len(names), *map_shape), dtype)
+    output = _arrays.output_of(out, image, (len(names), *map_shape), dtype)
     voxels = math.prod(map_shape[len(batch) :])
     if voxels == 0 or math.prod(batch) == 0:
-        return FeatureMaps(names, library.result(out.array, given_out), box)
+        return FeatureMaps(names, library.result(output.array, out), box)
     item_bytes = 4 if precision == "float" else 8
 
     devices = devices_of_arrays(device, library)
@@ -600,7 +594,7 @@ def feature_maps(
             part_of(image, index),
             part_of(mask, index),
             part_of(selection, index),
-            (out.address + i * voxels * item_bytes, voxels * math.prod(batch), precision == "double"),
+            (output.address + i * voxels * item_bytes, voxels * math.prod(batch), precision == "double"),
             box=box,
             window=window,
             anchor=anchor,
@@ -617,4 +611,4 @@ def feature_maps(
             "a smaller bin_width, or number_of_gray_levels",
             stacklevel=2,
         )
-    return FeatureMaps(names, library.result(out.array, given_out), box)
+    return FeatureMaps(names, library.result(output.array, out), box)

@@ -511,6 +511,13 @@ def _with_discretization(kwargs, keyword):
     return kwargs
 
 
+@functools.lru_cache(None)
+def _parameters_of(cls):
+    """Dict of the names of the parameters of a filter, by the letters and digits that tell them apart."""
+    names = [name[len("Set") :] for name in dir(cls) if name.startswith("Set")]
+    return {normalized(name): name for name in names}
+
+
 def make(template, args, kwargs):
     """Make a filter from the arguments of its functional interface; returns the filter and the given input."""
     given, args, kwargs = _split_input(args, kwargs)
@@ -520,10 +527,12 @@ def make(template, args, kwargs):
             f"{len(args) + 1} arguments without a name are given, but only the image can be; name the others, such as "
             "mask_image"
         )
-    known = [name[len("Set") :] for name in dir(template.values()[0]) if name.startswith("Set")]
+    known = _parameters_of(template.values()[0])
     for name, value in kwargs.items():
-        if normalized(name) not in map(normalized, known):
-            names = [camel_to_snake_case(each) for each in known if hasattr(template.values()[0], f"Get{each}")]
+        if normalized(name) not in known:
+            names = [
+                camel_to_snake_case(each) for each in known.values() if hasattr(template.values()[0], f"Get{each}")
+            ]
             raise TypeError(f"the filter has no parameter {name}{did_you_mean(name, names)}")
         if normalized(name) in ("maskimage", "selectionimage", "seedimage"):
             _images.check_axes(value, given, name)

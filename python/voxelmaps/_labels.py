@@ -251,6 +251,8 @@ class Job:
             threads=count(threads, "threads", 0, MAX_THREADS),
         )
         self._job = self._job_of(image, mask, seeds, self._shape)
+        # For estimates with a radius: a job in host memory, and its arrays.
+        self._near = None
         self.set_affinity = self._job.set_affinity
 
     def _job_of(self, image, mask, seeds, shape):
@@ -265,10 +267,14 @@ class Job:
 
     def estimate(self, label, radius):
         """See _core.LabelsJob.estimate."""
-        numbers, labels = self._seeds
-        near, mask, numbers, shape = surroundings(self._image, self._mask, numbers, radius, self._shape)
-        job = self._job if near is self._image else self._job_of(near, mask, (numbers, labels), shape)
-        return job.estimate(label, radius)
+        if self._image.library.device is None:
+            return self._job.estimate(label, radius)
+        if self._near is None or self._near[0] != radius:
+            # All labels have the same box, which is copied to the host.
+            numbers, labels = self._seeds
+            near, mask, numbers, shape = surroundings(self._image, self._mask, numbers, radius, self._shape)
+            self._near = radius, self._job_of(near, mask, (numbers, labels), shape), near, mask
+        return self._near[1].estimate(label, radius)
 
     def compute(self, outputs, device, hierarchy=None):
         """Compute arrays of labels, strength and margin; None for those that are not needed.
@@ -437,10 +443,9 @@ def labels(
     outputs = []
     for name, dtype, is_needed in zip(Segmentation._fields, dtypes, (True, strength, margin)):
         output = getattr(given_outputs, name)
-        if output is not None:
-            outputs.append(_arrays.output_of(output, image, shape, dtype, "out" if name == "labels" else f"out.{name}"))
-        else:
-            outputs.append(_arrays.Array(library.empty(shape, dtype), library) if is_needed else None)
+        is_needed = is_needed or output is not None
+        what = "out" if name == "labels" else f"out.{name}"
+        outputs.append(_arrays.output_of(output, image, shape, dtype, what) if is_needed else None)
     job.compute(outputs, device_of_arrays(device, library))
     if library.device is None and tie_rule == "background" and minimum_strength == 0:
         _warn_of_ties(outputs[0].host(), mask)

@@ -115,8 +115,9 @@ class Task:
 
         skipped    Names of images that it is too small for.
         """
+        special = {image_type: self.special(image_type) for image_type in self.parameters.image_types}
         return {
-            key: self.special(image_type)
+            key: special[image_type]
             for image_name, image_type in self.parameters.image_names(dimension).items()
             if image_name not in skipped
             for key in self.parameters.keys(image_name).values()

@@ -238,24 +238,34 @@ def _bounds(inside):
     return [int(u[0]) for u in used], [int(u[-1]) for u in used]
 
 
-def _difference_of_grids(image, roi, settings):
-    """What differs between the grids of image and mask, with ITK's tolerances; None if nothing does."""
-    tolerance = settings["geometryTolerance"] or 1e-6
-    if image.size != roi.size:
-        return f"the mask has the size {roi.size}, but the image has {image.size}"
+def difference_of_geometry(image, other, tolerance=1e-6):
+    """The first of origin, spacing and direction that differs between two volumes, as ITK compares them, with both values and by
+    how much they may differ; None if nothing does."""
     for name, allowed in (
         ("origin", tolerance * image.spacing[0]),
         ("spacing", tolerance * image.spacing[0]),
         ("direction", tolerance),
     ):
-        ours, theirs = getattr(image, name), getattr(roi, name)
+        ours, theirs = getattr(image, name), getattr(other, name)
         # NaN is not within any tolerance.
-        if not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
-            return (
-                f"the mask has the {name} {theirs}, but the image has {ours}, and they may differ by {allowed:g} "
-                "(setting geometryTolerance)"
-            )
+        if len(ours) != len(theirs) or not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
+            return name, ours, theirs, allowed
     return None
+
+
+def _difference_of_grids(image, roi, settings):
+    """What differs between the grids of image and mask, with ITK's tolerances; None if nothing does."""
+    tolerance = settings["geometryTolerance"] or 1e-6
+    if image.size != roi.size:
+        return f"the mask has the size {roi.size}, but the image has {image.size}"
+    difference = difference_of_geometry(image, roi, tolerance)
+    if difference is None:
+        return None
+    name, ours, theirs, allowed = difference
+    return (
+        f"the mask has the {name} {theirs}, but the image has {ours}, and they may differ by {allowed:g} "
+        "(setting geometryTolerance)"
+    )
 
 
 def _check_inside(image, roi):
