@@ -72,7 +72,7 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * \par Aggregation of offsets
  * - PerDirection: the features of every offset, one offset after another.
  * - Average: the mean of the features over the offsets that have a pair (PyRadiomics' default, IBSI "averaged").
- * - Merge: the features of the sum of the matrices (IBSI "merged").
+ * - Merge: the features of the sum of the matrices (IBSI "merged"), or of the sum with OffsetWeights.
  *
  * \par Windows without pairs
  * The features of a matrix without pairs are EmptyValue. Average leaves such matrices out, and is EmptyValue if no
@@ -85,7 +85,9 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * and the entropies (fixed-point tables of the weights and of n log2 n) are accurate to 2 units in the last place of a
  * float. Mutual information that is not greater than the possible rounding of its terms is 0.
  * MaximalCorrelationCoefficient is a multiple of 2^-40, within 1e-12 of the true value; it adds numbers in double
- * precision in a fixed order. Average adds quotients in double precision, in the order of Offsets.
+ * precision in a fixed order. Average adds quotients in double precision, in the order of Offsets. With OffsetWeights,
+ * matrices hold doubles, and all sums are added in one order: results are bit-identical as well, and accurate to about
+ * 1e-12.
  *
  * \par Memory
  * Each thread of the CPU counts pairs in tables, of less than 1 MB up to 256 gray levels, and of up to 40 MB with
@@ -95,6 +97,7 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * \par Parameters, in addition to those of the base class
  * - Features (all): any, in any order.
  * - Aggregation (Average)
+ * - OffsetWeights (none)
  * - Symmetric (on)
  * - EmptyValue (NaN)
  * - RegionHasOneLevel (off): for MaximalCorrelationCoefficient.
@@ -103,8 +106,9 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * if a feature does not exist or is repeated, if the aggregation does not exist, if merged matrices could have more
  * than 4194304 pairs, if windows have more than 4096 voxels, with more than 4096 gray levels, and
- * MaximalCorrelationCoefficient is a feature, or if a finite EmptyValue is too large for the output type. An offset and
- * its opposite may both be given if Symmetric is off.
+ * MaximalCorrelationCoefficient is a feature, if there are OffsetWeights, but not one from 0 to 1e100 per offset,
+ * without Merge, or with windows of more than 512 voxels and more than 512 gray levels, or if a finite EmptyValue is
+ * too large for the output type. An offset and its opposite may both be given if Symmetric is off.
  *
  * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen
@@ -150,6 +154,17 @@ public:
   itkSetEnumMacro(Aggregation, AggregationEnum);
   itkGetEnumMacro(Aggregation, AggregationEnum);
 
+  /** Weights of the pairs of each offset in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
+   * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
+   * window by window, which is slow. Default: none, all pairs count alike. */
+  virtual void
+  SetOffsetWeights(const std::vector<double> & weights);
+  virtual const std::vector<double> &
+  GetOffsetWeights() const
+  {
+    return m_OffsetWeights;
+  }
+
   /** Count every pair in both orders, so that opposite offsets are equivalent. Default: on. */
   itkSetMacro(Symmetric, bool);
   itkGetConstMacro(Symmetric, bool);
@@ -188,10 +203,11 @@ protected:
   }
 
 private:
-  AggregationEnum m_Aggregation{ AggregationEnum::Average };
-  bool            m_Symmetric{ true };
-  double          m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
-  bool            m_RegionHasOneLevel{ false };
+  AggregationEnum     m_Aggregation{ AggregationEnum::Average };
+  std::vector<double> m_OffsetWeights;
+  bool                m_Symmetric{ true };
+  double              m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  bool                m_RegionHasOneLevel{ false };
 };
 } // namespace itk
 

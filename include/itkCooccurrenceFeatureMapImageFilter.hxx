@@ -35,6 +35,18 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Cooccu
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetOffsetWeights(
+  const std::vector<double> & weights)
+{
+  if (m_OffsetWeights != weights)
+  {
+    m_OffsetWeights = weights;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::string>
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
 {
@@ -51,6 +63,12 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintS
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "Aggregation: " << m_Aggregation << std::endl;
+  os << indent << "OffsetWeights:";
+  for (const double weight : m_OffsetWeights)
+  {
+    os << ' ' << weight;
+  }
+  os << std::endl;
   os << indent << "Symmetric: " << (m_Symmetric ? "On" : "Off") << std::endl;
   os << indent << "EmptyValue: " << m_EmptyValue << std::endl;
   os << indent << "RegionHasOneLevel: " << (m_RegionHasOneLevel ? "On" : "Off") << std::endl;
@@ -77,6 +95,7 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Comple
   auto job = this->template MakeJob<voxelmaps::CooccurrenceJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.aggregation = m_Aggregation;
+  job.offsetWeights = m_OffsetWeights;
   job.symmetric = m_Symmetric;
   job.emptyValue = m_EmptyValue;
   job.hasOneLevel = m_RegionHasOneLevel;

@@ -55,7 +55,8 @@ class CudaRunLengthFeatureMapImageFilter;
  * \par Aggregation of directions
  * - PerDirection: the features of every direction, one direction after another.
  * - Average: the mean of the features over the directions (PyRadiomics' default, IBSI "averaged").
- * - Merge: the features of the sum of the matrices, where V counts every voxel once per direction (IBSI "merged").
+ * - Merge: the features of the sum of the matrices, where V counts every voxel once per direction (IBSI "merged"),
+ *   or of the sum with OffsetWeights, where V has them as well.
  *
  * \par Windows without runs or pairs
  * The window of a computed voxel contains at least that voxel, so every direction has at least one run, and all
@@ -69,18 +70,22 @@ class CudaRunLengthFeatureMapImageFilter;
  * LGRE, SRLGE, LRLGE (1 / i^2 in fixed point) and RE (table of n log2 n in fixed point) are accurate to 2 units in the
  * last place of a float. Average adds products of numerators and reciprocals of the numbers of runs in double
  * precision, in the order of Offsets, and divides once: it is accurate to about 10^-15, where the features themselves
- * are.
+ * are. With OffsetWeights, matrices hold doubles, and all sums are added in one order: results are bit-identical as
+ * well, and accurate to about 10^-12.
  *
  * \par Parameters, in addition to those of the base class
  * - Offsets (all 4 in 2D, 13 in 3D): directions with components -1, 0 or 1. Opposite directions are equivalent.
  * - Features (the eleven of Zhang et al. 2019): any of the sixteen, in any order.
  * - Aggregation (Average)
+ * - OffsetWeights (none)
  * - SkipDirectionsWithoutPairs (off)
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no offset, if
  * an offset is zero, has a component other than -1, 0 and 1, or is given twice, as itself or as its opposite, if there
- * is no feature, if a feature does not exist or is repeated, or if the aggregation does not exist.
+ * is no feature, if a feature does not exist or is repeated, if the aggregation does not exist, or if there are
+ * OffsetWeights, but not one from 0 to 1e100 per offset, without Merge, or with windows of more than 512 voxels and
+ * more than 512 gray levels.
  *
  * Sources: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci Rep 9:10883 (2019);
  * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.7.
@@ -143,6 +148,17 @@ public:
   itkSetEnumMacro(Aggregation, AggregationEnum);
   itkGetEnumMacro(Aggregation, AggregationEnum);
 
+  /** Weights of the runs of each direction in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
+   * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
+   * window by window, which is slow. Default: none, all runs count alike. */
+  virtual void
+  SetOffsetWeights(const std::vector<double> & weights);
+  virtual const std::vector<double> &
+  GetOffsetWeights() const
+  {
+    return m_OffsetWeights;
+  }
+
   /** Leave out, window by window, the directions in which no line of the window holds two voxels with a level, as
    * PyRadiomics does. Averages and merged matrices then use the other directions. Components of a direction that is
    * left out are NaN, and so are all components of windows in which every direction is left out. This matters for thin
@@ -170,9 +186,10 @@ protected:
   }
 
 private:
-  OffsetsType     m_Offsets;
-  AggregationEnum m_Aggregation{ AggregationEnum::Average };
-  bool            m_SkipDirectionsWithoutPairs{ false };
+  OffsetsType         m_Offsets;
+  AggregationEnum     m_Aggregation{ AggregationEnum::Average };
+  std::vector<double> m_OffsetWeights;
+  bool                m_SkipDirectionsWithoutPairs{ false };
 };
 } // namespace itk
 

@@ -44,6 +44,18 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetOffset
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetOffsetWeights(
+  const std::vector<double> & weights)
+{
+  if (m_OffsetWeights != weights)
+  {
+    m_OffsetWeights = weights;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 std::vector<std::string>
 RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
 {
@@ -64,6 +76,12 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf
     os << ' ' << offset;
   }
   os << std::endl << indent << "Aggregation: " << m_Aggregation << std::endl;
+  os << indent << "OffsetWeights:";
+  for (const double weight : m_OffsetWeights)
+  {
+    os << ' ' << weight;
+  }
+  os << std::endl;
   os << indent << "SkipDirectionsWithoutPairs: " << (m_SkipDirectionsWithoutPairs ? "On" : "Off") << std::endl;
 }
 
@@ -84,6 +102,7 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJ
   auto job = this->template MakeJob<voxelmaps::RunLengthJob>(textureJob);
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(m_Offsets);
   job.aggregation = m_Aggregation;
+  job.offsetWeights = m_OffsetWeights;
   job.skipDirectionsWithoutPairs = m_SkipDirectionsWithoutPairs;
   this->ComputeFeatureMaps(job);
 }

@@ -114,6 +114,7 @@ TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
     expectModified([&] { filter->SetOffsets(offsets); }, modified);
     expectModified([&] { filter->SetFeatures(features); }, modified);
     expectModified([&] { filter->SetAggregation(Aggregation::Merge); }, modified);
+    expectModified([&] { filter->SetOffsetWeights({ 0.5, 2.0 }); }, modified);
     expectModified([&] { filter->SetSymmetric(false); }, modified);
     expectModified([&] { filter->SetEmptyValue(-3.0); }, modified);
     expectModified([&] { filter->SetRegionHasOneLevel(true); }, modified);
@@ -121,6 +122,7 @@ TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
   EXPECT_EQ(offsets, filter->GetOffsets());
   EXPECT_EQ(features, filter->GetFeatures());
   EXPECT_EQ(Aggregation::Merge, filter->GetAggregation());
+  EXPECT_EQ((std::vector<double>{ 0.5, 2.0 }), filter->GetOffsetWeights());
   EXPECT_FALSE(filter->GetSymmetric());
   EXPECT_EQ(-3.0, filter->GetEmptyValue());
   EXPECT_TRUE(filter->GetRegionHasOneLevel());
@@ -185,12 +187,14 @@ TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
   filter->SetOffsets({ { { 1, -1 } } });
   filter->SetFeatures({ Feature::JointEnergy });
   filter->SetAggregation(Aggregation::Merge);
+  filter->SetOffsetWeights({ 0.25 });
   filter->SymmetricOff();
   filter->SetEmptyValue(-12.5);
   VoxelMapsTest::ExpectPrints(filter.GetPointer(),
                               { "Offsets: [1, -1]",
                                 "Features: JEN\n",
                                 "Aggregation: Merge",
+                                "OffsetWeights: 0.25\n",
                                 "Symmetric: Off",
                                 "EmptyValue: -12.5",
                                 "RegionHasOneLevel: Off" });
@@ -317,6 +321,25 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
   {
     EXPECT_NEAR(symmetric.at(feature), merged.at(feature), 1e-14) << feature;
   }
+}
+
+TEST(CooccurrenceFeatureMapImageFilter, WeightsOfOffsets)
+{
+  // One pair along x has the levels 1 and 3, and the one along y 1 and 2.
+  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, 2 } }, { 1, 3, 2, 0 }, 3);
+  filter->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
+  filter->SetFeatures({ Feature::Contrast, Feature::MaximumProbability });
+  filter->SetAggregation(Aggregation::Merge);
+  filter->SetOffsetWeights({ 3.0, 1.0 });
+  ExpectValues<Feature>({ { Feature::Contrast, 13.0 / 4, 0 }, { Feature::MaximumProbability, 3.0 / 8, 0 } },
+                        ComputePixel(filter, 0));
+  filter->SetOffsetWeights({ 1.0 });
+  ExpectError([&] { filter->Update(); }, { "1", "weights", "2" });
+  filter->SetOffsetWeights({ 1.0, -2.0 });
+  ExpectError([&] { filter->Update(); }, { "weight", "0", "1e100" });
+  filter->SetOffsetWeights({ 1.0, 2.0 });
+  filter->SetAggregation(Aggregation::Average);
+  ExpectError([&] { filter->Update(); }, { "weights", "Merge" });
 }
 
 TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)

@@ -137,6 +137,7 @@ TEST(RunLengthFeatureMapImageFilter, SettersStoreAndModify)
     expectModified([&] { filter->SetOffsets(offsets); }, modified);
     expectModified([&] { filter->SetFeatures(features); }, modified);
     expectModified([&] { filter->SetAggregation(Aggregation::Merge); }, modified);
+    expectModified([&] { filter->SetOffsetWeights({ 0.5 }); }, modified);
   }
   for (const bool modified : { true, false })
   {

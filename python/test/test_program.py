@@ -439,7 +439,7 @@ ARGUMENTS = {
     "ONE --setting binWidth": "--setting binWidth must be NAME=VALUE",
     "ONE --setting binwidth=5": "setting binwidth is not known; choose from label, ",
     "ONE --setting binWidth=5 --bin-width 6": "setting binWidth is given twice|argument",
-    "ONE --setting weightingNorm=manhattan": "setting weightingNorm is 'manhattan', but only None and no_weighting",
+    "ONE --setting weightingNorm=manhatten": "setting weightingNorm is 'manhatten', but must be one of manhattan, euclidean",
     "ONE --precision half": "precision is 'half', but must be float or double",
     "ONE --params none.yaml": "parameter file none.yaml does not exist",
     "ONE --summary mask.nii.gz": "the summary mask.nii.gz would replace the mask mask.nii.gz",

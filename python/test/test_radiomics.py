@@ -57,6 +57,19 @@ CASES = {
     "label": ("int16", "holes", {"binWidth": 10, "label": 2}),
     "no_weighting": ("int16", "holes", {"binWidth": 10, "weightingNorm": "no_weighting"}),
     "no_weighting_scattered": ("int16", "scattered", {"binWidth": 10, "weightingNorm": "no_weighting"}),
+    "manhattan": ("int16", "holes", {"binWidth": 10, "weightingNorm": "manhattan"}),
+    "euclidean": ("int16", "scattered", {"binWidth": 10, "weightingNorm": "euclidean", "kernelRadius": 2}),
+    "infinity": (
+        "float32",
+        "border",
+        {"binWidth": 0.2, "weightingNorm": "infinity", "distances": [2, 1], "kernelRadius": 2},
+    ),
+    "weighting_asymmetric": (
+        "int16",
+        "holes",
+        {"binWidth": 10, "weightingNorm": "euclidean", "symmetricalGLCM": False},
+    ),
+    "weighting_force2D": ("int16", "sheet", {"binWidth": 60, "weightingNorm": "manhattan", "force2D": True}),
     "distances": ("int16", "holes", {"binWidth": 10, "distances": [1, 2], "kernelRadius": 2}),
     "distance_2": ("int16", "border", {"binWidth": 10, "distances": [2]}),
     "distances_force2D": (
@@ -579,7 +592,11 @@ INVALID = {
     "maskedKernel": (1, ValueError, "setting maskedKernel is 1, but must be true or false"),
     "initValue": ("0,5", ValueError, "setting initValue is '0,5', but must be a number"),
     "distances": ([1, 1], ValueError, "must be a list of one or more integers without repetition"),
-    "weightingNorm": ("manhattan", NotImplementedError, "'manhattan', but only None and no_weighting are available"),
+    "weightingNorm": (
+        "manhatten",
+        ValueError,
+        "'manhatten', but must be one of manhattan, euclidean, infinity, no_weighting",
+    ),
     "gldm_a": (0.5, ValueError, "setting gldm_a is 0.5, but must be an integer from 0 up"),
     "resegmentRange": ([1, 2, 3], ValueError, "must be a list of one or two numbers"),
     "resegmentMode": ("relatively", ValueError, "must be one of absolute, relative, sigma"),

@@ -432,7 +432,7 @@ def random_params(rng):
         "interpolator": [None, "sitkLinear", "sitkNearestNeighbor", 2, "sitkBSpline"], "preCrop": [True, None],
         "padDistance": [0, 2, 8], "resegmentRange": [[-1, math.inf], [0.3], ["-2", 2], [0, 100]],
         "resegmentMode": ["absolute", "relative", "sigma"], "force2D": [True], "force2Ddimension": [0, 1, 2],
-        "distances": [[1, 2], [2, 1], [2]], "symmetricalGLCM": [False, None], "weightingNorm": [None, "no_weighting"],
+        "distances": [[1, 2], [2, 1], [2]], "symmetricalGLCM": [False, None], "weightingNorm": [None, "no_weighting", "manhattan", "euclidean", "infinity"],
         "gldm_a": [1, 3], "voxelArrayShift": [100, -5], "wavelet": ["haar", "db3", "sym4", "bior1.3", "rbio2.2", "dmey"],
         "level": [2], "start_level": [1], "gradientUseSpacing": [False], "lbp2DRadius": [2, 1.5], "lbp2DSamples": [4, 12],
         "lbp2DMethod": ["default", "ror", "uniform"], "lbp3DLevels": [3], "lbp3DIcosphereRadius": [1.5, 2],

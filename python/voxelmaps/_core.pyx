@@ -121,6 +121,12 @@ cdef extern from *:
     }
     template <typename TJob>
     void
+    SetOffsetWeights(TJob & job, const std::vector<double> & weights)
+    {
+      job.offsetWeights = weights;
+    }
+    template <typename TJob>
+    void
     SetAggregation(TJob & job, unsigned int number)
     {
       job.aggregation = static_cast<typename TJob::Aggregation>(number);
@@ -274,6 +280,7 @@ cdef extern from *:
     void RaisePythonError()
     void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
     void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
+    void SetOffsetWeights[T](T & job, const vector[double] & weights) except +RaisePythonError
     void SetAggregation[T](T & job, unsigned int number)
     void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
     void SetTriple(Triple & triple, int64_t x, int64_t y, int64_t z)
@@ -496,6 +503,7 @@ cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, param
         for x, y, z in offsets:
             AddOffset(glcm, x, y, z)
         SetAggregation(glcm, parameters["aggregation"])
+        SetOffsetWeights(glcm, parameters.get("offset_weights", ()))
         glcm.symmetric = parameters["symmetric"]
         glcm.hasOneLevel = parameters["has_one_level"]
         AddClass(job, glcm)
@@ -520,6 +528,7 @@ cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, param
         for x, y, z in offsets:
             AddOffset(glrlm, x, y, z)
         SetAggregation(glrlm, parameters["aggregation"])
+        SetOffsetWeights(glrlm, parameters.get("offset_weights", ()))
         glrlm.skipDirectionsWithoutPairs = parameters["skip_directions_without_pairs"]
         AddClass(job, glrlm)
     else:

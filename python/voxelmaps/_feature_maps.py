@@ -44,6 +44,8 @@ RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
 # Of the aggregations of all classes.
 AVERAGE, MERGE = 1, 2
 
+# Of settings that make weights of directions.
+WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 _MAX_OFFSETS = 4096
 _MAX_LEVELS = 65535
 # More do not make it faster on any machine.
@@ -213,6 +215,18 @@ def _offsets(distances, window):
             f"be 1 to {_MAX_OFFSETS}"
         )
     return offsets
+
+
+def offset_weights(name, offsets, spacing, norm):
+    """The weights of offsets that PyRadiomics' setting weightingNorm makes, from their lengths in mm by a norm: exp(-length^2) for
+    glcm, the length for glrlm."""
+    steps = np.abs(np.array(offsets)) * np.array(spacing)
+    length = {
+        "manhattan": steps.sum(axis=1),
+        "euclidean": np.sqrt((steps**2).sum(axis=1)),
+        "infinity": steps.max(axis=1),
+    }[norm]
+    return (np.exp(-(length**2)) if name == "glcm" else length).tolist()
 
 
 def triple(values, fill):
@@ -414,7 +428,8 @@ def feature_maps(
     intensity_range: Literal["mask", "image"] | Numbers = "mask",
     selection: Array | Image | Path | None = None,
     distances: Integers = (1,),
-    aggregation: Literal["average", "merge"] = "average",
+    aggregation: Literal["average", "merge"] | None = None,
+    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None = None,
     symmetric: bool = True,
     alpha: Integer = 0,
     voxel_array_shift: Number = 0.0,
@@ -436,7 +451,7 @@ def feature_maps(
     features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
                        features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
                        glrlm, glszm and ngtdm.
-    spacing            Size of a voxel along each axis, in mm, for TotalEnergy only. Default: that of an image, or 1.
+    spacing            Size of a voxel along each axis, in mm, for TotalEnergy and weighting_norm. Default: that of an image, or 1.
     neighborhood_radius, window_size, window_anchor
                        The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has a size, with
                        the voxel at the anchor, by default in the middle. Numbers for all axes, or one per axis of x.
@@ -447,7 +462,11 @@ def feature_maps(
     intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
     selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
     distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
-    aggregation        "average" of the features of all directions, or "merge" of their matrices, for glcm and glrlm.
+    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
+                       and glrlm.
+    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm:
+                       "manhattan", "euclidean" or "infinity". Weights are exp(-length^2) for glcm, and the length for glrlm, as
+                       in PyRadiomics. Windows must have at most 512 voxels or gray levels.
     symmetric, alpha, voxel_array_shift
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
@@ -489,8 +508,14 @@ def feature_maps(
         raise ValueError(f"precision is {precision!r}, but must be float or double")
     if crop not in (None, "mask"):
         raise ValueError(f"crop is {crop!r}, but must be 'mask' or None")
-    if aggregation not in ("average", "merge"):
+    if aggregation not in (None, "average", "merge"):
         raise ValueError(f"aggregation is {aggregation!r}, but must be average or merge")
+    if weighting_norm not in (None, *WEIGHTING_NORMS):
+        raise ValueError(f"weighting_norm is {weighting_norm!r}, but must be {', '.join(WEIGHTING_NORMS)} or None")
+    if weighting_norm is not None and aggregation == "average":
+        raise ValueError(
+            f"weighting_norm is {weighting_norm!r} and aggregation 'average', but matrices with weights are merged"
+        )
 
     def bytes_like_x(value, what):
         if value is None:
@@ -520,7 +545,8 @@ def feature_maps(
     anchor = tuple(n // 2 for n in window)
     if window_anchor is not None:
         anchor = _integers(window_anchor, dimension, "window_anchor", 0)
-    volume = math.prod(spacing_of(spacing, dimension))
+    sizes = spacing_of(spacing, dimension)
+    volume = math.prod(sizes)
     distances = [distances] if np.ndim(distances) == 0 else list(distances)
     if not distances:
         raise ValueError("distances is empty, but there must be at least one")
@@ -531,7 +557,7 @@ def feature_maps(
     discretization = _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range)
     selected = _selected(features)
     numbers = _numbers()
-    directions = {"aggregation": AVERAGE if aggregation == "average" else MERGE}
+    is_merged = aggregation == "merge" or weighting_norm is not None
 
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
     has_all_pairs = (
@@ -545,18 +571,23 @@ def feature_maps(
     def reversed_offsets(distances):
         return [triple(offset, 0) for offset in _offsets(distances, window)]
 
+    def directions(name, distances):
+        result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": reversed_offsets(distances)}
+        if weighting_norm is not None:
+            result["offset_weights"] = offset_weights(name, _offsets(distances, window), sizes, weighting_norm)
+        return result
+
     def parameters(name):
         if name == "firstorder":
             return {"voxel_array_shift": number(voxel_array_shift, "voxel_array_shift"), "voxel_volume": volume}
         if name == "glcm":
-            offsets = reversed_offsets(distances)
-            return {**directions, "offsets": offsets, "symmetric": bool(symmetric), "has_one_level": False}
+            return {**directions(name, distances), "symmetric": bool(symmetric), "has_one_level": False}
         if name == "gldm":
             return {"offsets": reversed_offsets(distances), "alpha": alpha}
         if name == "ngtdm":
             return {"offsets": reversed_offsets(distances)}
         if name == "glrlm":
-            return {**directions, "offsets": reversed_offsets((1,)), "skip_directions_without_pairs": not has_all_pairs}
+            return {**directions(name, (1,)), "skip_directions_without_pairs": not has_all_pairs}
         return {}
 
     classes = [(name, [numbers[name][f] for f in of_class], parameters(name)) for name, of_class in selected.items()]

@@ -38,7 +38,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
 
     Loading, resampling, normalization, image filters such as wavelets, and cropping are PyRadiomics' own code. So is what this
-    module does not have: weighting by distance and extraction that is not voxel-based.
+    module does not have: extraction that is not voxel-based.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 
@@ -68,8 +68,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     def _compute_class(self, volume, roi, image, mask, image_type, name, features, kwargs):
         """Maps of one class, in PyRadiomics' order."""
         feature_class = _radiomics_parameters.CLASSES.get(name)
-        weighting = kwargs.get("weightingNorm")
-        if feature_class is None or weighting in _radiomics_parameters.MISSING_WEIGHTINGS:
+        if feature_class is None:
             _logger.warning("PyRadiomics computes the class %s", name)
             return self._compute_by_pyradiomics(image, mask, image_type, name, features, kwargs)
         ours = feature_class.numbers()

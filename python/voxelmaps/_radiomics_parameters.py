@@ -138,17 +138,6 @@ def _one_of(*names):
     return check
 
 
-MISSING_WEIGHTINGS = ("manhattan", "euclidean", "infinity")
-
-
-def _weighting(value):
-    if value in MISSING_WEIGHTINGS:
-        raise NotImplementedError("only None and no_weighting are available")
-    if value != "no_weighting":
-        raise ValueError("must be None or no_weighting")
-    return value
-
-
 INTERPOLATORS = (
     "sitkNearestNeighbor",
     "sitkLinear",
@@ -251,7 +240,9 @@ SETTINGS = {
         belongs_to_classes=True,
     ),
     "symmetricalGLCM": _Setting(_boolean, True, **_OFF, belongs_to_classes=True),
-    "weightingNorm": _Setting(_weighting, None, can_be_none=True, belongs_to_classes=True),
+    "weightingNorm": _Setting(
+        _one_of("manhattan", "euclidean", "infinity", "no_weighting"), None, can_be_none=True, belongs_to_classes=True
+    ),
     "gldm_a": _Setting(_integer(0), 0, belongs_to_classes=True),
     "voxelArrayShift": _Setting(_finite, 0, belongs_to_classes=True),
     "kernelRadius": _Setting(_integer(1, 127), 1, section="voxelSetting"),

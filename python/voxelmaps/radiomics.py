@@ -138,27 +138,33 @@ def _offsets(distances, window):
     return offsets
 
 
-def _class_parameters(name, settings, window, has_one_level):
-    """Parameters of the filter that only this class has."""
+def _class_parameters(name, settings, window, spacing, has_one_level):
+    """Parameters that only this class has; window and spacing have the order x, y, z."""
     if name == "firstorder":
         return {"voxel_array_shift": float(settings["voxelArrayShift"])}
     if name == "glszm":
         return {}
     if name == "ngtdm":
         return {"offsets": _offsets(settings["distances"], window)}
-    directions = {"aggregation": "average" if settings["weightingNorm"] is None else "merge"}
+    weighting = settings["weightingNorm"]
+
+    def directions(distances):
+        offsets = _offsets(distances, window)
+        result = {"aggregation": "average" if weighting is None else "merge", "offsets": offsets}
+        if weighting in _feature_maps.WEIGHTING_NORMS:
+            result["offset_weights"] = _feature_maps.offset_weights(name, offsets, spacing, weighting)
+        return result
+
     if name == "glcm":
-        offsets = _offsets(settings["distances"], window)
         return {
-            **directions,
-            "offsets": offsets,
+            **directions(settings["distances"]),
             "symmetric": settings["symmetricalGLCM"],
             "region_has_one_level": has_one_level,
         }
     if name == "gldm":
         # No two levels differ by more.
         return {"offsets": _offsets(settings["distances"], window), "alpha": min(settings["gldm_a"], _MAX_LEVELS)}
-    return {**directions, "offsets": _offsets([1], window), "skip_directions_without_pairs": True}
+    return {**directions([1]), "skip_directions_without_pairs": True}
 
 
 def check_classes(image, parameters):
@@ -166,7 +172,9 @@ def check_classes(image, parameters):
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
         for name in parameters.classes:
-            _class_parameters(name, settings, _window_size(image.array.ndim, settings), has_one_level=False)
+            _class_parameters(
+                name, settings, _window_size(image.array.ndim, settings), image.spacing, has_one_level=False
+            )
 
 
 def _edges_of_class(name, extremes, settings):
@@ -226,7 +234,7 @@ class Maps:
 
     def _class(self, name, features, has_one_level):
         """A class as _feature_maps.compute takes it."""
-        parameters = dict(_class_parameters(name, self._settings, self._window[::-1], has_one_level))
+        parameters = dict(_class_parameters(name, self._settings, self._window[::-1], self._spacing, has_one_level))
         if "aggregation" in parameters:
             merges = parameters["aggregation"] == "merge"
             parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE

@@ -40,6 +40,9 @@ struct CooccurrenceJob : TextureFeatureMapJob
 
   /** A pair consists of the voxels p and p + offset. */
   std::vector<Triple> offsets;
+  /** Weight of the pairs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
+   * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
+  std::vector<double> offsetWeights;
   /** Features to compute, each at most once. */
   std::vector<Feature> features;
   Aggregation          aggregation{ Aggregation::Average };

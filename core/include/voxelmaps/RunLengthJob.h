@@ -39,6 +39,9 @@ struct RunLengthJob : TextureFeatureMapJob
 
   /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
   std::vector<Triple> offsets;
+  /** Weight of the runs of each direction in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
+   * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
+  std::vector<double> offsetWeights;
   /** Features to compute, each at most once. */
   std::vector<Feature> features;
   Aggregation          aggregation{ Aggregation::Average };

@@ -20,6 +20,7 @@
 #include "common/FixedPoint.h"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "common/ParallelFor.h"
+#include "texture/OffsetWeights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +55,7 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
   task.scales.symmetric = job.symmetric;
   this->SetFeatures(job);
   this->SetOffsets(job);
+  this->SetOffsetWeights(job);
   this->ChooseArithmetic();
   this->MakeWeights();
   this->SetEntropyTable(job.execution);
@@ -97,6 +99,21 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
         " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
         " of either; leave it out of the features, or take fewer levels or smaller windows.");
     }
+  }
+}
+
+void
+CooccurrencePlan::SetOffsetWeights(const CooccurrenceJob & job)
+{
+  if (!job.offsetWeights.empty())
+  {
+    VerifyOffsetWeights(job.offsetWeights,
+                        job.offsets.size(),
+                        job.aggregation == CooccurrenceJob::Aggregation::Merge,
+                        NumberOfVoxels(job.windowSize),
+                        job.numberOfGrayLevels);
+    offsetWeights = job.offsetWeights;
+    task.offsetWeights = offsetWeights.data();
   }
 }
 

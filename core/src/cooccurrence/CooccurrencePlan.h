@@ -35,12 +35,15 @@ public:
 
   // The tables of the task.
   std::vector<PairOffset>   offsets;
+  std::vector<double>       offsetWeights;
   std::vector<std::int64_t> weights;
   std::vector<std::int64_t> entropyTable;
 
 private:
   void
   SetOffsets(const CooccurrenceJob & job);
+  void
+  SetOffsetWeights(const CooccurrenceJob & job);
   void
   SetFeatures(const CooccurrenceJob & job);
   void

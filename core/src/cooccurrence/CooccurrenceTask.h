@@ -36,6 +36,8 @@ struct CooccurrenceTask : FeatureTask<CooccurrenceFeatureMapEnums>
   int                numberOfOffsets;
   const PairOffset * offsets;
   Aggregation        aggregation;
+  /** Weights of the offsets, or null. */
+  const double * offsetWeights;
   /** Value of features of a matrix without pairs; NaN is the quiet one without sign. */
   double emptyValue;
   /** Maximum number of pairs that one matrix can count, at least 1. */

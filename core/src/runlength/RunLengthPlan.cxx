@@ -19,6 +19,7 @@
 
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
+#include "texture/OffsetWeights.h"
 
 #include <numeric>
 #include <string>
@@ -50,6 +51,16 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
   task.directions = MakeDirections(job.offsets, job.windowSize);
   task.aggregation = job.aggregation;
   task.skipDirectionsWithoutPairs = job.skipDirectionsWithoutPairs;
+  if (!job.offsetWeights.empty())
+  {
+    VerifyOffsetWeights(job.offsetWeights,
+                        job.offsets.size(),
+                        job.aggregation == RunLengthJob::Aggregation::Merge,
+                        NumberOfVoxels(job.windowSize),
+                        job.numberOfGrayLevels);
+    offsetWeights = job.offsetWeights;
+    task.offsetWeights = offsetWeights.data();
+  }
   this->SetFeatures(job);
   task.maxVoxels = NumberOfVoxels(job.windowSize) * static_cast<std::uint64_t>(task.DirectionsPerMatrix());
   this->MakeLengthTables();

@@ -34,6 +34,7 @@ public:
   explicit RunLengthPlan(const RunLengthJob & job);
 
   // The tables of the task.
+  std::vector<double>        offsetWeights;
   std::vector<double>        lengthSquares;
   std::vector<double>        shortRunWeights;
   std::vector<std::uint64_t> inverseSquares;

@@ -34,7 +34,9 @@ struct RunLengthTask : FeatureTask<RunLengthFeatureMapEnums>
 
   Directions  directions;
   Aggregation aggregation;
-  bool        skipDirectionsWithoutPairs;
+  /** Weights of the directions, or null. */
+  const double * offsetWeights;
+  bool           skipDirectionsWithoutPairs;
   /** Maximum number of voxels that one matrix can count. */
   std::uint64_t maxVoxels;
 

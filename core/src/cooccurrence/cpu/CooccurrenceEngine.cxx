@@ -18,7 +18,9 @@
 #include "CooccurrenceSlide.h"
 #include "CooccurrenceWalk.h"
 #include "cooccurrence/CooccurrencePlan.h"
+#include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cpu/Tiling.h"
+#include "texture/cpu/WeightedWindows.h"
 
 #include <algorithm>
 #include <memory>
@@ -91,7 +93,13 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   {
     return;
   }
-  if (job.walkWindows)
+  if (!job.offsetWeights.empty())
+  {
+    const auto         levels = static_cast<std::int64_t>(MaxLevelsOfWindow(plan.task));
+    const std::int64_t steps = static_cast<std::int64_t>(plan.task.maxPairs) + levels * levels;
+    ComputeWeightedWindows<WeightedCooccurrence>(plan.task, steps + PairsOfCorrelation(plan.task), job);
+  }
+  else if (job.walkWindows)
   {
     ComputeByWalk(plan.task, job);
   }

@@ -50,9 +50,19 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     job,
     options,
     [&pairList](const CooccurrenceTask & task) {
+      const std::string limits = " with " + std::to_string(task.numberOfGrayLevels) + " gray levels, up to " +
+                                 std::to_string(task.maxPairs) + " pairs of a matrix and these parameters";
+      if (task.offsetWeights != nullptr)
+      {
+        return CudaTextureMethods<CooccurrenceTask, Method>{ limits,
+                                                             { { Method::WindowWalk,
+                                                                 true,
+                                                                 true,
+                                                                 CudaWeightedCooccurrenceScratchBytes,
+                                                                 ComputeByCudaWeightedCooccurrence } } };
+      }
       return CudaTextureMethods<CooccurrenceTask, Method>{
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels, up to " + std::to_string(task.maxPairs) +
-          " pairs of a matrix and these parameters",
+        limits,
         { { Method::SortedPairs,
             CudaSortedPairsTakes(task, GetCudaDeviceLimits()),
             true,
@@ -75,6 +85,10 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
     },
     [&pairList](const CooccurrencePlan & plan, Method method, CudaTables & tables, CooccurrenceTask & task) {
       tables.Add(plan.offsets, task.offsets);
+      if (!plan.offsetWeights.empty())
+      {
+        tables.Add(plan.offsetWeights, task.offsetWeights);
+      }
       tables.Add(plan.weights, task.weights);
       tables.Add(plan.entropyTable, task.scales.entropyTable);
       if (method == Method::SortedPairs)
@@ -110,13 +124,24 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
 
   const double steps =
     1e-6 * static_cast<double>(job.offsets.size()) * static_cast<double>(NumberOfVoxels(job.outputSize));
+  // The tiles of the CPU engine have about so many voxels.
+  constexpr std::uint64_t voxelsOfTile = 4096;
+  if (!job.offsetWeights.empty())
+  {
+    constexpr double cpuNanosecondsOfWeight = 28.0;
+    constexpr double deviceNanosecondsOfWeight = 0.06;
+    return IsCpuEngineFaster(job,
+                             job.GetNumberOfComponents(),
+                             steps * windowVoxels * cpuNanosecondsOfWeight,
+                             steps * windowVoxels * deviceNanosecondsOfWeight,
+                             voxelsOfTile,
+                             options);
+  }
   const double cpu =
     steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]) +
              (hasCorrelation ? cpuNanosecondsOfCorrelation : 0.0));
   const double device =
     steps * (deviceNanoseconds * windowVoxels + (hasCorrelation ? deviceNanosecondsOfCorrelation : 0.0));
-  // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 4096;
   return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
 }
 } // namespace voxelmaps

@@ -44,6 +44,12 @@ void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
 
+/** One thread per window; takes every task with weights of offsets, and these alone. */
+CudaScratchBytes
+CudaWeightedCooccurrenceScratchBytes(const CooccurrenceTask & task);
+void
+ComputeByCudaWeightedCooccurrence(const CooccurrenceTask & task, const CudaMethodResources & resources);
+
 /** The maximal correlation coefficients of all voxels, if the task needs them: the methods above leave them out, and
  * this stage follows each of them. */
 CudaScratchBytes

@@ -18,8 +18,10 @@
 #include "BoxSumsTile.h"
 #include "WindowWalk.h"
 #include "runlength/RunLengthPlan.h"
+#include "runlength/WeightedRunLength.h"
 #include "texture/cpu/TileKernel.h"
 #include "texture/cpu/Tiling.h"
+#include "texture/cpu/WeightedWindows.h"
 
 #include <algorithm>
 #include <memory>
@@ -108,6 +110,11 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   const RunLengthPlan plan(job);
   if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
   {
+    return;
+  }
+  if (!job.offsetWeights.empty())
+  {
+    ComputeWeightedWindows<WeightedRunLength>(plan.task, static_cast<std::int64_t>(plan.task.maxVoxels), job);
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.

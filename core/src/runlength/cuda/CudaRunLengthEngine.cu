@@ -96,8 +96,17 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
       // SortReduce counts merged matrices of all directions alike.
       const bool sortReduceTakes =
         !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+      const std::string description =
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
+      if (task.offsetWeights != nullptr)
+      {
+        return CudaTextureMethods<RunLengthTask, Method>{
+          description,
+          { { Method::WindowWalk, true, true, CudaWeightedRunLengthScratchBytes, ComputeByCudaWeightedRunLength } }
+        };
+      }
       return CudaTextureMethods<RunLengthTask, Method>{
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features",
+        description,
         { withEntropy({ Method::WindowWord, CudaWindowWordTakes(task, limits), true, {}, ComputeByCudaWindowWord }),
           withEntropy(
             { Method::BoxSums, CudaBoxSumsTakes(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums }),
@@ -117,6 +126,10 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
       };
     },
     [&](const RunLengthPlan & plan, Method method, CudaTables & tables, RunLengthTask & task) {
+      if (!plan.offsetWeights.empty())
+      {
+        tables.Add(plan.offsetWeights, task.offsetWeights);
+      }
       tables.Add(plan.lengthSquares, task.lengthSquares);
       tables.Add(plan.shortRunWeights, task.shortRunWeights);
       tables.Add(plan.inverseSquares, task.inverseSquares);
@@ -148,7 +161,20 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
   const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double edge = std::pow(windowVoxels, job.windowSize[2] > 1 ? 1.0 / 3.0 : 0.5);
-  double       reached = 1.0;
+  // The tiles of the CPU engine have about so many voxels.
+  constexpr std::uint64_t voxelsOfTile = 4096;
+  if (!job.offsetWeights.empty())
+  {
+    constexpr double cpuNanosecondsOfWeight = 39.0;
+    constexpr double deviceNanosecondsOfWeight = 0.03;
+    return IsCpuEngineFaster(job,
+                             job.GetNumberOfComponents(),
+                             directions * voxels * windowVoxels * cpuNanosecondsOfWeight,
+                             directions * voxels * windowVoxels * deviceNanosecondsOfWeight,
+                             voxelsOfTile,
+                             options);
+  }
+  double reached = 1.0;
   for (int d = 0; d < 3; ++d)
   {
     reached *= static_cast<double>(job.outputSize[d] + job.windowSize[d] - 1);
@@ -159,8 +185,6 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   const double entropy =
     hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsOfEntropy, deviceNanosecondsOfWalk) : 0.0;
   const double device = directions * voxels * (edge * deviceNanoseconds + entropy);
-  // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 4096;
   return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
 }
 } // namespace voxelmaps

@@ -36,6 +36,12 @@ ComputeByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & 
 void
 SkipDirectionsByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 
+/** One thread per window; takes every task with weights of directions, and these alone. */
+CudaScratchBytes
+CudaWeightedRunLengthScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaWeightedRunLength(const RunLengthTask & task, const CudaMethodResources & resources);
+
 /** Time that SortReduce spent on matrices and on features, in milliseconds. */
 struct CudaSortReduceTimes
 {

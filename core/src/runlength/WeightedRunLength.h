@@ -1,0 +1,255 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef WeightedRunLength_h
+#define WeightedRunLength_h
+
+#include "common/Log2.h"
+#include "runlength/RunLengthTask.h"
+#include "texture/WindowLevels.h"
+
+/** Merged matrices whose runs have the weights of their directions. One text for host and device.
+ *
+ * Weights are real numbers of any magnitude, so these matrices hold doubles: all sums are added in the order of the
+ * loops below, from 0. The order of runs is that of the directions, then of their first voxel, x fastest; that of cells
+ * is by rows in rising order of levels. Compile with contraction off, and all compilers give the same bits. */
+namespace voxelmaps
+{
+/** Computes windows one after the other, in memory of its own. */
+class WeightedRunLength
+{
+public:
+  using Task = RunLengthTask;
+
+  /** Number of doubles that one object needs. */
+  static std::uint64_t
+  GetWorkspaceSize(const Task & task)
+  {
+    const auto levels = static_cast<std::uint64_t>(MaxLevelsOfWindow(task));
+    return (levels + 1) * (static_cast<std::uint64_t>(task.directions.longestLine) + 1);
+  }
+
+  VOXELMAPS_HOST_DEVICE
+  WeightedRunLength(const Task & task, double * workspace)
+    : m_Task(task)
+    , m_Levels(workspace)
+    , m_LongestLine(task.directions.longestLine)
+    , m_Lengths(workspace + MaxLevelsOfWindow(task))
+    , m_Cells(m_Lengths + m_LongestLine + 1)
+  {}
+
+  /** Compute one output voxel, counted x fastest. */
+  VOXELMAPS_HOST_DEVICE void
+  Compute(std::int64_t number)
+  {
+    const std::int64_t row = number / m_Task.outputSize[0];
+    const std::int64_t voxel[3] = { number - row * m_Task.outputSize[0],
+                                    row % m_Task.outputSize[1],
+                                    row / m_Task.outputSize[1] };
+    const WindowBox    window(m_Task, voxel);
+    const double       runs = window.isComputed ? this->AddRuns(window) : 0.0;
+    if (runs > 0.0)
+    {
+      this->AddCells(runs);
+    }
+    for (int f = 0; f < m_Task.numberOfFeatures; ++f)
+    {
+      // 0 / 0 is NaN where all directions were skipped.
+      const double value = !window.isComputed ? m_Task.backgroundValue
+                           : runs > 0.0       ? this->GetValue(m_Task.features[f], runs)
+                                              : runs / runs;
+      StoreComponentOrNaN(m_Task, number * m_Task.voxelStride, f, value);
+    }
+  }
+
+private:
+  /** Runs of a level and a length, from 1. */
+  VOXELMAPS_HOST_DEVICE double &
+  Cell(int i, int length)
+  {
+    return m_Cells[i * m_LongestLine + length - 1];
+  }
+
+  /** Fill the matrix; returns the sum of its cells. */
+  VOXELMAPS_HOST_DEVICE double
+  AddRuns(const WindowBox & window)
+  {
+    m_Levels.Collect(m_Task, window);
+    m_Number = m_Levels.Number();
+    for (int i = 0; i < m_Number * m_LongestLine; ++i)
+    {
+      m_Cells[i] = 0.0;
+    }
+    for (int d = 0; d < m_Task.directions.number; ++d)
+    {
+      if (!m_Task.skipDirectionsWithoutPairs || window.HasPair(m_Task, m_Task.directions.steps[d]))
+      {
+        this->AddDirection(window, m_Task.directions.steps[d], m_Task.offsetWeights[d]);
+      }
+    }
+    double runs = 0.0;
+    for (int i = 0; i < m_Number * m_LongestLine; ++i)
+    {
+      runs += m_Cells[i];
+    }
+    return runs;
+  }
+
+  VOXELMAPS_HOST_DEVICE void
+  AddDirection(const WindowBox & window, const int (&step)[3], double weight)
+  {
+    for (int z = 0; z < window.size[2]; ++z)
+    {
+      for (int y = 0; y < window.size[1]; ++y)
+      {
+        for (int x = 0; x < window.size[0]; ++x)
+        {
+          const int level = window.Level(m_Task, x, y, z);
+          if (level == 0 || window.Level(m_Task, x - step[0], y - step[1], z - step[2]) == level)
+          {
+            continue;
+          }
+          int length = 1;
+          while (window.Level(m_Task, x + length * step[0], y + length * step[1], z + length * step[2]) == level)
+          {
+            ++length;
+          }
+          this->Cell(m_Levels.RankOf(level), length) += weight;
+        }
+      }
+    }
+  }
+
+  VOXELMAPS_HOST_DEVICE void
+  AddCells(double runs)
+  {
+    m_Values = Values{};
+    for (int l = 1; l <= m_LongestLine; ++l)
+    {
+      m_Lengths[l] = 0.0;
+    }
+    double lengthMean = 0.0;
+    double levelMean = 0.0;
+    for (int i = 0; i < m_Number; ++i)
+    {
+      const double level = m_Levels[i];
+      const double levelSquared = level * level;
+      double       ofLevel = 0.0;
+      for (int l = 1; l <= m_LongestLine; ++l)
+      {
+        const double cell = this->Cell(i, l);
+        if (!(cell > 0.0))
+        {
+          continue;
+        }
+        const double p = cell / runs;
+        const double lengthSquared = static_cast<double>(l) * l;
+        ofLevel += cell;
+        m_Lengths[l] += cell;
+        lengthMean += p * l;
+        levelMean += p * level;
+        m_Values.shortRuns += p / lengthSquared;
+        m_Values.longRuns += p * lengthSquared;
+        m_Values.lowLevels += p / levelSquared;
+        m_Values.highLevels += p * levelSquared;
+        m_Values.shortLow += p / (lengthSquared * levelSquared);
+        m_Values.shortHigh += p / lengthSquared * levelSquared;
+        m_Values.longLow += p * lengthSquared / levelSquared;
+        m_Values.longHigh += p * (lengthSquared * levelSquared);
+        m_Values.entropy -= p < 1.0 ? p * Log2(p) : 0.0;
+      }
+      m_Values.levelNonUniformity += ofLevel * (ofLevel / runs);
+    }
+    m_Values.lengthMean = lengthMean;
+    for (int l = 1; l <= m_LongestLine; ++l)
+    {
+      m_Values.lengthNonUniformity += m_Lengths[l] * (m_Lengths[l] / runs);
+    }
+    for (int i = 0; i < m_Number; ++i)
+    {
+      for (int l = 1; l <= m_LongestLine; ++l)
+      {
+        const double p = this->Cell(i, l) / runs;
+        const double ofLevel = m_Levels[i] - levelMean;
+        const double ofLength = l - lengthMean;
+        m_Values.levelVariance += p * (ofLevel * ofLevel);
+        m_Values.lengthVariance += p * (ofLength * ofLength);
+      }
+    }
+  }
+
+  VOXELMAPS_HOST_DEVICE double
+  GetValue(RunLengthFeatureMapEnums::Feature feature, double runs) const
+  {
+    using Feature = RunLengthFeatureMapEnums::Feature;
+    switch (feature)
+    {
+      case Feature::ShortRunEmphasis:
+        return m_Values.shortRuns;
+      case Feature::LongRunEmphasis:
+        return m_Values.longRuns;
+      case Feature::GrayLevelNonUniformity:
+        return m_Values.levelNonUniformity;
+      case Feature::GrayLevelNonUniformityNormalized:
+        return m_Values.levelNonUniformity / runs;
+      case Feature::RunLengthNonUniformity:
+        return m_Values.lengthNonUniformity;
+      case Feature::RunLengthNonUniformityNormalized:
+        return m_Values.lengthNonUniformity / runs;
+      case Feature::RunPercentage:
+        // The lengths of the runs of a direction add up to the voxels of the window.
+        return 1.0 / m_Values.lengthMean;
+      case Feature::LowGrayLevelRunEmphasis:
+        return m_Values.lowLevels;
+      case Feature::HighGrayLevelRunEmphasis:
+        return m_Values.highLevels;
+      case Feature::ShortRunLowGrayLevelEmphasis:
+        return m_Values.shortLow;
+      case Feature::ShortRunHighGrayLevelEmphasis:
+        return m_Values.shortHigh;
+      case Feature::LongRunLowGrayLevelEmphasis:
+        return m_Values.longLow;
+      case Feature::LongRunHighGrayLevelEmphasis:
+        return m_Values.longHigh;
+      case Feature::GrayLevelVariance:
+        return m_Values.levelVariance;
+      case Feature::RunVariance:
+        return m_Values.lengthVariance;
+      case Feature::RunEntropy:
+        return m_Values.entropy;
+    }
+    return 0.0;
+  }
+
+  /** What the features need to know of a matrix. */
+  struct Values
+  {
+    double shortRuns, longRuns, lowLevels, highLevels, shortLow, shortHigh, longLow, longHigh;
+    double levelNonUniformity, lengthNonUniformity, levelVariance, lengthVariance, lengthMean, entropy;
+  };
+
+  const Task & m_Task;
+  WindowLevels m_Levels;
+  int          m_LongestLine;
+  int          m_Number{ 0 };
+  double *     m_Lengths;
+  double *     m_Cells;
+  Values       m_Values{};
+};
+} // namespace voxelmaps
+
+#endif // WeightedRunLength_h

@@ -1,0 +1,68 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef OffsetWeights_h
+#define OffsetWeights_h
+
+#include "voxelmaps/Job.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace voxelmaps
+{
+/** Levels that windows can have at most where matrices are weighted: a matrix of doubles per thread has 2 MB. */
+constexpr int maxWeightedLevels = 512;
+
+/** Greatest weight, so that sums do not overflow. */
+constexpr double maxOffsetWeight = 1e100;
+
+/** Throws EngineError unless there is a weight for each offset, matrices are merged, and windows
+ * have few enough levels. */
+inline void
+VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOffsets, bool isMerged,
+                    std::uint64_t voxelsOfWindow, std::uint32_t numberOfGrayLevels)
+{
+  if (weights.size() != numberOfOffsets)
+  {
+    throw EngineError("A job has " + std::to_string(weights.size()) + " weights of offsets, but must have as many as " +
+                      "offsets, " + std::to_string(numberOfOffsets) + '.');
+  }
+  for (const double weight : weights)
+  {
+    if (!(weight >= 0.0 && weight <= maxOffsetWeight))
+    {
+      throw EngineError("A job has the weight " + std::to_string(weight) +
+                        " of an offset, but weights must be 0 to 1e100.");
+    }
+  }
+  if (!isMerged)
+  {
+    throw EngineError("A job has weights of offsets, but they weight merged matrices: take the aggregation Merge.");
+  }
+  if (voxelsOfWindow > maxWeightedLevels && numberOfGrayLevels > maxWeightedLevels)
+  {
+    throw EngineError("A job has weights of offsets, windows of " + std::to_string(voxelsOfWindow) + " voxels and " +
+                      std::to_string(numberOfGrayLevels) + " gray levels, but either must be at most " +
+                      std::to_string(maxWeightedLevels) + " then; take fewer levels or smaller windows.");
+  }
+}
+} // namespace voxelmaps
+
+#endif // OffsetWeights_h

@@ -1,0 +1,371 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CooccurrenceOracle.h"
+#include "RunLengthOracle.h"
+#include "TextureJobChecks.h"
+
+#include "common/Log2.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/RunLengthJob.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+// Merged matrices with weights of offsets, of both classes that have them.
+namespace
+{
+using CooccurrenceJob = voxelmaps::CooccurrenceJob;
+using RunLengthJob = voxelmaps::RunLengthJob;
+using CooccurrenceEnums = voxelmaps::CooccurrenceFeatureMapEnums;
+using RunLengthEnums = voxelmaps::RunLengthFeatureMapEnums;
+using Triple = voxelmaps::Triple;
+using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::ExpectRefusal;
+using VoxelMapsTest::GetEngines;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::RandomNumbers;
+
+void
+SetAllFeatures(CooccurrenceJob & job)
+{
+  job.features = CooccurrenceEnums::GetAllFeatures();
+}
+void
+SetAllFeatures(RunLengthJob & job)
+{
+  job.features = RunLengthEnums::GetAllFeatures();
+}
+
+/** Noise with holes, all features, and all neighbors with weights between which there are many magnitudes. */
+template <typename TJob>
+struct WeightedNoise : VoxelMapsTest::NoiseJobOf<TJob>
+{
+  explicit WeightedNoise(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
+    : VoxelMapsTest::NoiseJobOf<TJob>(size, numberOfGrayLevels)
+  {
+    TJob & job = this->job;
+    SetAllFeatures(job);
+    job.aggregation = TJob::Aggregation::Merge;
+    for (std::int64_t i = 14; i < 27; ++i)
+    {
+      job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+      job.offsetWeights.push_back(std::exp(-static_cast<double>((i * 7) % 13)));
+    }
+  }
+};
+
+template <typename TJob>
+class WeightedMatrices : public ::testing::Test
+{};
+using Jobs = ::testing::Types<CooccurrenceJob, RunLengthJob>;
+
+/** Names of the typed tests. */
+class JobNames
+{
+public:
+  template <typename TJob>
+  static std::string
+  GetName(int)
+  {
+    return std::is_same<TJob, CooccurrenceJob>::value ? "Cooccurrence" : "RunLength";
+  }
+};
+
+/** What rounding may change in a feature: that of terms that cancel grows with powers of the levels. */
+long double
+GetTolerance(CooccurrenceJob::Feature feature, std::uint32_t numberOfGrayLevels)
+{
+  using Feature = CooccurrenceJob::Feature;
+  const long double levels = 2.0L * numberOfGrayLevels;
+  switch (feature)
+  {
+    case Feature::ClusterProminence:
+      return 1e-14L * levels * levels * levels * levels;
+    case Feature::ClusterShade:
+      return 1e-14L * levels * levels * levels;
+    case Feature::Autocorrelation:
+    case Feature::ClusterTendency:
+    case Feature::Contrast:
+    case Feature::DifferenceVariance:
+    case Feature::SumSquares:
+      return 1e-14L * levels * levels;
+    case Feature::MaximalCorrelationCoefficient:
+      return 1e-11L;
+    default:
+      return 1e-12L;
+  }
+}
+
+/** The feature of a matrix whose counts are those of the oracle, so that weights are integers. */
+long double
+GetExpected(const CooccurrenceJob & job, const RunLengthOracle::Levels & levels, const RunLengthOracle::Window & window,
+            const Triple & position, const std::vector<int> & weights, std::size_t feature)
+{
+  CooccurrenceOracle::Matrix matrix;
+  std::int64_t               total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+  {
+    CooccurrenceOracle::Matrix ofOffset;
+    CooccurrenceOracle::AddPairs(levels, window, position, job.offsets[i], job.symmetric, ofOffset);
+    for (const auto & cell : ofOffset)
+    {
+      if (weights[i] > 0)
+      {
+        matrix[cell.first] += cell.second * weights[i];
+        total += cell.second * weights[i];
+      }
+    }
+  }
+  return matrix.empty() ? std::numeric_limits<long double>::quiet_NaN()
+                        : CooccurrenceOracle::ComputeFeature(
+                            matrix, job.features[feature], job.symmetric, job.numberOfGrayLevels, total)
+                            .reference;
+}
+long double
+GetTolerance(RunLengthJob::Feature, std::uint32_t)
+{
+  return 1e-12L;
+}
+long double
+GetExpected(const RunLengthJob & job, const RunLengthOracle::Levels & levels, const RunLengthOracle::Window & window,
+            const Triple & position, const std::vector<int> & weights, std::size_t feature)
+{
+  RunLengthOracle::Matrix matrix;
+  std::uint64_t           voxels = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+  {
+    RunLengthOracle::Matrix ofDirection;
+    RunLengthOracle::AddRuns(levels, window, position, job.offsets[i], ofDirection);
+    voxels += RunLengthOracle::CountVoxels(levels, window, position) * static_cast<std::uint64_t>(weights[i]);
+    for (const auto & cell : ofDirection)
+    {
+      if (weights[i] > 0)
+      {
+        matrix[cell.first] += cell.second * static_cast<std::uint64_t>(weights[i]);
+      }
+    }
+  }
+  // Of many runs that weigh as much as one.
+  return matrix.empty() ? std::numeric_limits<long double>::quiet_NaN()
+                        : RunLengthOracle::ComputeFeature(matrix, voxels, 255, job.features[feature]).reference;
+}
+
+/** Nonuniformities that are not normalized grow with the weights. */
+bool
+IsCount(const CooccurrenceJob &, std::size_t)
+{
+  return false;
+}
+bool
+IsCount(const RunLengthJob & job, std::size_t feature)
+{
+  return job.features[feature] == RunLengthJob::Feature::GrayLevelNonUniformity ||
+         job.features[feature] == RunLengthJob::Feature::RunLengthNonUniformity;
+}
+
+bool
+IsSquareRoot(const CooccurrenceJob & job, std::size_t feature)
+{
+  return job.features[feature] == CooccurrenceJob::Feature::InformationalMeasureOfCorrelation2;
+}
+bool
+IsSquareRoot(const RunLengthJob &, std::size_t)
+{
+  return false;
+}
+} // namespace
+
+TYPED_TEST_SUITE(WeightedMatrices, Jobs, JobNames);
+
+TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
+{
+  for (std::uint64_t seed = 0; seed < 200 && !::testing::Test::HasFailure(); ++seed)
+  {
+    SCOPED_TRACE(seed);
+    RandomNumbers            random(seed);
+    const auto               numberOfGrayLevels = static_cast<std::uint32_t>(random.OneOf<int>({ 1, 2, 5, 20 }));
+    const Triple             size{ { random.Between(1, 6), random.Between(1, 5), random.Between(1, 4) } };
+    WeightedNoise<TypeParam> noise(size, numberOfGrayLevels);
+    auto &                   job = noise.job;
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      job.windowSize[axis] = random.Between(1, 5);
+      job.windowAnchor[axis] = random.Below(job.windowSize[axis]);
+    }
+    if constexpr (std::is_same<TypeParam, CooccurrenceJob>::value)
+    {
+      job.symmetric = random.Chance(0.6);
+    }
+    // A common factor, of which features do not depend unless they count.
+    const double     factor = random.OneOf<double>({ 1.0, 0.37, 1e-30 });
+    std::vector<int> weights;
+    for (double & weight : job.offsetWeights)
+    {
+      weights.push_back(static_cast<int>(random.Between(0, 3)));
+      weight = factor * weights.back();
+    }
+    const RunLengthOracle::Levels levels{ size, noise.levels };
+    const RunLengthOracle::Window window{ job.windowSize, job.windowAnchor };
+    for (const auto & engine : GetEngines(job))
+    {
+      const auto result = ComputeJob<double>(job, engine);
+      if (result.empty())
+      {
+        continue;
+      }
+      std::size_t voxel = 0;
+      for (std::int64_t i = 0; i < size[0] * size[1] * size[2]; ++i, ++voxel)
+      {
+        const Triple position{ { i % size[0], i / size[0] % size[1], i / (size[0] * size[1]) } };
+        for (std::size_t f = 0; f < job.features.size(); ++f)
+        {
+          const double      actual = result[voxel * job.features.size() + f];
+          const long double scale = IsCount(job, f) ? factor : 1.0L;
+          const long double expected =
+            levels(position) == 0 ? 0.0L : scale * GetExpected(job, levels, window, position, weights, f);
+          if (std::isnan(expected))
+          {
+            EXPECT_TRUE(std::isnan(actual)) << f << " of voxel " << i << ": " << actual;
+            continue;
+          }
+          const long double tolerance =
+            scale * GetTolerance(job.features[f], numberOfGrayLevels) + 1e-13L * std::fabs(expected);
+          const bool agrees = IsSquareRoot(job, f)
+                                ? std::fabs(actual * actual - expected * expected) < 1e-11L
+                                : std::fabs(static_cast<long double>(actual) - expected) <= tolerance;
+          ASSERT_TRUE(agrees) << engine.name << ", " << job.features[f] << " of voxel " << i << " is " << actual
+                              << ", but must be " << static_cast<double>(expected);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(WeightedMatrices, AllEnginesGiveTheSameBits)
+{
+  for (std::uint64_t seed = 0; seed < 60 && !::testing::Test::HasFailure(); ++seed)
+  {
+    SCOPED_TRACE(seed);
+    RandomNumbers            random(seed);
+    const Triple             size{ { random.Between(1, 12), random.Between(1, 7), random.Between(1, 5) } };
+    WeightedNoise<TypeParam> noise(size, static_cast<std::uint32_t>(random.OneOf<int>({ 1, 4, 30, 512, 65535 })));
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      noise.job.windowSize[axis] = random.Between(1, 7);
+      noise.job.windowAnchor[axis] = random.Below(noise.job.windowSize[axis]);
+    }
+    if constexpr (std::is_same<TypeParam, CooccurrenceJob>::value)
+    {
+      noise.job.symmetric = random.Chance(0.6);
+    }
+    else
+    {
+      noise.job.skipDirectionsWithoutPairs = random.Chance(0.5);
+    }
+    VoxelMapsTest::CheckAllEngines<double>(
+      noise.job, random, [](const std::vector<double> & result, double) { return !result.empty(); });
+  }
+}
+
+TYPED_TEST(WeightedMatrices, APowerOfTwoOfAllWeightsChangesNoBit)
+{
+  WeightedNoise<TypeParam> noise(Triple{ { 9, 6, 4 } });
+  auto &                   features = noise.job.features;
+  for (std::size_t f = features.size(); f-- > 0;)
+  {
+    if (IsCount(noise.job, f))
+    {
+      features.erase(features.begin() + static_cast<std::ptrdiff_t>(f));
+    }
+  }
+  const auto expected = ComputeJob<double>(noise.job);
+  for (const double factor : { 0x1p-700, 0.25, 0x1p300 })
+  {
+    auto job = noise.job;
+    std::for_each(job.offsetWeights.begin(), job.offsetWeights.end(), [factor](double & weight) { weight *= factor; });
+    EXPECT_TRUE(HasSameBits(expected, ComputeJob<double>(job))) << factor;
+  }
+}
+
+TYPED_TEST(WeightedMatrices, AWeightOfZeroLeavesAnOffsetOut)
+{
+  WeightedNoise<TypeParam> noise(Triple{ { 9, 6, 4 } });
+  auto                     without = noise.job;
+  noise.job.offsetWeights[4] = 0.0;
+  without.offsets.erase(without.offsets.begin() + 4);
+  without.offsetWeights.erase(without.offsetWeights.begin() + 4);
+  EXPECT_TRUE(HasSameBits(ComputeJob<double>(without), ComputeJob<double>(noise.job)));
+
+  // Without any other, no matrix has a pair or run.
+  std::fill(noise.job.offsetWeights.begin(), noise.job.offsetWeights.end(), 0.0);
+  noise.job.backgroundValue = std::numeric_limits<double>::quiet_NaN();
+  const auto result = ComputeJob<double>(noise.job);
+  EXPECT_TRUE(std::all_of(result.begin(), result.end(), [](double value) { return std::isnan(value); }));
+}
+
+TYPED_TEST(WeightedMatrices, WorkersRegionsAndSelectionsDoNotChangeBits)
+{
+  VoxelMapsTest::CheckWorkers(WeightedNoise<TypeParam>(Triple{ { 40, 11, 5 } }).job);
+  VoxelMapsTest::CheckRegions(WeightedNoise<TypeParam>(Triple{ { 13, 7, 5 } }).job);
+  VoxelMapsTest::CheckSelection(WeightedNoise<TypeParam>(Triple{ { 60, 5, 2 } }).job);
+  VoxelMapsTest::CheckFeaturesAlone(WeightedNoise<TypeParam>(Triple{ { 11, 6, 3 } }).job);
+  VoxelMapsTest::CheckExceptionOfProgress(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
+}
+
+TYPED_TEST(WeightedMatrices, RefusesWhatBreaksARule)
+{
+  const WeightedNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
+  auto                           job = noise.job;
+  job.offsetWeights.pop_back();
+  ExpectRefusal(job, { "12", "weights", "offsets", "13" });
+  for (const double weight : { -1.0, 1e101, std::numeric_limits<double>::quiet_NaN() })
+  {
+    job = noise.job;
+    job.offsetWeights[3] = weight;
+    ExpectRefusal(job, { "weight", "0", "1e100" });
+  }
+  job = noise.job;
+  job.aggregation = TypeParam::Aggregation::Average;
+  ExpectRefusal(job, { "weights", "Merge" });
+
+  job = noise.job;
+  job.windowSize = { { 27, 19, 1 } };
+  job.windowAnchor = { { 13, 9, 0 } };
+  job.numberOfGrayLevels = 512;
+  EXPECT_NO_THROW(ComputeJob<float>(job));
+  job.numberOfGrayLevels = 513;
+  ExpectRefusal(job, { "513", "weights", "512" });
+}
+
+TEST(Log2, IsAccurate)
+{
+  EXPECT_EQ(0.0, voxelmaps::Log2(1.0));
+  RandomNumbers random(11);
+  for (int i = 0; i < 200000; ++i)
+  {
+    const double      mantissa = 1.0 + static_cast<double>(random.Below(std::int64_t{ 1 } << 52)) * 0x1p-52;
+    const double      x = std::ldexp(mantissa, static_cast<int>(random.OneOf<int>({ -1, 0, -7, -1022, 1023 })));
+    const long double expected = std::log2(static_cast<long double>(x));
+    ASSERT_LE(std::fabs(voxelmaps::Log2(x) - expected), 0x1p-50L * std::fabs(expected)) << x;
+  }
+}
