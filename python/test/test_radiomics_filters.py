@@ -18,6 +18,7 @@
 """PyRadiomics' image types and parameter files: images and maps beside PyRadiomics, values of settings, errors."""
 
 import copy
+import itertools
 import math
 import os
 import pathlib
@@ -312,6 +313,51 @@ def test_settings_of_one_image_type():
     keys = compare(*scene(), params, "double")
     names = list(dict.fromkeys(key.partition("_")[0] for key in keys))
     assert names == ["original", "log-sigma-1-0-mm-3D", "wavelet-LH", "wavelet-HL", "wavelet-HH", "wavelet-LL"]
+
+
+# Values of a setting in the section setting, of the image type, and as a keyword.
+PLACES = list(itertools.product((False, True), repeat=3))
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize(
+    "name, values, image_type",
+    [
+        ("binWidth", (5, 11, 30), "Original"),
+        ("force2D", (True, True, False), "Square"),
+        ("sigma", ([0.8], [1.0], [2]), "LoG"),
+        ("wavelet", ("haar", "db2", "sym3"), "Wavelet"),
+    ],
+)
+def test_which_place_of_a_setting_comes_first(name, values, image_type, places, caplog):
+    """The image type, then keywords, then the section, as with PyRadiomics."""
+    available([image_type])
+    given = [{name: value} if is_given else {} for value, is_given in zip(values, places)]
+    setting, own, keywords = given
+    params = {"setting": setting, "imageType": {image_type: own}, "featureClass": {"glcm": ["Contrast"]}}
+    if image_type == "LoG" and not any(places):
+        # PyRadiomics' log has a line instead of images.
+        keywords = {"sigma": [1]}
+    theirs = pyradiomics_maps(*scene(), params, **keywords)
+    ours = radiomics.execute(*scene(), copy.deepcopy(params), precision="double", additionalInfo=False, **keywords)
+    assert ours and list(ours) == list(theirs)
+    for key, values_of_map in theirs.items():
+        arrays = map(sitk.GetArrayFromImage, (ours[key], values_of_map))
+        np.testing.assert_allclose(*arrays, rtol=1e-12, err_msg=key)
+    is_overridden = places[1] and places[2] and own != keywords
+    said = [record.getMessage() for record in caplog.records if record.name.startswith("voxelmaps")]
+    assert said == is_overridden * [
+        f"setting {name} of imageType {image_type} is {own.get(name)!r} in the parameters, which comes before "
+        f"{keywords.get(name)!r}, as in PyRadiomics"
+    ]
+
+
+def test_the_same_setting_for_all_image_types():
+    """Image types given as a keyword replace those of the parameters, with their settings."""
+    params = {"imageType": {"Original": {"binWidth": 3}}, "featureClass": {"glcm": ["Contrast"]}}
+    (key,) = expected = radiomics.execute(*scene(), featureClass=params["featureClass"], additionalInfo=False)
+    maps = radiomics.execute(*scene(), params, imageType=["Original"], additionalInfo=False)
+    np.testing.assert_array_equal(*(sitk.GetArrayFromImage(one[key]) for one in (maps, expected)))
 
 
 # --- Published parameter files -----------------------------------------------------------------------------------------

@@ -202,7 +202,9 @@ def _parser():
         "the output, or TABLE-summary.csv)",
     )
     parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
-    group = parser.add_argument_group("what is computed", "Options come before the parameter file.")
+    group = parser.add_argument_group(
+        "what is computed", "Options come before the parameter file, but for its settings of an image type."
+    )
     group.add_argument("--params", metavar="FILE", help="parameter file of PyRadiomics, YAML or JSON")
     group.add_argument(
         "--classes", type=_names, metavar="NAMES", help="all features of these classes, such as glcm,glrlm"

@@ -365,7 +365,8 @@ def execute(
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed of, such as "wavelet-LLH", each before its maps.
-    settings       Settings, which come before those of params; also featureClass and imageType.
+    settings       Settings, which come before those of params, but for those of an image type there; also featureClass and
+                   imageType.
 
     Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
     "original_glcm_Contrast". Maps are images of the library of the image; those of files are images of SimpleITK. They cover
