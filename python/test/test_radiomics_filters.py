@@ -19,6 +19,7 @@
 
 import copy
 import itertools
+import json
 import math
 import os
 import pathlib
@@ -648,6 +649,132 @@ def test_program_with_image_types(tmp_path, monkeypatch, capfd):
     for key, values in expected.items():
         voxels = sitk.GetArrayFromImage(sitk.ReadImage(f"maps/{key}.nii.gz"))
         np.testing.assert_array_equal(voxels, np.nan_to_num(itk.array_from_image(values)), err_msg=key)
+
+
+@pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd", "zarr"])
+def test_images_of_the_program(file_format, tmp_path, monkeypatch, capfd):
+    """Those of PyRadiomics, with its names, types and bits; kept, lost, damaged, and of other settings."""
+    types = TYPES if file_format == "nii.gz" else TYPES[:4]
+    available(types)
+    if file_format == "zarr":
+        pytest.importorskip("zarr", minversion="3")
+    monkeypatch.chdir(tmp_path)
+    for one, name in zip(head(), ("image", "mask")):
+        sitk.WriteImage(one, f"{name}.nrrd")
+    params = {
+        "setting": {"sigma": [1.0, 2], "label": 1},
+        "imageType": {name: {} for name in types},
+        "featureClass": {"firstorder": ["Mean"]},
+    }
+    pathlib.Path("params.json").write_text(json.dumps(params))
+    arguments = [
+        "image.nrrd",
+        "--mask",
+        "mask.nrrd",
+        "--out",
+        "maps",
+        "--params",
+        "params.json",
+        "--format",
+        file_format,
+    ]
+    ending = "nii.gz" if file_format == "zarr" else file_format
+
+    def run(*more):
+        capfd.readouterr()
+        code = program.main([*arguments, *more])
+        output, errors = capfd.readouterr()
+        assert code == 0, errors
+        said = [line for line in errors.splitlines() if "patterns in planes" not in line]
+        return output.partition(" voxels")[0].partition(" maps")[2].rpartition(" of ")[0], said
+
+    def images():
+        return {
+            path.name[: -len(ending) - 1] for path in pathlib.Path("maps").glob(f"*.{ending}") if "_" not in path.name
+        }
+
+    count = 20 if types == TYPES else 12
+    kept = f" ({count} of them kept)"
+    assert run() == ("", []) and images() == set()
+    maps = {path: path.read_bytes() for path in pathlib.Path("maps").rglob("*_*") if path.is_file()}
+    assert run("--save-images") == (kept, [])
+    expected = pyradiomics_images(sitk.ReadImage("image.nrrd"), sitk.ReadImage("mask.nrrd"), params)
+    assert images() == set(expected) and len(expected) == count
+    inside = sitk.GetArrayFromImage(
+        radiomics.execute(*head(), featureClass={"firstorder": ["Energy"]}, initValue="nan")[
+            "original_firstorder_Energy"
+        ]
+    )
+    for name, values in expected.items():
+        read = sitk.ReadImage(f"maps/{name}.{ending}")
+        actual = sitk.GetArrayFromImage(read)
+        assert actual.dtype == values.dtype and read.GetSpacing() == pytest.approx((0.5, 0.75, 2.0)), name
+        where = ~np.isnan(inside) if name.startswith("lbp-3D") else ...
+        np.testing.assert_array_equal(actual[where], values[where], err_msg=name)
+    provenance = json.loads(pathlib.Path("maps/provenance.json").read_text())
+    assert provenance["images"].keys() == expected.keys()
+    assert (
+        provenance["images"]["wavelet-HHL"]["type"] == "float64" and provenance["images"]["original"]["type"] == "int16"
+    )
+    assert all(path.read_bytes() == content for path, content in maps.items())
+    # Known without reading them, and by reading them.
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in pathlib.Path("maps").glob(f"*.{ending}")}
+    for more in ([], ["--verify"], ["--save-images"], ["--save-images", "--verify"]):
+        assert run(*more) == (kept, [])
+        assert all((path.read_bytes(), path.stat().st_mtime_ns) == state for path, state in before.items())
+    # Lost or damaged ones are made again; the others are left alone.
+    lost, damaged = (pathlib.Path(f"maps/{name}.{ending}") for name in ("square", "log-sigma-2-mm-3D"))
+    lost.unlink()
+    damaged.write_bytes(b"damaged")
+    assert run() == (kept, [])
+    assert run("--save-images") == (kept, [])
+    for path, (content, moment) in before.items():
+        assert path.read_bytes() == content
+        assert (path.stat().st_mtime_ns == moment) == (path not in (lost, damaged))
+    # Of other settings.
+    if file_format != "zarr":
+        _, errors = run("--radius", "2", "--format", "nrrd" if file_format == "nii" else "nii")
+        assert f"{2 * count} maps of other settings" in errors[1] and images() == set(expected)
+        run("--radius", "2", "--clean")
+        assert images() == set()
+
+
+def test_images_replace_nothing_that_is_read(tmp_path, monkeypatch, capfd):
+    available(["Gradient"])
+    monkeypatch.chdir(tmp_path)
+    image, mask = scene()
+    for name in ("gradient", "gradient_1"):
+        sitk.WriteImage(image, f"{name}.nii.gz")
+    sitk.WriteImage(mask, "mask.nii.gz")
+    pathlib.Path("params.json").write_text('{"imageType": {"Gradient": {}}, "featureClass": {"firstorder": ["Mean"]}}')
+    more = ["--mask", "mask.nii.gz", "--out", ".", "--params", "params.json"]
+    assert program.main(["gradient.nii.gz", *more, "--save-images"]) == 1
+    (error,) = capfd.readouterr().err.splitlines()
+    assert "the file gradient.nii.gz would replace the image gradient.nii.gz" in error.replace("./", "")
+    before = pathlib.Path("gradient.nii.gz").read_bytes()
+    assert program.main(["gradient.nii.gz", *more]) == 0
+    assert pathlib.Path("gradient.nii.gz").read_bytes() == before
+    assert program.main(["gradient_1.nii.gz", *more, "--save-images"]) == 0
+    assert pathlib.Path("gradient.nii.gz").read_bytes() != before
+
+
+@pytest.mark.parametrize("kind", "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split())
+def test_files_of_images_of_all_types(kind, tmp_path):
+    image = sitk.GetImageFromArray(image_array("uint8").astype(kind))
+    paths = radiomics.execute(
+        image,
+        sitk.GetImageFromArray(mask_array("holes")),
+        out_dir=tmp_path,
+        images=True,
+        featureClass={"firstorder": ["Mean"]},
+        additionalInfo=False,
+    )
+    read = sitk.GetArrayFromImage(sitk.ReadImage(str(paths["original"])))
+    assert read.dtype == kind
+    memory = radiomics.execute(
+        image, sitk.GetImageFromArray(mask_array("holes")), images=True, featureClass={"firstorder": ["Mean"]}
+    )
+    np.testing.assert_array_equal(read, sitk.GetArrayFromImage(memory["original"]))
 
 
 # --- Parameter files that are not valid --------------------------------------------------------------------------------

@@ -300,13 +300,13 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def write_image(volume, key, folder):
-    """Write an image into a folder; returns its path."""
-    (file,) = _open_files(volume, volume.array.dtype, [key], folder, _output_layouts.Layout())
+def write_image(volume, key, folder, layout=_output_layouts.Layout()):
+    """Write an image into a folder; returns the file, which is to be published."""
+    (file,) = _open_files(volume, volume.array.dtype, [key], folder, layout)
     try:
         file.append(volume.array)
         file.finish()
-        return file.publish()
+        return file
     finally:
         file.close()
 
