@@ -26,6 +26,7 @@ import os
 import pathlib
 import struct
 import tempfile
+import threading
 
 import numpy as np
 
@@ -76,7 +77,9 @@ def header(volume, dtype, folder, file_format="nii.gz"):
     is_nrrd = file_format == "nrrd"
     if not is_nrrd and max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
-    content, nbytes = _small_image(volume, dtype, folder / ("header.nrrd" if is_nrrd else "header.nii"))
+    # Threads write headers at the same time.
+    name = f"header-{threading.get_ident()}.{'nrrd' if is_nrrd else 'nii'}"
+    content, nbytes = _small_image(volume, dtype, folder / name)
     head = bytearray(content[:-nbytes])
     # ITK does not say if it could not write all of it.
     if not head.endswith(b"\n\n") if is_nrrd else len(head) != _HEADER_BYTES:
