@@ -69,6 +69,9 @@ PRECISE = {
 # Voxels from which correlations and clusters are found, evenly spaced among all. The labels are those of all voxels.
 MAX_SAMPLES = 200_000
 
+# Of one mask. One with more is an image of intensities.
+MAX_LABELS = 1000
+
 # What reading and computing raise for invalid input.
 ERRORS = (NotImplementedError, OSError, RuntimeError, TypeError, ValueError)
 
@@ -76,7 +79,7 @@ ERRORS = (NotImplementedError, OSError, RuntimeError, TypeError, ValueError)
 class Case:
     """The maps of one image, as a row of values for each voxel of the mask."""
 
-    def __init__(self, name, image, mask, folder, options):
+    def __init__(self, name, image, mask, folder, options, label=None):
         self.name, self.folder = name, folder
         image = radiomics.read_image(image)
         if image.GetImageDimension() != 3:
@@ -96,6 +99,7 @@ class Case:
             initValue=float("nan"),
             additionalInfo=False,
             **options.settings,
+            **({} if label is None else {"label": label}),
         )
         self.features = list(maps)
         self.grid = next(iter(maps.values()))
@@ -128,14 +132,31 @@ class Case:
         figure.savefig(self.folder / "habitats.png", dpi=100)
 
 
+def labels_of(mask):
+    """The integers from 1 up that a mask has."""
+    values = np.unique(itk.array_view_from_image(radiomics.read_image(mask)))
+    labels = [int(value) for value in np.unique(np.trunc(values[np.isfinite(values)])) if value > 0]
+    if not 1 <= len(labels) <= MAX_LABELS:
+        raise ValueError(f"the mask {mask} has {len(labels)} labels, but label all is for 1 to {MAX_LABELS}")
+    return labels
+
+
 def read_cases(options):
-    """The cases of a table with the columns image, mask and output, or the case of one image."""
+    """The cases of a table with the columns image, mask and output, and perhaps label, or the case of one image. Each label is a
+    case of its own, as in the program TextureFeatureMaps."""
     is_table = options.input.suffix.lower() == ".csv"
-    cases = program.read_cases(options.input)[0] if is_table else []
+    lines = program.read_cases(options.input)[0] if is_table else []
+    cases = []
+    for line in lines:
+        try:
+            cases += line.parts(labels_of(line.mask) if line.has_all_labels else None)
+        except ERRORS as error:
+            raise ValueError(f"{line.title()}: {error}") from error
     given = {"the input": options.input, "the mask": options.mask, "the parameter file": options.params}
     own = ("habitats.nii.gz", "habitats.png")
     program.check_outputs(
-        cases,
+        # Their labels have folders already.
+        [case._replace(labels=None) for case in cases],
         own,
         [(what, path) for what, path in given.items() if path],
         [
@@ -147,9 +168,9 @@ def read_cases(options):
         yield Case(options.input.name, options.input, options.mask, options.folder, options)
     for case in cases:
         try:
-            yield Case(case.given["image"], case.image, case.mask, case.output, options)
+            yield Case(case.title(), case.image, case.mask, case.output, options, case.label)
         except ERRORS as error:
-            raise ValueError(f"{case.given['image']}: {error}") from error
+            raise ValueError(f"{case.title()}: {error}") from error
 
 
 def draw_profiles(profiles, names, path):
@@ -251,7 +272,9 @@ def number_of_habitats(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "input", type=pathlib.Path, help="table (.csv) with the columns image, mask and output, or an image"
+        "input",
+        type=pathlib.Path,
+        help="table (.csv) with the columns image, mask and output, and perhaps label, or an image",
     )
     parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.csv, features.csv and features.png")
     parser.add_argument("--mask", help="for one image: image of the same geometry (default: above the mean intensity)")

@@ -96,7 +96,7 @@ def all_features(name):
 # --- Comparison with PyRadiomics --------------------------------------------------------------------------------------
 
 
-def pyradiomics_maps(image, mask, params):
+def pyradiomics_maps(image, mask, params, **keywords):
     """Maps of PyRadiomics by key."""
     pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
     from radiomics.featureextractor import RadiomicsFeatureExtractor
@@ -105,7 +105,7 @@ def pyradiomics_maps(image, mask, params):
     with warnings.catch_warnings():
         # Means of windows without directions are NaN, as they should be; see also the list of its faults.
         warnings.simplefilter("ignore")
-        extractor = RadiomicsFeatureExtractor(copy.deepcopy(params))
+        extractor = RadiomicsFeatureExtractor(copy.deepcopy(params), **keywords)
         extractor.settings["additionalInfo"] = False
         return extractor.execute(image, mask, voxelBased=True)
 

@@ -669,3 +669,68 @@ def test_processes_of_dask(run, tmp_path):
     write_table(tmp_path, 4)
     code, output, errors = run(*JOBS, "--dask", "local", "--shard", "1/2")
     assert code == 1 and len(output) == 3 and len(errors) == 2, (output, errors)
+
+
+# The network of this shell is one namespace, that of the process $other another one; both end with the shell.
+NAMESPACES = """
+set -eu
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+ip link set lo up
+unshare --net sleep 300 &
+other=$!
+until [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+ip link add first type veth peer name second
+ip link set second netns $other
+ip addr add 10.77.0.1/24 dev first
+ip link set first up
+there() { nsenter --net=/proc/$other/ns/net "$@"; }
+there ip link set lo up
+there ip addr add 10.77.0.2/24 dev second
+there ip link set second up
+"""
+
+ON_TWO_COMPUTERS = """
+python=$1; shift
+$python -m distributed.cli.dask_scheduler --host 10.77.0.1 --port 8786 --no-dashboard >scheduler.log 2>&1 &
+nsenter --net=/proc/$other/ns/net $python -m distributed.cli.dask_worker tcp://10.77.0.1:8786 --nworkers 2 --nthreads 1 --no-dashboard >workers.log 2>&1 &
+$python -c "
+import distributed
+with distributed.Client('tcp://10.77.0.1:8786', timeout=60) as client:
+    client.wait_for_workers(2, timeout=60)
+    print(*sorted(client.scheduler_info()['workers']))
+"
+code=0
+"$@" --dask tcp://10.77.0.1:8786 || code=$?
+exit $code
+"""
+
+
+def shell_with_namespaces():
+    """The command of a shell that may make networks. Skips the test where that is not allowed."""
+    if not all(map(shutil.which, ("unshare", "nsenter", "ip", "bash"))):
+        pytest.skip("unshare, nsenter or ip is not installed")
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    shell = ["unshare", *user, "--net", "bash", "-c"]
+    done = subprocess.run([*shell, NAMESPACES], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(f"network namespaces are not allowed: {' '.join(done.stderr.split())}")
+    return shell
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs namespaces of Linux")
+def test_workers_of_dask_in_another_network(run, tmp_path):
+    """A scheduler, and workers that reach it through a network only, as on two computers with one file system."""
+    pytest.importorskip("distributed")
+    shell = shell_with_namespaces()
+    write_table(tmp_path, 6)
+    assert run(*JOBS)[0] == 1
+    whole, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text()
+    shutil.rmtree(tmp_path / "maps")
+    command = [*shell, NAMESPACES + ON_TWO_COMPUTERS, "bash", sys.executable, *COMMAND, *JOBS]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    workers, *output = done.stdout.splitlines()
+    assert len(workers.split()) == 2 and all(name.startswith("tcp://10.77.0.2:") for name in workers.split())
+    (missing, failed) = done.stderr.splitlines()
+    assert done.returncode == 1 and "none.nii.gz does not exist" in missing and "of 9 cases failed" in failed
+    assert len(output) == 8 and maps_of(tmp_path) == whole
+    assert (tmp_path / "t-summary.csv").read_text().replace(f"{tmp_path}/", "") == summary

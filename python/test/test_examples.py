@@ -185,6 +185,61 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
     assert {path: path.read_bytes() for path in files} == files
 
 
+def test_habitats_of_labels(run, habitats, tmp_path):
+    """Each label of a cell is a case, as if it were a mask of its own."""
+    write_cohort(tmp_path)
+    mask = itk.imread(str(tmp_path / "mask 0.nii.gz"))
+    whole = itk.array_from_image(mask)
+    parts = np.where(np.arange(whole.shape[2]) < 18, 1, 3).astype(np.uint8) * whole
+    for name, values in (("labels", parts), ("first", parts == 1), ("second", parts == 3)):
+        image = itk.image_from_array(values.astype(np.uint8))
+        image.CopyInformation(mask)
+        itk.imwrite(image, str(tmp_path / f"{name}.nii.gz"))
+    more = ["--radius", "1", "--method", "kmeans", "--features", "firstorder_Mean,firstorder_Minimum,glcm_JointAverage"]
+    tables = {
+        "separate": "image,mask,output\nimage 0.nii.gz,first.nii.gz,separate/label-1\nimage 0.nii.gz,second.nii.gz,separate/label-3",
+        "both": 'image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,both,"1,3"',
+        "all": "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,all,all",
+        "one": "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,one,3",
+    }
+    for name, text in tables.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+        run("habitats.py", {}, *more, arguments=f"{name}.csv results-{name} --habitats 3")
+    for name in ("both", "all"):
+        for label in ("label-1", "label-3"):
+            paths = (tmp_path / folder / label / "habitats.nii.gz" for folder in (name, "separate"))
+            np.testing.assert_array_equal(*(itk.array_from_image(itk.imread(str(path))) for path in paths))
+        with open(tmp_path / f"results-{name}" / "habitats.csv", newline="") as file:
+            cases = [row["case"] for row in csv.DictReader(file)]
+        assert cases == ["image 0.nii.gz label 1"] * 3 + ["image 0.nii.gz label 3"] * 3
+    image = itk.array_from_image(itk.imread(str(tmp_path / "one" / "habitats.nii.gz")))
+    assert np.count_nonzero(image) == np.count_nonzero(parts == 3)
+    assert not (tmp_path / "one" / "label-3").exists()
+
+
+WRONG_LABELS = {
+    "no label": ("empty.nii.gz,out,all", "the mask .*empty.nii.gz has 0 labels, but label all is for 1 to 1000"),
+    "another label": ("mask 0.nii.gz,out,7", "no voxel of the mask is 7"),
+    "no number": ("mask 0.nii.gz,out,-1", "line 2 of the table .* label is '-1', but must be an integer from 1 up"),
+    "one folder": (
+        'mask 0.nii.gz,out,"1,2"\nimage 0.nii.gz,mask 0.nii.gz,out/label-2,',
+        "the output out/label-2 .* is also",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LABELS)
+def test_labels_that_habitats_refuse(name, habitats, tmp_path):
+    write_cohort(tmp_path)
+    itk.imwrite(itk.image_from_array(np.zeros((24, 36, 36), np.uint8)), str(tmp_path / "empty.nii.gz"))
+    line, message = WRONG_LABELS[name]
+    (tmp_path / "table.csv").write_text(f"image,mask,output,label\nimage 0.nii.gz,{line}\n")
+    command = [sys.executable, str(EXAMPLES / "habitats.py"), "table.csv", "results", "--features", "firstorder_Mean"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1 and re.fullmatch(f"habitats.py: .*{message}.*\n", done.stderr), done.stderr
+    assert not (tmp_path / "out").exists() and not (tmp_path / "results").exists()
+
+
 @pytest.mark.parametrize("name", ["habitats.nii.gz", "habitats.csv"])
 def test_habitats_replace_nothing_that_is_read(name, habitats, tmp_path):
     (tmp_path / name).write_text("image,mask,output\na,b,c\n")

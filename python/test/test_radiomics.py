@@ -842,15 +842,6 @@ def test_results_do_not_share_defaults():
     assert second["diagnostics_Configuration_Settings"]["distances"] == [1]
 
 
-def test_keywords_come_before_settings_of_the_image_type():
-    image, mask = scene()
-    params = {"featureClass": {"glcm": ["Contrast"]}, "imageType": {"Original": {"binWidth": 10}}}
-    key = "original_glcm_Contrast"
-    expected = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]}, binWidth=50)[key]
-    actual = radiomics.execute(image, mask, params, binWidth=50)[key]
-    np.testing.assert_array_equal(itk.array_from_image(actual), itk.array_from_image(expected))
-
-
 def test_settings_that_are_numpy_scalars():
     assert type(parameters.checked("binWidth", np.uint8(25))) is int
     assert type(parameters.checked("voxelArrayShift", np.float32(1.5))) is float

@@ -18,6 +18,8 @@
 """PyRadiomics' image types and parameter files: images and maps beside PyRadiomics, values of settings, errors."""
 
 import copy
+import itertools
+import json
 import math
 import os
 import pathlib
@@ -314,6 +316,51 @@ def test_settings_of_one_image_type():
     assert names == ["original", "log-sigma-1-0-mm-3D", "wavelet-LH", "wavelet-HL", "wavelet-HH", "wavelet-LL"]
 
 
+# Values of a setting in the section setting, of the image type, and as a keyword.
+PLACES = list(itertools.product((False, True), repeat=3))
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize(
+    "name, values, image_type",
+    [
+        ("binWidth", (5, 11, 30), "Original"),
+        ("force2D", (True, True, False), "Square"),
+        ("sigma", ([0.8], [1.0], [2]), "LoG"),
+        ("wavelet", ("haar", "db2", "sym3"), "Wavelet"),
+    ],
+)
+def test_which_place_of_a_setting_comes_first(name, values, image_type, places, caplog):
+    """The image type, then keywords, then the section, as with PyRadiomics."""
+    available([image_type])
+    given = [{name: value} if is_given else {} for value, is_given in zip(values, places)]
+    setting, own, keywords = given
+    params = {"setting": setting, "imageType": {image_type: own}, "featureClass": {"glcm": ["Contrast"]}}
+    if image_type == "LoG" and not any(places):
+        # PyRadiomics' log has a line instead of images.
+        keywords = {"sigma": [1]}
+    theirs = pyradiomics_maps(*scene(), params, **keywords)
+    ours = radiomics.execute(*scene(), copy.deepcopy(params), precision="double", additionalInfo=False, **keywords)
+    assert ours and list(ours) == list(theirs)
+    for key, values_of_map in theirs.items():
+        arrays = map(sitk.GetArrayFromImage, (ours[key], values_of_map))
+        np.testing.assert_allclose(*arrays, rtol=1e-12, err_msg=key)
+    is_overridden = places[1] and places[2] and own != keywords
+    said = [record.getMessage() for record in caplog.records if record.name.startswith("voxelmaps")]
+    assert said == is_overridden * [
+        f"setting {name} of imageType {image_type} is {own.get(name)!r} in the parameters, which comes before "
+        f"{keywords.get(name)!r}, as in PyRadiomics"
+    ]
+
+
+def test_the_same_setting_for_all_image_types():
+    """Image types given as a keyword replace those of the parameters, with their settings."""
+    params = {"imageType": {"Original": {"binWidth": 3}}, "featureClass": {"glcm": ["Contrast"]}}
+    (key,) = expected = radiomics.execute(*scene(), featureClass=params["featureClass"], additionalInfo=False)
+    maps = radiomics.execute(*scene(), params, imageType=["Original"], additionalInfo=False)
+    np.testing.assert_array_equal(*(sitk.GetArrayFromImage(one[key]) for one in (maps, expected)))
+
+
 # --- Published parameter files -----------------------------------------------------------------------------------------
 
 _GLCM = [
@@ -380,19 +427,44 @@ PUBLISHED = {
 }  # fmt: skip
 
 
+def check_program(image, mask, params, folder, monkeypatch, label=1):
+    """The program writes the maps and images of execute, to the last bit."""
+    monkeypatch.chdir(folder)
+    for one, name in ((image, "image"), (mask, "mask")):
+        sitk.WriteImage(one, f"{name}.nrrd")
+    arguments = ["image.nrrd", "--mask", "mask.nrrd", "--out", "maps", "--params", str(params), "--label", str(label)]
+    # NIfTI files have NaN too, but SimpleITK reads 0.
+    code = program.main([*arguments, "--save-images", "--format", "nrrd", "--precision", "double"])
+    options = {"precision": "double", "images": True, "additionalInfo": False, "label": label}
+    expected = radiomics.execute(image, mask, params, **options)
+    if not any("_" in key for key in expected):
+        assert code == 1
+        return
+    assert code == 0
+    assert sorted(path.stem for path in pathlib.Path("maps").glob("*.nrrd")) == sorted(expected)
+    for key, values in expected.items():
+        arrays = map(sitk.GetArrayFromImage, (sitk.ReadImage(f"maps/{key}.nrrd"), values))
+        np.testing.assert_array_equal(*arrays, err_msg=key)
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_parameters(name):
+def test_published_parameters(name, tmp_path, monkeypatch, capfd):
     available(PUBLISHED[name].get("imageType", {}))
     image, mask = head((18, 40, 38))
     mask = sitk.GetArrayFromImage(mask)
     mask[:, 34:] = mask[:10] = mask[15:] = 0
-    keys = compare(image, to_simpleitk(mask), PUBLISHED[name], "double")
+    mask = to_simpleitk(mask)
+    keys = compare(image, mask, PUBLISHED[name], "double")
     assert bool(keys) == (name != "example_allShape")
+    (tmp_path / "params.json").write_text(json.dumps(PUBLISHED[name]))
+    check_program(image, mask, tmp_path / "params.json", tmp_path, monkeypatch)
+    assert bool(keys) or "no feature is chosen" in capfd.readouterr().err
 
 
 # Image, mask and label of the test images of PyRadiomics.
 PATIENTS = {
-    "brain": ("brain2_image", "brain2_label", 1),
+    "brain1": ("brain1_image", "brain1_label", 1),
+    "brain2": ("brain2_image", "brain2_label", 1),
     "breast": ("breast1_image", "breast1_label", 1),
     "prostate": ("prostate_phantom_subvolume", "prostate_phantom_subvolume-label", 7),
 }
@@ -400,18 +472,32 @@ PATIENTS = {
 
 @pytest.mark.parametrize("patient", PATIENTS)
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_files_on_patients(name, patient):
+def test_published_files_on_patients(name, patient, tmp_path, monkeypatch, capfd):
     """VOXELMAPS_PYRADIOMICS is a folder with the repository of PyRadiomics 3.0.1 or later."""
     folder = pathlib.Path(os.environ.get("VOXELMAPS_PYRADIOMICS", ""))
     path = folder / "examples" / "exampleSettings" / f"{name}.yaml"
     if not path.is_file():
         pytest.skip("no files of PyRadiomics; set VOXELMAPS_PYRADIOMICS to a copy of its repository")
-    params = parameters._read_file(path)
     *files, label = PATIENTS[patient]
     image, mask = (sitk.ReadImage(str(folder / "data" / f"{file}.nrrd")) for file in files)
+    part = sitk.GetArrayFromImage(mask)
+    if name != "exampleVoxel" and np.count_nonzero(part == label) > 200:
+        # PyRadiomics takes minutes for whole tumors of the brain.
+        center = np.round(np.mean(np.argwhere(part == label), axis=0)).astype(int)
+        middle = tuple(slice(max(n - reach, 0), n + reach + 1) for n, reach in zip(center, (1, 4, 4)))
+        kept = part[middle].copy()
+        part[...] = 0
+        part[middle] = kept
+    part = sitk.GetImageFromArray(part)
+    part.CopyInformation(mask)
+    params = parameters._read_file(path)
     params["setting"]["label"] = label
-    keys = compare(image, mask, params, "double")
+    # With all voxels in one batch, its matrices of exampleCT in the first brain take more than 24 GB.
+    params.setdefault("voxelSetting", {}).setdefault("voxelBatch", 500)
+    keys = compare(image, part, params, "double")
     assert bool(keys) == (name != "example_allShape")
+    check_program(image, part, path, tmp_path, monkeypatch, label)
+    assert bool(keys) or "no feature is chosen" in capfd.readouterr().err
 
 
 # --- Random parameters -------------------------------------------------------------------------------------------------
@@ -602,6 +688,132 @@ def test_program_with_image_types(tmp_path, monkeypatch, capfd):
     for key, values in expected.items():
         voxels = sitk.GetArrayFromImage(sitk.ReadImage(f"maps/{key}.nii.gz"))
         np.testing.assert_array_equal(voxels, np.nan_to_num(itk.array_from_image(values)), err_msg=key)
+
+
+@pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd", "zarr"])
+def test_images_of_the_program(file_format, tmp_path, monkeypatch, capfd):
+    """Those of PyRadiomics, with its names, types and bits; kept, lost, damaged, and of other settings."""
+    types = TYPES if file_format == "nii.gz" else TYPES[:4]
+    available(types)
+    if file_format == "zarr":
+        pytest.importorskip("zarr", minversion="3")
+    monkeypatch.chdir(tmp_path)
+    for one, name in zip(head(), ("image", "mask")):
+        sitk.WriteImage(one, f"{name}.nrrd")
+    params = {
+        "setting": {"sigma": [1.0, 2], "label": 1},
+        "imageType": {name: {} for name in types},
+        "featureClass": {"firstorder": ["Mean"]},
+    }
+    pathlib.Path("params.json").write_text(json.dumps(params))
+    arguments = [
+        "image.nrrd",
+        "--mask",
+        "mask.nrrd",
+        "--out",
+        "maps",
+        "--params",
+        "params.json",
+        "--format",
+        file_format,
+    ]
+    ending = "nii.gz" if file_format == "zarr" else file_format
+
+    def run(*more):
+        capfd.readouterr()
+        code = program.main([*arguments, *more])
+        output, errors = capfd.readouterr()
+        assert code == 0, errors
+        said = [line for line in errors.splitlines() if "patterns in planes" not in line]
+        return output.partition(" voxels")[0].partition(" maps")[2].rpartition(" of ")[0], said
+
+    def images():
+        return {
+            path.name[: -len(ending) - 1] for path in pathlib.Path("maps").glob(f"*.{ending}") if "_" not in path.name
+        }
+
+    count = 20 if types == TYPES else 12
+    kept = f" ({count} of them kept)"
+    assert run() == ("", []) and images() == set()
+    maps = {path: path.read_bytes() for path in pathlib.Path("maps").rglob("*_*") if path.is_file()}
+    assert run("--save-images") == (kept, [])
+    expected = pyradiomics_images(sitk.ReadImage("image.nrrd"), sitk.ReadImage("mask.nrrd"), params)
+    assert images() == set(expected) and len(expected) == count
+    inside = sitk.GetArrayFromImage(
+        radiomics.execute(*head(), featureClass={"firstorder": ["Energy"]}, initValue="nan")[
+            "original_firstorder_Energy"
+        ]
+    )
+    for name, values in expected.items():
+        read = sitk.ReadImage(f"maps/{name}.{ending}")
+        actual = sitk.GetArrayFromImage(read)
+        assert actual.dtype == values.dtype and read.GetSpacing() == pytest.approx((0.5, 0.75, 2.0)), name
+        where = ~np.isnan(inside) if name.startswith("lbp-3D") else ...
+        np.testing.assert_array_equal(actual[where], values[where], err_msg=name)
+    provenance = json.loads(pathlib.Path("maps/provenance.json").read_text())
+    assert provenance["images"].keys() == expected.keys()
+    assert (
+        provenance["images"]["wavelet-HHL"]["type"] == "float64" and provenance["images"]["original"]["type"] == "int16"
+    )
+    assert all(path.read_bytes() == content for path, content in maps.items())
+    # Known without reading them, and by reading them.
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in pathlib.Path("maps").glob(f"*.{ending}")}
+    for more in ([], ["--verify"], ["--save-images"], ["--save-images", "--verify"]):
+        assert run(*more) == (kept, [])
+        assert all((path.read_bytes(), path.stat().st_mtime_ns) == state for path, state in before.items())
+    # Lost or damaged ones are made again; the others are left alone.
+    lost, damaged = (pathlib.Path(f"maps/{name}.{ending}") for name in ("square", "log-sigma-2-mm-3D"))
+    lost.unlink()
+    damaged.write_bytes(b"damaged")
+    assert run() == (kept, [])
+    assert run("--save-images") == (kept, [])
+    for path, (content, moment) in before.items():
+        assert path.read_bytes() == content
+        assert (path.stat().st_mtime_ns == moment) == (path not in (lost, damaged))
+    # Of other settings.
+    if file_format != "zarr":
+        _, errors = run("--radius", "2", "--format", "nrrd" if file_format == "nii" else "nii")
+        assert f"{2 * count} maps of other settings" in errors[1] and images() == set(expected)
+        run("--radius", "2", "--clean")
+        assert images() == set()
+
+
+def test_images_replace_nothing_that_is_read(tmp_path, monkeypatch, capfd):
+    available(["Gradient"])
+    monkeypatch.chdir(tmp_path)
+    image, mask = scene()
+    for name in ("gradient", "gradient_1"):
+        sitk.WriteImage(image, f"{name}.nii.gz")
+    sitk.WriteImage(mask, "mask.nii.gz")
+    pathlib.Path("params.json").write_text('{"imageType": {"Gradient": {}}, "featureClass": {"firstorder": ["Mean"]}}')
+    more = ["--mask", "mask.nii.gz", "--out", ".", "--params", "params.json"]
+    assert program.main(["gradient.nii.gz", *more, "--save-images"]) == 1
+    (error,) = capfd.readouterr().err.splitlines()
+    assert "the file gradient.nii.gz would replace the image gradient.nii.gz" in error.replace("./", "")
+    before = pathlib.Path("gradient.nii.gz").read_bytes()
+    assert program.main(["gradient.nii.gz", *more]) == 0
+    assert pathlib.Path("gradient.nii.gz").read_bytes() == before
+    assert program.main(["gradient_1.nii.gz", *more, "--save-images"]) == 0
+    assert pathlib.Path("gradient.nii.gz").read_bytes() != before
+
+
+@pytest.mark.parametrize("kind", "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split())
+def test_files_of_images_of_all_types(kind, tmp_path):
+    image = sitk.GetImageFromArray(image_array("uint8").astype(kind))
+    paths = radiomics.execute(
+        image,
+        sitk.GetImageFromArray(mask_array("holes")),
+        out_dir=tmp_path,
+        images=True,
+        featureClass={"firstorder": ["Mean"]},
+        additionalInfo=False,
+    )
+    read = sitk.GetArrayFromImage(sitk.ReadImage(str(paths["original"])))
+    assert read.dtype == kind
+    memory = radiomics.execute(
+        image, sitk.GetImageFromArray(mask_array("holes")), images=True, featureClass={"firstorder": ["Mean"]}
+    )
+    np.testing.assert_array_equal(read, sitk.GetArrayFromImage(memory["original"]))
 
 
 # --- Parameter files that are not valid --------------------------------------------------------------------------------

@@ -194,6 +194,11 @@ def layout(file_format, channels, keys, case):
     return NnunetLayout(file_format, keys, case) if channels else Layout(file_format, keys)
 
 
+def images(file_format):
+    """The layout of the filtered images, which have types of their own and are no part of a store."""
+    return Layout("nii.gz" if file_format == "zarr" else file_format)
+
+
 def check_format(file_format, channels):
     """Raise ValueError if there is no such format, and ImportError if it needs a package that is not installed."""
     if file_format not in FORMATS:

@@ -71,24 +71,28 @@ class Task:
     verify                         Whether finished cases are read again.
     clean                          Whether maps of other settings are removed.
     file_format, channels          Of the maps; see _output_layouts.layout.
+    save_images                    Whether the images that maps are computed of are written, too.
     """
 
-    def __init__(self, params, settings, precision, verify, clean, file_format, channels):
+    def __init__(self, params, settings, precision, verify, clean, file_format, channels, save_images=False):
         self._params, self._settings = params, settings
         self.precision = precision
         self.verify = verify
         self.clean = clean
         self._format, self._channels = file_format, channels
+        self.save_images = save_images
+        self.layout_of_images = _output_layouts.images(file_format)
 
     def prepare(self):
-        """Check the arguments; returns the names of all maps that an image can have."""
+        """Check the arguments; returns the names of all maps that an image can have, and of the files of images."""
         radiomics.check_precision(self.precision)
         _output_layouts.check_format(self._format, self._channels)
         self.parameters = _radiomics_parameters.read(self._params, self._settings)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
         _radiomics_filters.check_libraries(self.parameters.image_types)
-        return radiomics.all_keys(self.parameters)
+        names = radiomics.image_names(self.parameters) if self.save_images else []
+        return radiomics.all_keys(self.parameters), [self.layout_of_images.location(name) for name in names]
 
     def settings_of(self, case):
         """The settings of the loading and preparation of a case."""
@@ -109,6 +113,11 @@ class Task:
         """What the maps of an image type depend on besides."""
         settings = self.parameters.special(image_type)
         return {"type": image_type, **_jsonable(settings), **_radiomics_filters.versions(image_type)}
+
+    def images(self, dimension, skipped):
+        """Names of the images that are written, and what they depend on besides."""
+        names = self.parameters.image_names(dimension) if self.save_images else {}
+        return {name: self.special(image_type) for name, image_type in names.items() if name not in skipped}
 
     def keys(self, dimension, skipped):
         """Keys of the maps of an image, and what they depend on besides.
@@ -278,14 +287,16 @@ def _processor():
 class _Record:
     """The file provenance.json of a folder: what its maps come from. Maps are kept if that is the same."""
 
-    def __init__(self, folder, layout, origin, diagnostics, region_voxels):
+    def __init__(self, folder, layout, files_of_images, origin, diagnostics, region_voxels):
         self._folder = folder
         self._layout = layout
+        self._files_of_images = files_of_images
         self.origin = _jsonable(origin)
         self.region_voxels = region_voxels
         self._diagnostics = _jsonable(diagnostics)
         self.skipped = []
         self.maps = {}
+        self.images = {}
         # Maps of other settings, which are still in the folder.
         self.other_maps = {}
         # Further files, and their states.
@@ -298,8 +309,10 @@ class _Record:
         """Keep the maps of an earlier run if it was the same but for the selection of features."""
         try:
             earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
-            maps = {str(key): dict(entries) for key, entries in earlier["maps"].items()}
-            other_maps = {str(key): dict(entries) for key, entries in earlier.get("other_maps", {}).items()}
+            maps, images, other_maps = (
+                {str(key): dict(entries) for key, entries in earlier.get(name, {}).items()}
+                for name in ("maps", "images", "other_maps")
+            )
             differences = [
                 name
                 for section in ("software", "inputs", "settings")
@@ -310,13 +323,14 @@ class _Record:
             _logger.warning("%s cannot be read, so no map in the folder is reused", path)
             return
         if not differences:
-            self.maps = maps
-        elif maps:
+            self.maps, self.images = maps, images
+        elif maps or images:
             _logger.warning(
                 "the maps in %s are not reused: they were computed with another %s", path.parent, ", ".join(differences)
             )
-            other_maps.update(maps)
-        names = set(self._layout.names())
+            other_maps.update(maps, **images)
+        names = {*self._layout.names(), *self._files_of_images.values()}
+        names.update(entries.get("file") for entries in self.images.values())
         self.other_maps = {key: entries for key, entries in other_maps.items() if entries.get("file") not in names}
 
     def leave_or_remove_others(self, is_removed):
@@ -351,6 +365,23 @@ class _Record:
         """Record a map that is in the folder."""
         self.maps[key] = {**entries, "state": _state_of_map(self._path(key))}
 
+    def add_image(self, name, entries):
+        """Record an image that is in the folder."""
+        self.images[name] = {**entries, "state": _state_of_map(self._folder.path / entries["file"])}
+
+    def has_image(self, name, special):
+        """Whether the image is there, and is the one that was written."""
+        entries, file = self.images.get(name, {}), self._files_of_images[name]
+        try:
+            if entries.get("image") != special or entries["file"] != file:
+                return False
+            if _radiomics_files.hash_of_map(self._folder.path / file) != entries["sha256"]:
+                return False
+            self.add_image(name, entries)
+            return True
+        except (OSError, KeyError):
+            return False
+
     def write_documents(self, volume, dtype):
         """Write the files that come after all maps."""
         for name, text in self._layout.documents(volume, dtype, self.maps, self._folder.staging).items():
@@ -377,6 +408,7 @@ class _Record:
         """Write the file. It is complete if it has all maps of these keys."""
         is_complete = set(keys) <= set(self.maps)
         states = [*(self.maps[key]["state"] for key in keys if is_complete), *self.documents.values()]
+        states += [entries["state"] for entries in self.images.values()]
         if is_complete and not _is_older(states, time.time_ns()):
             # So that a later change of a map has another time.
             time.sleep(_TICK / 1e9)
@@ -389,6 +421,7 @@ class _Record:
             "skipped_images": self.skipped,
             **self.origin,
             "maps": self.maps,
+            "images": self.images,
             "other_maps": self.other_maps,
             "files": self.documents,
             "diagnostics": self._diagnostics,
@@ -433,6 +466,14 @@ def _finish(files, record, layout, keys, inside, dtype, device):
         own = {"file": layout.location(key), "sha256": file.sha256(), "device": device, "image": keys[key]}
         record.add(key, {**own, **_jsonable(entries)})
     record.save(layout.keys)
+
+
+def _finish_image(volume, name, special, folder, record, task):
+    """Write an image, and record it."""
+    file = _radiomics_files.write_image(volume, name, folder, task.layout_of_images)
+    file.publish()
+    entries = {"file": file.path.name, "type": str(volume.array.dtype), "sha256": file.sha256(), "image": special}
+    record.add_image(name, entries)
 
 
 # --- The case ----------------------------------------------------------------------------------------------------------
@@ -505,8 +546,12 @@ def find_finished(case, task):
             return None
         expected = {layout.location(key): maps[key]["state"] for key in layout.keys}
         expected.update((name, earlier["files"][name]) for name in layout.further_names())
+        images = task.images(len(inputs["image"]["size"]), earlier["skipped_images"])
+        of_images = {name: earlier["images"][name] for name in images}
+        is_same = all(of_images[name]["image"] == special for name, special in images.items())
+        expected.update((task.layout_of_images.location(name), one["state"]) for name, one in of_images.items())
         states = [_state_of_map(case.output / name) for name in expected]
-        is_same = states == list(expected.values()) and _is_older(states, saved)
+        is_same = is_same and states == list(expected.values()) and _is_older(states, saved)
         is_same = is_same and all(maps[key]["image"] == special for key, special in keys.items())
         label = task.label_of(case)
         result = Result({key: maps[key] for key in layout.keys}, len(layout.keys), earlier["region_voxels"], label)
@@ -541,7 +586,10 @@ def run(case, following, task, reader, report):
     layout, dtype = task.layout(case, keys), radiomics.dtype_of(task.precision)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(_output_files.output_folder(case.output))
-        record = _Record(folder, layout, origin, prepared.diagnostics, int(np.count_nonzero(inside)))
+        images = task.images(prepared.image.array.ndim, skipped)
+        files_of_images = {name: task.layout_of_images.location(name) for name in images}
+        voxels = int(np.count_nonzero(inside))
+        record = _Record(folder, layout, files_of_images, origin, prepared.diagnostics, voxels)
         record.skipped = sorted(skipped)
         layout.arrange(folder, record.maps)
         record.leave_or_remove_others(task.clean)
@@ -549,9 +597,16 @@ def run(case, following, task, reader, report):
         for key in missing:
             record.maps.pop(key, None)
         kept = done = len(keys) - len(missing)
+        missing_images = {name for name, special in images.items() if not record.has_image(name, special)}
+        for name in missing_images:
+            record.images.pop(name, None)
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
         finished = finisher.submit(lambda: None)
-        for image_name, image, settings in radiomics.images_of(prepared, parameters, missing):
+        for image_name, image, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
+            if image_name in missing_images:
+                finished.result()
+                special = images[image_name]
+                finished = finisher.submit(_finish_image, image, image_name, special, folder, record, task)
             maps = radiomics.Maps(image, prepared.roi, settings, task.precision, image_name)
             device = maps.device or _processor()
             of_image = parameters.keys(image_name)

@@ -26,6 +26,7 @@ import os
 import pathlib
 import struct
 import tempfile
+import threading
 
 import numpy as np
 
@@ -76,7 +77,9 @@ def header(volume, dtype, folder, file_format="nii.gz"):
     is_nrrd = file_format == "nrrd"
     if not is_nrrd and max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
-    content, nbytes = _small_image(volume, dtype, folder / ("header.nrrd" if is_nrrd else "header.nii"))
+    # Threads write headers at the same time.
+    name = f"header-{threading.get_ident()}.{'nrrd' if is_nrrd else 'nii'}"
+    content, nbytes = _small_image(volume, dtype, folder / name)
     head = bytearray(content[:-nbytes])
     # ITK does not say if it could not write all of it.
     if not head.endswith(b"\n\n") if is_nrrd else len(head) != _HEADER_BYTES:
@@ -167,6 +170,10 @@ class _File:
 _CHUNK_VOXELS = 2**18
 
 
+# Of the compression by Blosc.
+_COMPRESSION, _LEVEL = "zstd", 1
+
+
 def zarr_package():
     try:
         import zarr
@@ -178,16 +185,19 @@ def zarr_package():
     return zarr, BloscCodec
 
 
+def _planes_of_chunk(shape):
+    return max(1, min(shape[0], _CHUNK_VOXELS // math.prod(shape[1:])))
+
+
 def create_array(path, shape, dtype):
-    """An array of maps in a folder."""
+    """The metadata of an array of maps in a folder, whose chunks are written by _Channel."""
     zarr, codec = zarr_package()
-    planes = max(1, min(shape[1], _CHUNK_VOXELS // math.prod(shape[2:])))
-    return zarr.create_array(
+    zarr.create_array(
         str(path),
         shape=shape,
-        chunks=(1, planes, *shape[2:]),
+        chunks=(1, _planes_of_chunk(shape[1:]), *shape[2:]),
         dtype=dtype,
-        compressors=codec(cname="zstd", clevel=3, shuffle="shuffle"),
+        compressors=codec(cname=_COMPRESSION, clevel=_LEVEL, shuffle="shuffle", typesize=np.dtype(dtype).itemsize),
         fill_value=float("nan"),
         dimension_names=["c", *"zyx"[-len(shape) + 1 :]],
         # A missing chunk would look like one that is lost.
@@ -209,24 +219,44 @@ def files_of_map(path):
 
 
 class _Channel:
-    """The folder of a map in a store, which grows."""
+    """The folder of a map in a store, which grows. Its chunks are those that zarr writes; zarr itself takes milliseconds for each.
 
-    def __init__(self, final, array, staged, number):
+    shape     Of the map.
+    staged    The folder until it is whole.
+    """
+
+    def __init__(self, final, shape, dtype, staged):
         self.path = final
-        self._array, self._staged, self._number = array, staged, number
-        self._planes = array.chunks[1]
+        self._shape, self._dtype, self._staged = shape, np.dtype(dtype).newbyteorder("<"), staged
+        self._planes = _planes_of_chunk(shape)
+        self._hash = hashlib.sha256()
         self.values = []
-        self._pending, self._done = [], 0
+        self._pending, self._written = [], 0
+
+    def _chunk(self, number):
+        return self._staged.joinpath(str(number), *["0"] * (len(self._shape) - 1))
 
     def _write(self, is_last):
-        pending = np.concatenate(self._pending)
-        whole = len(pending) if is_last else len(pending) // self._planes * self._planes
-        if whole:
+        from numcodecs import blosc
+
+        pending = self._pending[0] if len(self._pending) == 1 else np.concatenate(self._pending)
+        while len(pending) >= self._planes or (is_last and len(pending)):
+            chunk, pending = pending[: self._planes], pending[self._planes :]
+            if len(chunk) < self._planes:
+                # Chunks have one size.
+                beyond = np.full((self._planes - len(chunk), *self._shape[1:]), np.nan, self._dtype)
+                chunk = np.concatenate([chunk, beyond])
+            chunk = np.ascontiguousarray(chunk, self._dtype)
+            content = blosc.compress(chunk, _COMPRESSION.encode(), _LEVEL, blosc.SHUFFLE)
+            self._hash.update(content)
+            path = self._chunk(self._written)
             with _output_files.errors_named(self.path):
-                self._array[self._number, self._done : self._done + whole] = pending[:whole]
-        self._done += whole
+                path.parent.mkdir(parents=True)
+                with open(path, "wb") as file:
+                    file.write(content)
+            self._written += 1
         # Not a view, which would keep the slab in memory.
-        self._pending = [pending[whole:].copy()]
+        self._pending = [pending.copy()]
 
     def append(self, values):
         self._pending.append(values)
@@ -237,25 +267,29 @@ class _Channel:
         self._write(True)
         self._pending = []
         with _output_files.errors_named(self.path):
-            for file in files_of_map(self._staged):
-                with open(file, "rb") as opened:
-                    os.fsync(opened.fileno())
+            for number in range(self._written):
+                with open(self._chunk(number), "rb") as file:
+                    os.fsync(file.fileno())
 
     def sha256(self):
-        return hash_of_map(self.path)
+        return self._hash.hexdigest()
 
     def values_inside(self, inside, dtype):
+        from numcodecs import blosc
+
         parts = [np.empty(0, dtype)]
-        for first in range(0, len(inside), self._planes):
-            last = min(first + self._planes, len(inside))
-            parts.append(np.asarray(self._array[self._number, first:last])[inside[first:last]])
+        for number in range(self._written):
+            content = blosc.decompress(self._chunk(number).read_bytes())
+            chunk = np.frombuffer(content, self._dtype).reshape(-1, *self._shape[1:])
+            part = inside[number * self._planes : (number + 1) * self._planes]
+            parts.append(chunk[: len(part)][part])
         return np.concatenate(parts)
 
     def publish(self):
         """Give the folder its name. Returns its path."""
         with _output_files.errors_named(self.path):
             if self.path.exists():
-                os.replace(self.path, self._staged.with_name(f"{self._number}-before"))
+                os.replace(self.path, self._staged.with_name(f"{self._staged.name}-before"))
             os.replace(self._staged, self.path)
         return self.path
 
@@ -279,10 +313,10 @@ def hash_of_map(path):
 def _open_files(volume, dtype, keys, folder, layout):
     paths = [folder.path / layout.location(key) for key in keys]
     if layout.format == "zarr":
+        zarr_package()
         staged = pathlib.Path(tempfile.mkdtemp(dir=folder.staging))
-        with _output_files.errors_named(folder.path):
-            array = create_array(staged, (len(keys), *volume.array.shape), dtype)
-        return [_Channel(path, array, staged / "c" / str(number), number) for number, path in enumerate(paths)]
+        shape = volume.array.shape
+        return [_Channel(path, shape, dtype, staged / str(number)) for number, path in enumerate(paths)]
     head = header(volume, dtype, folder.staging, layout.format)
     return [_File(path, folder.staging, head) for path in paths]
 
@@ -300,13 +334,13 @@ def _slabs(volume, bytes_per_voxel):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def write_image(volume, key, folder):
-    """Write an image into a folder; returns its path."""
-    (file,) = _open_files(volume, volume.array.dtype, [key], folder, _output_layouts.Layout())
+def write_image(volume, key, folder, layout=_output_layouts.Layout()):
+    """Write an image into a folder; returns the file, which is to be published."""
+    (file,) = _open_files(volume, volume.array.dtype, [key], folder, layout)
     try:
         file.append(volume.array)
         file.finish()
-        return file.publish()
+        return file
     finally:
         file.close()
 

@@ -548,7 +548,8 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
     """Read and check parameters.
 
     params      A dict of sections, or the path of a YAML or JSON file with it; None for none.
-    keywords    Settings, which come before those of params, and perhaps featureClass and imageType.
+    keywords    Settings, which come before those of params, but for those of an image type there; and perhaps featureClass and
+                imageType.
     """
     if isinstance(params, (str, os.PathLike)):
         params = _read_file(params)
@@ -577,11 +578,13 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
     image_types = _image_types(keywords.pop("imageType", params.get("imageType")))
     for name, value in keywords.items():
         given[name] = checked(name, value)
-    if not has_own_image_types:
-        image_types = {
-            image_type: {name: value for name, value in own.items() if name not in keywords}
-            for image_type, own in image_types.items()
-        }
+        has_effect = SETTINGS[name].belongs_to_classes or SETTINGS[name].belongs_to_filter
+        for image_type, own in image_types.items() if has_effect and not has_own_image_types else ():
+            if own.get(name, given[name]) != given[name]:
+                _logger.warning(
+                    "setting %s of imageType %s is %s in the parameters, which comes before %s, as in PyRadiomics",
+                    *(name, image_type, _shown(own[name]), _shown(given[name])),
+                )
 
     # Copies, since diagnostics give them to the caller.
     settings = {name: copy.copy(given.get(name, setting.default)) for name, setting in SETTINGS.items()}

@@ -176,6 +176,11 @@ def _parser():
         help="name the maps as channels of nnU-Net: CASE_0000.nii.gz and so on, where CASE is the name of the folder",
     )
     parser.add_argument(
+        "--save-images",
+        action="store_true",
+        help="write the images that maps are computed of, too, such as wavelet-LLH.nii.gz, cropped as maps are",
+    )
+    parser.add_argument(
         "--jobs",
         metavar="TABLE",
         help="CSV file with the columns image, mask and output, and perhaps label, instead of IMAGE, --mask and --out",
@@ -202,7 +207,9 @@ def _parser():
         "the output, or TABLE-summary.csv)",
     )
     parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
-    group = parser.add_argument_group("what is computed", "Options come before the parameter file.")
+    group = parser.add_argument_group(
+        "what is computed", "Options come before the parameter file, but for its settings of an image type."
+    )
     group.add_argument("--params", metavar="FILE", help="parameter file of PyRadiomics, YAML or JSON")
     group.add_argument(
         "--classes", type=_names, metavar="NAMES", help="all features of these classes, such as glcm,glrlm"
@@ -518,12 +525,14 @@ def _run(arguments, console):
         cases, summary = _cases(options, console)
         shard, log = _shard(options, console), options.log
         settings = options.params, _settings(options), options.precision, options.verify, options.clean
-        task = (*settings, "nii.gz" if options.format is None else options.format, options.channels)
-        keys = worker.set_task(task, console.error)
+        layout = "nii.gz" if options.format is None else options.format, options.channels
+        task = (*settings, *layout, options.save_images)
+        keys, images = worker.set_task(task, console.error)
         if shard is not None:
             summary, log = shard.path(summary), log and shard.path(log)
         names_of = lambda case: [
-            *_output_layouts.layout(*task[-2:], keys, case.name()).names(),
+            *_output_layouts.layout(*layout, keys, case.name()).names(),
+            *images,
             _program_tables.PROVENANCE,
         ]
         read = [

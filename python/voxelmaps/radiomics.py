@@ -341,13 +341,13 @@ def _converted(volumes, convert):
 def images_of(prepared, parameters, keys=None):
     """Tuples of the name of an image, the image, and the settings of its maps, one by one.
 
-    keys    Those of the maps that are wanted, if not all are.
+    keys    Those of the maps that are wanted, and names of images that are, if not all are.
     """
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
         names = _radiomics_filters.names(image_type, settings, prepared.image.array.ndim)
         if keys is not None:
-            names = [name for name in names if not keys.isdisjoint(parameters.keys(name).values())]
+            names = [name for name in names if not keys.isdisjoint([name, *parameters.keys(name).values()])]
         for name, volume in _radiomics_filters.images(prepared, image_type, settings, names):
             yield name, volume, settings
 
@@ -373,7 +373,8 @@ def execute(
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed of, such as "wavelet-LLH", each before its maps.
-    settings       Settings, which come before those of params; also featureClass and imageType.
+    settings       Settings, which come before those of params, but for those of an image type there; also featureClass and
+                   imageType.
 
     Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
     "original_glcm_Contrast". Maps are images of the library of the image; those of files are images of SimpleITK. They cover
@@ -404,7 +405,7 @@ def execute(
         with _output_files.output_folder(out_dir) as folder:
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
-                    result[name] = _radiomics_files.write_image(of_maps, name, folder)
+                    result[name] = _radiomics_files.write_image(of_maps, name, folder).publish()
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
                 for class_name, features in parameters.classes.items():
                     keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
@@ -420,9 +421,14 @@ def execute(
     return result
 
 
+def image_names(parameters):
+    """Names of all images that maps of an image of 2 or 3 dimensions are computed of."""
+    return list({**parameters.image_names(3), **parameters.image_names(2)})
+
+
 def all_keys(parameters, images=False):
     """Keys of all maps that an image, of 2 or 3 dimensions, can have; and those of the images."""
-    names = list({**parameters.image_names(3), **parameters.image_names(2)})
+    names = image_names(parameters)
     return [key for name in names for key in parameters.keys(name).values()] + (names if images else [])
 
 
