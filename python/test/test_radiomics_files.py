@@ -200,7 +200,8 @@ def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
 PEAK = """
 import pathlib, re, sys
 import itk, numpy as np
-from voxelmaps import radiomics
+from voxelmaps import _radiomics_files, radiomics
+_radiomics_files._SLAB_BYTES = _radiomics_files._SLAB_BYTES_OF_DEVICE = 2**25
 shape = (60, 200, 200)
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))
 mask = itk.image_from_array(np.ones(shape, np.uint8))

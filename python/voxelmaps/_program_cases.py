@@ -57,11 +57,12 @@ _MAX_LABELS = 1000
 # Files that were written so many nanoseconds apart have other times.
 _TICK = 20 * 10**6
 
-# Of the values of the maps of a class in the region, up to which they are kept in memory.
-_REGION_BYTES = 2**26
+# Of the values of the maps of a class in the region, up to which they are kept in memory: at most these, and a part of it.
+_REGION_BYTES = 2**34
+_PART_OF_REGION = 16
 
-# Of the values of maps whose statistics are computed at once.
-_STATISTICS_BYTES = 2**27
+# The part of the memory for copies of values whose statistics are computed at once.
+_PART_OF_STATISTICS = 16
 
 
 class Task:
@@ -452,13 +453,14 @@ def _statistics(file, inside, dtype):
     return {**entries, "valid_voxels": len(values)}
 
 
-def _finish(files, record, layout, keys, inside, dtype, device):
+def _finish(files, writer, record, layout, keys, inside, dtype, device):
     """Write the rest of the files of a class, give them their names, and record them.
 
     keys    Those of the case, and what the maps depend on besides.
     """
-    _radiomics_files.finish(files.values())
-    at_once = max(1, _STATISTICS_BYTES // max(1, 3 * np.count_nonzero(inside) * dtype.itemsize))
+    writer.finish(files.values())
+    most = _radiomics_files.available_bytes() // _PART_OF_STATISTICS
+    at_once = max(1, most // max(1, 3 * record.region_voxels * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
         statistics = list(pool.map(lambda file: _statistics(file, inside, dtype), files.values()))
     for (key, file), entries in zip(files.items(), statistics):
@@ -600,8 +602,10 @@ def run(case, following, task, reader, report):
         missing_images = {name for name, special in images.items() if not record.has_image(name, special)}
         for name in missing_images:
             record.images.pop(name, None)
+        writer = stack.enter_context(_radiomics_files.Writer())
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
         finished = finisher.submit(lambda: None)
+        most_bytes = min(_REGION_BYTES, _radiomics_files.available_bytes() // _PART_OF_REGION)
         for image_name, image, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
             if image_name in missing_images:
                 finished.result()
@@ -619,18 +623,18 @@ def run(case, following, task, reader, report):
                 progress = lambda part: report((start + part * len(by_feature)) / len(keys), text)
                 progress(0)
                 layout.begin(folder)
-                region_bytes = np.count_nonzero(inside) * len(by_feature) * dtype.itemsize
-                region = inside if region_bytes <= _REGION_BYTES else None
+                region_bytes = voxels * len(by_feature) * dtype.itemsize
+                region = inside if region_bytes <= most_bytes else None
                 written = _radiomics_files.write_maps(
-                    maps, prepared.image, name, by_feature, folder, progress, layout, region
+                    maps, prepared.image, name, by_feature, folder, writer, progress, layout, region
                 )
                 # Files are finished while the next class is computed.
                 finished.result()
-                finished = finisher.submit(_finish, written, record, layout, keys, inside, dtype, device)
+                finished = finisher.submit(_finish, written, writer, record, layout, keys, inside, dtype, device)
                 done += len(by_feature)
         finished.result()
         record.write_documents(prepared.image, dtype)
         record.save(layout.keys)
         report(1, "")
     of_keys = {key: record.maps[key] for key in layout.keys}
-    return Result(of_keys, kept, int(np.count_nonzero(inside)), task.label_of(case))
+    return Result(of_keys, kept, voxels, task.label_of(case))

@@ -40,8 +40,11 @@ except ImportError:
     import gzip as _gzip
     import zlib as _zlib
 
-# Of the maps of a slab, of which two are in memory. Smaller slabs take longer, since the windows reach over their borders.
-_SLAB_BYTES = 2**25
+# Of the maps of a slab, of which two are in memory: at most these, and a part of the memory. Smaller slabs take longer, since the
+# windows reach over their borders; greater ones let the CPU work long without a word.
+_SLAB_BYTES = 2**29
+_SLAB_BYTES_OF_DEVICE = 2**30
+_PART_OF_SLAB = 32
 
 # Of files that are read at once.
 _READ_BYTES = 2**22
@@ -94,13 +97,32 @@ def header(volume, dtype, folder, file_format="nii.gz"):
     return bytes(head)
 
 
-class _File:
-    """A file that grows: a header and voxels, of which all, none, or the voxels are compressed."""
+class _Growing:
+    """A map on the disk that grows."""
 
-    def __init__(self, final, staging, head):
+    def __init__(self, final):
         self.path = final
         # In a region, slab by slab.
         self.values = []
+        # The future of the last slab.
+        self.appended = None
+
+    def append_maps(self, values, inside):
+        self.append(values)
+        if inside is not None:
+            self.values.append(values[inside])
+
+    def finish_maps(self):
+        if self.appended is not None:
+            self.appended.result()
+        self.finish()
+
+
+class _File(_Growing):
+    """A file that grows: a header and voxels, of which all, none, or the voxels are compressed."""
+
+    def __init__(self, final, staging, head):
+        super().__init__(final)
         self._staged = staging / final.name
         self._head = len(head)
         self._hash = hashlib.sha256()
@@ -218,7 +240,7 @@ def files_of_map(path):
     return sorted(files, key=lambda name: (len(name), name))
 
 
-class _Channel:
+class _Channel(_Growing):
     """The folder of a map in a store, which grows. Its chunks are those that zarr writes; zarr itself takes milliseconds for each.
 
     shape     Of the map.
@@ -226,11 +248,10 @@ class _Channel:
     """
 
     def __init__(self, final, shape, dtype, staged):
-        self.path = final
+        super().__init__(final)
         self._shape, self._dtype, self._staged = shape, np.dtype(dtype).newbyteorder("<"), staged
         self._planes = _planes_of_chunk(shape)
         self._hash = hashlib.sha256()
-        self.values = []
         self._pending, self._written = [], 0
 
     def _chunk(self, number):
@@ -325,10 +346,30 @@ def number_of_threads():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _slabs(volume, bytes_per_voxel):
+def available_bytes():
+    """Memory that this process can have, as Linux and its control groups tell; 4 GiB elsewhere."""
+    limits = [2**32]
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        with open("/proc/meminfo") as file:
+            limits = [int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) * 1024]
+    with contextlib.suppress(OSError, ValueError):
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, group = line.split(":", 2)
+            if controllers and "memory" not in controllers.split(","):
+                continue
+            root = pathlib.Path("/sys/fs/cgroup", "memory" if controllers else "")
+            name = "memory.limit_in_bytes" if controllers else "memory.max"
+            for folder in (group, *map(str, pathlib.PurePosixPath(group).parents)):
+                with contextlib.suppress(OSError, ValueError):
+                    limits.append(int((root / folder.lstrip("/") / name).read_text()))
+    return min(limits)
+
+
+def _slabs(volume, bytes_per_voxel, is_on_device):
     """First and last + 1 plane of slabs, along the last axis of ITK and the first of NumPy."""
     depth, *plane = volume.array.shape
-    thickness = max(1, _SLAB_BYTES // (math.prod(plane) * bytes_per_voxel))
+    most = min(_SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES, available_bytes() // _PART_OF_SLAB)
+    thickness = max(1, most // (math.prod(plane) * bytes_per_voxel))
     # Of equal thickness, as far as possible.
     count = -(-depth // thickness)
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
@@ -345,14 +386,56 @@ def write_image(volume, key, folder, layout=_output_layouts.Layout()):
         file.close()
 
 
+class Writer:
+    """Compresses maps by all processors while the next ones are computed. To be used in a with statement."""
+
+    def __init__(self):
+        # Compression lets other threads of Python run.
+        self.pool = concurrent.futures.ThreadPoolExecutor(number_of_threads())
+        self._appended = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.pool.shutdown(cancel_futures=True)
+
+    def append(self, files, slab, inside):
+        """Append the maps of a slab to their files. So that two slabs at most are in memory, waits for those before; raises their
+        exceptions."""
+        for appended in self._appended:
+            appended.result()
+        self._appended = [self.pool.submit(file.append_maps, values, inside) for file, values in zip(files, slab)]
+        for file, appended in zip(files, self._appended):
+            file.appended = appended
+
+    def finish(self, files):
+        """Write the rest of files to the disk, which does several at once in the time of one."""
+        finished = [self.pool.submit(file.finish_maps) for file in files]
+        concurrent.futures.wait(finished)
+        for file, one in zip(files, finished):
+            file.close()
+            one.result()
+
+
 def write_maps(
-    maps, volume, name, keys, folder, progress=lambda fraction: None, layout=_output_layouts.Layout(), inside=None
+    maps,
+    volume,
+    name,
+    keys,
+    folder,
+    writer,
+    progress=lambda fraction: None,
+    layout=_output_layouts.Layout(),
+    inside=None,
 ):
-    """Compute the maps of a class and write them into a folder; returns dict of files by key, to be finished and published.
+    """Compute the maps of a class and begin to write them into a folder; returns dict of files by key, to be finished and
+    published.
 
     maps      radiomics.Maps of the volume.
     volume    The image, for its geometry.
     keys      Dict of keys by feature.
+    writer    Writer.
     inside    Region whose values are kept for statistics, or None.
     """
     features, keys = list(keys), list(keys.values())
@@ -360,29 +443,9 @@ def write_maps(
         files = _open_files(volume, maps.dtype, keys, folder, layout)
         for file in files:
             stack.callback(file.close)
-        # Compression lets other threads of Python run.
-        pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(min(len(files), number_of_threads())))
-        compressed = []
-        for first, last in _slabs(volume, len(keys) * maps.dtype.itemsize):
+        for first, last in _slabs(volume, len(keys) * maps.dtype.itemsize, maps.device is not None):
             slab = maps.compute({name: features}, first, last)
-            # A slab is compressed while the next one is computed.
-            list(compressed)
-            part = None if inside is None else inside[first:last]
-            compressed = pool.map(_append, files, slab, [part] * len(files))
+            writer.append(files, slab, None if inside is None else inside[first:last])
             progress(last / len(volume.array))
-        list(compressed)
-        pool.shutdown()
         stack.pop_all()
         return dict(zip(keys, files))
-
-
-def _append(file, values, inside):
-    file.append(values)
-    if inside is not None:
-        file.values.append(values[inside])
-
-
-def finish(files):
-    """Write the rest of files to the disk. The disk does several at once in the time of one."""
-    with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda file: file.finish(), files))

@@ -402,15 +402,15 @@ def execute(
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        with _output_files.output_folder(out_dir) as folder:
+        with _output_files.output_folder(out_dir) as folder, _radiomics_files.Writer() as writer:
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
                     result[name] = _radiomics_files.write_image(of_maps, name, folder).publish()
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
                 for class_name, features in parameters.classes.items():
                     keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
-                    written = _radiomics_files.write_maps(maps, prepared.image, class_name, keys, folder)
-                    _radiomics_files.finish(written.values())
+                    written = _radiomics_files.write_maps(maps, prepared.image, class_name, keys, folder, writer)
+                    writer.finish(written.values())
                     result.update((key, file.publish()) for key, file in written.items())
         return result
     for name, of_maps, own in images_of(prepared, parameters):
