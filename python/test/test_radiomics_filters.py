@@ -24,6 +24,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import sys
 import warnings
 
@@ -272,6 +273,22 @@ def test_values_of_settings(name):
             a, b = (sitk.GetArrayFromImage(maps[key]) for maps in (ours, theirs))
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=2e-12, err_msg=f"{value} {key}")
     assert ran > 0
+
+
+def test_keys_of_the_schema_of_pyradiomics():
+    """All are settings, and the table of doc/radiomics.md has them all."""
+    package = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    yaml = pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed").YAML(typ="safe", pure=True)
+    schema = yaml.load(pathlib.Path(package.__file__).with_name("schemas") / "paramSchema.yaml")["mapping"]
+    keys = {*schema["setting"]["mapping"], *schema["voxelSetting"]["mapping"]}
+    assert keys == parameters.SETTINGS.keys()
+    page = pathlib.Path(__file__).parents[2] / "doc" / "radiomics.md"
+    if page.is_file():
+        text = page.read_text(encoding="utf-8").partition("\n## Settings\n")[2].partition("\n## ")[0]
+        rows = {
+            name for line in text.splitlines() if line.startswith("|") for name in re.findall("`(\\w+)`", line[:60])
+        }
+        assert keys | {"featureClass", "imageType"} <= rows
 
 
 def test_texts_in_files(tmp_path):

@@ -103,11 +103,13 @@ def _gradient(source, settings):
     return sitk.GetArrayFromImage(magnitude)[inner]
 
 
-def _laplacian_of_gaussian(source, settings, sigma):
+def _laplacian_of_gaussian(source, whole, sigma):
     """What ITK's LaplacianRecursiveGaussianImageFilter computes, with as few lines of voxels as possible: once all lines along an
-    axis are filtered, which needs them whole, what is outside of the part is not needed along this axis any more."""
+    axis are filtered, which needs them whole, what is outside of the part is not needed along this axis any more.
+
+    whole    The image before it was cropped, of SimpleITK.
+    """
     sitk = _radiomics_images.simpleitk("imageType LoG")
-    whole = _radiomics_images.to_simpleitk(source.whole)
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
@@ -132,10 +134,11 @@ def _log_name(sigma):
 
 
 def _log_images(source, settings, names):
+    whole = _radiomics_images.to_simpleitk(source.whole)
     # 1 and 1.0 have different names.
     for sigma in {_log_name(sigma): sigma for sigma in settings["sigma"]}.values():
         if _log_name(sigma) in names:
-            yield _log_name(sigma), _laplacian_of_gaussian(source, settings, sigma)
+            yield _log_name(sigma), _laplacian_of_gaussian(source, whole, sigma)
 
 
 def _log_skipped(source, settings):
