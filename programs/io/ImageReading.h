@@ -21,7 +21,7 @@
 // Reading the image files and DICOM folders that the library in files/ accepts.
 
 #include "DicomSeries.h"
-#include "Supervisor.h"
+#include "Process.h"
 #include "Text.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
