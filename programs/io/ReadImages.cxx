@@ -20,4 +20,5 @@
 namespace ExampleIO
 {
 ExampleIO_READERS(, 2);
+ExampleIO_READERS(, 3);
 } // namespace ExampleIO
