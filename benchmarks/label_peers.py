@@ -19,7 +19,7 @@
 """Labels from the same strokes by VoxelMaps, itk-growcut, and scikit-image's watershed and random walker, on a synthetic CT
 whose organs are known: times and Dice coefficients, as the table of doc/performance.md.
 
-    build/examples/SyntheticLiverCT ct.nii.gz --size 192,192,80 --organs organs.nii.gz --strokes strokes.nii.gz
+    build/programs/SyntheticLiverCT ct.nii.gz --size 192,192,80 --organs organs.nii.gz --strokes strokes.nii.gz
     pip install itk-voxelmaps itk-growcut scikit-image
     benchmarks/label_peers.py ct.nii.gz organs.nii.gz strokes.nii.gz
 """

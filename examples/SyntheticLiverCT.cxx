@@ -18,20 +18,16 @@
 
 // A synthetic CT of an abdomen with vessels in the liver, as an image file or as a DICOM series.
 
-#include "io/ImageWriting.h"
-#include "io/Supervisor.h"
-#include "io/CommandLine.h"
 #include "SyntheticLiverCTSource.h"
+#include "io/CommandLine.h"
 #include "itkGDCMImageIO.h"
+#include "itkImageFileWriter.h"
 #include "itkImageSeriesWriter.h"
 #include "itkMetaDataObject.h"
 
-#include <algorithm>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 namespace
 {
@@ -41,30 +37,24 @@ struct Options
 {
   std::string                     output;
   std::vector<itk::SizeValueType> size{ 256, 256, 80 };
-  std::vector<double>             spacing;
   std::uint64_t                   randomSeed{ 1 };
   double                          noise{ 10.0 };
   std::string                     organs;
   std::string                     strokes;
   bool                            dicom{ false };
-  bool                            quiet{ false };
 };
 
 void
 AddOptions(CLI::App & app, Options & options)
 {
   app
-    .add_option(
-      "OUTPUT", options.output, "image to write (.nii.gz, .nrrd, .mha, ...), or with --dicom the folder for the slices")
+    .add_option("OUTPUT",
+                options.output,
+                "image to write (.nii.gz, .nrrd, .mha, ...), or with --dicom a new or empty folder for the slices")
     ->required();
   ExampleIO::AddNumbers(
     app, "--size", options.size, "X,Y,Z", "number of voxels; the anatomy fills an image of any size")
     ->default_str("256,256,80");
-  ExampleIO::AddNumbers(app,
-                        "--spacing",
-                        options.spacing,
-                        "X,Y,Z",
-                        "voxel spacing in mm (default: the natural size, 0.7,0.7,1.5 for 512,512,155)");
   ExampleIO::AddNumbers(
     app, "--random-seed", options.randomSeed, "N", "each number gives different vessels and different noise")
     ->capture_default_str();
@@ -83,7 +73,6 @@ AddOptions(CLI::App & app, Options & options)
                 "image to write of lines in these organs, and of lines of label 5 in all others, as seeds")
     ->type_name("FILE");
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
-  ExampleIO::AddRunOptions(app, options.quiet);
 }
 
 /** Numbers for a DICOM header, with 10 digits, which fit into its decimal strings. */
@@ -105,8 +94,7 @@ MakeHeaders(const ImageType * image, const Options & options)
 {
   // Equal settings give equal identifiers, which contain a hash of the settings.
   std::ostringstream settings;
-  settings << ExampleIO::Join(options.size) << ' ' << ExampleIO::Join(options.spacing) << ' ' << options.randomSeed
-           << ' ' << options.noise;
+  settings << ExampleIO::Join(options.size) << ' ' << options.randomSeed << ' ' << options.noise;
   std::uint64_t number = 0;
   for (const char c : settings.str())
   {
@@ -161,206 +149,70 @@ MakeHeaders(const ImageType * image, const Options & options)
   return headers;
 }
 
-/** The names of the slices, in their folder. */
-std::vector<std::string>
-GetSliceNames(itk::SizeValueType numberOfSlices)
-{
-  std::vector<std::string> names;
-  for (itk::SizeValueType k = 1; k <= numberOfSlices; ++k)
-  {
-    std::ostringstream name;
-    name << "slice" << std::setw(4) << std::setfill('0') << k << ".dcm";
-    names.push_back(name.str());
-  }
-  return names;
-}
-
-/** The folder of the slices; one that was made here goes with a run that fails. */
-class SliceFolder
-{
-public:
-  explicit SliceFolder(const std::string & name)
-    : m_Name(name)
-  {
-    std::error_code error;
-    m_IsNew = std::filesystem::create_directories(name, error);
-    if (error)
-    {
-      throw std::runtime_error("cannot make the folder '" + name + "': " + error.message());
-    }
-    if (m_IsNew)
-    {
-      ExampleIO::RemoveFolderIfKilled(name);
-    }
-  }
-  SliceFolder(const SliceFolder &) = delete;
-  SliceFolder &
-  operator=(const SliceFolder &) = delete;
-  ~SliceFolder()
-  {
-    if (m_IsNew)
-    {
-      // Only if it is empty.
-      std::error_code error;
-      std::filesystem::remove(m_Name, error);
-    }
-  }
-
-private:
-  const std::string m_Name;
-  bool              m_IsNew{ false };
-};
-
-/** Throw if the folder has other files, which would look like a part of the series. */
 void
-CheckSliceFolder(const Options & options)
+WriteDicom(const ImageType * image, const Options & options)
 {
-  const auto names = GetSliceNames(options.size.back());
-  for (const auto & entry : std::filesystem::directory_iterator(options.output))
+  std::filesystem::create_directories(options.output);
+  if (!std::filesystem::is_empty(options.output))
   {
-    const auto name = entry.path().filename().string();
-    const bool isHidden = name.compare(0, 1, ".") == 0;
-    if (!isHidden && std::find(names.begin(), names.end(), name) == names.end())
-    {
-      throw std::runtime_error("the folder '" + options.output + "' has the file '" + name +
-                               "', which is not one of the slices to write");
-    }
+    // Other files would look like a part of the series.
+    throw std::runtime_error("the folder '" + options.output + "' is not empty");
   }
-}
-
-void
-WriteDicom(const ImageType * image, const Options & options, ExampleIO::OutputFiles & outputs)
-{
-  using SliceType = itk::Image<short, 2>;
-  using WriterType = itk::ImageSeriesWriter<ImageType, SliceType>;
-
+  using WriterType = itk::ImageSeriesWriter<ImageType, itk::Image<short, 2>>;
   const auto                      headers = MakeHeaders(image, options);
   WriterType::DictionaryArrayType headerPointers;
-  std::vector<std::string>        names = GetSliceNames(headers.size());
-  std::vector<std::string>        temporaryNames;
-  for (std::size_t k = 0; k < headers.size(); ++k)
+  std::vector<std::string>        names;
+  for (const auto & header : headers)
   {
-    names[k] = (std::filesystem::path(options.output) / names[k]).string();
-    outputs.AddFile(names[k]);
-    temporaryNames.push_back(outputs.GetTemporaryName(names[k]));
-    headerPointers.push_back(headers[k].get());
+    headerPointers.push_back(header.get());
+    std::ostringstream name;
+    name << "slice" << std::setw(4) << std::setfill('0') << headerPointers.size() << ".dcm";
+    names.push_back((std::filesystem::path(options.output) / name.str()).string());
   }
-
   auto imageIO = itk::GDCMImageIO::New();
   imageIO->KeepOriginalUIDOn();
   auto writer = WriterType::New();
   writer->SetInput(image);
   writer->SetImageIO(imageIO);
-  writer->SetFileNames(temporaryNames);
+  writer->SetFileNames(names);
   writer->SetMetaDataDictionaryArray(&headerPointers);
-  const auto numberOfBytes = image->GetLargestPossibleRegion().GetNumberOfPixels() * sizeof(short);
-  outputs.Write(names.front(), [&writer] { writer->Update(); });
-  std::vector<char> stored(numberOfBytes / names.size());
-  for (std::size_t k = 0; k < names.size(); ++k)
-  {
-    outputs.Write(names[k], [&] {
-      // The pixels are at the end. GDCM says nothing if a disk is full.
-      std::ifstream file(temporaryNames[k], std::ios::binary);
-      file.seekg(-static_cast<std::streamoff>(stored.size()), std::ios::end);
-      file.read(stored.data(), static_cast<std::streamsize>(stored.size()));
-      const char * pixels = reinterpret_cast<const char *>(image->GetBufferPointer()) + k * stored.size();
-      if (!file || !std::equal(stored.begin(), stored.end(), pixels))
-      {
-        throw std::runtime_error("it was not written as a whole");
-      }
-    });
-    outputs.FinishFile(names[k]);
-  }
-}
-
-/** Make the image; if there is not enough memory, say how much it takes. */
-SyntheticLiverCT::Result
-MakeImage(const SyntheticLiverCT::Settings & settings)
-{
-  try
-  {
-    return SyntheticLiverCT::Make(settings);
-  }
-  catch (const itk::MemoryAllocationError &)
-  {
-    const double       voxels = static_cast<double>(settings.size[0]) * settings.size[1] * settings.size[2];
-    std::ostringstream message;
-    message << "not enough memory: an image of " << ExampleIO::Join(settings.size, "x") << " voxels takes "
-            << voxels * sizeof(ImageType::PixelType) / 1e9 << " GB";
-    throw std::runtime_error(message.str());
-  }
+  writer->Update();
 }
 
 void
 Run(const Options & options)
 {
   SyntheticLiverCT::Settings settings;
-  const std::string          whyCount = "the image has 3 axes";
-  ExampleIO::CopyNumbers("--size", options.size, settings.size, whyCount);
-  if (!options.spacing.empty())
-  {
-    ExampleIO::CopyNumbers("--spacing", options.spacing, settings.spacing, whyCount);
-  }
+  ExampleIO::CopyNumbers("--size", options.size, settings.size, "the image has 3 axes");
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
   settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
-  std::optional<SliceFolder> sliceFolder;
+  const auto result = SyntheticLiverCT::Make(settings);
   if (options.dicom)
   {
-    sliceFolder.emplace(options.output);
-    CheckSliceFolder(options);
-  }
-  ExampleIO::OutputFiles outputs({});
-  // The geometry of the result is not known yet.
-  const auto addImage = [&outputs](const std::string & name, auto small) {
-    small->SetRegions(ImageType::SizeType{ { 2, 2, 2 } });
-    using SmallType = typename decltype(small)::ObjectType;
-    outputs.AddImage(name, ExampleIO::GetProperties<SmallType>(small.GetPointer()));
-  };
-  if (!options.dicom)
-  {
-    addImage(options.output, ImageType::New());
-  }
-  for (const std::string & name : { options.organs, options.strokes })
-  {
-    if (!name.empty())
-    {
-      addImage(name, SyntheticLiverCT::OrganImageType::New());
-    }
-  }
-
-  const auto result = MakeImage(settings);
-  if (options.dicom)
-  {
-    WriteDicom(result.image, options, outputs);
+    WriteDicom(result.image, options);
   }
   else
   {
-    outputs.WriteImage(result.image.GetPointer(), options.output);
+    itk::WriteImage(result.image.GetPointer(), options.output);
   }
   if (!options.organs.empty())
   {
-    outputs.WriteImage(result.organs.GetPointer(), options.organs);
+    itk::WriteImage(result.organs.GetPointer(), options.organs);
   }
   if (!options.strokes.empty())
   {
-    outputs.WriteImage(result.strokes.GetPointer(), options.strokes);
+    itk::WriteImage(result.strokes.GetPointer(), options.strokes);
   }
-  ExampleIO::KeepFolderIfKilled(options.output);
-  outputs.Commit();
-
-  if (!options.quiet)
-  {
-    const auto print = [](const char * name, const ImageType::IndexType & index) {
-      std::cout << name << " seed " << ExampleIO::Join(index) << '\n';
-    };
-    std::cout << options.output << ": " << ExampleIO::Join(settings.size, "x") << " voxels of "
-              << ExampleIO::Join(result.image->GetSpacing(), " x ") << " mm\n";
-    print("vessel", result.vesselSeed);
-    print("liver", result.liverSeed);
-    print("bone", result.boneSeed);
-    print("spleen", result.spleenSeed);
-  }
+  std::cout << options.output << ": " << ExampleIO::Join(settings.size, "x") << " voxels of "
+            << ExampleIO::Join(result.image->GetSpacing(), " x ") << " mm\n";
+  const auto print = [](const char * name, const ImageType::IndexType & index) {
+    std::cout << name << " seed " << ExampleIO::Join(index) << '\n';
+  };
+  print("vessel", result.vesselSeed);
+  print("liver", result.liverSeed);
+  print("bone", result.boneSeed);
+  print("spleen", result.spleenSeed);
 }
 } // namespace
 

@@ -57,9 +57,6 @@ struct Settings
   std::uint64_t       randomSeed{ 1 };
   /** Standard deviation of the noise in Hounsfield units. */
   double noise{ 10.0 };
-  /** In mm. Along axes where it is 0, the field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm,
-   * which is 0.7 x 0.7 x 1.5 mm for 512 x 512 x 155 voxels. The anatomy fills the volume in any case. */
-  ImageType::SpacingType spacing{ 0.0 };
   /** Whether to make the images of organs and strokes. */
   bool wantsOrgans{ false };
 };
@@ -773,7 +770,8 @@ DrawStrokes(const Result & result, const ImageType::SizeType & size)
 }
 } // namespace Detail
 
-/** Make the image. Throws std::invalid_argument if a setting is out of range. */
+/** Make the image. Its field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm, which is 0.7 x 0.7
+ * x 1.5 mm for 512 x 512 x 155 voxels. Throws std::invalid_argument if a setting is out of range. */
 inline Result
 Make(const Settings & settings)
 {
@@ -782,7 +780,7 @@ Make(const Settings & settings)
   {
     throw std::invalid_argument("the noise is " + std::to_string(settings.noise) + ", not from 0 to 1000");
   }
-  ImageType::SpacingType spacing = settings.spacing;
+  ImageType::SpacingType spacing;
   ImageType::PointType   origin;
   for (unsigned int d = 0; d < 3; ++d)
   {
@@ -791,16 +789,9 @@ Make(const Settings & settings)
     {
       throw std::invalid_argument("the size" + axis + std::to_string(settings.size[d]) + ", not from 1 to 4096");
     }
-    if (!(spacing[d] >= 0.0))
-    {
-      throw std::invalid_argument("the spacing" + axis + std::to_string(spacing[d]));
-    }
-    if (spacing[d] == 0.0)
-    {
-      // Every file format can store an integer number of nanometers.
-      const auto size = static_cast<std::int64_t>(settings.size[d]);
-      spacing[d] = static_cast<double>((FieldOfView[d] * 1000 + size / 2) / size) / 1e6;
-    }
+    // Every file format can store an integer number of nanometers.
+    const auto size = static_cast<std::int64_t>(settings.size[d]);
+    spacing[d] = static_cast<double>((FieldOfView[d] * 1000 + size / 2) / size) / 1e6;
     origin[d] = std::round(-500.0 * spacing[d] * static_cast<double>(settings.size[d] - 1)) / 1e3;
   }
 

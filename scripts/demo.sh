@@ -30,8 +30,8 @@ quietly core scripts/build-core.sh "${core[@]}"
 say "Programs for the first picture"
 configure
 build FeatureMaps Render
-maps=build/examples/FeatureMaps
-connect=build/examples/FuzzyConnectedness
+maps=build/programs/FeatureMaps
+connect=build/programs/FuzzyConnectedness
 
 # draw KIND INPUT... PICTURE --title TITLE [OPTION...]
 draw() {
@@ -39,7 +39,7 @@ draw() {
   if [[ -z "${DISPLAY:-}" ]]; then
     display=(xvfb-run -a)
   fi
-  "${display[@]}" build/examples/Render "$@"
+  "${display[@]}" build/programs/Render "$@"
 }
 
 # The settings of Zhang et al. (2019): intensities as levels, windows of 4 x 4 with the pixel at the top left.
@@ -76,7 +76,7 @@ build FuzzyConnectedness SyntheticLiverCT
 
 say "Vessels.png: portal vein of a synthetic CT, read from DICOM"
 rm -rf "${out}/LiverCT"
-seeds="$(build/examples/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nrrd")"
+seeds="$(build/programs/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nrrd")"
 echo "${seeds}"
 "${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
   --threshold 0.4 --object "${out}/Vessels.nii.gz"

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "DicomFolder.h"
+#include "DicomHeader.h"
 #include "FileContent.h"
 
 #include <algorithm>

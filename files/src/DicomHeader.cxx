@@ -27,6 +27,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -118,39 +119,14 @@ IsImageClass(const std::string & uid)
     // DICOMDIR, private classes.
     return uid.empty();
   }
-  const std::string kind = uid.substr(storage.size()) + '.';
-  if (kind == "66.4." || kind == "481.1." || kind == "481.2.")
-  {
-    // Segmentation, RT Image, RT Dose.
-    return true;
-  }
-  // Waveforms, presentation states, raw data, surfaces, measurements, reports, documents, plans, protocols.
-  for (const char * other : { "9.",
-                              "11.",
-                              "34.",
-                              "66.",
-                              "67.",
-                              "68.",
-                              "69.",
-                              "78.",
-                              "79.",
-                              "80.",
-                              "81.",
-                              "82.",
-                              "88.",
-                              "90.",
-                              "104.",
-                              "131.",
-                              "200.",
-                              "481." })
-  {
-    if (kind.compare(0, std::char_traits<char>::length(other), other) == 0)
-    {
-      return false;
-    }
-  }
-  return true;
+  // All but waveforms, presentation states, raw data, surfaces, measurements, reports, documents, plans and protocols.
+  // Of these groups, Segmentation, RT Image and RT Dose are images.
+  static const std::regex images("66\\.4|481\\.[12]");
+  static const std::regex others("(9|11|34|66|67|68|69|78|79|80|81|82|88|90|104|131|200|481)(\\..*)?");
+  const std::string       kind = uid.substr(storage.size());
+  return std::regex_match(kind, images) || !std::regex_match(kind, others);
 }
+
 /** Reads the data elements of a DICOM file up to its pixel data. */
 class HeaderReader
 {

@@ -24,6 +24,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -57,6 +58,25 @@ struct DicomFile
 /** Read the header of a file, and check that the file is not cut. Returns nothing if it is no DICOM file. */
 std::optional<DicomFile>
 ReadDicomHeader(const std::string & fileName);
+
+/** The files with images of one SeriesInstanceUID. */
+struct DicomSeries
+{
+  std::string            uid;
+  std::vector<DicomFile> files;
+};
+
+/** What a folder holds. */
+struct DicomFolder
+{
+  std::vector<DicomSeries> series;
+  /** Files that look like DICOM files, but cannot be read so far that their series is known. */
+  std::vector<DicomFile> unreadable;
+};
+
+/** Read the headers of all files in a folder. */
+DicomFolder
+ScanDicomFolder(const std::string & folder);
 } // namespace voxelmaps
 
 #endif // DicomHeader_h

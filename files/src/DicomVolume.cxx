@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "voxelmaps/DicomVolume.h"
-#include "DicomFolder.h"
+#include "DicomHeader.h"
 #include "FileContent.h"
 
 #include <algorithm>

@@ -58,10 +58,6 @@ InspectDicom(ImageFile & file);
 void
 VerifyCompressedPart(const CompressedPart & part);
 
-/** The message of an error of the system, beginning with a small letter. */
-std::string
-GetSystemMessage(int error);
-
 std::string
 ToLower(std::string text);
 

@@ -17,17 +17,60 @@
  *=========================================================================*/
 #include "FileContent.h"
 
+#include <map>
+#include <set>
+
 #include <zlib.h>
 
 // PNG: https://www.w3.org/TR/png-3
 
 namespace voxelmaps
 {
+namespace
+{
+/** Check the chunk IHDR; libpng would end the program. Returns whether there must be a palette. */
+bool
+CheckHeader(const std::string & data)
+{
+  for (const std::size_t position : { 4U, 8U })
+  {
+    const auto size = GetNumber<std::uint32_t>(data, position, true);
+    if (size == 0)
+    {
+      throw NoVoxels();
+    }
+    if (size > 1000000)
+    {
+      throw std::runtime_error("its size is " + std::to_string(size) + ", more than 1000000");
+    }
+  }
+  // The color types, and the bit depths of each.
+  static const std::map<int, std::set<int>> depths{
+    { 0, { 1, 2, 4, 8, 16 } }, { 2, { 8, 16 } }, { 3, { 1, 2, 4, 8 } }, { 4, { 8, 16 } }, { 6, { 8, 16 } }
+  };
+  const int  depth = static_cast<unsigned char>(data[12]);
+  const int  color = static_cast<unsigned char>(data[13]);
+  const auto found = depths.find(color);
+  if (found == depths.end() || found->second.count(depth) == 0)
+  {
+    throw std::runtime_error("there is no color type " + std::to_string(color) + " of bit depth " +
+                             std::to_string(depth));
+  }
+  if (data[14] != 0 || data[15] != 0 || static_cast<unsigned char>(data[16]) > 1)
+  {
+    throw std::runtime_error("its compression, filter or interlace method is unknown");
+  }
+  return color == 3;
+}
+} // namespace
+
 void
 InspectPng(ImageFile & image)
 {
   ByteFile    file(image.name);
   bool        hasVoxels = false;
+  bool        hasPalette = false;
+  bool        needsPalette = false;
   std::string type;
   // After the signature.
   std::uint64_t position = 8;
@@ -63,14 +106,24 @@ InspectPng(ImageFile & image)
       throw std::runtime_error(isFirst ? "its first chunk is not IHDR, of 13 bytes"
                                        : "it has more than one chunk IHDR");
     }
-    if (isFirst)
+    needsPalette = isFirst ? CheckHeader(data) : needsPalette;
+    if (type != "IDAT" && length > 8000000)
     {
-      const std::uint64_t width = GetNumber<std::uint32_t>(data, 4, true);
-      const std::uint64_t height = GetNumber<std::uint32_t>(data, 8, true);
-      if (width == 0 || height == 0)
-      {
-        throw NoVoxels();
-      }
+      throw std::runtime_error("its chunk " + type + " has more than 8000000 bytes");
+    }
+    if (type == "PLTE" && (hasPalette || hasVoxels || length == 0 || length % 3 != 0 || length > 3 * 256))
+    {
+      throw std::runtime_error("its chunk PLTE is no palette, or not in its place");
+    }
+    hasPalette = hasPalette || type == "PLTE";
+    if (type == "IDAT" && needsPalette && !hasPalette)
+    {
+      throw std::runtime_error("it has no palette before its voxels");
+    }
+    // Chunks whose names begin with a capital letter must be understood.
+    if (type[0] < 'a' && !isFirst && type != "PLTE" && type != "IDAT" && type != "IEND")
+    {
+      throw std::runtime_error("it has the unknown chunk " + type);
     }
     hasVoxels = hasVoxels || type == "IDAT";
     position += 12 + std::uint64_t{ length };

@@ -28,6 +28,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -585,6 +586,27 @@ TEST(ImageFileTest, ChunksOfPng)
   std::string huge = pngSignature + MakePngHead() + voxels + end;
   Put<std::uint32_t>(huge, 33, 0x7FFFFFFF, true);
   ExpectMessage(folder.Write("x.png", huge), "cut within the chunk IDAT");
+
+  // Width, bit depth, color type and methods.
+  const auto makeHead = [](std::uint32_t width, const std::string & rest) {
+    return MakeChunk("IHDR", Bytes(width, true) + Bytes<std::uint32_t>(1, true) + rest);
+  };
+  const std::string palette = MakeChunk("PLTE", "abcdef");
+  const std::string gray("\10\0\0\0\0", 5);
+  const std::string indexed("\10\3\0\0\0", 5);
+  EXPECT_EQ(Check(folder.Write("x.png", pngSignature + makeHead(4, indexed) + palette + voxels + end)), "");
+  for (const auto & [chunks, message] : std::vector<std::pair<std::string, std::string>>{
+         { makeHead(1000001, gray), "its size is 1000001" },
+         { makeHead(4, std::string("\3\0\0\0\0", 5)), "no color type 0 of bit depth 3" },
+         { makeHead(4, std::string("\10\5\0\0\0", 5)), "no color type 5" },
+         { makeHead(4, std::string("\10\0\0\0\2", 5)), "interlace method" },
+         { makeHead(4, indexed), "no palette" },
+         { makeHead(4, indexed) + palette + palette, "no palette, or not in its place" },
+         { makeHead(4, indexed) + MakeChunk("PLTE", "ab"), "no palette, or not in its place" },
+         { makeHead(4, gray) + MakeChunk("ABCD", ""), "unknown chunk ABCD" } })
+  {
+    ExpectMessage(folder.Write("x.png", pngSignature + chunks + voxels + end), message);
+  }
 }
 
 TEST(ImageFileTest, ElementsOfDicom)

@@ -42,7 +42,7 @@ def make_image():
 
 @pytest.fixture(scope="session")
 def programs():
-    """Folder of the C++ example programs."""
+    """Folder of the C++ programs."""
     folder = os.environ.get("VOXELMAPS_PROGRAMS", "")
     if not (pathlib.Path(folder) / "FeatureMaps").is_file():
         pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder that contains FeatureMaps")

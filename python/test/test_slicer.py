@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 import ctk_cli
 import pytest
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "slicer"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "programs" / "slicer"
 
 
 @pytest.mark.parametrize("name", ["FeatureMaps", "FuzzyConnectedness"])

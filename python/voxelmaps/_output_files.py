@@ -260,7 +260,8 @@ def errors_named(path):
 
 
 def replace_text(path, text, staging=None):
-    """Replace a file by one with this text, which is whole and on the disk before. Links are followed.
+    """Replace a file by one with this text, which is whole and on the disk before. Links are followed. Of several runs at once, the
+    file is that of the last one.
 
     staging    Where it is written; by default beside the file.
     """
@@ -280,3 +281,11 @@ def replace_text(path, text, staging=None):
         except BaseException:
             os.unlink(staged)
             raise
+    if os.name == "posix":
+        # Some file systems cannot synchronize folders.
+        with contextlib.suppress(OSError):
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)

@@ -210,7 +210,7 @@ def make_cases(number_of_random_cases, seed):
             prepare=prepare,
             may_warn="--allow-uneven-slices" in options,
         )
-    for program in judge.PROGRAMS[:2]:
+    for program in judge.PROGRAMS:
         for name, files in (("good", folder()), ("empty", {"series/text": b""})):
             yield judge.Case(
                 f"list series of {name}",

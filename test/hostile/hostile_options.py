@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Options: empty values, outputs that are inputs, names that are long or strange, absurd numbers."""
+"""Options: empty values, two outputs in one file, names that are long or strange, absurd numbers."""
 
 import functools
 import os
@@ -20,7 +20,7 @@ import re
 import subprocess
 
 import formats
-from judge import PROGRAMS, Case, labels, maps, strength
+from judge import PROGRAMS, Case, maps, strength
 
 IMAGE = formats.nrrd(formats.make_image())["v.nrrd"]
 OBJECT = ("--seed", "3,3,0", "--threshold", "0.5", "--object")
@@ -47,7 +47,7 @@ def make_option_case(name, words, expect="error", mentions=(), files=None, **key
 
 def make_empty_cases(folder):
     """No option has an empty value, which a variable of a shell script may be."""
-    bases = (maps("v.nrrd"), strength("v.nrrd"), ["SyntheticLiverCT", "out.nrrd", "--size", "5,5,5"])
+    bases = (maps("v.nrrd"), strength("v.nrrd"))
     for program, base in zip(PROGRAMS, bases):
         for option in get_value_options(folder, program):
             rest = [word for i, word in enumerate(base) if option not in (word, base[i - 1])]
@@ -63,31 +63,7 @@ def make_empty_cases(folder):
 
 
 def make_same_file_cases():
-    """Outputs that are inputs or other outputs, by other names."""
-    links = {
-        "v.nrrd": None,
-        "./v.nrrd": None,
-        "good/../v.nrrd": None,
-        "link.nrrd": lambda root: os.symlink("v.nrrd", root / "link.nrrd"),
-        "links/v.nrrd": lambda root: os.symlink(".", root / "links"),
-    }
-    for output, prepare in links.items():
-        keywords = {"files": {"good/x": b"", "i.nrrd": IMAGE}, "mentions": (output,), "prepare": prepare}
-        for words in (
-            maps("v.nrrd", output),
-            strength("v.nrrd", output),
-            maps("i.nrrd", output, "--mask", "v.nrrd"),
-            strength("i.nrrd", output, "--seed", "3,3,0", "--mask", "v.nrrd"),
-            strength("i.nrrd", output, "--seed-image", "v.nrrd"),
-        ):
-            yield make_option_case(f"{output} as output and {words[-2:]}", words, outputs=(), **keywords)
-        yield make_option_case(f"{output} as object", strength("v.nrrd", "out.nrrd", *OBJECT, output), **keywords)
-        yield make_option_case(f"{output} as labels", labels("v.nrrd", output), **keywords)
-    for words in (maps("v.nrrd", "hard.nrrd"), strength("v.nrrd", "hard.nrrd")):
-        # A hard link can be replaced without a change of the input.
-        prepare = lambda root: os.link(root / "v.nrrd", root / "hard.nrrd")
-        keywords = {"outputs": ("hard.nrrd",), "has_old_result": False, "prepare": prepare}
-        yield make_option_case("hard link as output", words, "either", ("hard.nrrd",), **keywords)
+    """Outputs that are other outputs, by other names; hostile_outputs.py has those that are inputs."""
     for first, second in (
         ("out.nrrd", "./out.nrrd"),
         ("out.nrrd", "sub/../out.nrrd"),
@@ -99,16 +75,6 @@ def make_same_file_cases():
         keywords = {"outputs": (first,), "files": {"sub/x": b""}, "prepare": prepare}
         words = strength("v.nrrd", first, *OBJECT, second)
         yield make_option_case(f"{first} and {second}", words, mentions=(second, first), **keywords)
-    volume = formats.make_image(code="H")
-    for files, image, output in (
-        (formats.nifti_pair(volume), "v.hdr", "v.img"),
-        (formats.nrrd_pair(volume), "v.nhdr", "v.mhd"),
-        (formats.nrrd_pair(volume), "v.nhdr", "v.nhdr"),
-        (formats.dicom_folder(volume), "series", "series/00.dcm"),
-        (formats.dicom_folder(volume), "series", "series"),
-    ):
-        for words in (maps(image, output), strength(image, output)):
-            yield Case(f"{output} as output for {image} of {words[0]}", words, files, "error", (output,), ())
 
 
 def make_name_cases():

@@ -82,12 +82,6 @@ def make_disk_cases(number_of_random_cases, seed):
     outputs = ("out.nii", "labels.nii", "margin.nii")
     words = strength("v.nrrd", "out.nii", *LABELS, "--labels", "labels.nii", "--margin", "margin.nii")
     yield make_output_case("full disk and labels", words, outputs, mentions=outputs, **keywords)
-    for words, output, size in (
-        (["SyntheticLiverCT", "out.mha", "--size", "40,40,40"], "out.mha", 9999),
-        (["SyntheticLiverCT", "series", "--size", "40,40,4", "--dicom"], "series", 2000),
-    ):
-        outputs = (output,) if output == "out.mha" else ()
-        yield Case(f"full disk of {words}", words, {}, "error", (output,), outputs, limit=limit_file_size(size))
 
     sandbox = ["unshare", "-rm", "sh", "-c"]
     mount = [*sandbox, "mount -t tmpfs none /mnt"]
@@ -135,12 +129,12 @@ def make_kind_cases():
         words = strength("v.nrrd", "out.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", output)
         yield make_output_case(f"object {output}", words, has_old_result=False, **keywords)
         yield make_output_case(f"labels {output}", labels("v.nrrd", output), has_old_result=False, **keywords)
-        words = ["SyntheticLiverCT", output, "--size", "4,4,4"]
-        yield Case(f"output {output} of SyntheticLiverCT", words, {"v.nrrd": b""}, outputs=(), **keywords)
 
     # A link stays a link, and what it names is written.
     link = lambda root: os.symlink("real.nrrd", root / "out.nrrd")
     yield make_output_case("link", strength("v.nrrd"), ("real.nrrd",), prepare=link, expect="success")
+    for words in (["FeatureMaps", "--help"], ["FeatureMaps", "--xml"], ["FuzzyConnectedness", "--version"]):
+        yield Case(f"{words} to a full disk", words, {}, "error", outputs=(), streams={1: "/dev/full"})
     closed = [dict.fromkeys(numbers, -1) for numbers in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2))]
     for streams in ({1: "/dev/full"}, {1: "/dev/full", 2: "/dev/full"}, *closed):
         for words in (maps("v.nrrd"), strength("v.nrrd")):
@@ -159,12 +153,17 @@ def make_input_cases():
     meta = {"in.mhd": formats.meta_header(VOLUME, "x.raw"), **voxels}
     pair = formats.nifti_pair(VOLUME)
     series = formats.dicom_folder(VOLUME)
-    link = {"soft.nrrd": os.symlink, "hard.nrrd": os.link}
+    link = {
+        "soft.nrrd": lambda root: os.symlink(root / "v.nrrd", root / "soft.nrrd"),
+        "hard.nrrd": lambda root: os.link(root / "v.nrrd", root / "hard.nrrd"),
+        "links/v.nrrd": lambda root: os.symlink(".", root / "links"),
+    }
     for image, files, output in (
         ("v.nrrd", {}, "v.nrrd"),
         ("v.nrrd", {}, "./v.nrrd"),
         ("v.nrrd", {}, "soft.nrrd"),
         ("v.nrrd", {}, "hard.nrrd"),
+        ("v.nrrd", {}, "links/v.nrrd"),
         ("in.nhdr", nrrd, "x.nhdr"),
         ("in.nhdr", nrrd, "x.mhd"),
         ("in.mhd", meta, "x.mhd"),
@@ -172,13 +171,13 @@ def make_input_cases():
         ("v.hdr", pair, "v.img"),
         ("series", series, "series"),
     ):
-        prepare = lambda root: link[output](root / "v.nrrd", root / output) if output in link else None
-        keywords = {"expect": "error", "mentions": (output,), "files": files, "prepare": prepare}
+        keywords = {"expect": "error", "mentions": (output,), "files": files, "prepare": link.get(output)}
         for words in (
             maps(image, output),
             strength(image, "out.nrrd", "--seed", "3,3,0", "--threshold", "0.5", "--object", output),
             maps("v.nrrd", output, "--mask", image, "--features", "HGRE"),
             strength("v.nrrd", output, "--seed-image", image),
+            labels(image, output),
         ):
             yield make_output_case(f"{output}, input {image}", words, (), **keywords)
     # Slices under another name and the same one.

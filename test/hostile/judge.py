@@ -35,7 +35,7 @@ import formats
 TIMEOUT = 60
 MEMORY = 6 << 30
 OLD_RESULT = b"an old result"
-PROGRAMS = ("FeatureMaps", "FuzzyConnectedness", "SyntheticLiverCT")
+PROGRAMS = ("FeatureMaps", "FuzzyConnectedness")
 # What no user wants to read in an error message.
 INTERNAL = re.compile(
     rb"0x[0-9a-fA-F]{5,}|\w::~?\w|\b\w+ImageIO\b|Exception\b|bad_alloc|\.(c|cc|cxx|cpp|h|hxx):? ?\d|\bN\d+\w+E\b|\[ITK"

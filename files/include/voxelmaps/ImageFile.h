@@ -79,6 +79,10 @@ VerifyCompressedVoxels(const ImageFile & file);
  * are returned alone. */
 std::vector<std::string>
 GetFilesOfImage(const std::string & name);
+
+/** What the system says of an error number, beginning in lower case. */
+std::string
+GetSystemMessage(int error);
 } // namespace voxelmaps
 
 #endif // voxelmaps_ImageFile_h

@@ -78,11 +78,11 @@ TemporaryLink::TemporaryLink(const std::string & name)
   const auto unique = std::chrono::steady_clock::now().time_since_epoch().count();
   m_Folder = std::filesystem::temp_directory_path() /
              ("voxelmaps-" + std::to_string(std::random_device{}()) + "-" + std::to_string(unique));
-  RemoveFolderIfKilled(m_Folder);
+  RemoveFolderIfEnded(m_Folder);
   std::error_code error;
   if (!std::filesystem::create_directory(m_Folder, error))
   {
-    KeepFolderIfKilled(m_Folder);
+    KeepFolderIfEnded(m_Folder);
     throw std::runtime_error("cannot make the folder '" + m_Folder.string() + "'");
   }
   std::filesystem::create_symlink(std::filesystem::absolute(name), this->GetName(), error);
@@ -103,7 +103,7 @@ TemporaryLink::Remove()
 {
   std::error_code error;
   std::filesystem::remove_all(m_Folder, error);
-  KeepFolderIfKilled(m_Folder);
+  KeepFolderIfEnded(m_Folder);
 }
 
 std::string
@@ -196,27 +196,22 @@ ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::functi
   // At the same time, so that a user does not wait twice.
   auto check = std::async(input.file.compressedParts.empty() ? std::launch::deferred : std::launch::async,
                           [&input] { VerifyCompressedVoxels(input.file); });
-  const double files = input.isSeries ? static_cast<double>(input.fileNames.size()) : 1.0;
-  const double bytesInFile = files * static_cast<double>(input.imageIO->GetImageSizeInBytes());
   try
   {
-    CallReader(
-      input.name,
-      [&] {
-        try
-        {
-          read();
-        }
-        catch (const std::bad_alloc &)
-        {
-          ThrowNotEnoughMemory(input, bytesPerComponent);
-        }
-        catch (const itk::MemoryAllocationError &)
-        {
-          ThrowNotEnoughMemory(input, bytesPerComponent);
-        }
-      },
-      GetReadingTimeLimit(bytesInFile));
+    CallReader(input.name, [&] {
+      try
+      {
+        read();
+      }
+      catch (const std::bad_alloc &)
+      {
+        ThrowNotEnoughMemory(input, bytesPerComponent);
+      }
+      catch (const itk::MemoryAllocationError &)
+      {
+        ThrowNotEnoughMemory(input, bytesPerComponent);
+      }
+    });
   }
   catch (const std::runtime_error &)
   {

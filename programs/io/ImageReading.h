@@ -21,7 +21,7 @@
 // Reading the image files and DICOM folders that the library in files/ accepts.
 
 #include "DicomSeries.h"
-#include "Supervisor.h"
+#include "Process.h"
 #include "Text.h"
 #include "itkImageFileReader.h"
 #include "itkImageRegionConstIterator.h"
@@ -320,7 +320,7 @@ ReadLabelsFor(const std::string & what, const std::string & name)
     });
 }
 
-// Compiled once, in ReadImages2D.cxx and ReadImages3D.cxx.
+// Compiled once, in ReadImages.cxx.
 #define ExampleIO_READERS(prefix, VDimension)                                                                          \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMask<VDimension>(const Input &);                 \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMaskFor<VDimension>(const std::string &,         \

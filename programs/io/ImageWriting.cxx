@@ -17,16 +17,14 @@
  *=========================================================================*/
 #include "ImageWriting.h"
 
-#include "Supervisor.h"
+#include "Process.h"
 // This registers all formats.
 #include "itkImageFileReader.h"
 #include "itkImageIOFactory.h"
 #include "voxelmaps/ImageFile.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -53,14 +51,6 @@ std::runtime_error
 MakeError(const std::string & name, const std::string & reason)
 {
   return std::runtime_error("cannot write '" + name + "': " + reason);
-}
-
-std::string
-GetMessage(int error)
-{
-  std::string message = std::generic_category().message(error);
-  message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-  return message;
 }
 
 /** The place of a file, with all symbolic links resolved; the file itself need not exist. */
@@ -99,54 +89,22 @@ Synchronize([[maybe_unused]] const fs::path & path)
   return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 
-/** Move a file to its place. The last one needs no copy of the former file: that is either replaced, or stays. */
+/** Move a file to its place; a former file there keeps its mode. */
 std::error_code
-Move(OutputFile & file, bool isLast)
+Move(const OutputFile & file)
 {
   std::error_code error;
   const auto      status = fs::status(file.target, error);
   if (fs::exists(status))
   {
-    error = fs::is_regular_file(status) ? std::error_code() : std::make_error_code(std::errc::file_exists);
-    const auto former = fs::path(file.temporary) += ".former";
-    if (!error && !isLast)
+    if (!fs::is_regular_file(status))
     {
-      fs::create_hard_link(file.target, former, error);
-      if (error)
-      {
-        // Some file systems have no hard links.
-        fs::rename(file.target, former, error);
-      }
-      file.former = error ? fs::path() : former;
+      return std::make_error_code(std::errc::file_exists);
     }
-    // Some file systems have no modes either.
-    std::error_code ignored;
-    fs::permissions(file.temporary, status.permissions(), ignored);
+    // Some file systems have no modes.
+    fs::permissions(file.temporary, status.permissions(), error);
   }
-  else
-  {
-    error.clear();
-  }
-  if (!error)
-  {
-    fs::rename(file.temporary, file.target, error);
-  }
-  return error;
-}
-
-/** Undo Move. */
-std::error_code
-PutBack(const OutputFile & file)
-{
-  std::error_code error;
-  if (!file.former.empty())
-  {
-    fs::rename(file.former, file.target, error);
-  }
-  else if (!fs::exists(file.temporary, error))
-  {
-    fs::remove(file.target, error);
-  }
+  fs::rename(file.temporary, file.target, error);
   return error;
 }
 
@@ -211,7 +169,7 @@ GetReasonWhyFull(const fs::path & file)
   errno = 0;
   std::ofstream stream(file, std::ios::binary | std::ios::app);
   stream << std::string(1 << 20, '\0') << std::flush;
-  return stream || errno == 0 ? "" : GetMessage(errno);
+  return stream || errno == 0 ? "" : voxelmaps::GetSystemMessage(errno);
 }
 } // namespace
 
@@ -264,10 +222,11 @@ OutputFiles::OutputFiles(const std::vector<std::string> & inputs)
 
 OutputFiles::~OutputFiles()
 {
-  std::error_code error;
   for (const auto & [place, folder] : m_Folders)
   {
+    std::error_code error;
     fs::remove_all(folder, error);
+    KeepFolderIfEnded(folder);
   }
 }
 
@@ -284,13 +243,14 @@ OutputFiles::MakeFolder(const fs::path & place, const std::string & name)
   {
     std::random_device random;
     hidden = place / (".voxelmaps-" + std::to_string(random()) + std::to_string(random()));
-    RemoveFolderIfKilled(hidden);
+    RemoveFolderIfEnded(hidden);
     fs::create_directory(hidden, error);
   }
   const auto folder = hidden / std::to_string(m_Outputs.size());
   if (error || !fs::create_directory(folder, error))
   {
-    throw MakeError(name, "no file can be made in '" + place.string() + "': " + GetMessage(error.value()));
+    throw MakeError(name,
+                    "no file can be made in '" + place.string() + "': " + voxelmaps::GetSystemMessage(error.value()));
   }
   // A bit by which files get the group of their folder stays.
   fs::permissions(hidden, fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
@@ -314,7 +274,7 @@ OutputFiles::Add(const std::string & name, const std::string & secondExtension)
   errno = 0;
   if (fs::exists(status) && !std::ofstream(target, std::ios::binary | std::ios::app))
   {
-    throw MakeError(name, errno == 0 ? "the file cannot be opened" : GetMessage(errno));
+    throw MakeError(name, errno == 0 ? "the file cannot be opened" : voxelmaps::GetSystemMessage(errno));
   }
   if (fs::is_symlink(name, error) && !secondExtension.empty())
   {
@@ -446,7 +406,7 @@ OutputFiles::FinishFile(const std::string & name)
   {
     if (const int error = Synchronize(file.temporary); error != 0)
     {
-      throw MakeError(name, error == ENOENT ? "it was not written" : GetMessage(error));
+      throw MakeError(name, error == ENOENT ? "it was not written" : voxelmaps::GetSystemMessage(error));
     }
     if (file.target.extension() == ".png")
     {
@@ -459,42 +419,24 @@ OutputFiles::FinishFile(const std::string & name)
 void
 OutputFiles::Commit()
 {
-  std::vector<std::pair<OutputFile *, std::string>> files;
-  for (auto & [name, output] : m_Outputs)
+  for (const auto & [name, output] : m_Outputs)
   {
     if (!output.isFinished)
     {
       throw std::logic_error("the output '" + name + "' was not finished");
     }
+  }
+  // Moving takes milliseconds.
+  const auto lock = DeferRequestsToEnd();
+  for (const auto & [name, output] : m_Outputs)
+  {
     // A reader that finds a header must also find the voxels.
     for (auto file = output.files.rbegin(); file != output.files.rend(); ++file)
     {
-      files.emplace_back(&*file, name);
-    }
-  }
-  // Requests to end the program are ignored while files are moved, which takes milliseconds.
-  std::vector<void (*)(int)> handlers;
-  for (const int number : endingSignals)
-  {
-    handlers.push_back(std::signal(number, SIG_IGN));
-  }
-  // From here on, the hidden folders have the former files.
-  for (const auto & [place, folder] : m_Folders)
-  {
-    KeepFolderIfKilled(folder);
-  }
-  std::string failure;
-  for (auto file = files.begin(); file != files.end() && failure.empty(); ++file)
-  {
-    const auto error = Move(*file->first, file + 1 == files.end());
-    failure = error ? MakeError(file->second, GetMessage(error.value())).what() : "";
-  }
-  for (auto file = files.begin(); file != files.end() && !failure.empty(); ++file)
-  {
-    if (PutBack(*file->first))
-    {
-      failure += "; the former content of '" + file->second + "' is in '" + file->first->former.string() + "'";
-      m_Folders.clear();
+      if (const auto error = Move(*file))
+      {
+        throw MakeError(name, voxelmaps::GetSystemMessage(error.value()));
+      }
     }
   }
   for (const auto & [place, folder] : m_Folders)
@@ -502,16 +444,9 @@ OutputFiles::Commit()
     std::error_code error;
     Synchronize(place);
     fs::remove_all(folder, error);
-  }
-  for (std::size_t i = 0; i < handlers.size(); ++i)
-  {
-    std::signal(endingSignals[i], handlers[i]);
+    KeepFolderIfEnded(folder);
   }
   m_Folders.clear();
   m_Outputs.clear();
-  if (!failure.empty())
-  {
-    throw std::runtime_error(failure);
-  }
 }
 } // namespace ExampleIO

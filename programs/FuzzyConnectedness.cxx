@@ -41,6 +41,8 @@ Run(const Options & options)
 int
 main(int argc, char * argv[])
 {
+  // The defaults of options are those of a filter, which makes threads.
+  ExampleIO::PrepareProcess();
   Options  options;
   CLI::App app{
     "Compute the strength of connectedness of every voxel to the seeds, or which of several labels of seeds is "

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "DicomSeries.h"
 
-#include "Supervisor.h"
+#include "Process.h"
 #include "itkGDCMImageIO.h"
 
 #include <filesystem>

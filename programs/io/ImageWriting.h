@@ -67,8 +67,6 @@ struct OutputFile
 {
   std::filesystem::path temporary;
   std::filesystem::path target;
-  /** Where the file is that was there before, while all are moved. */
-  std::filesystem::path former{};
 };
 
 /** All files that a run writes.
@@ -77,7 +75,7 @@ struct OutputFile
  * any name is refused. Two outputs have no file in common.
  *
  * Each file is written into a hidden folder .voxelmaps-... beside its place. When all are complete, Commit() moves
- * them. What a failed run has written never appears under the final names, and what was there before stays. */
+ * them. What a run has written that fails before never appears under the final names, and what was there stays. */
 class OutputFiles
 {
 public:
@@ -133,8 +131,8 @@ public:
     this->FinishImage(name, properties);
   }
 
-  /** Move all files to their places. If one cannot be moved, put back what was there before, and throw. The modes of
-   * former files are kept. */
+  /** Move all files to their places. Throws if one cannot be moved; those before it are in their places then. The modes
+   * of former files are kept. */
   void
   Commit();
 

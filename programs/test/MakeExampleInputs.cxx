@@ -29,7 +29,6 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <sstream>
 #include <string>
 
 namespace
@@ -131,79 +130,6 @@ WriteSeries(const itk::Image<short, 3> * volume, const std::string & folder, con
   }
 }
 
-/** Replace bytes of a file where they occur first. */
-void
-ReplaceBytes(const std::filesystem::path & name, const std::string & bytes, const std::string & others)
-{
-  std::stringstream text;
-  text << std::ifstream(name, std::ios::binary).rdbuf();
-  std::string content = text.str();
-  content.replace(content.find(bytes), bytes.size(), others);
-  std::ofstream(name, std::ios::binary) << content;
-}
-
-/** Copies of a DICOM series, each with one defect. Slice 5 is the file 1_1.dcm. */
-void
-WriteBrokenSeries(const itk::Image<short, 3> * volume, const std::string & folder, const std::string & seriesUID)
-{
-  namespace fs = std::filesystem;
-  const auto makeCopy = [&folder](const std::string & name) {
-    const fs::path copy = folder + "/dicom_" + name;
-    fs::remove_all(copy);
-    fs::copy(folder + "/dicom", copy);
-    return copy;
-  };
-  fs::remove(makeCopy("missing") / "1_1.dcm");
-  const auto copied = makeCopy("copied");
-  fs::copy_file(copied / "1_1.dcm", copied / "copy.dcm");
-  const auto twice = makeCopy("twice");
-  for (const auto & slice : fs::directory_iterator(folder + "/dicom"))
-  {
-    fs::copy_file(slice, twice / (slice.path().stem().string() + "_2.dcm"));
-  }
-  fs::create_symlink("nowhere", makeCopy("link") / "12_1.dcm");
-  const auto withoutPositions = makeCopy("no_positions");
-  for (const auto & slice : fs::directory_iterator(withoutPositions))
-  {
-    // ImagePositionPatient gets another tag.
-    ReplaceBytes(slice, std::string(" \0\x32\0", 4), std::string(" \0\x33\0", 4));
-  }
-  const auto cut = makeCopy("cut") / "1_1.dcm";
-  fs::resize_file(cut, fs::file_size(cut) - 100);
-
-  // A slice of another size or orientation beyond the last one, where its position is right.
-  const auto writeMore = [&](const std::string & copy, const std::string & name, bool isSmall, bool isTurned) {
-    using ImageType = itk::Image<short, 3>;
-    auto more = ImageType::New();
-    auto size = volume->GetLargestPossibleRegion().GetSize();
-    if (isSmall)
-    {
-      size[0] /= 2;
-      size[1] /= 2;
-    }
-    ImageType::IndexType end{};
-    end[2] = static_cast<itk::IndexValueType>(size[2]);
-    size[2] = 1;
-    ImageType::PointType origin;
-    volume->TransformIndexToPhysicalPoint(end, origin);
-    auto direction = volume->GetDirection();
-    if (isTurned)
-    {
-      direction[0][0] = 1.0;
-      direction[1][1] = 1.0;
-    }
-    more->SetRegions(size);
-    more->SetSpacing(volume->GetSpacing());
-    more->SetOrigin(origin);
-    more->SetDirection(direction);
-    more->Allocate(true);
-    WriteSeries(more, folder + "/more", seriesUID, 1);
-    fs::copy_file(folder + "/more/0_1.dcm", makeCopy(copy) / name);
-  };
-  writeMore("sizes", "small.dcm", true, false);
-  writeMore("orientations", "turned.dcm", false, true);
-}
-
 void
 WriteVolumes(const std::string & folder)
 {
@@ -224,7 +150,8 @@ WriteVolumes(const std::string & folder)
   head->SetDirection(direction);
   Write(head.GetPointer(), folder + "/head.nii.gz");
   WriteSeries(head, folder + "/dicom", "1.2.826.0.1.3680043.2.1125.3.1", size[2]);
-  WriteBrokenSeries(head, folder, "1.2.826.0.1.3680043.2.1125.3.1");
+  WriteSeries(head, folder + "/dicom_missing", "1.2.826.0.1.3680043.2.1125.3.1", size[2]);
+  std::filesystem::remove(folder + "/dicom_missing/1_1.dcm");
   WriteSeries(head, folder + "/dicom_two", "1.2.826.0.1.3680043.2.1125.3.1", size[2]);
   WriteSeries(head, folder + "/dicom_two", "1.2.826.0.1.3680043.2.1125.3.2", 3);
 
@@ -314,13 +241,6 @@ WriteObjects(const std::string & folder)
   Write(leak.GetPointer(), folder + "/leak.nrrd");
 }
 
-/** Write the first half of a file to another one. */
-void
-CopyHalf(const std::string & from, const std::string & to)
-{
-  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
-  std::filesystem::resize_file(to, std::filesystem::file_size(to) / 2);
-}
 } // namespace
 
 int
@@ -336,15 +256,9 @@ main(int argc, char * argv[])
   {
     std::filesystem::create_directories(folder + "/no_dicom");
     std::ofstream(folder + "/no_dicom/note.txt") << "no image\n";
-    std::ofstream(folder + "/note.txt") << "no image\n";
     WriteVolumes(folder);
     WriteSlices(folder);
     WriteObjects(folder);
-    CopyHalf(folder + "/slice.png", folder + "/broken.png");
-    CopyHalf(folder + "/head.nii.gz", folder + "/broken.nii.gz");
-    CopyHalf(folder + "/dicom/0_1.dcm", folder + "/broken.dcm");
-    std::ofstream(folder + "/no_voxels.mha") << "ObjectType = Image\nNDims = 3\nDimSize = 4 0 2\n"
-                                                "ElementType = MET_SHORT\nElementDataFile = LOCAL\n";
   }
   catch (const std::exception & error)
   {

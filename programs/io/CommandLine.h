@@ -22,7 +22,7 @@
 
 #include "DicomSeries.h"
 #include "Geometry.h"
-#include "Supervisor.h"
+#include "Process.h"
 #include "Text.h"
 #include "itkMultiThreaderBase.h"
 #include "itkObject.h"
@@ -32,7 +32,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -158,7 +157,9 @@ AddRunOptions(CLI::App & app, bool & isQuiet)
   auto * quiet = app.add_flag("--quiet", isQuiet, "print nothing but errors");
   app
     .add_flag_callback(
-      "--verbose", [] { SetReadersVerbose(true); }, "print all messages and warnings of the readers of image files")
+      "--verbose",
+      [] { SetLibrariesVerbose(true); },
+      "print all messages and warnings of the readers and writers of image files")
     ->excludes(quiet);
 }
 
@@ -267,11 +268,7 @@ AddDicomOptions(CLI::App & app, const std::string & input, DicomOptions & option
 inline int
 RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> & run)
 {
-#ifndef _WIN32
-  // A file that becomes too large and a closed pipe are errors of a write, not the end of the program.
-  std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
-#endif
+  PrepareProcess();
   // Warnings of readers would add lines to the one-line error message.
   itk::Object::SetGlobalWarningDisplay(false);
   app.set_version_flag("--version", app.get_name() + " " + VOXELMAPS_VERSION);
@@ -285,35 +282,33 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
   });
   // The order that CLI11 wants.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  return RunSupervised(app.get_name(), [&]() -> int {
-    const auto fail = [&app](const std::string & message) {
-      std::cerr << app.get_name() << ": " << message << '\n';
-      return EXIT_FAILURE;
-    };
-    try
+  const auto               fail = [&app](const std::string & message) {
+    std::cerr << app.get_name() << ": " << message << '\n';
+    return EXIT_FAILURE;
+  };
+  try
+  {
+    RefuseEmptyValues(app, arguments);
+    app.parse(reversed);
+    run();
+  }
+  catch (const CLI::ParseError & error)
+  {
+    if (error.get_exit_code() != 0)
     {
-      RefuseEmptyValues(app, arguments);
-      app.parse(reversed);
-      run();
+      return fail(GetOneLineMessage(error) + " (--help shows the usage)");
     }
-    catch (const CLI::ParseError & error)
-    {
-      if (error.get_exit_code() != 0)
-      {
-        return fail(GetOneLineMessage(error) + " (--help shows the usage)");
-      }
-      app.exit(error);
-    }
-    catch (const std::bad_alloc &)
-    {
-      return fail("not enough memory");
-    }
-    catch (const std::exception & error)
-    {
-      return fail(GetOneLineMessage(error));
-    }
-    return std::cout.flush() ? EXIT_SUCCESS : fail("the outputs are complete, but standard output cannot be written");
-  });
+    app.exit(error);
+  }
+  catch (const std::bad_alloc &)
+  {
+    return fail("not enough memory");
+  }
+  catch (const std::exception & error)
+  {
+    return fail(GetOneLineMessage(error));
+  }
+  return std::cout.flush() ? EXIT_SUCCESS : fail("the outputs are complete, but standard output cannot be written");
 }
 } // namespace ExampleIO
 

@@ -15,37 +15,10 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef DicomFolder_h
-#define DicomFolder_h
+#include "ImageReading.h"
 
-// Finds the series of DICOM files in a folder.
-
-#include "DicomHeader.h"
-
-#include <string>
-#include <vector>
-
-namespace voxelmaps
+namespace ExampleIO
 {
-/** The files with images of one SeriesInstanceUID. */
-struct DicomSeries
-{
-  std::string            uid;
-  std::vector<DicomFile> files;
-};
-
-/** What a folder holds. */
-struct DicomFolder
-{
-  std::vector<DicomSeries> series;
-  /** Files that look like DICOM files, but cannot be read so far that their series is known. */
-  std::vector<DicomFile> unreadable;
-};
-
-/** Read the headers of all files in a folder. */
-DicomFolder
-ScanDicomFolder(const std::string & folder);
-
-} // namespace voxelmaps
-
-#endif // DicomFolder_h
+ExampleIO_READERS(, 2);
+ExampleIO_READERS(, 3);
+} // namespace ExampleIO

@@ -1,0 +1,67 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef Process_h
+#define Process_h
+
+// What concerns the whole process: requests to end it, and what libraries print while they read and write files.
+
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace ExampleIO
+{
+/** To be called before there are other threads; RunProgram calls it if nobody did. Signals by which users and systems
+ * ask a program to end, such as SIGTERM, first remove the folders of RemoveFolderIfEnded, and then end the program.
+ * Those that were ignored stay so, and a file that becomes too large or a closed pipe is an error of a write only.
+ * Files never get the numbers of standard streams that are closed, since messages would be written into them. */
+void
+PrepareProcess();
+
+/** Remove a folder and what it contains if a signal asks the program to end. */
+void
+RemoveFolderIfEnded(const std::filesystem::path & folder);
+
+/** Undo RemoveFolderIfEnded. */
+void
+KeepFolderIfEnded(const std::filesystem::path & folder);
+
+/** Requests to end the program wait while this exists. */
+std::unique_lock<std::recursive_mutex>
+DeferRequestsToEnd();
+
+/** Call a function that reads a file through a library. Throws std::runtime_error, "cannot read 'name': ...", if it
+ * throws an exception, or if the library prints anything but warnings. */
+void
+CallReader(const std::string & name, const std::function<void()> & read);
+
+/** The same for a function that writes a file, "cannot write 'name': ...". */
+void
+CallWriter(const std::string & name, const std::function<void()> & write);
+
+/** Print what libraries print while they read and write, on standard error. */
+void
+SetLibrariesVerbose(bool isVerbose);
+
+/** The first line of what a library printed that is not a warning, or an empty text. */
+std::string
+FindLibraryError(const std::string & printed);
+} // namespace ExampleIO
+
+#endif // Process_h
