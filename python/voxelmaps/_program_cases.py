@@ -17,6 +17,7 @@
 # ==========================================================================
 """One case of the program TextureFeatureMaps: from image and mask to maps, their statistics, and where they come from."""
 
+import collections
 import concurrent.futures
 import contextlib
 import datetime
@@ -434,18 +435,30 @@ class _Record:
 # --- Statistics --------------------------------------------------------------------------------------------------------
 
 
+# Of values whose deviations are added at once, so that these stay in a cache of the processor.
+_BLOCK = 2**16
+
+
 def _statistics(file, inside, dtype):
     """Of the values of a map inside the region, without NaN; from its file, if they are not in memory."""
+    file.wait()
     values = np.concatenate(file.values) if file.values else file.values_inside(inside, dtype)
     file.values = []
-    values = values[~np.isnan(values)]
+    # A minimum of values with NaN is NaN.
+    if len(values) and np.isnan(np.min(values)):
+        values = values[~np.isnan(values)]
     if len(values) == 0:
         return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
     # Infinite values have no deviation.
     with np.errstate(invalid="ignore"):
+        mean = np.mean(values, dtype=np.float64)
+        squares = 0.0
+        for first in range(0, len(values), _BLOCK):
+            deviations = values[first : first + _BLOCK] - mean
+            squares += float(np.sum(np.square(deviations, out=deviations)))
         entries = {
-            "mean": float(np.mean(values, dtype=np.float64)),
-            "standard_deviation": float(np.std(values, dtype=np.float64)),
+            "mean": float(mean),
+            "standard_deviation": math.sqrt(squares / len(values)) if squares == squares else math.nan,
             "minimum": float(np.min(values)),
             "maximum": float(np.max(values)),
             "median": float(np.median(values, overwrite_input=True)),
@@ -453,16 +466,20 @@ def _statistics(file, inside, dtype):
     return {**entries, "valid_voxels": len(values)}
 
 
-def _finish(files, writer, record, layout, keys, inside, dtype, device):
+def _finish(files, writer, record, layout, keys, region, inside, dtype, device):
     """Write the rest of the files of a class, give them their names, and record them.
 
-    keys    Those of the case, and what the maps depend on besides.
+    keys      Those of the case, and what the maps depend on besides.
+    region    Of the values in memory, or None.
     """
-    writer.finish(files.values())
     most = _radiomics_files.available_bytes() // _PART_OF_STATISTICS
-    at_once = max(1, most // max(1, 3 * record.region_voxels * dtype.itemsize))
+    at_once = max(1, most // max(1, 2 * record.region_voxels * dtype.itemsize))
     with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
-        statistics = list(pool.map(lambda file: _statistics(file, inside, dtype), files.values()))
+        begin = lambda: [pool.submit(_statistics, file, inside, dtype) for file in files.values()]
+        # While files reach the disk, if values need not be read from them.
+        statistics = begin() if region is not None else None
+        writer.finish(files.values())
+        statistics = [one.result() for one in statistics or begin()]
     for (key, file), entries in zip(files.items(), statistics):
         file.publish()
         own = {"file": layout.location(key), "sha256": file.sha256(), "device": device, "image": keys[key]}
@@ -604,13 +621,18 @@ def run(case, following, task, reader, report):
             record.images.pop(name, None)
         writer = stack.enter_context(_radiomics_files.Writer())
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
-        finished = finisher.submit(lambda: None)
+        # Files are finished while the next classes are computed, but few, since they are in memory.
+        finishing = collections.deque()
+
+        def finish(*job):
+            while len(finishing) > 1:
+                finishing.popleft().result()
+            finishing.append(finisher.submit(*job))
+
         most_bytes = min(_REGION_BYTES, _radiomics_files.available_bytes() // _PART_OF_REGION)
         for image_name, image, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
             if image_name in missing_images:
-                finished.result()
-                special = images[image_name]
-                finished = finisher.submit(_finish_image, image, image_name, special, folder, record, task)
+                finish(_finish_image, image, image_name, images[image_name], folder, record, task)
             maps = radiomics.Maps(image, prepared.roi, settings, task.precision, image_name)
             device = maps.device or _processor()
             of_image = parameters.keys(image_name)
@@ -628,11 +650,10 @@ def run(case, following, task, reader, report):
                 written = _radiomics_files.write_maps(
                     maps, prepared.image, name, by_feature, folder, writer, progress, layout, region
                 )
-                # Files are finished while the next class is computed.
-                finished.result()
-                finished = finisher.submit(_finish, written, writer, record, layout, keys, inside, dtype, device)
+                finish(_finish, written, writer, record, layout, keys, region, inside, dtype, device)
                 done += len(by_feature)
-        finished.result()
+        for finished in finishing:
+            finished.result()
         record.write_documents(prepared.image, dtype)
         record.save(layout.keys)
         report(1, "")

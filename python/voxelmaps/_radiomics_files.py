@@ -46,6 +46,9 @@ _SLAB_BYTES = 2**29
 _SLAB_BYTES_OF_DEVICE = 2**30
 _PART_OF_SLAB = 32
 
+# What is compressed at once, so that files do not depend on slabs. It fits into a cache of the processor.
+_BLOCK_BYTES = 2**20
+
 # Of files that are read at once.
 _READ_BYTES = 2**22
 
@@ -112,9 +115,13 @@ class _Growing:
         if inside is not None:
             self.values.append(values[inside])
 
-    def finish_maps(self):
+    def wait(self):
+        """Wait for all slabs to be appended; raises their exceptions."""
         if self.appended is not None:
             self.appended.result()
+
+    def finish_maps(self):
+        self.wait()
         self.finish()
 
 
@@ -128,6 +135,7 @@ class _File(_Growing):
         self._hash = hashlib.sha256()
         self._compressor = None if final.name.endswith(".nii") else _zlib.compressobj(1, _zlib.DEFLATED, 31)
         self._is_nrrd = final.name.endswith(".nrrd")
+        self._rest = b""
         with _output_files.errors_named(final):
             self._file = open(self._staged, "wb")
         if self._is_nrrd:
@@ -141,13 +149,26 @@ class _File(_Growing):
             self._file.write(data)
 
     def append(self, data):
-        self._write(self._compressor.compress(data) if self._compressor else data)
+        data = memoryview(data).cast("B")
+        if self._compressor is None:
+            self._write(data)
+            return
+        if self._rest:
+            missing = _BLOCK_BYTES - len(self._rest)
+            self._rest, data = b"".join((self._rest, data[:missing])), data[missing:]
+            if len(self._rest) < _BLOCK_BYTES:
+                return
+            self._write(self._compressor.compress(self._rest))
+        end = len(data) // _BLOCK_BYTES * _BLOCK_BYTES
+        for first in range(0, end, _BLOCK_BYTES):
+            self._write(self._compressor.compress(data[first : first + _BLOCK_BYTES]))
+        self._rest = bytes(data[end:])
 
     def finish(self):
         """Write the rest, to the disk."""
         try:
             if self._compressor:
-                self._write(self._compressor.flush())
+                self._write(self._compressor.compress(self._rest) + self._compressor.flush())
             with _output_files.errors_named(self.path):
                 self._file.flush()
                 os.fsync(self._file.fileno())
