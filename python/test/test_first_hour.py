@@ -66,7 +66,7 @@ MISTAKES = [
     (
         lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", radius=2),
         TypeError,
-        "feature_maps has no parameter radius (did you mean neighborhood_radius?)",
+        "feature_maps has no parameter radius (did you mean radius_mm or neighborhood_radius?)",
     ),
     (
         lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", binWidth=2),
@@ -88,6 +88,31 @@ MISTAKES = [
         lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", neighborhood_radius=-1),
         ValueError,
         "neighborhood_radius is -1, but must be one integer from 0 to 65535, or 3 of them, one per axis",
+    ),
+    (
+        lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", radius_mm=2),
+        ValueError,
+        "radius_mm is 2, which needs the spacing, the size of a voxel along each axis in mm",
+    ),
+    (
+        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=0.4),
+        ValueError,
+        "radius_mm is 0.4, which reaches no neighbor of a voxel: its sizes are (3.0, 0.75, 0.5) mm",
+    ),
+    (
+        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=2, neighborhood_radius=1),
+        ValueError,
+        "neighborhood_radius and radius_mm are given, but only one can be",
+    ),
+    (
+        lambda image: voxelmaps.describe(image, bin_with=2),
+        TypeError,
+        "describe has no parameter bin_with (did you mean bin_width?)",
+    ),
+    (
+        lambda image: voxelmaps.describe(np.full((4, 4), np.nan), features="glcm"),
+        ValueError,
+        "no voxel of x inside the mask has a finite intensity",
     ),
     (
         lambda image: voxelmaps.feature_maps("no-such-file.nii.gz", features="glcm"),
@@ -146,6 +171,112 @@ def test_mistakes(call, error, text, image):
     with pytest.raises(error) as caught:
         call(image)
     assert str(caught.value) == text
+
+
+# Parameters of classes of features, and the classes that they belong to.
+CLASS_PARAMETERS = {
+    "distances": ([2], {"glcm", "gldm", "ngtdm"}),
+    "aggregation": ("merge", {"glcm", "glrlm"}),
+    "symmetric": (False, {"glcm"}),
+    "alpha": (1, {"gldm"}),
+    "voxel_array_shift": (100, {"firstorder"}),
+}
+# Ways to discretize that exclude each other, and whether the range of intensities has an effect on them.
+DISCRETIZATIONS = {
+    "bin_width": (10, True),
+    "number_of_gray_levels": (7, True),
+    "bin_edges": ([0, 50, 100], False),
+    "gray_levels": (200, False),
+}
+
+
+def test_every_parameter_has_an_effect_or_is_an_error():
+    classes = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+    default = {name: voxelmaps.feature_maps(ARRAY, features=name).array for name in classes}
+    for parameter, (value, of_classes) in CLASS_PARAMETERS.items():
+        for name in classes:
+            if name in of_classes:
+                changed = voxelmaps.feature_maps(ARRAY, features=name, **{parameter: value}).array
+                assert not np.array_equal(changed, default[name], equal_nan=True), (parameter, name)
+            else:
+                with pytest.raises(
+                    ValueError, match=f"{parameter} is .* has no effect on features of {name}; it belongs to"
+                ):
+                    voxelmaps.feature_maps(ARRAY, features=name, **{parameter: value})
+    for parameter, (value, has_range) in DISCRETIZATIONS.items():
+        changed = voxelmaps.feature_maps(ARRAY, features="glcm", **{parameter: value}).array
+        assert not np.array_equal(changed, default["glcm"], equal_nan=True), parameter
+        for other, (other_value, _) in DISCRETIZATIONS.items():
+            if other != parameter:
+                with pytest.raises(
+                    ValueError, match="are given, but only one can say how intensities become gray levels"
+                ):
+                    voxelmaps.feature_maps(ARRAY, features="glcm", **{parameter: value, other: other_value})
+        given = {"features": "glcm", parameter: value, "intensity_range": (20, 90)}
+        if has_range:
+            assert not np.array_equal(voxelmaps.feature_maps(ARRAY, **given).array, changed, equal_nan=True)
+        else:
+            with pytest.raises(ValueError, match=f"intensity_range is .* has no effect with {parameter}"):
+                voxelmaps.feature_maps(ARRAY, **given)
+
+
+def test_radius_in_millimeters(image):
+    for radius_mm, radius in ((0.8, (0, 1, 1)), (3, (1, 4, 6)), (1.5, (0, 2, 3))):
+        maps = voxelmaps.feature_maps(image, features="glcm_Contrast", radius_mm=radius_mm)
+        expected = voxelmaps.feature_maps(image, features="glcm_Contrast", neighborhood_radius=radius)
+        np.testing.assert_array_equal(maps.array, expected.array)
+    # Three voxels of 0.1 mm are 0.3 mm, whatever their sum is in binary.
+    maps = voxelmaps.feature_maps(ARRAY, features="glcm_Contrast", radius_mm=0.3, spacing=(0.1, 0.1, 0.1))
+    expected = voxelmaps.feature_maps(ARRAY, features="glcm_Contrast", neighborhood_radius=3)
+    np.testing.assert_array_equal(maps.array, expected.array)
+
+
+def test_describe(image):
+    x = itk.array_from_image(image).astype(np.float32)
+    mask = np.zeros(x.shape, np.uint8)
+    mask[2:6, 2:8, 1:9] = 255
+    x[3, 3, 3] = np.nan
+    settings = {"features": "glcm", "bin_width": 10, "crop": "mask", "neighborhood_radius": 1}
+    description = voxelmaps.describe(x, mask, **settings)
+    maps = voxelmaps.feature_maps(x, mask, **settings)
+    inside = x[mask > 0]
+    assert (description.minimum, description.maximum) == (np.nanmin(inside), np.nanmax(inside))
+    assert description.levels == np.nanmax(inside) // 10 - np.nanmin(inside) // 10 + 1
+    assert description.region_voxels == inside.size == description.sample_voxels
+    assert description.maps == list(maps) and description.map_shape == maps["glcm_Contrast"].shape
+    assert description.map_bytes == maps.array.nbytes and description.window == (3, 3, 3)
+    assert 0 < description.sample_seconds <= description.seconds * 1.001
+    lines = str(description).splitlines()
+    assert lines[1] == "region: 192 voxels, intensities 0 to 139, 14 gray levels"
+    assert lines[-2:] == [
+        "warning: 1 of 192 voxels inside the mask are NaN, and absent as those outside",
+        "warning: the mask has the values 0, 255: all voxels other than 0 are inside, so choose a label, such as mask == 1",
+    ]
+
+
+def test_describe_warns_of_levels():
+    x = ARRAY / 1000
+    text = "all intensities are in one bin of the width 25, so that there is no texture"
+    assert voxelmaps.describe(x).warnings[0].startswith(text)
+    assert len(voxelmaps.describe(x).maps) > 90
+    assert voxelmaps.describe(x, features="firstorder").warnings == []
+    assert voxelmaps.describe(ARRAY, bin_width=10).warnings == []
+    (many,) = voxelmaps.describe(ARRAY, number_of_gray_levels=1000).warnings
+    assert many.startswith("there are 1000 gray levels, but a window has 125 voxels")
+    with pytest.warns(UserWarning, match=text) as caught:
+        voxelmaps.feature_maps(x, features="glcm")
+    assert caught[0].filename == __file__
+
+
+def test_describe_parts_of_batches():
+    x = np.stack([ARRAY, 2 * ARRAY])
+    selection = np.zeros(ARRAY.shape, bool)
+    selection[4, 2:5] = True
+    description = voxelmaps.describe(x, features="glcm_Contrast", bin_width=25, dimension=3, selection=selection)
+    assert description.region_voxels == 2 * selection.sum() and description.map_shape == x.shape
+    assert description.levels == 2 * ARRAY.max() // 25 - 2 * ARRAY.min() // 25 + 1
+    nothing = voxelmaps.describe(ARRAY, features="glcm", selection=np.zeros(ARRAY.shape))
+    assert nothing.region_voxels == 0 and nothing.levels == ARRAY.max() // 25 - ARRAY.min() // 25 + 1
 
 
 def test_connectedness_without_affinity(image):

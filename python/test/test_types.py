@@ -94,7 +94,7 @@ assert_type(maps["glcm_Contrast"], Any)
 assert_type(maps.slices, tuple[slice, ...])
 given = {"glcm": None, "ngtdm": ["Busyness"]}
 voxelmaps.feature_maps(x, features=given, intensity_range=(1, 2.5), bin_width=0.5, window_size=(3, np.int64(1), 3))
-voxelmaps.feature_maps([[1, 2], [3, 4]], features="firstorder", distances=[1, 2], spacing=np.ones(2), device="cpu")
+voxelmaps.feature_maps([[1, 2], [3, 4]], features="glcm_Contrast", distances=[1, 2], spacing=np.ones(2), device="cpu")
 assert_type(voxelmaps.FeatureMapsd("ct", features=["glcm"])({"ct": x[None]}), dict[Any, Any])
 
 seeds = {1: (0, 0, 0), 2: [(3, 4, 5)], 3: np.zeros((1, 3), int) + 2}

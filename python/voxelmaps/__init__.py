@@ -18,6 +18,7 @@
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
+describe             range, gray levels, memory and expected time of feature_maps, before anything is computed
 fuzzy_connectedness  strength of the connection with seeds, from the same arrays; needs no ITK
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
@@ -54,6 +55,8 @@ _MODULES = {
     "Segmentation": "_labels",
     "check_image_file": "_files",
     "crop_slices": "_itk_maps",
+    "Description": "_describe",
+    "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
     "feature_dict": "_itk_maps",
     "feature_maps": "_feature_maps",

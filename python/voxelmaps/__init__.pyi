@@ -16,6 +16,8 @@
 #
 from . import radiomics as radiomics
 from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
+from ._describe import Description as Description
+from ._describe import describe as describe
 from ._dicom import DicomSeries as DicomSeries
 from ._dicom import list_dicom_series as list_dicom_series
 from ._dicom import read_dicom_series as read_dicom_series
