@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from itk.support.helpers import camel_to_snake_case
-from voxelmaps import _filters
+from voxelmaps import _filters, program, radiomics
 
 
 @pytest.fixture(scope="module")
@@ -367,3 +367,100 @@ def test_help_is_that_of_the_cpp_classes(image):
 def test_version_and_public_names():
     assert re.fullmatch(r"\d+\.\d+\.\d+", voxelmaps.__version__)
     assert set(voxelmaps.__all__) <= set(dir(voxelmaps))
+
+
+# --- Maps of files -----------------------------------------------------------------------------------------------------
+
+
+def check_maps(read, expected, geometry):
+    assert list(read) == list(expected)
+    for name in expected:
+        np.testing.assert_array_equal(read[name], expected[name])
+    for ours, theirs in zip(read.geometry, geometry):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["nrrd", "mha", "nii.gz", "nii"])
+def test_read_maps_of_a_vector_image(suffix, image, tmp_path):
+    image = itk.image_duplicator(image)
+    image.SetOrigin([-5.0, 7.0, 20.0])
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[2:5, 2:6, 3:8] = 1
+    settings = {"mask_image": mask, "features": ["SRE", "RunEntropy"], "background_value": np.nan}
+    maps = itk.run_length_feature_map_image_filter(image, **settings)
+    itk.imwrite(maps, str(tmp_path / f"maps.{suffix}"))
+    array = itk.array_from_image(maps)
+    assert np.isnan(array).any()
+    names = ["SRE", "RE"]
+    expected = {name: array[..., i] for i, name in enumerate(names)}
+    geometry = image.GetSpacing(), image.GetOrigin(), np.eye(3).ravel()
+    path = tmp_path / f"maps.{suffix}"
+    if suffix.startswith("nii"):
+        with pytest.raises(ValueError, match="has 2 components without names: pass names"):
+            voxelmaps.read_maps(path)
+    else:
+        check_maps(voxelmaps.read_maps(path), expected, geometry)
+    check_maps(voxelmaps.read_maps(path, names), expected, geometry)
+    with pytest.raises(ValueError, match="has 2 components, but the names are a, b, c"):
+        voxelmaps.read_maps(path, list("abc"))
+    itk.imwrite(voxelmaps.feature_dict(maps, names)["RE"], str(tmp_path / f"RE.{suffix}"))
+    check_maps(voxelmaps.read_maps(tmp_path / f"RE.{suffix}"), {"RE": array[..., 1]}, geometry)
+
+
+@pytest.mark.parametrize(
+    "options", [["--format", each] for each in ("nii.gz", "nii", "nrrd", "zarr")] + [["--channels", "nnunet"]]
+)
+def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
+    if "zarr" in options:
+        pytest.importorskip("zarr")
+    monkeypatch.chdir(tmp_path)
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[2:5, 2:6, 3:8] = 1
+    mask[7, 0, 0] = 1
+    mask = itk.image_from_array(mask)
+    mask.CopyInformation(image)
+    for each, name in ((image, "image.nrrd"), (mask, "mask.nrrd")):
+        itk.imwrite(each, name)
+    features = {"glcm": ["Correlation", "Contrast"], "firstorder": ["Mean"]}
+    command = ["image.nrrd", "--mask", "mask.nrrd", "--out", "maps", *options, "--setting", "initValue=nan"]
+    names = [f"{name}_{each}" for name, of_class in features.items() for each in of_class]
+    assert program.main([*command, "--features", ",".join(names)]) == 0
+    results = radiomics.execute(image, mask, featureClass=features, initValue=float("nan"), additionalInfo=False)
+    expected = {name: itk.array_from_image(value) for name, value in results.items()}
+    assert np.isnan(expected["original_firstorder_Mean"]).any()
+    like = results["original_firstorder_Mean"]
+    geometry = like.GetSpacing(), like.GetOrigin(), np.eye(3).ravel()
+    read = voxelmaps.read_maps("maps")
+    assert read.slices == ()
+    check_maps(read, expected, geometry)
+    if "zarr" in options:
+        check_maps(voxelmaps.read_maps("maps/maps.zarr"), expected, geometry)
+        return
+    # Copied by somebody who did not take all files.
+    (tmp_path / "maps" / "provenance.json").unlink()
+    read = voxelmaps.read_maps("maps")
+    check_maps(
+        read, {name: expected[name] for name in (expected if "nnunet" in options else sorted(expected))}, geometry
+    )
+
+
+def test_read_maps_that_are_not_whole(image, tmp_path):
+    with pytest.raises(FileNotFoundError, match="none does not exist"):
+        voxelmaps.read_maps(tmp_path / "none")
+    with pytest.raises(ValueError, match="has no maps"):
+        voxelmaps.read_maps(tmp_path)
+    itk.imwrite(image, str(tmp_path / "a.nrrd"))
+    (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
+    with pytest.raises(ValueError, match="b.nrrd"):
+        voxelmaps.read_maps(tmp_path)
+    itk.imwrite(itk.image_from_array(itk.array_from_image(image)), str(tmp_path / "b.nrrd"))
+    with pytest.raises(ValueError, match="b.nrrd is not on the grid of .*a.nrrd"):
+        voxelmaps.read_maps(tmp_path)
+
+
+def test_geometry_of_maps_of_images(image):
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[5:7, 4:7, 4:8] = 1
+    maps = voxelmaps.feature_maps(image, mask, features="glcm_Contrast", neighborhood_radius=1, crop="mask")
+    assert maps.geometry.spacing == (0.5, 0.75, 3.0) and maps.geometry.origin == (1.5, 2.25, 12.0)
+    assert voxelmaps.feature_maps(ARRAY, features="glcm_Contrast").geometry is None

@@ -35,6 +35,7 @@ from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels
 from ._pictures import map_limits as map_limits
 from ._pictures import show as show
+from ._read_maps import read_maps as read_maps
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd
 

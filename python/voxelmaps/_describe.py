@@ -207,7 +207,7 @@ def describe(x: Array | Image | Path, mask: Array | Image | Path | None = None, 
     """
     check_keywords(settings, plan_of, "describe")
     settings.setdefault("features", CLASSES)
-    x, mask, settings["selection"], settings["spacing"] = arrays_of_images(
+    x, mask, settings["selection"], settings["spacing"], _ = arrays_of_images(
         x, mask, settings.get("selection"), settings.get("spacing")
     )
     plan = plan_of(x, mask, **settings)

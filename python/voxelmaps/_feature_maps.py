@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
+# Key of the names of components in headers of NRRD and MetaImage, as the program FeatureMaps writes it.
+FEATURE_NAMES = "FeatureNames"
+
 # Numbers of voxelmaps::GrayLevelDiscretizationEnums.
 FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
 RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
@@ -56,17 +59,33 @@ ONE_LEVEL = (
 )
 
 
+class Geometry(NamedTuple):
+    """Where the voxels of an image are, in the order x, y, z, as ITK has it; the direction is row by row."""
+
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: tuple[float, ...]
+
+
 class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
 
-    array     All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
-    slices    The part of the input that the maps cover, as a tuple of slices of its last axes.
+    array       All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
+    slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
+    geometry    spacing, origin and direction of the maps, in the order of ITK; None for maps of arrays.
     """
 
-    def __init__(self, names: Iterable[str], array: SameArray, slices: tuple[slice, ...]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        array: SameArray,
+        slices: tuple[slice, ...],
+        geometry: Geometry | None = None,
+    ) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self.array = array
         self.slices = slices
+        self.geometry = geometry
 
     def __getitem__(self, name: str) -> SameArray:
         return self.array[self._index[name]]
@@ -408,10 +427,10 @@ def _is_image(value):
 
 
 def arrays_of_images(x, mask, selection, spacing):
-    """The arguments, with arrays in place of images and paths, and the spacing of x. Raises ValueError if the others are not on
-    the grid of x."""
+    """The arguments, with arrays in place of images and paths, the spacing of x, and the volume of x, if it is an image. Raises
+    ValueError if the others are not on the grid of x."""
     if not any(map(_is_image, (x, mask, selection))):
-        return x, mask, selection, spacing
+        return x, mask, selection, spacing, None
     from . import _radiomics_images
 
     image, arrays = None, []
@@ -430,7 +449,7 @@ def arrays_of_images(x, mask, selection, spacing):
         arrays.append(volume.array)
     if image is not None and spacing is None:
         spacing = tuple(reversed(image.spacing))
-    return *arrays, spacing
+    return *arrays, spacing, image
 
 
 def _bounds(mask):
@@ -467,6 +486,8 @@ class Plan(NamedTuple):
     background: float
     threads: int
     device: Any
+    # Of an image.
+    geometry: Geometry | None
 
     @property
     def dtype(self) -> str:
@@ -535,7 +556,7 @@ def plan_of(
     threads=0,
 ):
     """What feature_maps computes with these arguments, which are checked."""
-    x, mask, selection, spacing = arrays_of_images(x, mask, selection, spacing)
+    x, mask, selection, spacing, volume_of_x = arrays_of_images(x, mask, selection, spacing)
     given = _arrays.array_of(x, "x")
     image = _arrays.pixels_of(given, "x")
     library = image.library
@@ -662,6 +683,7 @@ def plan_of(
         background=background,
         threads=threads,
         device=devices_of_arrays(device, library),
+        geometry=None if volume_of_x is None else Geometry(*volume_of_x.part(box)[1:]),
     )
 
 
@@ -752,10 +774,10 @@ def feature_maps(
     shape, library = plan.map_shape(), plan.image.library
     output = _arrays.output_of(out, plan.image, (len(plan.names), *shape), plan.dtype)
     if 0 in shape:
-        return FeatureMaps(plan.names, library.result(output.array, out), plan.box)
+        return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)
     stride, item_bytes = math.prod(shape), np.dtype(plan.dtype).itemsize
     of_image = math.prod(shape[len(plan.batch) :]) * item_bytes
     levels = [plan.run(index, output.address + i * of_image, stride) for i, index in enumerate(np.ndindex(*plan.batch))]
     if max(levels) == 1 and plan.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES and plan.has_texture():
         warnings.warn(ONE_LEVEL.format(plan.discretization["bin_width"]), stacklevel=3)
-    return FeatureMaps(plan.names, library.result(output.array, out), plan.box)
+    return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)

@@ -36,6 +36,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _images
+from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
 from ._labels import LabelAffinity, Segmentation
 from ._suggestions import did_you_mean, normalized
@@ -551,6 +552,13 @@ def make(template, args, kwargs):
     return instance, given
 
 
+def _named(instance, output):
+    """The output, with the names of its components, which NRRD and MetaImage files keep, as those of the program FeatureMaps do."""
+    if hasattr(instance, "GetFeatureNames"):
+        output.GetMetaDataDictionary()[FEATURE_NAMES] = ",".join(instance.GetFeatureNames())
+    return output
+
+
 def run(template, args, kwargs, crop=None):
     """Run a filter on the arguments of its functional interface; returns the filter, its output and the given input.
 
@@ -560,7 +568,7 @@ def run(template, args, kwargs, crop=None):
         raise ValueError(f"crop '{crop}' is not valid; choose from None, 'mask'")
     instance, given = make(template, args, kwargs)
     if crop is None:
-        return instance, instance.__internal_call__(), given
+        return instance, _named(instance, instance.__internal_call__()), given
     region = _images.mask_region(instance)
     if _images.is_xarray(given):
         # ITK takes the axes in this order, whatever theirs is.
@@ -569,7 +577,7 @@ def run(template, args, kwargs, crop=None):
     output = instance.GetOutput()
     output.SetRequestedRegion(region)
     instance.Update()
-    return instance, _images.cut_to_buffer(output), given
+    return instance, _named(instance, _images.cut_to_buffer(output)), given
 
 
 def _function(original, class_name):

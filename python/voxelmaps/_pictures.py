@@ -250,7 +250,8 @@ def _maps_of(maps, image):
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        grid = _grid_of(value, what)
+        geometry = maps.geometry if isinstance(maps, FeatureMaps) else None
+        grid = _grid_of(value, what) if geometry is None else _Grid(Volume(value, *geometry), True)
         if image is None:
             part = tuple(slice(0, n) for n in grid.array.shape)
         elif isinstance(maps, FeatureMaps) and len(maps.slices) == grid.array.ndim == image.array.ndim:
