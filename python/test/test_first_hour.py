@@ -139,7 +139,22 @@ MISTAKES = [
     (
         lambda image: voxelmaps.fuzzy_connectedness(ARRAY, (0, 0, 0), seed=(0, 0, 0)),
         TypeError,
-        "fuzzy_connectedness has no parameter seed (did you mean seeds?)",
+        "fuzzy_connectedness has no parameter seed (did you mean seeds or seed_points?)",
+    ),
+    (
+        lambda image: voxelmaps.fuzzy_connectedness(image, seed_points=(1, 2)),
+        ValueError,
+        "a seed point is (1, 2), but must be 3 finite numbers x, y, z in mm, or a list of such points",
+    ),
+    (
+        lambda image: voxelmaps.fuzzy_connectedness(ARRAY),
+        ValueError,
+        "there are no seeds: give seeds, indices of voxels, or seed_points, points in mm",
+    ),
+    (
+        lambda image: voxelmaps.labels(image, seed_points=[(1, 2, 3)]),
+        TypeError,
+        "seed_points must be a dict of labels and points in mm, and seeds a dict or left out",
     ),
     (
         lambda image: voxelmaps.SeedSession(ARRAY, tie_rules="background"),
@@ -361,12 +376,75 @@ def test_help_is_that_of_the_cpp_classes(image):
         keywords = re.findall(r"^(\w+)\n    ", text, flags=re.MULTILINE)
         assert len(keywords) > 15
         known = {name[len("Set") :].lower() for name in dir(getattr(itk, class_name).values()[0])}
-        assert {keyword.replace("_", "") for keyword in keywords} <= known
+        assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
 
 
 def test_version_and_public_names():
     assert re.fullmatch(r"\d+\.\d+\.\d+", voxelmaps.__version__)
     assert set(voxelmaps.__all__) <= set(dir(voxelmaps))
+
+
+# --- Seeds -------------------------------------------------------------------------------------------------------------
+
+
+def test_seed_points(image):
+    image = itk.image_duplicator(image)
+    image.SetOrigin([-20.0, 10.0, 5.0])
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
+    array = itk.array_from_image(image)
+    indices = [[2, 3, 1], [7, 8, 6]]
+    points = [image.TransformIndexToPhysicalPoint(index) for index in indices]
+    # Not in the middle of a voxel.
+    points = [[p[0] + 0.2, p[1] - 0.2, p[2] + 1.4] for p in points]
+    as_axes = [tuple(reversed(index)) for index in indices]
+    affinity = {"object_mean": 20, "object_variance": 100, "difference_variance": 100}
+    sitk = pytest.importorskip("SimpleITK")
+    for_simpleitk = sitk.GetImageFromArray(array)
+    for_simpleitk.SetSpacing(tuple(image.GetSpacing()))
+    for_simpleitk.SetOrigin(tuple(image.GetOrigin()))
+    for_simpleitk.SetDirection(itk.array_from_matrix(image.GetDirection()).ravel().tolist())
+
+    expected = voxelmaps.fuzzy_connectedness(array, as_axes, **affinity)
+    for x in (image, for_simpleitk):
+        np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, seed_points=points, **affinity), expected)
+        one = voxelmaps.fuzzy_connectedness(x, as_axes[0], seed_points=points[1], **affinity)
+        np.testing.assert_array_equal(one, expected)
+    strength = itk.fuzzy_connectedness_image_filter(image, seed_points=points, **affinity)
+    np.testing.assert_array_equal(itk.array_from_image(strength), expected)
+    strength = itk.fuzzy_connectedness_image_filter(image, seeds=indices[:1], seed_points=points[1], **affinity)
+    np.testing.assert_array_equal(itk.array_from_image(strength), expected)
+
+    expected = voxelmaps.labels(array, {1: as_axes[0], 2: as_axes[1]}, **affinity, tie_rule="lowest_label")
+    seeds = itk.image_from_array(np.zeros(array.shape, np.uint8))
+    seeds.CopyInformation(image)
+    for label, index in enumerate(indices, 1):
+        seeds.SetPixel(index, label)
+    settings = {**affinity, "tie_rule": "lowest_label"}
+    for given in (
+        {"seed_points": {1: points[0], 2: [points[1]]}},
+        {"seeds": {1: as_axes[0]}, "seed_points": {2: points[1]}},
+        {"seeds": seeds},
+    ):
+        np.testing.assert_array_equal(voxelmaps.labels(image, **given, **settings), expected)
+    labels = itk.relative_fuzzy_connectedness_image_filter(image, seed_points={1: points[0], 2: points[1]}, **settings)
+    np.testing.assert_array_equal(itk.array_from_image(labels), expected)
+
+    outside = re.escape(
+        "the seed point (0.0, 0.0, 0.0) mm is outside of the image, whose first and last voxels are at (-20.0, 10.0, 5.0)"
+    )
+    for call in (
+        lambda: voxelmaps.fuzzy_connectedness(image, seed_points=(0, 0, 0), **affinity),
+        lambda: voxelmaps.labels(image, seed_points={1: (0, 0, 0)}, **affinity),
+        lambda: itk.fuzzy_connectedness_image_filter(image, seed_points=[0, 0, 0], **affinity),
+    ):
+        with pytest.raises(ValueError, match=outside):
+            call()
+    for call in (
+        lambda: voxelmaps.fuzzy_connectedness(array, seed_points=(0, 0, 0)),
+        lambda: itk.fuzzy_connectedness_image_filter(array, seed_points=[0, 0, 0]),
+    ):
+        with pytest.raises(TypeError, match="need the geometry of an image of ITK or SimpleITK, but x is an array"):
+            call()
 
 
 # --- Maps of files -----------------------------------------------------------------------------------------------------

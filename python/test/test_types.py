@@ -123,11 +123,11 @@ def wrong() -> None:
     voxelmaps.feature_maps(x)  # Missing named argument "features"
     voxelmaps.feature_maps(x, features="glcm", radius=2)  # Unexpected keyword argument "radius"
     voxelmaps.feature_maps(x, features="glcm", neighborhood_radius="2")  # "neighborhood_radius" .* incompatible type "str"
-    voxelmaps.labels("ct.nii", seeds)  # Argument 1 .* incompatible type "str"
+    voxelmaps.labels(x, seeds, competition="best")  # expected "Literal\\['relative', 'iterative'\\]"
     voxelmaps.feature_maps(x, features="glcm", precision="half")  # expected "Literal\\['float', 'double'\\]"
     voxelmaps.feature_maps(x, features=3)  # "features" .* incompatible type "int"
     voxelmaps.labels(x, seeds, label_type=np.uint8)  # "label_type" .* incompatible type "type\\[
-    voxelmaps.labels(x)  # Missing positional argument "seeds"
+    voxelmaps.labels(x, seed_points=[(1, 2)])  # "seed_points" .* incompatible type "list\\[
     voxelmaps.fuzzy_connectedness(x, (0, 0, 0), affinity="mean")  # "affinity" .* incompatible type
     voxelmaps.SeedSession(x, rule="lowest_label")  # Unexpected keyword argument "rule"
     session.update(x, minimum_strength="0.5")  # "minimum_strength" .* incompatible type "str"

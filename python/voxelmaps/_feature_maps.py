@@ -426,15 +426,15 @@ def _is_image(value):
     return isinstance(value, (str, os.PathLike)) or type(value).__module__.partition(".")[0] in ("itk", "SimpleITK")
 
 
-def arrays_of_images(x, mask, selection, spacing):
+def arrays_of_images(x, first, second, spacing, names=("mask", "selection")):
     """The arguments, with arrays in place of images and paths, the spacing of x, and the volume of x, if it is an image. Raises
-    ValueError if the others are not on the grid of x."""
-    if not any(map(_is_image, (x, mask, selection))):
-        return x, mask, selection, spacing, None
+    ValueError if the others, which have these names, are not on the grid of x."""
+    if not any(map(_is_image, (x, first, second))):
+        return x, first, second, spacing, None
     from . import _radiomics_images
 
     image, arrays = None, []
-    for value, what in ((x, "x"), (mask, "mask"), (selection, "selection")):
+    for value, what in zip((x, first, second), ("x", *names)):
         if not _is_image(value):
             arrays.append(value)
             continue

@@ -36,9 +36,11 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _images
+from ._connectedness import indices_of_points
 from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
 from ._labels import LabelAffinity, Segmentation
+from ._radiomics_images import Volume
 from ._suggestions import did_you_mean, normalized
 
 # After the check of ITK's version.
@@ -512,6 +514,40 @@ def _with_discretization(kwargs, keyword):
     return kwargs
 
 
+def _with_seed_points(image, given, kwargs, has_labels):
+    """The keywords, with seeds in place of seed_points, physical points in mm."""
+    names = {normalized(name): name for name in kwargs}
+    if "seedpoints" not in names:
+        return kwargs
+    kwargs = dict(kwargs)
+    points, seeds = kwargs.pop(names["seedpoints"]), kwargs.pop(names.get("seeds"), None)
+    if _images.is_array(given) and not _images.is_xarray(given):
+        indices_of_points(points, None)
+    image = itk.output(image)
+    image.UpdateOutputInformation()
+    region, dimension = image.GetLargestPossibleRegion(), image.GetImageDimension()
+    direction = tuple(itk.array_from_matrix(image.GetDirection()).ravel())
+    # Without voxels.
+    like = np.broadcast_to(np.uint8(0), tuple(int(n) for n in reversed(list(region.GetSize()))))
+    origin = tuple(image.TransformIndexToPhysicalPoint(region.GetIndex()))
+    volume = Volume(like, tuple(image.GetSpacing()), origin, direction)
+    start = [int(i) for i in region.GetIndex()]
+
+    def indices(values):
+        return [[i + s for i, s in zip(reversed(index), start)] for index in indices_of_points(values, volume)]
+
+    if not has_labels:
+        flat = [] if seeds is None else _flat([seeds], dimension, "Seed")
+        rows = [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
+        return {**kwargs, "seeds": rows + indices(points)}
+    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
+        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    rows = {label: _indices_of_label(values, dimension) for label, values in (seeds or {}).items()}
+    for label, values in points.items():
+        rows[label] = rows.get(label, []) + indices(values)
+    return {**kwargs, "seeds": rows}
+
+
 @functools.lru_cache(None)
 def _parameters_of(cls):
     """Dict of the names of the parameters of a filter, by the letters and digits that tell them apart."""
@@ -529,10 +565,14 @@ def make(template, args, kwargs):
             "mask_image"
         )
     known = _parameters_of(template.values()[0])
+    if "seeds" in known:
+        known = {**known, "seedpoints": "SeedPoints"}
     for name, value in kwargs.items():
         if normalized(name) not in known:
             names = [
-                camel_to_snake_case(each) for each in known.values() if hasattr(template.values()[0], f"Get{each}")
+                camel_to_snake_case(each)
+                for each in known.values()
+                if hasattr(template.values()[0], f"Get{each}") or each == "SeedPoints"
             ]
             raise TypeError(f"the filter has no parameter {name}{did_you_mean(name, names)}")
         if normalized(name) in ("maskimage", "selectionimage", "seedimage"):
@@ -541,6 +581,7 @@ def make(template, args, kwargs):
         is_map = hasattr(template.values()[0], "SetDiscretizationMethod")
         kwargs = _with_discretization(kwargs, "discretization_method" if is_map else "method")
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
+    kwargs = _with_seed_points(image, given, kwargs, template.__name__ in _TEMPLATES_WITH_LABELS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         # Of the type of the seeds, where they are bytes.
         pixel = itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US
@@ -739,6 +780,12 @@ def _adapt_class(cls, row):
             setattr(cls, f"Get{method}", _vector_getter(method))
 
 
+_SEED_POINTS = (
+    "Besides seeds or instead: physical points x, y, z in mm, as ITK has them (LPS); of labels, a dict of labels and points. "
+    "For images and DataArrays."
+)
+
+
 def _documentation(class_name):
     """The text of a filter and of its parameters, by their names in C++."""
     from ._documentation import DOCUMENTATION
@@ -771,6 +818,9 @@ def _document_function(function, class_name):
             continue
         keywords.append(camel_to_snake_case(name))
         keywords += textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")
+    if hasattr(cls, "SetSeeds"):
+        wrapped = textwrap.wrap(_SEED_POINTS, 110, initial_indent="    ", subsequent_indent="    ")
+        keywords += ["seed_points", *wrapped]
     function.__doc__ = f"""{brief}
 
 {function.__name__}(image, **parameters)
