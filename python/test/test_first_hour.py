@@ -27,6 +27,7 @@ import pytest
 import voxelmaps
 from itk.support.helpers import camel_to_snake_case
 from voxelmaps import _filters, program, radiomics
+from voxelmaps._radiomics_parameters import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,34 @@ MISTAKES = [
         ),
         ValueError,
         "mask has the spacing (1.0, 1.0, 1.0), but x has (0.5, 0.75, 3.0)",
+    ),
+    (
+        lambda image: itk.run_length_feature_map_image_filter(image, number_of_gray_levels=-3),
+        ValueError,
+        "NumberOfGrayLevels is -3, but must not be negative",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, {"setting": {"binwidht": 5}}),
+        ValueError,
+        f"setting binwidht is not known (did you mean binWidth?); choose from {', '.join(SETTINGS)}",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, featureClass={"glcm": ["Contrst"]}),
+        ValueError,
+        "feature Contrst of glcm is not known (did you mean Contrast?); choose from Autocorrelation, ClusterProminence, ClusterShade, "
+        "ClusterTendency, Contrast, Correlation, DifferenceAverage, DifferenceEntropy, DifferenceVariance, Id, Idm, Idmn, Idn, Imc1, "
+        "Imc2, InverseVariance, JointAverage, JointEnergy, JointEntropy, MaximumProbability, SumAverage, SumEntropy, SumSquares, MCC",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, imageType={"Wavlet": {}}),
+        ValueError,
+        "imageType Wavlet is not known (did you mean Wavelet?); choose from Original, LoG, Wavelet, Square, SquareRoot, Logarithm, "
+        "Exponential, Gradient, LBP2D, LBP3D",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, voxelBased=False),
+        ValueError,
+        "voxelBased is False, but only maps are computed here; PyRadiomics computes the values of a region",
     ),
     (
         lambda image: voxelmaps.labels(ARRAY, {1: (0, 0, 0)}, tie_rules="background"),
@@ -305,6 +334,20 @@ def test_connectedness_without_affinity(image):
         function(image, **seeds, estimate_affinity_from_seeds=True)
         function(image, **seeds, object_mean=0)
         function(image, **seeds, affinity_function="absolute_difference")
+
+
+def test_voxel_based_is_left_over(image):
+    mask = itk.image_from_array((itk.array_from_image(image) > 20).astype(np.uint8))
+    mask.CopyInformation(image)
+    one = {"featureClass": {"firstorder": ["Mean"]}, "additionalInfo": False}
+    expected = radiomics.execute(image, mask, **one)
+    for given in (
+        {"voxelBased": True},
+        {"params": {"setting": {"voxelBased": True}}},
+        {"params": {"voxelSetting": {"voxelBased": True}}},
+    ):
+        maps = radiomics.execute(image, mask, **one, **given)
+        np.testing.assert_array_equal(*(each["original_firstorder_Mean"] for each in (maps, expected)))
 
 
 def test_many_ties_are_a_warning():

@@ -609,7 +609,7 @@ def test_program_with_image_types(tmp_path, monkeypatch, capfd):
 _LONG = "x" * 5000
 # Sections, and a part of the error.
 HOSTILE = {
-    "image type": ({"imageType": {"Wavelets": {}}}, "imageType Wavelets is not known; choose from Original, LoG, "),
+    "image type": ({"imageType": {"Wavelets": {}}}, r"imageType Wavelets is not known \(did you mean Wavelet\?\); choose from Original, LoG, "),
     "long image type": ({"imageType": {_LONG: {}}}, "imageType xxxxx"),
     "escape sequence": ({"imageType": {"\x1b[2J": {}}}, r"imageType \\x1b\[2J is not known"),
     "number": ({"imageType": {5: {}}}, "imageType is {5: {}}, but must be|imageType 5 is not known"),

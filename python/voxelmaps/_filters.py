@@ -257,6 +257,19 @@ def _update_method(original, releasing):
     return method
 
 
+def _count_setter(original):
+    """Let a setter of a count say that it is negative; SWIG would say something of unsigned int."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        number = _integer(value)
+        if number < 0:
+            raise ValueError(f"{original.__name__[len('Set') :]} is {number}, but must not be negative")
+        return original(self, number)
+
+    return setter
+
+
 def _enumeration_setter(original, enums_name, kind):
     """Let a setter of an enumerator take its name too."""
 
@@ -760,6 +773,8 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
+    for name in ("SetNumberOfGrayLevels", "SetAlpha", "SetEstimationRadius"):
+        adapt(name, _count_setter)
     adapt("SetCropMargin", _margin_setter)
     for name, convert in _NUMBERS.items():
         adapt(name, _numbers_setter, convert)
