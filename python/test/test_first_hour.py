@@ -585,3 +585,16 @@ def test_geometry_of_maps_of_images(image):
     maps = voxelmaps.feature_maps(image, mask, features="glcm_Contrast", neighborhood_radius=1, crop="mask")
     assert maps.geometry.spacing == (0.5, 0.75, 3.0) and maps.geometry.origin == (1.5, 2.25, 12.0)
     assert voxelmaps.feature_maps(ARRAY, features="glcm_Contrast").geometry is None
+
+
+def test_notebooks_show_maps(image):
+    pytest.importorskip("matplotlib")
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[5:7, 2:7, 2:8] = 1
+    for x in (image, ARRAY, ARRAY[0], ARRAY[None]):
+        inside = mask[0] + 1 if np.ndim(x) == 2 else mask
+        maps = voxelmaps.feature_maps(
+            x, inside, features="glcm", background_value=np.nan, dimension=2 if np.ndim(x) == 2 else 3
+        )
+        picture = maps._repr_png_()
+        assert picture.startswith(b"\x89PNG") and len(picture) > 5000

@@ -606,7 +606,11 @@ def test_invalid_classes_and_sections_are_named():
         ([["glcm"]], ValueError, "featureClass is ..'glcm'.., but must be a name"),
         ({"glcm": True}, ValueError, "featureClass glcm is True, but must be a list of names of features"),
         ("glxm", ValueError, r"featureClass glxm is not known \(did you mean gldm\?\); choose from firstorder, glcm, "),
-        ({"glrlm": ["Contrast"]}, ValueError, r"feature Contrast of glrlm is not known.*; choose from ShortRunEmphasis, "),
+        (
+            {"glrlm": ["Contrast"]},
+            ValueError,
+            r"feature Contrast of glrlm is not known.*; choose from ShortRunEmphasis, ",
+        ),
         ({"glrlm": "RunEntropy"}, ValueError, "featureClass glrlm is 'RunEntropy', but must be a list"),
     ):
         with pytest.raises(error, match=message):
@@ -614,7 +618,10 @@ def test_invalid_classes_and_sections_are_named():
     for types, message in ((5, "imageType is 5"), ({"Original": 5}, "imageType Original is 5, but must map")):
         with pytest.raises(ValueError, match=message):
             run(imageType=types)
-    with pytest.raises(ValueError, match=r"section settings of the parameters is not known \(did you mean setting.*\); choose from setting, "):
+    with pytest.raises(
+        ValueError,
+        match=r"section settings of the parameters is not known \(did you mean setting.*\); choose from setting, ",
+    ):
         radiomics.execute(*scene(), {"settings": {}})
     with pytest.raises(ValueError, match="setting kernelRadius is given in two sections of the parameters"):
         radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}, "voxelSetting": {"kernelRadius": 1}})

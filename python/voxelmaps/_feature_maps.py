@@ -96,6 +96,12 @@ class FeatureMaps(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def _repr_png_(self) -> bytes | None:
+        """The picture that notebooks show: the first maps, in the slice with the most values; None without matplotlib."""
+        from ._pictures import picture_of_maps
+
+        return picture_of_maps(self)
+
     def __repr__(self) -> str:
         shape = tuple(self.array.shape[1:])
         return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
