@@ -264,6 +264,50 @@ def test_every_parameter_has_an_effect_or_is_an_error():
                 voxelmaps.feature_maps(ARRAY, **given)
 
 
+METHODS = {
+    "FixedBinNumber": {"number_of_gray_levels", "range_source", "range_minimum"},
+    "FixedBinSize": {"bin_width", "range_source", "range_minimum"},
+    "FixedBinSizeAtMultiples": {"bin_width", "range_source", "range_minimum"},
+    "Identity": {"number_of_gray_levels"},
+    "Levels": {"number_of_gray_levels"},
+    "Edges": {"bin_edges"},
+}
+VALUES = {
+    "number_of_gray_levels": 250,
+    "bin_width": 10.0,
+    "bin_edges": [0.0, 60.0],
+    "range_source": "image",
+    "range_minimum": 10.0,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parameters_of_the_discretization_of_filters(method, image):
+    needed = {"Edges": {"bin_edges": [0.0, 60.0]}}.get(method, {})
+    for parameter, value in VALUES.items():
+        given = {**needed, parameter: value, "discretization_method": method}
+        if method in ("Identity", "Levels"):
+            given.setdefault("number_of_gray_levels", 250)
+        if parameter in METHODS[method]:
+            if parameter == "range_minimum":
+                given["range_maximum"] = 200.0
+            itk.run_length_feature_map_image_filter(image, features=["SRE"], **given)
+        else:
+            with pytest.raises(ValueError, match=f"{parameter} has no effect with the discretization method {method}"):
+                itk.run_length_feature_map_image_filter(image, features=["SRE"], **given)
+
+
+def test_limits_are_a_given_range(image):
+    limits = {"range_minimum": 10.0, "range_maximum": 90.0}
+    implied = itk.run_length_feature_map_image_filter(image, **limits)
+    given = itk.run_length_feature_map_image_filter(image, **limits, range_source="given")
+    np.testing.assert_array_equal(*map(itk.array_from_image, (implied, given)))
+    with pytest.raises(ValueError, match="range_minimum has no effect with range_source 'mask'; it belongs to 'given'"):
+        itk.run_length_feature_map_image_filter(image, **limits, range_source="mask")
+    with pytest.raises(ValueError, match="neighborhood_radius and window_size are given, but only one can be"):
+        itk.run_length_feature_map_image_filter(image, neighborhood_radius=1, window_size=[3, 3, 3])
+
+
 def test_radius_in_millimeters(image):
     for radius_mm, radius in ((0.8, (0, 1, 1)), (3, (1, 4, 6)), (1.5, (0, 2, 3))):
         maps = voxelmaps.feature_maps(image, features="glcm_Contrast", radius_mm=radius_mm)

@@ -519,6 +519,20 @@ def _with_discretization(kwargs, keyword):
     enums = getattr(itk, _DISCRETIZATION)
     method = _enumerator(enums, "Method", kwargs.get(names.get(normalized(keyword)), "FixedBinNumber"))
     (name,) = (name for name, number in _enumerators(enums, "Method").items() if number == method)
+    limits = [names[parameter] for parameter in ("rangeminimum", "rangemaximum") if parameter in names]
+    if limits and "rangesource" not in names:
+        names["rangesource"] = "range_source"
+        kwargs = {"range_source": "given", **kwargs}
+    if limits and _enumerator(enums, "RangeSource", kwargs[names["rangesource"]]) != enums.RangeSource_Given:
+        raise ValueError(
+            f"{limits[0]} has no effect with range_source {kwargs[names['rangesource']]!r}; it belongs to 'given'"
+        )
+    if "rangesource" in names and name in ("Identity", "Levels", "Edges"):
+        what = limits[0] if limits else names["rangesource"]
+        raise ValueError(f"{what} has no effect with the discretization method {name}, which needs no range")
+    sizes = [names[parameter] for parameter in ("neighborhoodradius", "windowsize") if parameter in names]
+    if len(sizes) > 1:
+        raise ValueError(f"{' and '.join(sizes)} are given, but only one can be")
     for parameter, methods in _METHODS_OF_PARAMETERS.items():
         if parameter in names and name not in methods:
             raise ValueError(
