@@ -315,9 +315,33 @@ public:
       outline->Update();
       this->AddLines(outline->GetOutput(), this->MakeMatrix(slice), colors[i], 2.0F);
     }
-    const double middle = slice.place.y + 0.5 * slice.place.height;
-    this->AddText("R", slice.place.x + 8.0, middle, 20, true, 0.9);
-    this->AddText("L", slice.place.x + slice.place.width - 22.0, middle, 20, true, 0.9);
+    const Rectangle & place = slice.place;
+    const double      middle = place.y + 0.5 * place.height;
+    const double      center = place.x + 0.5 * place.width - 7.0;
+    const bool        isFromFeet = slice.axis == 2;
+    this->AddText("R", place.x + 8.0, middle, 20, true, 0.9);
+    this->AddText("L", place.x + place.width - 22.0, middle, 20, true, 0.9);
+    this->AddText(isFromFeet ? "A" : "S", center, place.y + 16.0, 20, true, 0.9);
+    this->AddText(isFromFeet ? "P" : "I", center, place.y + place.height - 16.0, 20, true, 0.9);
+    this->AddScaleBar(slice);
+  }
+
+  /** A bar of 1, 2, or 5 times a power of ten of millimeters in the lower left corner of a slice. */
+  void
+  AddScaleBar(const Slice & slice)
+  {
+    const Rectangle & place = slice.place;
+    const double      pixels = place.width / (slice.image->GetDimensions()[0] * slice.image->GetSpacing()[0]);
+    const double      longest = 0.25 * place.width / pixels;
+    const double      decade = std::pow(10.0, std::floor(std::log10(longest)));
+    const double      length = decade * (5.0 * decade <= longest ? 5.0 : 2.0 * decade <= longest ? 2.0 : 1.0);
+    const Rectangle   bar{ place.x + 12.0, place.y + place.height - 16.0, pixels * length, 4.0 };
+    this->AddPatch({ bar.x - 2.0, bar.y - 2.0, bar.width + 4.0, bar.height + 4.0 }, { { 0.0, 0.0, 0.0 } });
+    this->AddPatch(bar, { { 1.0, 1.0, 1.0 } });
+    const std::string text = ToText(length) + " mm";
+    this->AddPatch({ bar.x - 2.0, bar.y - 27.0, 11.0 * static_cast<double>(text.size()) + 4.0, 25.0 },
+                   { { 0.0, 0.0, 0.0 } });
+    this->AddText(text, bar.x, bar.y - 15.0, 18, true, 0.95);
   }
 
   /** The colors of a table, with round numbers beside them. */

@@ -43,6 +43,8 @@ struct Options
   std::vector<std::string>        files;
   std::string                     title;
   std::vector<double>             window;
+  std::string                     unit;
+  std::string                     strokes;
   std::vector<unsigned int>       color{ 226, 74, 51 };
   std::vector<std::string>        names;
   std::vector<itk::SizeValueType> slices;
@@ -171,6 +173,14 @@ MakeGrays(vtkImageData * image, const std::vector<double> & given)
   return MakeGrayTable(window);
 }
 
+/** "gray: -160 to 240 HU" */
+std::string
+GetWindowName(vtkLookupTable * grays, const Options & options)
+{
+  const double * range = grays->GetTableRange();
+  return "gray: " + ToText(range[0]) + " to " + ToText(range[1]) + (options.unit.empty() ? "" : " " + options.unit);
+}
+
 /** "Axial slice 3 of 12": the number of a slice along the axes of the file. */
 std::string
 GetSliceName(const OrientFilter * orient, unsigned int axis, const ImageType::IndexType & voxel)
@@ -209,6 +219,10 @@ DrawMaps(const Options & options, const std::string & picture)
     throw std::runtime_error("'" + options.files[1] + "' does not have the names of its " + std::to_string(components) +
                              " components; FeatureMaps writes them to .nrrd and .mha files");
   }
+
+  // Files without a geometry, such as PNG, have voxels of 1 mm at the origin.
+  const bool hasSizes =
+    image->GetSpacing() != ImageType::SpacingType(1.0) || image->GetOrigin() != ImageType::PointType(0.0);
 
   // The middle slice.
   const auto axis = Orient(image)->GetPermuteOrder()[2];
@@ -257,6 +271,10 @@ DrawMaps(const Options & options, const std::string & picture)
     const auto & [name, slice, table] = panels[i];
     canvas.AddName(name, place.x, place.y);
     canvas.AddSlice({ slice, 2, 0, place }, table, largest < 1.0);
+    if (i == 0 && hasSizes)
+    {
+      canvas.AddScaleBar({ slice, 2, 0, place });
+    }
     canvas.AddColorBar({ place.x + place.width + 10.0, place.y, 18.0, place.height }, table);
   }
   canvas.Write(picture);
@@ -325,7 +343,8 @@ DrawObject(const Options & options, const std::string & picture)
   std::ostringstream volume;
   volume.precision(4);
   volume << "Object: " << numberOfVoxels << " voxels, "
-         << static_cast<double>(numberOfVoxels) * spacing[0] * spacing[1] * spacing[2] / 1000.0 << " ml";
+         << static_cast<double>(numberOfVoxels) * spacing[0] * spacing[1] * spacing[2] / 1000.0 << " ml;  "
+         << GetWindowName(grays, options);
   Canvas canvas(left + getPixels(0), std::max(height, 700.0), options.title);
   canvas.AddName(volume.str(), 0.0, Canvas::NameHeight);
 
@@ -438,7 +457,7 @@ DrawLabels(const Options & options, const std::string & picture)
   const double height = 2.0 * Canvas::NameHeight + getHeight(2) + getHeight(1);
   const double legend = height - legendHeight * static_cast<double>(counts.size());
   Canvas       canvas(left + 2.0 * sliceWidth + gap + 90.0, height, options.title);
-  canvas.AddName("Surfaces", 0.0, Canvas::NameHeight);
+  canvas.AddName("Surfaces;  " + GetWindowName(grays, options), 0.0, Canvas::NameHeight);
   vtkRenderer * const scene =
     canvas.AddScene({ 0.0, Canvas::NameHeight, sceneWidth, legend - Canvas::NameHeight - 8.0 });
   std::vector<Pixels> objects;
@@ -470,13 +489,27 @@ DrawLabels(const Options & options, const std::string & picture)
   scene->GetActiveCamera()->Zoom(1.25);
   scene->ResetCameraClippingRange();
 
+  // Black differs from all colors of labels.
+  Pixels strokes;
+  if (!options.strokes.empty())
+  {
+    strokes = MakePixels(Orient(Read(options.strokes, true, file))->GetOutput(),
+                         [&](float x) { return counts.count(x) > 0 ? 1.0F : 0.0F; });
+  }
+
   const auto marginTable = MakeColorTable({ { 0.0, GetPercentileRange(margin, 99.0)[1] } }, false);
   double     y = Canvas::NameHeight;
   for (const unsigned int axis : { 2U, 1U })
   {
     Slice slice{ image, axis, static_cast<int>(slices[axis]), { left, y, sliceWidth, getHeight(axis) } };
-    canvas.AddName(GetSliceName(imageFilter, axis, voxel) + ": labels", left, y);
+    canvas.AddName(
+      GetSliceName(imageFilter, axis, voxel) + (strokes == nullptr ? ": labels" : ": labels, seeds black"), left, y);
     canvas.AddSliceWithObjects(slice, grays, objects, colors, 0.4);
+    if (strokes != nullptr)
+    {
+      slice.image = strokes;
+      canvas.AddSlice(slice, MakeTint({ { 0.0, 0.0, 0.0 } }, 1.0), false);
+    }
     slice.image = margin;
     slice.place.x = left + sliceWidth + gap;
     canvas.AddName("Margin", slice.place.x, y);
@@ -624,6 +657,10 @@ main(int argc, char * argv[])
   {
     AddNumbers(app, "--window", options.window, "LO,HI", "intensities shown as black and white (default: percentiles)");
   }
+  if (name == "object" || name == "labels")
+  {
+    app.add_option("--unit", options.unit, "unit of the intensities, such as HU")->type_name("TEXT");
+  }
   if (name == "object")
   {
     AddNumbers(app, "--color", options.color, "R,G,B", "color of the object, each part from 0 to 255", 0U, 255U);
@@ -631,6 +668,7 @@ main(int argc, char * argv[])
   if (name == "labels")
   {
     AddNumbers(app, "--background", options.background, "N", "label that is not drawn, in addition to 0");
+    app.add_option("--strokes", options.strokes, "image of the seeds, which are drawn over the labels in the slices");
     AddNumbers(app, "--slices", options.slices, "X,Y,Z", "voxel that the slices pass through (default: the middle)");
     auto * names = app.add_option("--names", options.names, "names of the labels that are drawn, in ascending order");
     names->type_name("LIST")->delimiter(',')->allow_extra_args(false);

@@ -31,6 +31,7 @@ to the mask, run lengths in voxels, mean over 13 directions. The remaining diffe
 import argparse
 import logging
 import pathlib
+import sys
 import time
 import warnings
 
@@ -118,19 +119,13 @@ def draw(all_differences, path):
     figure.savefig(path, dpi=90)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("image", help="3D image, such as head.nii.gz")
-    parser.add_argument("folder", type=pathlib.Path, help="where to write comparison.png")
-    parser.add_argument("--bin-width", type=float, default=10, help="width of a gray level")
-    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
-    parser.add_argument(
-        "--size", type=float, default=0.15, help="radius of the compared ball, as a fraction of the image size"
-    )
-    options = parser.parse_args()
+def compare_maps(options):
     radiomics.setVerbosity(logging.ERROR)
 
+    voxelmaps.check_image_file(options.image)
     array = itk.array_from_image(itk.imread(options.image))
+    if array.ndim != 3:
+        raise ValueError(f"{options.image} has {array.ndim} dimensions, but must have 3")
     grid = np.indices(array.shape, dtype=float)
     center = np.array([n / 2 for n in array.shape])
     distance = sum(((g - c) / n) ** 2 for g, c, n in zip(grid, center, array.shape))
@@ -158,6 +153,22 @@ def main():
         print("  largest relative difference: " + ", ".join(f"{n} {d:.1e}" for n, d in table[title].items()))
     options.folder.mkdir(parents=True, exist_ok=True)
     draw(table, options.folder / "comparison.png")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("image", help="3D image, such as head.nii.gz")
+    parser.add_argument("folder", type=pathlib.Path, help="where to write comparison.png")
+    parser.add_argument("--bin-width", type=float, default=10, help="width of a gray level")
+    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
+    parser.add_argument(
+        "--size", type=float, default=0.15, help="radius of the compared ball, as a fraction of the image size"
+    )
+    options = parser.parse_args()
+    try:
+        compare_maps(options)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        sys.exit(f"compare_with_pyradiomics.py: {str(error).splitlines()[-1]}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ the same in all chunks. The result is therefore bit-identical to that of the who
 
 import argparse
 import pathlib
+import sys
 import time
 
 import dask
@@ -94,20 +95,7 @@ def draw(volume, written, feature, path):
     figure.savefig(path, dpi=90)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("image", help="3D image in any format that ITK reads, or a zarr array (.zarr)")
-    parser.add_argument("output", type=pathlib.Path, help="zarr array to write, whose last axis is the feature")
-    parser.add_argument("--chunk", type=int, default=48, help="chunk size along each axis in voxels")
-    parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
-    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
-    parser.add_argument("--features", default="SRE,LRE,GLN,RLN,RP", help="comma-separated features")
-    parser.add_argument(
-        "--scheduler", help="address of a dask cluster, tcp://host:8786 (default: all cores of this machine)"
-    )
-    parser.add_argument("--picture", help="PNG file to write: a slice, its chunks, and the first map")
-    parser.add_argument("--check", action="store_true", help="also compute the maps of the whole image, and compare")
-    options = parser.parse_args()
+def compute_maps(options):
     features = options.features.split(",")
     # Workers of a cluster have other working directories, and zarr reads missing files as zeros.
     options.output = options.output.absolute()
@@ -116,7 +104,9 @@ def main():
         volume = da.from_zarr(str(pathlib.Path(options.image).absolute()))
     else:
         import itk
+        import voxelmaps
 
+        voxelmaps.check_image_file(options.image)
         array = itk.array_from_image(itk.imread(options.image))
         store = zarr.open(
             str(options.output.with_suffix(".input.zarr")),
@@ -156,6 +146,26 @@ def main():
         if not np.array_equal(whole.view(np.uint32), written.view(np.uint32)):
             raise SystemExit("The maps differ from those of the whole image")
         print(f"equal to the maps of the whole image in all {written.size} values, bit for bit")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("image", help="3D image in any format that ITK reads, or a zarr array (.zarr)")
+    parser.add_argument("output", type=pathlib.Path, help="zarr array to write, whose last axis is the feature")
+    parser.add_argument("--chunk", type=int, default=48, help="chunk size along each axis in voxels")
+    parser.add_argument("--levels", type=int, default=32, help="number of gray levels")
+    parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels")
+    parser.add_argument("--features", default="SRE,LRE,GLN,RLN,RP", help="comma-separated features")
+    parser.add_argument(
+        "--scheduler", help="address of a dask cluster, tcp://host:8786 (default: all cores of this machine)"
+    )
+    parser.add_argument("--picture", help="PNG file to write: a slice, its chunks, and the first map")
+    parser.add_argument("--check", action="store_true", help="also compute the maps of the whole image, and compare")
+    options = parser.parse_args()
+    try:
+        compute_maps(options)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        sys.exit(f"large_volume_with_dask.py: {str(error).splitlines()[-1]}")
 
 
 if __name__ == "__main__":

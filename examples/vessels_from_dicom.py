@@ -145,8 +145,11 @@ def find_vessels(options):
         strength, lower_threshold=options.threshold, inside_value=1, ttype=(type(strength), itk.Image[itk.UC, 3])
     )
     count = int((itk.array_view_from_image(vessels) == 1).sum())
-    if count == 0:
-        raise ValueError(f"no vessel is found: no voxel has a strength of at least {options.threshold:g}")
+    if count <= 1:
+        raise ValueError(
+            f"no vessel is found: no voxel besides the seed has a strength of at least {options.threshold:g}; choose another seed, or a "
+            "smaller threshold"
+        )
     options.folder.mkdir(parents=True, exist_ok=True)
     itk.imwrite(strength, str(options.folder / "strength.nii.gz"))
     itk.imwrite(vessels, str(options.folder / "vessels.nii.gz"))

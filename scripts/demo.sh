@@ -81,13 +81,14 @@ echo "${seeds}"
 "${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
   --threshold 0.4 --object "${out}/Vessels.nii.gz"
 draw object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
-  --title "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350
+  --title "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350 --unit HU
 
 say "Labels.png: four organs of the CT and all else, from strokes"
 "${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nrrd" \
   --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
 draw labels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
-  --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --slices 85,92,40 \
+  --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --unit HU --slices 85,92,40 \
+  --strokes "${out}/Strokes.nrrd" \
   --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
 
 say "VolumeCurve.png: where the spleen leaks"

@@ -21,10 +21,12 @@ endfunction()
 render_example(Volume 800 maps ${head} ${out}/Nrrd/maps.nrrd out.png --title "A test")
 render_example(Slice 800 maps ${slice} ${out}/AllFeatures/maps.nrrd out.png)
 render_example(Object 1200 object ${head} ${labels} out.png --title "A test")
-render_example(ObjectOfDicom 1200 object ${in}/dicom ${labels} out.png --window -50,150 --color 0,90,255)
+render_example(ObjectOfDicom 1200 object ${in}/dicom ${labels} out.png --window -50,150 --unit HU --color 0,90,255)
 # Margins can be any image.
 render_example(Labels 1600 labels ${head} ${labels} ${head} out.png --title "A test" --background 3)
-render_example(LabelsOfDicom 1600 labels ${in}/dicom ${labels} ${head} out.png --slices 0,17,3 --names first,second)
+render_example(LabelsOfDicom 1600 labels ${in}/dicom ${labels} ${head} out.png --slices 0,17,3 --names first,second
+               --strokes ${labels}
+)
 render_example(Curve 900 curve ${labels} out.png)
 set_property(TEST ExampleRenderVolume APPEND PROPERTY FIXTURES_REQUIRED ExampleNrrd)
 set_property(TEST ExampleRenderSlice APPEND PROPERTY FIXTURES_REQUIRED ExampleAllFeatures)

@@ -734,3 +734,99 @@ def test_workers_of_dask_in_another_network(run, tmp_path):
     assert done.returncode == 1 and "none.nii.gz does not exist" in missing and "of 9 cases failed" in failed
     assert len(output) == 8 and maps_of(tmp_path) == whole
     assert (tmp_path / "t-summary.csv").read_text().replace(f"{tmp_path}/", "") == summary
+
+
+# --- Before anything is computed ---------------------------------------------------------------------------------------
+
+
+def test_dry_run(run, tmp_path):
+    for name in ("a", "b", "c", "d"):
+        write_case(tmp_path / name, seed=ord(name))
+    (tmp_path / "b" / "mask.nii.gz").write_bytes((tmp_path / "b" / "mask.nii.gz").read_bytes()[:-40])
+    itk.imwrite(itk.image_from_array(np.ones((12, 14, 16), np.uint8)), str(tmp_path / "c" / "mask.nii.gz"))
+    (tmp_path / "cohort.csv").write_text(
+        "image,mask,output,label\n"
+        "a/image.nii.gz,a/mask.nii.gz,maps/a,all\n"
+        "b/image.nii.gz,b/mask.nii.gz,maps/b,\n"
+        "c/image.nii.gz,c/mask.nii.gz,maps/c,\n"
+        "d/image.nii.gz,d/mask.nii.gz,maps/d,7\n"
+        "e/image.nii.gz,d/mask.nii.gz,maps/e,\n"
+        "d/image.nii.gz,d/mask.nii.gz,a/image.nii.gz/maps,1\n"
+    )
+    before = sorted(tmp_path.rglob("*"))
+    code, output, errors = run("--jobs", "cohort.csv", "--classes", "glcm", "--bin-width", "10", "--dry-run")
+    assert code == 1 and sorted(tmp_path.rglob("*")) == before
+    assert [line.split(": ")[0] for line in output] == [
+        "[1/6] a/image.nii.gz label 1",
+        "[1/6] a/image.nii.gz label 2",
+        "total",
+    ]
+    assert re.fullmatch(r".*: 24 maps of \d+ voxels, \d[.\d]* MB before compression, 20 gray levels", output[0])
+    assert re.fullmatch(r"total: 48 maps of 2 of 7 cases, \d[.\d]* MB before compression", output[2])
+    assert [line.split(": ")[1] for line in errors[:-1]] == [
+        f"[{i}/6] {name}/image.nii.gz" for i, name in enumerate("bcded", 2)
+    ]
+    texts = [
+        "compressed voxels are cut",
+        "spacing",
+        "no voxel of the mask is 7",
+        "does not exist",
+        "file is in its place",
+    ]
+    for line, text in zip(errors, texts):
+        assert re.search(text, line), line
+    assert errors[-1] == "TextureFeatureMaps: 5 of 7 cases would fail"
+
+    (tmp_path / "cohort.csv").write_text("image,mask,output\na/image.nii.gz,a/mask.nii.gz,maps/a\n")
+    command = ["--jobs", "cohort.csv", "--features", "glcm_Contrast"]
+    code, output, errors = run(*command, "--bin-width", "1000", "--dry-run")
+    assert (code, errors) == (0, []) and output[0].endswith(
+        "1 gray level, so that there is no texture: choose another width of bins"
+    )
+    assert run(*command)[0] == 0
+    code, output, errors = run(*command, "--dry-run")
+    assert (code, errors) == (0, []) and re.fullmatch(r"a/image.nii.gz: finished, 1 maps of \d+ voxels", output[0])
+    code, _, errors = run(*command, "--dry-run", "--dask", "local")
+    assert (code, errors) == (1, ["TextureFeatureMaps: error: --dry-run and --dask exclude each other"])
+
+
+def test_wide_summary(run, tmp_path):
+    for name in "ab":
+        write_case(tmp_path / name, seed=ord(name))
+    (tmp_path / "cohort.csv").write_text(
+        "image,mask,output,label\na/image.nii.gz,a/mask.nii.gz,maps/a,all\nb/image.nii.gz,none.nii.gz,maps/b,\n"
+    )
+    command = ["--jobs", "cohort.csv", "--features", "firstorder_Mean,glcm_Contrast"]
+    assert run(*command)[0] == 1
+    long = rows_of(tmp_path / "cohort-summary.csv")
+    assert run(*command, "--summary-format", "wide")[0] == 1
+    wide = rows_of(tmp_path / "cohort-summary.csv")
+    assert [(row["image"], row["label"], bool(row["error"])) for row in wide] == [
+        ("a/image.nii.gz", "1", False),
+        ("a/image.nii.gz", "2", False),
+        ("b/image.nii.gz", "", True),
+    ]
+    for row in long[:4]:
+        (same,) = (each for each in wide if each["label"] == row["label"] and each["output"] == row["output"])
+        assert same["mask_voxels"] == row["mask_voxels"]
+        for statistic in ("mean", "median", "standard_deviation", "valid_voxels"):
+            assert same[f"{row['map']}_{statistic}"] == row[statistic]
+    assert wide[2]["original_glcm_Contrast_mean"] == ""
+    code, _, errors = run(*command, "--summary-format", "wide", "--shard", "1/2")
+    assert code == 1 and "the summary of a shard is long" in errors[0]
+    for number in (1, 2):
+        run(*command, "--shard", f"{number}/2")
+    text = (tmp_path / "cohort-summary.csv").read_bytes()
+    assert run("--jobs", "cohort.csv", "--merge", "--summary-format", "wide")[0] == 1
+    assert (tmp_path / "cohort-summary.csv").read_bytes() == text
+
+
+def test_threads(run, tmp_path):
+    write_case(tmp_path)
+    for threads, error in (("0", "must be an integer from 1 to 4096"), ("many", "must be an integer from 1 to 4096")):
+        code, _, errors = run(*CASE, *ONE_FEATURE, "--threads", threads)
+        assert code == 1 and error in errors[0]
+    code, _, errors = run(*CASE, *ONE_FEATURE, "--threads", "3")
+    assert (code, errors) == (0, [])
+    record = json.loads((tmp_path / "maps" / "provenance.json").read_text())
+    assert record["maps"]["original_firstorder_Mean"]["device"].endswith(" 3 threads")

@@ -149,7 +149,7 @@ def test_seeds_and_output():
         (dict(seeds=(1.5, 2, 3)), TypeError, "must be an index of integers"),
         (dict(seeds=[]), ValueError, "no seeds"),
         (dict(seeds=np.zeros((7, 9, 11))), ValueError, "no voxel is a seed"),
-        (dict(seeds="liver"), TypeError, "seeds must be an array"),
+        (dict(seeds="liver"), FileNotFoundError, "seeds liver does not exist"),
         (dict(mask=np.zeros((7, 9, 11))), ValueError, "mask"),
         (dict(object_mean=3), ValueError, "must be given together"),
         (dict(object_mean=3, object_variance=-1, difference_variance=1), ValueError, "-1"),

@@ -405,6 +405,9 @@ WRONG = [
     ("habitats.py", "head.nii.gz out --mask empty.nii.gz", "no voxel of the mask"),
     ("vessels_from_dicom.py", "missing.nii.gz out --seed 1,2,3", "missing.nii.gz"),
     ("vessels_from_dicom.py", "head.nii.gz out --seed 1,2,300", "300"),
+    ("vessels_from_dicom.py", "head.nii.gz out --seed 47,76,31 --threshold 0.9999999", "no vessel is found"),
+    ("compare_with_pyradiomics.py", "missing.nii.gz out", "missing.nii.gz"),
+    ("large_volume_with_dask.py", "missing.nii.gz out", "missing.nii.gz"),
     ("edit_seeds.py", "missing.nii.gz out.nii.gz --add 1=1,2,3", "missing.nii.gz"),
     ("edit_seeds.py", "head.nii.gz out.nii.gz --add 1=1,2,300", "the stroke .* of label 1 leaves the image"),
 ]
@@ -413,7 +416,9 @@ WRONG = [
 @pytest.mark.parametrize("name, arguments, message", WRONG)
 def test_wrong_input_makes_one_line(name, arguments, message, head, tmp_path):
     pytest.importorskip(
-        "vtk" if name.startswith("vessels") else "sklearn" if name.startswith("habitats") else "matplotlib"
+        {"vessels": "vtk", "habitats": "sklearn", "compare": "radiomics", "large": "zarr"}.get(
+            name.removesuffix(".py").partition("_")[0], "matplotlib"
+        )
     )
     image = itk.imread(head["head.nii.gz"])
     empty = itk.image_duplicator(image)

@@ -26,7 +26,8 @@ import numpy as np
 import pytest
 import voxelmaps
 from itk.support.helpers import camel_to_snake_case
-from voxelmaps import _filters
+from voxelmaps import _filters, program, radiomics
+from voxelmaps._radiomics_parameters import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ MISTAKES = [
     (
         lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", radius=2),
         TypeError,
-        "feature_maps has no parameter radius (did you mean neighborhood_radius?)",
+        "feature_maps has no parameter radius (did you mean radius_mm or neighborhood_radius?)",
     ),
     (
         lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", binWidth=2),
@@ -90,6 +91,31 @@ MISTAKES = [
         "neighborhood_radius is -1, but must be one integer from 0 to 65535, or 3 of them, one per axis",
     ),
     (
+        lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", radius_mm=2),
+        ValueError,
+        "radius_mm is 2, which needs the spacing, the size of a voxel along each axis in mm",
+    ),
+    (
+        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=0.4),
+        ValueError,
+        "radius_mm is 0.4, which reaches no neighbor of a voxel: its sizes are (3.0, 0.75, 0.5) mm",
+    ),
+    (
+        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=2, neighborhood_radius=1),
+        ValueError,
+        "neighborhood_radius and radius_mm are given, but only one can be",
+    ),
+    (
+        lambda image: voxelmaps.describe(image, bin_with=2),
+        TypeError,
+        "describe has no parameter bin_with (did you mean bin_width?)",
+    ),
+    (
+        lambda image: voxelmaps.describe(np.full((4, 4), np.nan), features="glcm"),
+        ValueError,
+        "no voxel of x inside the mask has a finite intensity",
+    ),
+    (
         lambda image: voxelmaps.feature_maps("no-such-file.nii.gz", features="glcm"),
         FileNotFoundError,
         "x no-such-file.nii.gz does not exist",
@@ -100,6 +126,34 @@ MISTAKES = [
         ),
         ValueError,
         "mask has the spacing (1.0, 1.0, 1.0), but x has (0.5, 0.75, 3.0)",
+    ),
+    (
+        lambda image: itk.run_length_feature_map_image_filter(image, number_of_gray_levels=-3),
+        ValueError,
+        "NumberOfGrayLevels is -3, but must not be negative",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, {"setting": {"binwidht": 5}}),
+        ValueError,
+        f"setting binwidht is not known (did you mean binWidth?); choose from {', '.join(SETTINGS)}",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, featureClass={"glcm": ["Contrst"]}),
+        ValueError,
+        "feature Contrst of glcm is not known (did you mean Contrast?); choose from Autocorrelation, ClusterProminence, ClusterShade, "
+        "ClusterTendency, Contrast, Correlation, DifferenceAverage, DifferenceEntropy, DifferenceVariance, Id, Idm, Idmn, Idn, Imc1, "
+        "Imc2, InverseVariance, JointAverage, JointEnergy, JointEntropy, MaximumProbability, SumAverage, SumEntropy, SumSquares, MCC",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, imageType={"Wavlet": {}}),
+        ValueError,
+        "imageType Wavlet is not known (did you mean Wavelet?); choose from Original, LoG, Wavelet, Square, SquareRoot, Logarithm, "
+        "Exponential, Gradient, LBP2D, LBP3D",
+    ),
+    (
+        lambda image: radiomics.execute(image, image, voxelBased=False),
+        ValueError,
+        "voxelBased is False, but only maps are computed here; PyRadiomics computes the values of a region",
     ),
     (
         lambda image: voxelmaps.labels(ARRAY, {1: (0, 0, 0)}, tie_rules="background"),
@@ -114,7 +168,22 @@ MISTAKES = [
     (
         lambda image: voxelmaps.fuzzy_connectedness(ARRAY, (0, 0, 0), seed=(0, 0, 0)),
         TypeError,
-        "fuzzy_connectedness has no parameter seed (did you mean seeds?)",
+        "fuzzy_connectedness has no parameter seed (did you mean seeds or seed_points?)",
+    ),
+    (
+        lambda image: voxelmaps.fuzzy_connectedness(image, seed_points=(1, 2)),
+        ValueError,
+        "a seed point is (1, 2), but must be 3 finite numbers x, y, z in mm, or a list of such points",
+    ),
+    (
+        lambda image: voxelmaps.fuzzy_connectedness(ARRAY),
+        ValueError,
+        "there are no seeds: give seeds, indices of voxels, or seed_points, points in mm",
+    ),
+    (
+        lambda image: voxelmaps.labels(image, seed_points=[(1, 2, 3)]),
+        TypeError,
+        "seed_points must be a dict of labels and points in mm, and seeds a dict or left out",
     ),
     (
         lambda image: voxelmaps.SeedSession(ARRAY, tie_rules="background"),
@@ -148,6 +217,156 @@ def test_mistakes(call, error, text, image):
     assert str(caught.value) == text
 
 
+# Parameters of classes of features, and the classes that they belong to.
+CLASS_PARAMETERS = {
+    "distances": ([2], {"glcm", "gldm", "ngtdm"}),
+    "aggregation": ("merge", {"glcm", "glrlm"}),
+    "symmetric": (False, {"glcm"}),
+    "alpha": (1, {"gldm"}),
+    "voxel_array_shift": (100, {"firstorder"}),
+}
+# Ways to discretize that exclude each other, and whether the range of intensities has an effect on them.
+DISCRETIZATIONS = {
+    "bin_width": (10, True),
+    "number_of_gray_levels": (7, True),
+    "bin_edges": ([0, 50, 100], False),
+    "gray_levels": (200, False),
+}
+
+
+def test_every_parameter_has_an_effect_or_is_an_error():
+    classes = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+    default = {name: voxelmaps.feature_maps(ARRAY, features=name).array for name in classes}
+    for parameter, (value, of_classes) in CLASS_PARAMETERS.items():
+        for name in classes:
+            if name in of_classes:
+                changed = voxelmaps.feature_maps(ARRAY, features=name, **{parameter: value}).array
+                assert not np.array_equal(changed, default[name], equal_nan=True), (parameter, name)
+            else:
+                with pytest.raises(
+                    ValueError, match=f"{parameter} is .* has no effect on features of {name}; it belongs to"
+                ):
+                    voxelmaps.feature_maps(ARRAY, features=name, **{parameter: value})
+    for parameter, (value, has_range) in DISCRETIZATIONS.items():
+        changed = voxelmaps.feature_maps(ARRAY, features="glcm", **{parameter: value}).array
+        assert not np.array_equal(changed, default["glcm"], equal_nan=True), parameter
+        for other, (other_value, _) in DISCRETIZATIONS.items():
+            if other != parameter:
+                with pytest.raises(
+                    ValueError, match="are given, but only one can say how intensities become gray levels"
+                ):
+                    voxelmaps.feature_maps(ARRAY, features="glcm", **{parameter: value, other: other_value})
+        given = {"features": "glcm", parameter: value, "intensity_range": (20, 90)}
+        if has_range:
+            assert not np.array_equal(voxelmaps.feature_maps(ARRAY, **given).array, changed, equal_nan=True)
+        else:
+            with pytest.raises(ValueError, match=f"intensity_range is .* has no effect with {parameter}"):
+                voxelmaps.feature_maps(ARRAY, **given)
+
+
+METHODS = {
+    "FixedBinNumber": {"number_of_gray_levels", "range_source", "range_minimum"},
+    "FixedBinSize": {"bin_width", "range_source", "range_minimum"},
+    "FixedBinSizeAtMultiples": {"bin_width", "range_source", "range_minimum"},
+    "Identity": {"number_of_gray_levels"},
+    "Levels": {"number_of_gray_levels"},
+    "Edges": {"bin_edges"},
+}
+VALUES = {
+    "number_of_gray_levels": 250,
+    "bin_width": 10.0,
+    "bin_edges": [0.0, 60.0],
+    "range_source": "image",
+    "range_minimum": 10.0,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parameters_of_the_discretization_of_filters(method, image):
+    needed = {"Edges": {"bin_edges": [0.0, 60.0]}}.get(method, {})
+    for parameter, value in VALUES.items():
+        given = {**needed, parameter: value, "discretization_method": method}
+        if method in ("Identity", "Levels"):
+            given.setdefault("number_of_gray_levels", 250)
+        if parameter in METHODS[method]:
+            if parameter == "range_minimum":
+                given["range_maximum"] = 200.0
+            itk.run_length_feature_map_image_filter(image, features=["SRE"], **given)
+        else:
+            with pytest.raises(ValueError, match=f"{parameter} has no effect with the discretization method {method}"):
+                itk.run_length_feature_map_image_filter(image, features=["SRE"], **given)
+
+
+def test_limits_are_a_given_range(image):
+    limits = {"range_minimum": 10.0, "range_maximum": 90.0}
+    implied = itk.run_length_feature_map_image_filter(image, **limits)
+    given = itk.run_length_feature_map_image_filter(image, **limits, range_source="given")
+    np.testing.assert_array_equal(*map(itk.array_from_image, (implied, given)))
+    with pytest.raises(ValueError, match="range_minimum has no effect with range_source 'mask'; it belongs to 'given'"):
+        itk.run_length_feature_map_image_filter(image, **limits, range_source="mask")
+    with pytest.raises(ValueError, match="neighborhood_radius and window_size are given, but only one can be"):
+        itk.run_length_feature_map_image_filter(image, neighborhood_radius=1, window_size=[3, 3, 3])
+
+
+def test_radius_in_millimeters(image):
+    for radius_mm, radius in ((0.8, (0, 1, 1)), (3, (1, 4, 6)), (1.5, (0, 2, 3))):
+        maps = voxelmaps.feature_maps(image, features="glcm_Contrast", radius_mm=radius_mm)
+        expected = voxelmaps.feature_maps(image, features="glcm_Contrast", neighborhood_radius=radius)
+        np.testing.assert_array_equal(maps.array, expected.array)
+    # Three voxels of 0.1 mm are 0.3 mm, whatever their sum is in binary.
+    maps = voxelmaps.feature_maps(ARRAY, features="glcm_Contrast", radius_mm=0.3, spacing=(0.1, 0.1, 0.1))
+    expected = voxelmaps.feature_maps(ARRAY, features="glcm_Contrast", neighborhood_radius=3)
+    np.testing.assert_array_equal(maps.array, expected.array)
+
+
+def test_describe(image):
+    x = itk.array_from_image(image).astype(np.float32)
+    mask = np.zeros(x.shape, np.uint8)
+    mask[2:6, 2:8, 1:9] = 255
+    x[3, 3, 3] = np.nan
+    settings = {"features": "glcm", "bin_width": 10, "crop": "mask", "neighborhood_radius": 1}
+    description = voxelmaps.describe(x, mask, **settings)
+    maps = voxelmaps.feature_maps(x, mask, **settings)
+    inside = x[mask > 0]
+    assert (description.minimum, description.maximum) == (np.nanmin(inside), np.nanmax(inside))
+    assert description.levels == np.nanmax(inside) // 10 - np.nanmin(inside) // 10 + 1
+    assert description.region_voxels == inside.size == description.sample_voxels
+    assert description.maps == list(maps) and description.map_shape == maps["glcm_Contrast"].shape
+    assert description.map_bytes == maps.array.nbytes and description.window == (3, 3, 3)
+    assert 0 < description.sample_seconds <= description.seconds * 1.001
+    lines = str(description).splitlines()
+    assert lines[1] == "region: 192 voxels, intensities 0 to 139, 14 gray levels"
+    assert lines[-2:] == [
+        "warning: 1 of 192 voxels inside the mask are NaN, and absent as those outside",
+        "warning: the mask has the values 0, 255: all voxels other than 0 are inside, so choose a label, such as mask == 1",
+    ]
+
+
+def test_describe_warns_of_levels():
+    x = ARRAY / 1000
+    text = "all intensities are in one bin of the width 25, so that there is no texture"
+    assert voxelmaps.describe(x).warnings[0].startswith(text)
+    assert len(voxelmaps.describe(x).maps) > 90
+    assert voxelmaps.describe(x, features="firstorder").warnings == []
+    assert voxelmaps.describe(ARRAY, bin_width=10).warnings == []
+    (many,) = voxelmaps.describe(ARRAY, number_of_gray_levels=1000).warnings
+    assert many.startswith("there are 1000 gray levels, but a window has 125 voxels")
+    with pytest.warns(UserWarning, match=text) as caught:
+        voxelmaps.feature_maps(x, features="glcm")
+    assert caught[0].filename == __file__
+
+
+def test_describe_parts_of_batches():
+    x = np.stack([ARRAY, 2 * ARRAY])
+    selection = np.zeros(ARRAY.shape, bool)
+    selection[4, 2:5] = True
+    description = voxelmaps.describe(x, features="glcm_Contrast", bin_width=25, dimension=3, selection=selection)
+    assert description.region_voxels == 2 * selection.sum() and description.map_shape == x.shape
+    assert description.levels == 2 * ARRAY.max() // 25 - 2 * ARRAY.min() // 25 + 1
+    nothing = voxelmaps.describe(ARRAY, features="glcm", selection=np.zeros(ARRAY.shape))
+    assert nothing.region_voxels == 0 and nothing.levels == ARRAY.max() // 25 - ARRAY.min() // 25 + 1
+
+
 def test_connectedness_without_affinity(image):
     for function, seeds in (
         (itk.fuzzy_connectedness_image_filter, {"seed": [1, 1, 1]}),
@@ -159,6 +378,20 @@ def test_connectedness_without_affinity(image):
         function(image, **seeds, estimate_affinity_from_seeds=True)
         function(image, **seeds, object_mean=0)
         function(image, **seeds, affinity_function="absolute_difference")
+
+
+def test_voxel_based_is_left_over(image):
+    mask = itk.image_from_array((itk.array_from_image(image) > 20).astype(np.uint8))
+    mask.CopyInformation(image)
+    one = {"featureClass": {"firstorder": ["Mean"]}, "additionalInfo": False}
+    expected = radiomics.execute(image, mask, **one)
+    for given in (
+        {"voxelBased": True},
+        {"params": {"setting": {"voxelBased": True}}},
+        {"params": {"voxelSetting": {"voxelBased": True}}},
+    ):
+        maps = radiomics.execute(image, mask, **one, **given)
+        np.testing.assert_array_equal(*(each["original_firstorder_Mean"] for each in (maps, expected)))
 
 
 def test_many_ties_are_a_warning():
@@ -230,9 +463,182 @@ def test_help_is_that_of_the_cpp_classes(image):
         keywords = re.findall(r"^(\w+)\n    ", text, flags=re.MULTILINE)
         assert len(keywords) > 15
         known = {name[len("Set") :].lower() for name in dir(getattr(itk, class_name).values()[0])}
-        assert {keyword.replace("_", "") for keyword in keywords} <= known
+        assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
 
 
 def test_version_and_public_names():
     assert re.fullmatch(r"\d+\.\d+\.\d+", voxelmaps.__version__)
     assert set(voxelmaps.__all__) <= set(dir(voxelmaps))
+
+
+# --- Seeds -------------------------------------------------------------------------------------------------------------
+
+
+def test_seed_points(image):
+    image = itk.image_duplicator(image)
+    image.SetOrigin([-20.0, 10.0, 5.0])
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
+    array = itk.array_from_image(image)
+    indices = [[2, 3, 1], [7, 8, 6]]
+    points = [image.TransformIndexToPhysicalPoint(index) for index in indices]
+    # Not in the middle of a voxel.
+    points = [[p[0] + 0.2, p[1] - 0.2, p[2] + 1.4] for p in points]
+    as_axes = [tuple(reversed(index)) for index in indices]
+    affinity = {"object_mean": 20, "object_variance": 100, "difference_variance": 100}
+    sitk = pytest.importorskip("SimpleITK")
+    for_simpleitk = sitk.GetImageFromArray(array)
+    for_simpleitk.SetSpacing(tuple(image.GetSpacing()))
+    for_simpleitk.SetOrigin(tuple(image.GetOrigin()))
+    for_simpleitk.SetDirection(itk.array_from_matrix(image.GetDirection()).ravel().tolist())
+
+    expected = voxelmaps.fuzzy_connectedness(array, as_axes, **affinity)
+    for x in (image, for_simpleitk):
+        np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, seed_points=points, **affinity), expected)
+        one = voxelmaps.fuzzy_connectedness(x, as_axes[0], seed_points=points[1], **affinity)
+        np.testing.assert_array_equal(one, expected)
+    strength = itk.fuzzy_connectedness_image_filter(image, seed_points=points, **affinity)
+    np.testing.assert_array_equal(itk.array_from_image(strength), expected)
+    strength = itk.fuzzy_connectedness_image_filter(image, seeds=indices[:1], seed_points=points[1], **affinity)
+    np.testing.assert_array_equal(itk.array_from_image(strength), expected)
+
+    expected = voxelmaps.labels(array, {1: as_axes[0], 2: as_axes[1]}, **affinity, tie_rule="lowest_label")
+    seeds = itk.image_from_array(np.zeros(array.shape, np.uint8))
+    seeds.CopyInformation(image)
+    for label, index in enumerate(indices, 1):
+        seeds.SetPixel(index, label)
+    settings = {**affinity, "tie_rule": "lowest_label"}
+    for given in (
+        {"seed_points": {1: points[0], 2: [points[1]]}},
+        {"seeds": {1: as_axes[0]}, "seed_points": {2: points[1]}},
+        {"seeds": seeds},
+    ):
+        np.testing.assert_array_equal(voxelmaps.labels(image, **given, **settings), expected)
+    labels = itk.relative_fuzzy_connectedness_image_filter(image, seed_points={1: points[0], 2: points[1]}, **settings)
+    np.testing.assert_array_equal(itk.array_from_image(labels), expected)
+
+    outside = re.escape(
+        "the seed point (0.0, 0.0, 0.0) mm is outside of the image, whose first and last voxels are at (-20.0, 10.0, 5.0)"
+    )
+    for call in (
+        lambda: voxelmaps.fuzzy_connectedness(image, seed_points=(0, 0, 0), **affinity),
+        lambda: voxelmaps.labels(image, seed_points={1: (0, 0, 0)}, **affinity),
+        lambda: itk.fuzzy_connectedness_image_filter(image, seed_points=[0, 0, 0], **affinity),
+    ):
+        with pytest.raises(ValueError, match=outside):
+            call()
+    for call in (
+        lambda: voxelmaps.fuzzy_connectedness(array, seed_points=(0, 0, 0)),
+        lambda: itk.fuzzy_connectedness_image_filter(array, seed_points=[0, 0, 0]),
+    ):
+        with pytest.raises(TypeError, match="need the geometry of an image of ITK or SimpleITK, but x is an array"):
+            call()
+
+
+# --- Maps of files -----------------------------------------------------------------------------------------------------
+
+
+def check_maps(read, expected, geometry):
+    assert list(read) == list(expected)
+    for name in expected:
+        np.testing.assert_array_equal(read[name], expected[name])
+    for ours, theirs in zip(read.geometry, geometry):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["nrrd", "mha", "nii.gz", "nii"])
+def test_read_maps_of_a_vector_image(suffix, image, tmp_path):
+    image = itk.image_duplicator(image)
+    image.SetOrigin([-5.0, 7.0, 20.0])
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[2:5, 2:6, 3:8] = 1
+    settings = {"mask_image": mask, "features": ["SRE", "RunEntropy"], "background_value": np.nan}
+    maps = itk.run_length_feature_map_image_filter(image, **settings)
+    itk.imwrite(maps, str(tmp_path / f"maps.{suffix}"))
+    array = itk.array_from_image(maps)
+    assert np.isnan(array).any()
+    names = ["SRE", "RE"]
+    expected = {name: array[..., i] for i, name in enumerate(names)}
+    geometry = image.GetSpacing(), image.GetOrigin(), np.eye(3).ravel()
+    path = tmp_path / f"maps.{suffix}"
+    if suffix.startswith("nii"):
+        with pytest.raises(ValueError, match="has 2 components without names: pass names"):
+            voxelmaps.read_maps(path)
+    else:
+        check_maps(voxelmaps.read_maps(path), expected, geometry)
+    check_maps(voxelmaps.read_maps(path, names), expected, geometry)
+    with pytest.raises(ValueError, match="has 2 components, but the names are a, b, c"):
+        voxelmaps.read_maps(path, list("abc"))
+    itk.imwrite(voxelmaps.feature_dict(maps, names)["RE"], str(tmp_path / f"RE.{suffix}"))
+    check_maps(voxelmaps.read_maps(tmp_path / f"RE.{suffix}"), {"RE": array[..., 1]}, geometry)
+
+
+@pytest.mark.parametrize(
+    "options", [["--format", each] for each in ("nii.gz", "nii", "nrrd", "zarr")] + [["--channels", "nnunet"]]
+)
+def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
+    if "zarr" in options:
+        pytest.importorskip("zarr")
+    monkeypatch.chdir(tmp_path)
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[2:5, 2:6, 3:8] = 1
+    mask[7, 0, 0] = 1
+    mask = itk.image_from_array(mask)
+    mask.CopyInformation(image)
+    for each, name in ((image, "image.nrrd"), (mask, "mask.nrrd")):
+        itk.imwrite(each, name)
+    features = {"glcm": ["Correlation", "Contrast"], "firstorder": ["Mean"]}
+    command = ["image.nrrd", "--mask", "mask.nrrd", "--out", "maps", *options, "--setting", "initValue=nan"]
+    names = [f"{name}_{each}" for name, of_class in features.items() for each in of_class]
+    assert program.main([*command, "--features", ",".join(names)]) == 0
+    results = radiomics.execute(image, mask, featureClass=features, initValue=float("nan"), additionalInfo=False)
+    expected = {name: itk.array_from_image(value) for name, value in results.items()}
+    assert np.isnan(expected["original_firstorder_Mean"]).any()
+    like = results["original_firstorder_Mean"]
+    geometry = like.GetSpacing(), like.GetOrigin(), np.eye(3).ravel()
+    read = voxelmaps.read_maps("maps")
+    assert read.slices == ()
+    check_maps(read, expected, geometry)
+    if "zarr" in options:
+        check_maps(voxelmaps.read_maps("maps/maps.zarr"), expected, geometry)
+        return
+    # Copied by somebody who did not take all files.
+    (tmp_path / "maps" / "provenance.json").unlink()
+    read = voxelmaps.read_maps("maps")
+    check_maps(
+        read, {name: expected[name] for name in (expected if "nnunet" in options else sorted(expected))}, geometry
+    )
+
+
+def test_read_maps_that_are_not_whole(image, tmp_path):
+    with pytest.raises(FileNotFoundError, match="none does not exist"):
+        voxelmaps.read_maps(tmp_path / "none")
+    with pytest.raises(ValueError, match="has no maps"):
+        voxelmaps.read_maps(tmp_path)
+    itk.imwrite(image, str(tmp_path / "a.nrrd"))
+    (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
+    with pytest.raises(ValueError, match="b.nrrd"):
+        voxelmaps.read_maps(tmp_path)
+    itk.imwrite(itk.image_from_array(itk.array_from_image(image)), str(tmp_path / "b.nrrd"))
+    with pytest.raises(ValueError, match="b.nrrd is not on the grid of .*a.nrrd"):
+        voxelmaps.read_maps(tmp_path)
+
+
+def test_geometry_of_maps_of_images(image):
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[5:7, 4:7, 4:8] = 1
+    maps = voxelmaps.feature_maps(image, mask, features="glcm_Contrast", neighborhood_radius=1, crop="mask")
+    assert maps.geometry.spacing == (0.5, 0.75, 3.0) and maps.geometry.origin == (1.5, 2.25, 12.0)
+    assert voxelmaps.feature_maps(ARRAY, features="glcm_Contrast").geometry is None
+
+
+def test_notebooks_show_maps(image):
+    pytest.importorskip("matplotlib")
+    mask = np.zeros((8, 9, 10), np.uint8)
+    mask[5:7, 2:7, 2:8] = 1
+    for x in (image, ARRAY, ARRAY[0], ARRAY[None]):
+        inside = mask[0] + 1 if np.ndim(x) == 2 else mask
+        maps = voxelmaps.feature_maps(
+            x, inside, features="glcm", background_value=np.nan, dimension=2 if np.ndim(x) == 2 else 3
+        )
+        picture = maps._repr_png_()
+        assert picture.startswith(b"\x89PNG") and len(picture) > 5000

@@ -102,9 +102,22 @@ def make_job(number):
         background_value=float(random.choice([0, -7, np.nan])),
         spacing=random.uniform(0.5, 3, dimension).tolist(),
     )
+    # A parameter without effect is an error.
+    for parameter, classes in CLASSES_OF_PARAMETERS.items():
+        if not classes & set(features):
+            del parameters[parameter]
     if kind == "ball" and number % 2:
         parameters["crop"] = "mask"
     return image_of(random, dtype, shape, discretization), arrays, parameters
+
+
+CLASSES_OF_PARAMETERS = {
+    "distances": {"glcm", "gldm", "ngtdm"},
+    "aggregation": {"glcm", "glrlm"},
+    "symmetric": {"glcm"},
+    "alpha": {"gldm"},
+    "voxel_array_shift": {"firstorder"},
+}
 
 
 def make_connectedness_job(number):

@@ -581,7 +581,7 @@ def test_all_features_of_glcm(caplog):
 
 
 INVALID = {
-    "binWidht": (10, ValueError, "setting binWidht is not known; choose from label, "),
+    "binWidht": (10, ValueError, r"setting binWidht is not known \(did you mean binWidth\?\); choose from label, "),
     "sigma": (1.0, ValueError, "setting sigma is 1.0, but must be a list of numbers"),
     "wavelet": ("coif", ValueError, "setting wavelet is 'coif', but must be the name of a discrete wavelet"),
     "lbp2DMethod": ("var.", ValueError, "setting lbp2DMethod is 'var.', but must be one of default, ror, uniform, var"),
@@ -605,7 +605,7 @@ INVALID = {
     "imageType": (
         "Wavelets",
         ValueError,
-        "imageType Wavelets is not known; choose from Original, LoG, ",
+        r"imageType Wavelets is not known \(did you mean Wavelet\?\); choose from Original, LoG, ",
     ),
     "precision": ("single", ValueError, "precision is 'single', but must be float or double"),
 }
@@ -622,8 +622,12 @@ def test_invalid_classes_and_sections_are_named():
     for classes, error, message in (
         ([["glcm"]], ValueError, "featureClass is ..'glcm'.., but must be a name"),
         ({"glcm": True}, ValueError, "featureClass glcm is True, but must be a list of names of features"),
-        ("glxm", ValueError, "featureClass glxm is not known; choose from firstorder, glcm, "),
-        ({"glrlm": ["Contrast"]}, ValueError, "feature Contrast of glrlm is not known; choose from ShortRunEmphasis, "),
+        ("glxm", ValueError, r"featureClass glxm is not known \(did you mean gldm\?\); choose from firstorder, glcm, "),
+        (
+            {"glrlm": ["Contrast"]},
+            ValueError,
+            r"feature Contrast of glrlm is not known.*; choose from ShortRunEmphasis, ",
+        ),
         ({"glrlm": "RunEntropy"}, ValueError, "featureClass glrlm is 'RunEntropy', but must be a list"),
     ):
         with pytest.raises(error, match=message):
@@ -631,7 +635,10 @@ def test_invalid_classes_and_sections_are_named():
     for types, message in ((5, "imageType is 5"), ({"Original": 5}, "imageType Original is 5, but must map")):
         with pytest.raises(ValueError, match=message):
             run(imageType=types)
-    with pytest.raises(ValueError, match="section settings of the parameters is not known; choose from setting, "):
+    with pytest.raises(
+        ValueError,
+        match=r"section settings of the parameters is not known \(did you mean setting.*\); choose from setting, ",
+    ):
         radiomics.execute(*scene(), {"settings": {}})
     with pytest.raises(ValueError, match="setting kernelRadius is given in two sections of the parameters"):
         radiomics.execute(*scene(), {"setting": {"kernelRadius": 1}, "voxelSetting": {"kernelRadius": 1}})

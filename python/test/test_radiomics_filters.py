@@ -838,7 +838,7 @@ def test_files_of_images_of_all_types(kind, tmp_path):
 _LONG = "x" * 5000
 # Sections, and a part of the error.
 HOSTILE = {
-    "image type": ({"imageType": {"Wavelets": {}}}, "imageType Wavelets is not known; choose from Original, LoG, "),
+    "image type": ({"imageType": {"Wavelets": {}}}, r"imageType Wavelets is not known \(did you mean Wavelet\?\); choose from Original, LoG, "),
     "long image type": ({"imageType": {_LONG: {}}}, "imageType xxxxx"),
     "escape sequence": ({"imageType": {"\x1b[2J": {}}}, r"imageType \\x1b\[2J is not known"),
     "number": ({"imageType": {5: {}}}, "imageType is {5: {}}, but must be|imageType 5 is not known"),

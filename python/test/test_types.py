@@ -94,7 +94,7 @@ assert_type(maps["glcm_Contrast"], Any)
 assert_type(maps.slices, tuple[slice, ...])
 given = {"glcm": None, "ngtdm": ["Busyness"]}
 voxelmaps.feature_maps(x, features=given, intensity_range=(1, 2.5), bin_width=0.5, window_size=(3, np.int64(1), 3))
-voxelmaps.feature_maps([[1, 2], [3, 4]], features="firstorder", distances=[1, 2], spacing=np.ones(2), device="cpu")
+voxelmaps.feature_maps([[1, 2], [3, 4]], features="glcm_Contrast", distances=[1, 2], spacing=np.ones(2), device="cpu")
 assert_type(voxelmaps.FeatureMapsd("ct", features=["glcm"])({"ct": x[None]}), dict[Any, Any])
 
 seeds = {1: (0, 0, 0), 2: [(3, 4, 5)], 3: np.zeros((1, 3), int) + 2}
@@ -123,11 +123,11 @@ def wrong() -> None:
     voxelmaps.feature_maps(x)  # Missing named argument "features"
     voxelmaps.feature_maps(x, features="glcm", radius=2)  # Unexpected keyword argument "radius"
     voxelmaps.feature_maps(x, features="glcm", neighborhood_radius="2")  # "neighborhood_radius" .* incompatible type "str"
-    voxelmaps.labels("ct.nii", seeds)  # Argument 1 .* incompatible type "str"
+    voxelmaps.labels(x, seeds, competition="best")  # expected "Literal\\['relative', 'iterative'\\]"
     voxelmaps.feature_maps(x, features="glcm", precision="half")  # expected "Literal\\['float', 'double'\\]"
     voxelmaps.feature_maps(x, features=3)  # "features" .* incompatible type "int"
     voxelmaps.labels(x, seeds, label_type=np.uint8)  # "label_type" .* incompatible type "type\\[
-    voxelmaps.labels(x)  # Missing positional argument "seeds"
+    voxelmaps.labels(x, seed_points=[(1, 2)])  # "seed_points" .* incompatible type "list\\[
     voxelmaps.fuzzy_connectedness(x, (0, 0, 0), affinity="mean")  # "affinity" .* incompatible type
     voxelmaps.SeedSession(x, rule="lowest_label")  # Unexpected keyword argument "rule"
     session.update(x, minimum_strength="0.5")  # "minimum_strength" .* incompatible type "str"

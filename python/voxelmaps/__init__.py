@@ -18,6 +18,7 @@
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
+describe             range, gray levels, memory and expected time of feature_maps, before anything is computed
 fuzzy_connectedness  strength of the connection with seeds, from the same arrays; needs no ITK
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
@@ -32,6 +33,7 @@ Segmentation         labels, strength and margin, as labels returns them if aske
 LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and refuse what is not one even volume
 list_dicom_series    list the DICOM series in a folder
+read_maps            read maps that were written to files, with their names
 check_image_file     refuse an image file that is cut or damaged, which readers may not
 show                 picture of an image and its maps, with color bars, scale bar and slice, as a figure of matplotlib
 map_limits           limits of colors that pictures of several cases share
@@ -54,6 +56,8 @@ _MODULES = {
     "Segmentation": "_labels",
     "check_image_file": "_files",
     "crop_slices": "_itk_maps",
+    "Description": "_describe",
+    "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
     "feature_dict": "_itk_maps",
     "feature_maps": "_feature_maps",
@@ -65,6 +69,7 @@ _MODULES = {
     "list_dicom_series": "_dicom",
     "map_limits": "_pictures",
     "read_dicom_series": "_dicom",
+    "read_maps": "_read_maps",
     "release_device_memory": "_feature_maps",
     "run_length_feature_maps": "_itk_maps",
     "show": "_pictures",

@@ -16,6 +16,8 @@
 #
 from . import radiomics as radiomics
 from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
+from ._describe import Description as Description
+from ._describe import describe as describe
 from ._dicom import DicomSeries as DicomSeries
 from ._dicom import list_dicom_series as list_dicom_series
 from ._dicom import read_dicom_series as read_dicom_series
@@ -33,6 +35,7 @@ from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels
 from ._pictures import map_limits as map_limits
 from ._pictures import show as show
+from ._read_maps import read_maps as read_maps
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd
 

@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING
 
@@ -26,10 +27,10 @@ import numpy as np
 
 from . import _arrays, _core
 from ._suggestions import did_you_mean, with_known_keywords
-from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
+from ._feature_maps import MAX_THREADS, arrays_of_images, count, device_of_arrays, number, spacing_of, triple
 
 if TYPE_CHECKING:
-    from ._types import Adjacency, Affinity, Array, Device, Integer, Number, Numbers, Precision, SameArray
+    from ._types import Adjacency, Affinity, Array, Device, Image, Integer, Number, Numbers, Path, Precision, SameArray
 
 # In the order of voxelmaps::FuzzyConnectednessEnums.
 AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
@@ -76,8 +77,42 @@ def numbers_of_indices(indices, shape, order="C", of="an array of the shape"):
     return numbers
 
 
+def indices_of_points(points, volume):
+    """Indices of the voxels, in the order of the axes, at physical points in mm, which are one point or several.
+
+    volume    The image, or None if x is an array.
+    """
+    if volume is None:
+        raise TypeError(
+            "seed_points are points in mm, which need the geometry of an image of ITK or SimpleITK, but x is an array: give "
+            "indices of voxels as seeds"
+        )
+    dimension = len(volume.spacing)
+    rule = f"{dimension} finite numbers x, y{', z' * (dimension == 3)} in mm, or a list of such points"
+    try:
+        array = np.atleast_2d(np.asarray(points, float))
+    except (TypeError, ValueError):
+        raise TypeError(f"a seed point is {points!r}, but must be {rule}") from None
+    if array.ndim != 2 or array.shape[1] != dimension or array.shape[0] == 0 or not np.isfinite(array).all():
+        raise ValueError(f"a seed point is {points!r}, but must be {rule}")
+    indices = []
+    for point in array.tolist():
+        # As itk::Image::TransformPhysicalPointToIndex rounds.
+        index = [math.floor(i + 0.5) for i in volume.index(point)]
+        if not all(0 <= i < n for i, n in zip(index, volume.size)):
+            ends = [volume.point(corner) for corner in ([0] * dimension, [n - 1 for n in volume.size])]
+            first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
+            raise ValueError(
+                f"the seed point {tuple(point)} mm is outside of the image, whose first and last voxels are at {first} and {last}"
+            )
+        indices.append(tuple(reversed(index)))
+    return indices
+
+
 def _seed_numbers(seeds, shape):
     """Numbers of voxels in the order of memory, from indices, or from an array of the shape of the image."""
+    if seeds is None:
+        raise ValueError("there are no seeds: give seeds, indices of voxels, or seed_points, points in mm")
     if not isinstance(seeds, (list, tuple)):
         array = _arrays.array_of(seeds, "seeds")
         if array.shape == shape and len(shape) > 1:
@@ -132,10 +167,11 @@ def surroundings(image, mask, numbers, radius, shape):
 
 @with_known_keywords
 def fuzzy_connectedness(
-    x: Array,
-    seeds: Array,
-    mask: Array | None = None,
+    x: Array | Image | Path,
+    seeds: Array | Image | Path | None = None,
+    mask: Array | Image | Path | None = None,
     *,
+    seed_points: Array | None = None,
     object_mean: Number | None = None,
     object_variance: Number | None = None,
     difference_mean: Number = 0.0,
@@ -155,9 +191,13 @@ def fuzzy_connectedness(
     """Compute the strength of the connection of every voxel with the seeds: that of the weakest link on the best path.
 
     x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
-                   memory or on a CUDA device, or anything that numpy.asarray converts.
-    seeds          Index of a voxel, in the order of the axes; a list of indices; or an array of the shape of x, not 0 at seeds.
-    mask           Array of the shape of x; paths do not enter voxels where it is 0.
+                   memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or SimpleITK, or the
+                   path of one.
+    seeds          Index of a voxel, in the order of the axes; a list of indices; or an array of the shape of x, not 0 at seeds,
+                   or an image on its grid.
+    mask           Array of the shape of x, or image on its grid; paths do not enter voxels where it is 0.
+    seed_points    Besides seeds or instead: a physical point x, y, z in mm, as ITK has it (LPS), or a list of points, if x is an
+                   image. In 3D Slicer (RAS), x and y have the other sign.
     object_mean, object_variance, difference_variance
                    Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
                    estimated from the boxes of estimation_radius voxels around the seeds.
@@ -186,6 +226,7 @@ def fuzzy_connectedness(
     >>> bool(strengths[0, 1] == 1 and strengths[0, 3] < 0.1)
     True
     """
+    x, seeds, mask, spacing, volume = arrays_of_images(x, seeds, mask, spacing, ("seeds", "mask"))
     seeds, mask = _arrays.in_order_of(x, seeds, "seeds"), _arrays.in_order_of(x, mask, "mask")
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
     library = image.library
@@ -201,7 +242,9 @@ def fuzzy_connectedness(
     threads = count(threads, "threads", 0, MAX_THREADS)
     radius = count(estimation_radius, "estimation_radius", 0, 2**31 - 1)
     function = number_of_name(AFFINITIES, affinity, "affinity")
-    numbers = _seed_numbers(seeds, shape)
+    numbers = [] if seeds is None and seed_points is not None else _seed_numbers(seeds, shape)
+    if seed_points is not None:
+        numbers = numbers + numbers_of_indices(indices_of_points(seed_points, volume), shape)
     check_mask_at(numbers, mask, shape)
     if is_affinity_given(affinity, object_mean, object_variance, difference_variance):
         moments = tuple(

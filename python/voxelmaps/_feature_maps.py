@@ -25,7 +25,7 @@ import operator
 import os
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+
+# Key of the names of components in headers of NRRD and MetaImage, as the program FeatureMaps writes it.
+FEATURE_NAMES = "FeatureNames"
 
 # Numbers of voxelmaps::GrayLevelDiscretizationEnums.
 FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
@@ -52,18 +55,39 @@ _MAX_LEVELS = 65535
 MAX_THREADS = 4096
 _MAX_WINDOW = 255
 
+ONE_LEVEL = (
+    "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
+    "number_of_gray_levels"
+)
+
+
+class Geometry(NamedTuple):
+    """Where the voxels of an image are, in the order x, y, z, as ITK has it; the direction is row by row."""
+
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: tuple[float, ...]
+
 
 class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
 
-    array     All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
-    slices    The part of the input that the maps cover, as a tuple of slices of its last axes.
+    array       All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
+    slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
+    geometry    spacing, origin and direction of the maps, in the order of ITK; None for maps of arrays.
     """
 
-    def __init__(self, names: Iterable[str], array: SameArray, slices: tuple[slice, ...]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        array: SameArray,
+        slices: tuple[slice, ...],
+        geometry: Geometry | None = None,
+    ) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self.array = array
         self.slices = slices
+        self.geometry = geometry
 
     def __getitem__(self, name: str) -> SameArray:
         return self.array[self._index[name]]
@@ -73,6 +97,12 @@ class FeatureMaps(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture that notebooks show: the first maps, in the slice with the most values; None without matplotlib."""
+        from ._pictures import picture_of_maps
+
+        return picture_of_maps(self)
 
     def __repr__(self) -> str:
         shape = tuple(self.array.shape[1:])
@@ -234,6 +264,49 @@ def triple(values, fill):
     return (tuple(reversed(values)) + (fill,))[:3]
 
 
+# Parameters of classes, with their defaults and the classes that have them.
+_PARAMETERS_OF_CLASSES = {
+    "distances": ((1,), ("glcm", "gldm", "ngtdm")),
+    "aggregation": ("average", ("glcm", "glrlm")),
+    "weighting_norm": (None, ("glcm", "glrlm")),
+    "symmetric": (True, ("glcm",)),
+    "alpha": (0, ("gldm",)),
+    "voxel_array_shift": (0.0, ("firstorder",)),
+}
+
+
+def _check_effects(given, selected):
+    """Raise ValueError for a parameter that has another value than its default, but no effect on any of the features."""
+    for name, (default, classes) in _PARAMETERS_OF_CLASSES.items():
+        is_default = np.array_equal(np.ravel(given[name]), np.ravel(default))
+        if not is_default and not any(each in selected for each in classes):
+            of_classes = " and ".join(filter(None, (", ".join(classes[:-1]), classes[-1])))
+            raise ValueError(
+                f"{name} is {given[name]!r}, but has no effect on features of {', '.join(selected)}; it belongs to {of_classes}"
+            )
+
+
+def _radius_of_millimeters(radius, spacing, dimension):
+    """Voxels along each axis that a radius in mm reaches."""
+    if spacing is None:
+        raise ValueError(f"radius_mm is {radius!r}, which needs the spacing, the size of a voxel along each axis in mm")
+    sizes = spacing_of(spacing, dimension)
+    value = number(radius, "radius_mm")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"radius_mm is {radius!r}, but must be a number of mm, not negative")
+    # A radius of three voxels of 0.1 mm is 0.3.
+    reach = tuple(math.floor(value / size * (1 + 1e-9)) for size in sizes)
+    if max(reach) < 1:
+        raise ValueError(
+            f"radius_mm is {radius!r}, which reaches no neighbor of a voxel: its sizes are {tuple(sizes)} mm"
+        )
+    if max(reach) > _MAX_WINDOW // 2:
+        raise ValueError(
+            f"radius_mm is {radius!r}, which is {reach} voxels, but at most {_MAX_WINDOW // 2} are possible"
+        )
+    return reach
+
+
 def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range):
     given = {
         "bin_width": bin_width,
@@ -272,6 +345,8 @@ def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, in
         if len(limits) != 2:
             raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
         result.update(range_source=RANGE_GIVEN, value_range=limits)
+    if result["method"] in (LEVELS, EDGES) and result["range_source"] != RANGE_MASK:
+        raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {names[0]}")
     return result
 
 
@@ -372,15 +447,15 @@ def _is_image(value):
     return isinstance(value, (str, os.PathLike)) or type(value).__module__.partition(".")[0] in ("itk", "SimpleITK")
 
 
-def _arrays_of_images(x, mask, selection, spacing):
-    """The arguments, with arrays in place of images and paths, and the spacing of x. Raises ValueError if the others are not on
-    the grid of x."""
-    if not any(map(_is_image, (x, mask, selection))):
-        return x, mask, selection, spacing
+def arrays_of_images(x, first, second, spacing, names=("mask", "selection")):
+    """The arguments, with arrays in place of images and paths, the spacing of x, and the volume of x, if it is an image. Raises
+    ValueError if the others, which have these names, are not on the grid of x."""
+    if not any(map(_is_image, (x, first, second))):
+        return x, first, second, spacing, None
     from . import _radiomics_images
 
     image, arrays = None, []
-    for value, what in ((x, "x"), (mask, "mask"), (selection, "selection")):
+    for value, what in zip((x, first, second), ("x", *names)):
         if not _is_image(value):
             arrays.append(value)
             continue
@@ -395,7 +470,7 @@ def _arrays_of_images(x, mask, selection, spacing):
         arrays.append(volume.array)
     if image is not None and spacing is None:
         spacing = tuple(reversed(image.spacing))
-    return *arrays, spacing
+    return *arrays, spacing, image
 
 
 def _bounds(mask):
@@ -411,89 +486,99 @@ def _bounds(mask):
     return bounds
 
 
-@with_known_keywords
-def feature_maps(
-    x: Array | Image | Path,
-    mask: Array | Image | Path | None = None,
+class Plan(NamedTuple):
+    """What feature_maps computes, from arguments that are checked."""
+
+    image: _arrays.Array
+    mask: _arrays.Array | None
+    # Of the shape of a map.
+    selection: _arrays.Array | None
+    names: list[str]
+    # Of an image, and the axes before it.
+    shape: tuple[int, ...]
+    batch: tuple[int, ...]
+    # Part of an image that the maps cover.
+    box: tuple[slice, ...]
+    window: tuple[int, ...]
+    anchor: tuple[int, ...]
+    classes: list[Any]
+    discretization: dict[str, Any]
+    precision: str
+    background: float
+    threads: int
+    device: Any
+    # Of an image.
+    geometry: Geometry | None
+
+    @property
+    def dtype(self) -> str:
+        return "float32" if self.precision == "float" else "float64"
+
+    def map_shape(self) -> tuple[int, ...]:
+        return self.batch + tuple(part.stop - part.start for part in self.box)
+
+    def has_texture(self) -> bool:
+        return any(name != "firstorder" for name, *_ in self.classes)
+
+    def _part(self, array: _arrays.Array | None, index: tuple[int, ...]) -> _arrays.Array | None:
+        if array is None or len(array.shape) == len(self.shape):
+            return array
+        return _arrays.Array(array.array[index], array.library)
+
+    def run(self, index: tuple[int, ...], address: int, stride: int) -> int:
+        """Compute the maps of one image into an array; returns the number of gray levels.
+
+        index      Of the image among those of a batch.
+        address    Of the first map.
+        stride     Number of values from one map to the next.
+        """
+        return compute(
+            self._part(self.image, index),
+            self._part(self.mask, index),
+            self._part(self.selection, index),
+            (address, stride, self.precision == "double"),
+            box=self.box,
+            window=self.window,
+            anchor=self.anchor,
+            classes=self.classes,
+            discretization=self.discretization,
+            background=self.background,
+            threads=self.threads,
+            device=self.device,
+        )
+
+
+def plan_of(
+    x,
+    mask=None,
     *,
-    features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
-    spacing: Numbers | None = None,
-    neighborhood_radius: Integers | None = None,
-    window_size: Integers | None = None,
-    window_anchor: Integers | None = None,
-    bin_width: Number | None = None,
-    number_of_gray_levels: Integer | None = None,
-    bin_edges: Numbers | None = None,
-    gray_levels: Integer | None = None,
-    intensity_range: Literal["mask", "image"] | Numbers = "mask",
-    selection: Array | Image | Path | None = None,
-    distances: Integers = (1,),
-    aggregation: Literal["average", "merge"] | None = None,
-    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None = None,
-    symmetric: bool = True,
-    alpha: Integer = 0,
-    voxel_array_shift: Number = 0.0,
-    background_value: Number = 0.0,
-    crop: Literal["mask"] | None = None,
-    dimension: Literal[2, 3] | None = None,
-    precision: Precision = "float",
-    out: Array | None = None,
-    device: Devices = None,
-    threads: Integer = 0,
-) -> FeatureMaps:
-    """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
-
-    x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
-                       in host memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or
-                       SimpleITK, or the path of one, which is read as voxelmaps.radiomics does. Axes before these are batches, whose images are computed one by one.
-    mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or NaN are absent: they
-                       belong to no window and have no features.
-    features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
-                       features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
-                       glrlm, glszm and ngtdm.
-    spacing            Size of a voxel along each axis, in mm, for TotalEnergy and weighting_norm. Default: that of an image, or 1.
-    neighborhood_radius, window_size, window_anchor
-                       The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has a size, with
-                       the voxel at the anchor, by default in the middle. Numbers for all axes, or one per axis of x.
-    bin_width          Bins of this width, with edges at its multiples. Default: 25.
-    number_of_gray_levels, bin_edges, gray_levels
-                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
-                       gray levels from 1 to gray_levels (0 is absent), that number.
-    intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
-    selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
-    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
-    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
-                       and glrlm.
-    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm:
-                       "manhattan", "euclidean" or "infinity". Weights are exp(-length^2) for glcm, and the length for glrlm, as
-                       in PyRadiomics. Windows must have at most 512 voxels or gray levels.
-    symmetric, alpha, voxel_array_shift
-                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
-    background_value   Value of the maps where no features are computed.
-    crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
-    dimension          2 or 3, if x has batches; by default that of x, at most 3.
-    precision          "float" for maps of float32, "double" for float64.
-    out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
-    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
-                       if there is one and it is expected to be faster. "all" or a list of numbers lets several devices
-                       compute parts of the maps at the same time; arrays in device memory are copied to and from the others.
-                       Values do not depend on it.
-    threads            Number of threads on the CPU; 0 for one per processor.
-
-    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
-    its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
-    if x is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
-
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails. Warns
-    if all intensities are in one bin.
-
-    >>> import numpy as np, voxelmaps
-    >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
-    >>> maps = voxelmaps.feature_maps(x, features=["firstorder_Mean", "glcm_Contrast"], neighborhood_radius=1)
-    >>> float(maps["firstorder_Mean"][2, 2, 2])
-    62.0
-    """
-    x, mask, selection, spacing = _arrays_of_images(x, mask, selection, spacing)
+    features,
+    spacing=None,
+    neighborhood_radius=None,
+    radius_mm=None,
+    window_size=None,
+    window_anchor=None,
+    bin_width=None,
+    number_of_gray_levels=None,
+    bin_edges=None,
+    gray_levels=None,
+    intensity_range="mask",
+    selection=None,
+    distances=(1,),
+    aggregation=None,
+    weighting_norm=None,
+    symmetric=True,
+    alpha=0,
+    voxel_array_shift=0.0,
+    background_value=0.0,
+    crop=None,
+    dimension=None,
+    precision="float",
+    device=None,
+    threads=0,
+):
+    """What feature_maps computes with these arguments, which are checked."""
+    x, mask, selection, spacing, volume_of_x = arrays_of_images(x, mask, selection, spacing)
     given = _arrays.array_of(x, "x")
     image = _arrays.pixels_of(given, "x")
     library = image.library
@@ -512,6 +597,10 @@ def feature_maps(
         raise ValueError(f"aggregation is {aggregation!r}, but must be average or merge")
     if weighting_norm not in (None, *WEIGHTING_NORMS):
         raise ValueError(f"weighting_norm is {weighting_norm!r}, but must be {', '.join(WEIGHTING_NORMS)} or None")
+    if weighting_norm is not None and spacing is None:
+        raise ValueError(
+            f"weighting_norm is {weighting_norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
+        )
     if weighting_norm is not None and aggregation == "average":
         raise ValueError(
             f"weighting_norm is {weighting_norm!r} and aggregation 'average', but matrices with weights are merged"
@@ -529,13 +618,17 @@ def feature_maps(
         _arrays.check_some_inside(mask.array, values, "mask", "other than 0")
     selection = bytes_like_x(selection, "selection")
 
+    sizes_given = {"neighborhood_radius": neighborhood_radius, "radius_mm": radius_mm, "window_size": window_size}
+    sizes_given = [name for name, value in sizes_given.items() if value is not None]
+    if len(sizes_given) > 1:
+        raise ValueError(f"{' and '.join(sizes_given)} are given, but only one can be")
+    if radius_mm is not None:
+        neighborhood_radius = _radius_of_millimeters(radius_mm, spacing, dimension)
     if window_size is None:
         radius = _integers(
             2 if neighborhood_radius is None else neighborhood_radius, dimension, "neighborhood_radius", 0
         )
         window = tuple(2 * r + 1 for r in radius)
-    elif neighborhood_radius is not None:
-        raise ValueError("neighborhood_radius and window_size are given, but only one can be")
     else:
         window = _integers(window_size, dimension, "window_size", 1)
     if max(window) > _MAX_WINDOW:
@@ -547,6 +640,14 @@ def feature_maps(
         anchor = _integers(window_anchor, dimension, "window_anchor", 0)
     sizes = spacing_of(spacing, dimension)
     volume = math.prod(sizes)
+    given_values = {
+        "distances": distances,
+        "aggregation": aggregation or "average",
+        "weighting_norm": weighting_norm,
+        "symmetric": symmetric,
+        "alpha": alpha,
+        "voxel_array_shift": voxel_array_shift,
+    }
     distances = [distances] if np.ndim(distances) == 0 else list(distances)
     if not distances:
         raise ValueError("distances is empty, but there must be at least one")
@@ -556,6 +657,7 @@ def feature_maps(
     threads = count(threads, "threads", 0, MAX_THREADS)
     discretization = _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range)
     selected = _selected(features)
+    _check_effects(given_values, selected)
     numbers = _numbers()
     is_merged = aggregation == "merge" or weighting_norm is not None
 
@@ -603,43 +705,124 @@ def feature_maps(
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
-    map_shape = batch + tuple(part.stop - part.start for part in box)
 
-    dtype = "float32" if precision == "float" else "float64"
-    output = _arrays.output_of(out, image, (len(names), *map_shape), dtype)
-    voxels = math.prod(map_shape[len(batch) :])
-    if voxels == 0 or math.prod(batch) == 0:
-        return FeatureMaps(names, library.result(output.array, out), box)
-    item_bytes = 4 if precision == "float" else 8
+    return Plan(
+        image=image,
+        mask=mask,
+        selection=selection,
+        names=names,
+        shape=shape,
+        batch=batch,
+        box=box,
+        window=window,
+        anchor=anchor,
+        classes=classes,
+        discretization=discretization,
+        precision=precision,
+        background=background,
+        threads=threads,
+        device=devices_of_arrays(device, library),
+        geometry=None if volume_of_x is None else Geometry(*volume_of_x.part(box)[1:]),
+    )
 
-    devices = devices_of_arrays(device, library)
 
-    def part_of(array, index):
-        if array is None or len(array.shape) == dimension:
-            return array
-        return _arrays.Array(array.array[index], library)
+@with_known_keywords
+def feature_maps(
+    x: Array | Image | Path,
+    mask: Array | Image | Path | None = None,
+    *,
+    features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
+    spacing: Numbers | None = None,
+    neighborhood_radius: Integers | None = None,
+    radius_mm: Number | None = None,
+    window_size: Integers | None = None,
+    window_anchor: Integers | None = None,
+    bin_width: Number | None = None,
+    number_of_gray_levels: Integer | None = None,
+    bin_edges: Numbers | None = None,
+    gray_levels: Integer | None = None,
+    intensity_range: Literal["mask", "image"] | Numbers = "mask",
+    selection: Array | Image | Path | None = None,
+    distances: Integers = (1,),
+    aggregation: Literal["average", "merge"] | None = None,
+    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None = None,
+    symmetric: bool = True,
+    alpha: Integer = 0,
+    voxel_array_shift: Number = 0.0,
+    background_value: Number = 0.0,
+    crop: Literal["mask"] | None = None,
+    dimension: Literal[2, 3] | None = None,
+    precision: Precision = "float",
+    out: Array | None = None,
+    device: Devices = None,
+    threads: Integer = 0,
+) -> FeatureMaps:
+    """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
-    levels = 0
-    for i, index in enumerate(np.ndindex(*batch)):
-        of_image = compute(
-            part_of(image, index),
-            part_of(mask, index),
-            part_of(selection, index),
-            (output.address + i * voxels * item_bytes, voxels * math.prod(batch), precision == "double"),
-            box=box,
-            window=window,
-            anchor=anchor,
-            classes=classes,
-            discretization=discretization,
-            background=background,
-            threads=threads,
-            device=devices,
-        )
-        levels = max(levels, of_image)
-    if levels == 1 and discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES and set(selected) != {"firstorder"}:
-        warnings.warn(
-            f"all intensities are in one bin of the width {discretization['bin_width']:g}, so that there is no texture: choose "
-            "a smaller bin_width, or number_of_gray_levels",
-            stacklevel=2,
-        )
-    return FeatureMaps(names, library.result(output.array, out), box)
+    x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
+                       in host memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or
+                       SimpleITK, or the path of one, which is read as voxelmaps.radiomics does. Axes before these are batches, whose
+                       images are computed one by one.
+    mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or
+                       NaN are absent: they belong to no window and have no features.
+    features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
+                       features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
+                       glrlm, glszm and ngtdm.
+    spacing            Size of a voxel along each axis, in mm, for TotalEnergy, radius_mm and weighting_norm. Default: that
+                       of an image, or 1.
+    neighborhood_radius, radius_mm, window_size, window_anchor
+                       The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has the voxels whose
+                       centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor, by
+                       default in the middle. Numbers for all axes, or, but for radius_mm, one per axis of x.
+    bin_width          Bins of this width, with edges at its multiples. Default: 25.
+    number_of_gray_levels, bin_edges, gray_levels
+                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
+                       gray levels from 1 to gray_levels (0 is absent), that number.
+    intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
+    selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
+    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
+    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
+                       and glrlm.
+    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm:
+                       "manhattan", "euclidean" or "infinity". Weights are exp(-length^2) for glcm, and the length for glrlm, as
+                       in PyRadiomics. Windows must have at most 512 voxels or gray levels.
+    symmetric, alpha, voxel_array_shift
+                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
+    background_value   Value of the maps where no features are computed.
+    crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
+    dimension          2 or 3, if x has batches; by default that of x, at most 3.
+    precision          "float" for maps of float32, "double" for float64.
+    out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
+    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
+                       if there is one and it is expected to be faster. "all" or a list of numbers lets several devices
+                       compute parts of the maps at the same time; arrays in device memory are copied to and from the others.
+                       Values do not depend on it.
+    threads            Number of threads on the CPU; 0 for one per processor.
+
+    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
+    its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
+    if x is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
+
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments and for those that have no effect on the
+    features, and RuntimeError if a device fails. Warns if all intensities are in one bin. voxelmaps.describe tells levels, memory and
+    time before.
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
+    >>> maps = voxelmaps.feature_maps(x, features=["firstorder_Mean", "glcm_Contrast"], neighborhood_radius=1)
+    >>> float(maps["firstorder_Mean"][2, 2, 2])
+    62.0
+    """
+    arguments = dict(locals())
+    del arguments["out"]
+    plan = plan_of(**arguments)
+    shape, library = plan.map_shape(), plan.image.library
+    output = _arrays.output_of(out, plan.image, (len(plan.names), *shape), plan.dtype)
+    if 0 in shape:
+        return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)
+    stride, item_bytes = math.prod(shape), np.dtype(plan.dtype).itemsize
+    of_image = math.prod(shape[len(plan.batch) :]) * item_bytes
+    levels = [plan.run(index, output.address + i * of_image, stride) for i, index in enumerate(np.ndindex(*plan.batch))]
+    if max(levels) == 1 and plan.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES and plan.has_texture():
+        warnings.warn(ONE_LEVEL.format(plan.discretization["bin_width"]), stacklevel=3)
+    return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)

@@ -36,8 +36,11 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _images
+from ._connectedness import indices_of_points
+from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
 from ._labels import LabelAffinity, Segmentation
+from ._radiomics_images import Volume
 from ._suggestions import did_you_mean, normalized
 
 # After the check of ITK's version.
@@ -252,6 +255,19 @@ def _update_method(original, releasing):
             return releasing(self)
 
     return method
+
+
+def _count_setter(original):
+    """Let a setter of a count say that it is negative; SWIG would say something of unsigned int."""
+
+    @functools.wraps(original)
+    def setter(self, value):
+        number = _integer(value)
+        if number < 0:
+            raise ValueError(f"{original.__name__[len('Set') :]} is {number}, but must not be negative")
+        return original(self, number)
+
+    return setter
 
 
 def _enumeration_setter(original, enums_name, kind):
@@ -503,12 +519,60 @@ def _with_discretization(kwargs, keyword):
     enums = getattr(itk, _DISCRETIZATION)
     method = _enumerator(enums, "Method", kwargs.get(names.get(normalized(keyword)), "FixedBinNumber"))
     (name,) = (name for name, number in _enumerators(enums, "Method").items() if number == method)
+    limits = [names[parameter] for parameter in ("rangeminimum", "rangemaximum") if parameter in names]
+    if limits and "rangesource" not in names:
+        names["rangesource"] = "range_source"
+        kwargs = {"range_source": "given", **kwargs}
+    if limits and _enumerator(enums, "RangeSource", kwargs[names["rangesource"]]) != enums.RangeSource_Given:
+        raise ValueError(
+            f"{limits[0]} has no effect with range_source {kwargs[names['rangesource']]!r}; it belongs to 'given'"
+        )
+    if "rangesource" in names and name in ("Identity", "Levels", "Edges"):
+        what = limits[0] if limits else names["rangesource"]
+        raise ValueError(f"{what} has no effect with the discretization method {name}, which needs no range")
+    sizes = [names[parameter] for parameter in ("neighborhoodradius", "windowsize") if parameter in names]
+    if len(sizes) > 1:
+        raise ValueError(f"{' and '.join(sizes)} are given, but only one can be")
     for parameter, methods in _METHODS_OF_PARAMETERS.items():
         if parameter in names and name not in methods:
             raise ValueError(
                 f"{names[parameter]} has no effect with the discretization method {name}; it belongs to {' and '.join(methods)}"
             )
     return kwargs
+
+
+def _with_seed_points(image, given, kwargs, has_labels):
+    """The keywords, with seeds in place of seed_points, physical points in mm."""
+    names = {normalized(name): name for name in kwargs}
+    if "seedpoints" not in names:
+        return kwargs
+    kwargs = dict(kwargs)
+    points, seeds = kwargs.pop(names["seedpoints"]), kwargs.pop(names.get("seeds"), None)
+    if _images.is_array(given) and not _images.is_xarray(given):
+        indices_of_points(points, None)
+    image = itk.output(image)
+    image.UpdateOutputInformation()
+    region, dimension = image.GetLargestPossibleRegion(), image.GetImageDimension()
+    direction = tuple(itk.array_from_matrix(image.GetDirection()).ravel())
+    # Without voxels.
+    like = np.broadcast_to(np.uint8(0), tuple(int(n) for n in reversed(list(region.GetSize()))))
+    origin = tuple(image.TransformIndexToPhysicalPoint(region.GetIndex()))
+    volume = Volume(like, tuple(image.GetSpacing()), origin, direction)
+    start = [int(i) for i in region.GetIndex()]
+
+    def indices(values):
+        return [[i + s for i, s in zip(reversed(index), start)] for index in indices_of_points(values, volume)]
+
+    if not has_labels:
+        flat = [] if seeds is None else _flat([seeds], dimension, "Seed")
+        rows = [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
+        return {**kwargs, "seeds": rows + indices(points)}
+    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
+        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    rows = {label: _indices_of_label(values, dimension) for label, values in (seeds or {}).items()}
+    for label, values in points.items():
+        rows[label] = rows.get(label, []) + indices(values)
+    return {**kwargs, "seeds": rows}
 
 
 @functools.lru_cache(None)
@@ -528,10 +592,14 @@ def make(template, args, kwargs):
             "mask_image"
         )
     known = _parameters_of(template.values()[0])
+    if "seeds" in known:
+        known = {**known, "seedpoints": "SeedPoints"}
     for name, value in kwargs.items():
         if normalized(name) not in known:
             names = [
-                camel_to_snake_case(each) for each in known.values() if hasattr(template.values()[0], f"Get{each}")
+                camel_to_snake_case(each)
+                for each in known.values()
+                if hasattr(template.values()[0], f"Get{each}") or each == "SeedPoints"
             ]
             raise TypeError(f"the filter has no parameter {name}{did_you_mean(name, names)}")
         if normalized(name) in ("maskimage", "selectionimage", "seedimage"):
@@ -540,6 +608,7 @@ def make(template, args, kwargs):
         is_map = hasattr(template.values()[0], "SetDiscretizationMethod")
         kwargs = _with_discretization(kwargs, "discretization_method" if is_map else "method")
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
+    kwargs = _with_seed_points(image, given, kwargs, template.__name__ in _TEMPLATES_WITH_LABELS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         # Of the type of the seeds, where they are bytes.
         pixel = itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US
@@ -551,6 +620,13 @@ def make(template, args, kwargs):
     return instance, given
 
 
+def _named(instance, output):
+    """The output, with the names of its components, which NRRD and MetaImage files keep, as those of the program FeatureMaps do."""
+    if hasattr(instance, "GetFeatureNames"):
+        output.GetMetaDataDictionary()[FEATURE_NAMES] = ",".join(instance.GetFeatureNames())
+    return output
+
+
 def run(template, args, kwargs, crop=None):
     """Run a filter on the arguments of its functional interface; returns the filter, its output and the given input.
 
@@ -560,7 +636,7 @@ def run(template, args, kwargs, crop=None):
         raise ValueError(f"crop '{crop}' is not valid; choose from None, 'mask'")
     instance, given = make(template, args, kwargs)
     if crop is None:
-        return instance, instance.__internal_call__(), given
+        return instance, _named(instance, instance.__internal_call__()), given
     region = _images.mask_region(instance)
     if _images.is_xarray(given):
         # ITK takes the axes in this order, whatever theirs is.
@@ -569,7 +645,7 @@ def run(template, args, kwargs, crop=None):
     output = instance.GetOutput()
     output.SetRequestedRegion(region)
     instance.Update()
-    return instance, _images.cut_to_buffer(output), given
+    return instance, _named(instance, _images.cut_to_buffer(output)), given
 
 
 def _function(original, class_name):
@@ -711,6 +787,8 @@ def _adapt_class(cls, row):
         adapt(name, _index_setter)
     for name, nonzero in _IMAGE_SETTERS.items():
         adapt(name, _image_setter, name[len("Set") :], nonzero)
+    for name in ("SetNumberOfGrayLevels", "SetAlpha", "SetEstimationRadius"):
+        adapt(name, _count_setter)
     adapt("SetCropMargin", _margin_setter)
     for name, convert in _NUMBERS.items():
         adapt(name, _numbers_setter, convert)
@@ -729,6 +807,12 @@ def _adapt_class(cls, row):
     for method in _VECTOR_GETTERS:
         if hasattr(cls, f"_Get{method}AsNumbers"):
             setattr(cls, f"Get{method}", _vector_getter(method))
+
+
+_SEED_POINTS = (
+    "Besides seeds or instead: physical points x, y, z in mm, as ITK has them (LPS); of labels, a dict of labels and points. "
+    "For images and DataArrays."
+)
 
 
 def _documentation(class_name):
@@ -763,6 +847,9 @@ def _document_function(function, class_name):
             continue
         keywords.append(camel_to_snake_case(name))
         keywords += textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")
+    if hasattr(cls, "SetSeeds"):
+        wrapped = textwrap.wrap(_SEED_POINTS, 110, initial_indent="    ", subsequent_indent="    ")
+        keywords += ["seed_points", *wrapped]
     function.__doc__ = f"""{brief}
 
 {function.__name__}(image, **parameters)

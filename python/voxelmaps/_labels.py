@@ -31,13 +31,14 @@ from ._connectedness import (
     ADJACENCIES,
     AFFINITIES,
     check_mask_at,
+    indices_of_points,
     is_affinity_given,
     number_of_name,
     numbers_of_indices,
     surroundings,
 )
 from ._suggestions import with_known_keywords
-from ._feature_maps import MAX_THREADS, count, device_of_arrays, number, spacing_of, triple
+from ._feature_maps import MAX_THREADS, arrays_of_images, count, device_of_arrays, number, spacing_of, triple
 
 if TYPE_CHECKING:
     from ._types import (
@@ -46,12 +47,14 @@ if TYPE_CHECKING:
         Array,
         Competition,
         Device,
+        Image,
         Integer,
         LabeledIndices,
         LabelType,
         MomentOfLabels,
         Number,
         Numbers,
+        Path,
         Precision,
         TieRule,
     )
@@ -301,10 +304,11 @@ class Job:
 
 @with_known_keywords
 def labels(
-    x: Array,
-    seeds: Array | LabeledIndices,
-    mask: Array | None = None,
+    x: Array | Image | Path,
+    seeds: Array | Image | Path | LabeledIndices | None = None,
+    mask: Array | Image | Path | None = None,
     *,
+    seed_points: Mapping[int, Any] | None = None,
     competition: Competition = "relative",
     tie_rule: TieRule = "background",
     object_mean: MomentOfLabels | None = None,
@@ -331,10 +335,13 @@ def labels(
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
     x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
-                   memory or on a CUDA device, or anything that numpy.asarray converts.
-    seeds          Labels of voxels: an integer array of the shape of x, 0 where there is no seed; or a dict that maps each
-                   label to the index of a voxel, in the order of the axes, or to a list of indices.
-    mask           Array of the shape of x; paths do not enter voxels where it is 0.
+                   memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or SimpleITK, or the
+                   path of one.
+    seeds          Labels of voxels: an integer array of the shape of x, or an image on its grid, 0 where there is no seed; or a
+                   dict that maps each label to the index of a voxel, in the order of the axes, or to a list of indices.
+    mask           Array of the shape of x, or image on its grid; paths do not enter voxels where it is 0.
+    seed_points    Besides a dict of seeds or instead: a dict that maps labels to a physical point x, y, z in mm, as ITK has it
+                   (LPS), or to a list of points, if x is an image. In 3D Slicer (RAS), x and y have the other sign.
     competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
                    path no other label cuts off.
     tie_rule       "background": voxels that several labels have the same claim to get 0. "lowest_label": the lowest of these.
@@ -376,6 +383,11 @@ def labels(
     >>> voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference").tolist()
     [[1, 1, 1, 2, 2, 2]]
     """
+    is_dict = isinstance(seeds, Mapping)
+    x, of_image, mask, spacing, volume = arrays_of_images(
+        x, None if is_dict else seeds, mask, spacing, ("seeds", "mask")
+    )
+    seeds = _with_points(seeds if is_dict else of_image, seed_points, volume)
     seeds = _arrays.in_order_of(x, seeds, "seeds", components_axis)
     mask = _arrays.in_order_of(x, mask, "mask", components_axis)
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
@@ -453,6 +465,22 @@ def labels(
         None if output is None else library.result(output.array, given) for output, given in zip(outputs, given_outputs)
     ]
     return results[0] if results[1] is None and results[2] is None else Segmentation(*results)
+
+
+def _with_points(seeds, points, volume):
+    """The seeds, with those of the points in mm."""
+    if points is None:
+        if seeds is None:
+            raise ValueError("there are no seeds: give seeds, indices of voxels, or seed_points, points in mm")
+        return seeds
+    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
+        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    result = {}
+    for label, indices in (seeds or {}).items():
+        result[label] = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
+    for label, of_label in points.items():
+        result[label] = result.get(label, []) + indices_of_points(of_label, volume)
+    return result
 
 
 def _warn_of_ties(labels, mask):

@@ -19,6 +19,7 @@
 when they are whole. Imports no NumPy, so that the program starts at once."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import pathlib
@@ -223,6 +224,17 @@ def _lock(descriptor, path):
         raise FolderInUse(f"the folder {path} is in use by another run") from None
     except OSError:
         pass
+
+
+def check_writable(path):
+    """Raise OSError if a folder for maps cannot be made, or not be written."""
+    existing = pathlib.Path(path).absolute()
+    while not os.path.lexists(existing):
+        existing = existing.parent
+    if not existing.is_dir():
+        raise NotADirectoryError(f"the folder {path} cannot be made: a file is in its place")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(existing))
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import operator
 import os
@@ -250,7 +251,8 @@ def _maps_of(maps, image):
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        grid = _grid_of(value, what)
+        geometry = maps.geometry if isinstance(maps, FeatureMaps) else None
+        grid = _grid_of(value, what) if geometry is None else _Grid(Volume(value, *geometry), True)
         if image is None:
             part = tuple(slice(0, n) for n in grid.array.shape)
         elif isinstance(maps, FeatureMaps) and len(maps.slices) == grid.array.ndim == image.array.ndim:
@@ -653,3 +655,59 @@ def show(
         figure.supxlabel(_wrapped(caption, columns), fontsize=_FONT_SIZE, x=0.02, ha="left")
     # Also of a part.
     return figure.canvas.figure
+
+
+# In a notebook.
+_MOST_PANELS = 8
+
+
+def picture_of_maps(maps: FeatureMaps) -> bytes | None:
+    """A PNG file of the first maps: one slice of each, with the percentiles of its colors; None if there is nothing to draw."""
+    try:
+        matplotlib = _matplotlib()
+    except ImportError:
+        return None
+    from matplotlib.figure import Figure
+
+    arrays = {name: _arrays.array_of(maps[name], name).host() for name in list(maps)[:_MOST_PANELS]}
+    first = next(iter(arrays.values()), None)
+    if first is None or first.size == 0 or first.ndim < 2:
+        return None
+    # Of a batch, the first image.
+    dimension = min(first.ndim, 3) if maps.geometry is None else len(maps.geometry.spacing)
+    arrays = {name: array.reshape(-1, *array.shape[-dimension:])[0] for name, array in arrays.items()}
+    volume = next(iter(arrays.values()))
+    ratio, z = 1.0, 0
+    if dimension == 3:
+        # Where the most is computed: outside of a mask, all values are the same.
+        background = volume.ravel()[0]
+        counts = [np.count_nonzero(np.isfinite(plane) & (plane != background)) for plane in volume]
+        z = int(np.argmax(counts)) if max(counts) else len(volume) // 2
+    if maps.geometry is not None:
+        ratio = maps.geometry.spacing[1] / maps.geometry.spacing[0]
+    columns = min(len(arrays), 4)
+    rows = -(-len(arrays) // columns)
+    height = _PANEL_WIDTH * min(max(ratio * volume.shape[-2] / volume.shape[-1], 0.4), 2.5) + 0.7
+    figure = Figure(figsize=(_PANEL_WIDTH * max(columns, 2), rows * height + 0.2), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axis, (name, array) in zip(axes, arrays.items()):
+        plane = array[z] if dimension == 3 else array
+        values = plane[np.isfinite(plane)]
+        limits = _limits_of_values(values, (2, 98)) if values.size else (0.0, 1.0)
+        norm = matplotlib.colors.Normalize(*limits)
+        mappable = axis.imshow(
+            np.ma.masked_invalid(plane), cmap="viridis", norm=norm, aspect=ratio, interpolation="none"
+        )
+        axis.set_facecolor("black")
+        axis.set_xticks([])
+        axis.set_yticks([])
+        _add_bar(figure, mappable, axis, values, _label_of(name, None))
+    for axis in axes[len(arrays) :]:
+        axis.set_visible(False)
+    more = f", {len(arrays)} of {len(maps)} maps" if len(arrays) < len(maps) else ""
+    text = (f"slice {z} of {len(volume)}" if dimension == 3 else "") + more
+    if text:
+        figure.supxlabel(text.removeprefix(", "), fontsize=_FONT_SIZE, x=0.02, ha="left")
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=100)
+    return file.getvalue()

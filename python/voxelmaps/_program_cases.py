@@ -580,6 +580,52 @@ def find_finished(case, task):
         return None
 
 
+class Checked(NamedTuple):
+    """What would be computed for a case."""
+
+    maps: int
+    # Of which are there already.
+    kept: int
+    mask_voxels: int
+    label: int
+    # Of the original image; 0 if it has no maps, or the case is finished.
+    levels: int
+    # Without compression.
+    map_bytes: int
+
+
+def check(case, following, task, reader, report):
+    """Read a case, and check what can be checked without its maps; see run. Writes nothing."""
+    finished = None if task.verify else find_finished(case, task)
+    if finished is not None:
+        return Checked(len(finished.maps), finished.kept, finished.mask_voxels, finished.label, 0, 0)
+    report(0, _program_worker.READING)
+    prepared, _ = _prepare(case, task, reader)
+    report(0, "checking")
+    if following is not None:
+        reader.prefetch(following, task)
+    _output_files.check_writable(case.output)
+    parameters = task.parameters
+    skipped = _skipped_images(prepared, parameters)
+    number = len(task.keys(prepared.image.array.ndim, skipped))
+    map_bytes = number * prepared.image.array.size * radiomics.dtype_of(task.precision).itemsize
+    voxels = int(np.count_nonzero(prepared.roi.array))
+    levels = 0
+    if "Original" in parameters.image_types:
+        of_original = parameters.settings_of("Original")
+        levels = radiomics.Maps(prepared.image, prepared.roi, of_original, task.precision).levels(parameters.classes)
+    return Checked(number, 0, voxels, task.label_of(case), levels, map_bytes)
+
+
+def _skipped_images(prepared, parameters):
+    """Names of images that the image is too small for."""
+    return {
+        name
+        for image_type in parameters.image_types
+        for name in _radiomics_filters.skipped(prepared, image_type, parameters.settings_of(image_type))
+    }
+
+
 def run(case, following, task, reader, report):
     """Compute the maps of a case, but for those that an earlier run has left.
 
@@ -596,11 +642,7 @@ def run(case, following, task, reader, report):
     if following is not None:
         reader.prefetch(following, task)
     inside, parameters = prepared.roi.array, task.parameters
-    skipped = {
-        name
-        for image_type in parameters.image_types
-        for name in _radiomics_filters.skipped(prepared, image_type, parameters.settings_of(image_type))
-    }
+    skipped = _skipped_images(prepared, parameters)
     keys = task.keys(prepared.image.array.ndim, skipped)
     layout, dtype = task.layout(case, keys), radiomics.dtype_of(task.precision)
     with contextlib.ExitStack() as stack:

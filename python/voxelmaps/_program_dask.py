@@ -43,15 +43,15 @@ class _Processes:
 
 
 @contextlib.contextmanager
-def _process(task, verbose):
+def _process(task, how):
     with _Processes.lock:
         idle, _Processes.idle = _Processes.idle, []
-        known = [entry for entry in idle if entry[0] == (task, verbose)]
+        known = [entry for entry in idle if entry[0] == (task, how)]
         _Processes.idle = known[1:]
         others = [entry for entry in idle if entry not in known]
     for _, other in others:
         other.end()
-    worker = known[0][1] if known else _program_worker.Worker(verbose)
+    worker = known[0][1] if known else _program_worker.Worker(*how)
     try:
         if not known:
             worker.set_task(task, lambda text: None)
@@ -60,7 +60,7 @@ def _process(task, verbose):
         worker.end()
         raise
     with _Processes.lock:
-        _Processes.idle.append(((task, verbose), worker))
+        _Processes.idle.append(((task, how), worker))
 
 
 def _end_processes():
@@ -75,12 +75,15 @@ def dask_setup(worker):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _compute(case, task, verbose):
-    """Compute a line of the table; returns its outcomes, and pairs of titles and lines of the log."""
+def _compute(case, task, how):
+    """Compute a line of the table; returns its outcomes, and pairs of titles and lines of the log.
+
+    how    Arguments of the Worker.
+    """
     messages = []
     on_log = lambda part, text: messages.append((part.title(), text))
     stop = time.monotonic() + _PATIENCE
-    with _process(task, verbose) as worker:
+    with _process(task, how) as worker:
         while True:
             outcomes = list(worker.outcomes(case, None, lambda *_: None, on_log))
             in_use = any(isinstance(outcome.result, _program_worker.CaseInUse) for outcome in outcomes)
@@ -121,7 +124,7 @@ def _client(address, stack):
     return stack.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
-def outcomes(address, cases, task, verbose, console):
+def outcomes(address, cases, task, how, console):
     """Compute all cases; yields the number of each and its outcomes, in the order in which they end."""
     absolute = lambda path: pathlib.Path(path).absolute()
     task = (task[0] and str(absolute(task[0])), *task[1:])
@@ -132,7 +135,7 @@ def outcomes(address, cases, task, verbose, console):
         futures = {}
         for number, case in enumerate(cases):
             paths = {name: absolute(getattr(case, name)) for name in ("image", "mask", "output")}
-            future = client.submit(_compute, case._replace(**paths), task, verbose, pure=False, retries=2)
+            future = client.submit(_compute, case._replace(**paths), task, how, pure=False, retries=2)
             futures[future] = number
         try:
             for done, future in enumerate(as_completed(list(futures), loop=client.loop), 1):

@@ -208,20 +208,35 @@ def _rows_of_summary(case, outcome):
         yield [*start, outcome.label, key, *values, outcome.mask_voxels, ""]
 
 
-def _write_rows(path, rows):
+def _wide(rows):
+    """The columns and the rows of a summary with one row per case, from one with a row per map."""
+    maps, cases = {}, {}
+    for row in rows:
+        start, (name, *values) = tuple(map(str, row[:4])), row[4:]
+        own = cases.setdefault(start, {"mask_voxels": values[-2], "error": values[-1]})
+        if name:
+            maps[name] = None
+            own.update(zip((f"{name}_{statistic}" for statistic in STATISTICS), values))
+    columns = ["mask_voxels", "error", *(f"{name}_{statistic}" for name in maps for statistic in STATISTICS)]
+    lines = [[*start, *(own.get(column, "") for column in columns)] for start, own in cases.items()]
+    return [*_SUMMARY_COLUMNS[:4], *columns], lines
+
+
+def _write_rows(path, rows, is_wide=False):
+    columns, rows = _wide(rows) if is_wide else (_SUMMARY_COLUMNS, rows)
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(_SUMMARY_COLUMNS)
+    writer.writerow(columns)
     writer.writerows(rows)
     _output_files.replace_text(path, text.getvalue())
 
 
-def write_summary(path, outcomes):
-    """Write a line per map and case, and one per case that failed.
+def write_summary(path, outcomes, is_wide=False):
+    """Write a line per map and case, and one per case that failed; or one per case, with columns of all maps.
 
     outcomes    Pairs of a case and its result, or its error.
     """
-    _write_rows(path, [row for case, outcome in outcomes for row in _rows_of_summary(case, outcome)])
+    _write_rows(path, [row for case, outcome in outcomes for row in _rows_of_summary(case, outcome)], is_wide)
 
 
 # --- Shards ------------------------------------------------------------------------------------------------------------
@@ -262,7 +277,7 @@ def parse_shard(text):
     raise ValueError(f"shard is {text}, but must be I/N with I from 1 to N, such as 1/4")
 
 
-def merge_summaries(path, cases):
+def merge_summaries(path, cases, is_wide=False):
     """Write the summary of a table from those of its shards. Returns the number of shards, and that of cases without maps."""
     pattern = re.compile(re.escape(path.stem) + "-([1-9][0-9]*)-of-([1-9][0-9]*)" + re.escape(path.suffix))
     found = [match for match in map(pattern.fullmatch, os.listdir(path.parent)) if match]
@@ -304,5 +319,5 @@ def merge_summaries(path, cases):
         raise ValueError(
             f"summaries of shards have cases that the table does not have, such as the output {next(iter(rows))[2]}"
         )
-    _write_rows(path, merged)
+    _write_rows(path, merged, is_wide)
     return counts[0], sum(bool(row[-1]) for row in merged)

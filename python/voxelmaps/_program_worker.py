@@ -111,11 +111,13 @@ class _Current:
     output = None
 
 
-def serve(descriptor, verbose):
+def serve(descriptor, verbose, threads, is_dry_run):
     """Receive the arguments of a task, and send its keys; then receive cases and those that follow, and send progress, lines of
     the log, and how each case ended.
 
     descriptor    Number of the open socket to the parent.
+    threads       Of computation and compression; 0 for one per processor.
+    is_dry_run    Whether cases are checked only.
     """
     connection = multiprocessing.connection.Connection(descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -132,7 +134,10 @@ def serve(descriptor, verbose):
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     logger.propagate = False
 
-    from . import _program_cases
+    from . import _program_cases, _radiomics_files
+
+    _radiomics_files.Threads.number = threads
+    function = _program_cases.check if is_dry_run else _program_cases.run
 
     def send_result(function, *arguments):
         try:
@@ -154,7 +159,7 @@ def serve(descriptor, verbose):
                 send_result(_program_cases.find_labels, case, task, reader)
                 continue
             _Current.output = case.output
-            send_result(_program_cases.run, case, following, task, reader, report)
+            send_result(function, case, following, task, reader, report)
             _Current.output = None
 
 
@@ -162,10 +167,14 @@ def serve(descriptor, verbose):
 
 
 class Worker:
-    """The process, which is started again if it has ended."""
+    """The process, which is started again if it has ended.
 
-    def __init__(self, verbose):
-        self._verbose = verbose
+    verbose, threads, is_dry_run    As serve takes them.
+    """
+
+    def __init__(self, verbose, threads=0, is_dry_run=False):
+        self._arguments = bool(verbose), int(threads), bool(is_dry_run)
+        self._is_dry_run = is_dry_run
         self._process = None
         self._task = None
         # That is computed now.
@@ -182,9 +191,15 @@ class Worker:
         # Not by the module multiprocessing: its processes import the main program again, and complain if they are killed.
         ours, theirs = socket.socketpair()
         with theirs:
-            code = f"from {__name__} import serve; serve({theirs.fileno()}, {self._verbose})"
+            code = f"from {__name__} import serve; serve({theirs.fileno()}, *{self._arguments})"
+            threads = self._arguments[1]
+            # Of the filters of ITK and SimpleITK.
+            of_itk = {"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)} if threads else {}
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, pass_fds=[theirs.fileno()]
+                [sys.executable, "-P", "-c", code],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, **of_itk},
             )
         self._connection = multiprocessing.connection.Connection(ours.detach())
 
@@ -267,7 +282,7 @@ class Worker:
         self._process.wait()
         self._process.stdin.close()
         self._connection.close()
-        if self._case is not None:
+        if self._case is not None and not self._is_dry_run:
             _clean(self._case.output)
 
 

@@ -363,7 +363,14 @@ def _open_files(volume, dtype, keys, folder, layout):
     return [_File(path, folder.staging, head) for path in paths]
 
 
+class Threads:
+    # Of computation and compression in this process; 0 for one per processor.
+    number = 0
+
+
 def number_of_threads():
+    if Threads.number:
+        return Threads.number
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

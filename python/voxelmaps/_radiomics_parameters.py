@@ -33,6 +33,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from . import _core, _output_files, _radiomics_filters
+from ._suggestions import did_you_mean
 
 _logger = logging.getLogger(__name__)
 
@@ -285,10 +286,25 @@ def _shown_name(name):
     return _shown(name)[1:-1] if isinstance(name, str) else _shown(name)
 
 
+def _unknown(what, name, names):
+    """The error for a name that does not exist."""
+    similar = did_you_mean(name, names) if isinstance(name, str) else ""
+    return ValueError(f"{what} is not known{similar}; choose from {', '.join(names)}")
+
+
+def _without_voxel_based(settings):
+    """Settings without voxelBased=True, which users of PyRadiomics leave over, and which is so here."""
+    if "voxelBased" in settings and settings["voxelBased"] is not True:
+        raise ValueError(
+            f"voxelBased is {_shown(settings['voxelBased'])}, but only maps are computed here; PyRadiomics computes the values of a region"
+        )
+    return {name: value for name, value in settings.items() if name != "voxelBased"}
+
+
 def checked(name, value):
     """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
     if name not in SETTINGS:
-        raise ValueError(f"setting {_shown_name(name)} is not known; choose from {', '.join(SETTINGS)}")
+        raise _unknown(f"setting {_shown_name(name)}", name, SETTINGS)
     setting = SETTINGS[name]
     if value is None and setting.can_be_none:
         return setting.none
@@ -385,9 +401,7 @@ def _features(name, given):
                 f"{feature_class.without_values[feature]}"
             )
         if feature not in feature_class.numbers():
-            raise ValueError(
-                f"feature {feature} of {name} is not known; choose from {', '.join(feature_class.numbers())}"
-            )
+            raise _unknown(f"feature {feature} of {name}", feature, feature_class.numbers())
     return list(dict.fromkeys(given))
 
 
@@ -402,7 +416,7 @@ def _feature_classes(given):
         elif name in _SHAPE_CLASSES:
             _logger.warning("featureClass %s is left out: there is no shape of voxels", name)
         else:
-            raise ValueError(f"featureClass {_shown_name(name)} is not known; choose from {', '.join(CLASSES)}")
+            raise _unknown(f"featureClass {_shown_name(name)}", name, CLASSES)
     return classes
 
 
@@ -428,9 +442,7 @@ def _image_types(given):
     image_types = {}
     for name, own in _by_name("imageType", given).items():
         if name not in _radiomics_filters.IMAGE_TYPES:
-            raise ValueError(
-                f"imageType {_shown_name(name)} is not known; choose from {', '.join(_radiomics_filters.IMAGE_TYPES)}"
-            )
+            raise _unknown(f"imageType {_shown_name(name)}", name, _radiomics_filters.IMAGE_TYPES)
         image_types[name] = _settings_of_image_type(name, {} if own is None else own)
     return image_types
 
@@ -559,20 +571,18 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
         raise TypeError(f"params must be a dict or the path of a YAML or JSON file, not {type(params).__name__}")
     for section, content in params.items():
         if section not in _SECTIONS:
-            raise ValueError(
-                f"section {_shown_name(section)} of the parameters is not known; choose from {', '.join(_SECTIONS)}"
-            )
+            raise _unknown(f"section {_shown_name(section)} of the parameters", section, _SECTIONS)
         if section.endswith("etting") and content is not None and not isinstance(content, dict):
             raise ValueError(f"section {section} of the parameters is {_shown(content)}, but must map names to values")
 
     given = {}
     for section in ("setting", "voxelSetting"):
-        for name, value in (params.get(section) or {}).items():
+        for name, value in _without_voxel_based(params.get(section) or {}).items():
             value = checked(name, value)
             if name in given:
                 raise ValueError(f"setting {name} is given in two sections of the parameters")
             given[name] = value
-    keywords = dict(keywords)
+    keywords = _without_voxel_based(keywords)
     feature_classes = keywords.pop("featureClass", params.get("featureClass"))
     has_own_image_types = "imageType" in keywords
     image_types = _image_types(keywords.pop("imageType", params.get("imageType")))

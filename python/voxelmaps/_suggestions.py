@@ -31,26 +31,34 @@ def normalized(name):
 
 
 def did_you_mean(name, names):
-    """What follows the name in an error: the most similar of the names, if one is similar."""
+    """What follows the name in an error: the most similar of the names, or those that contain it, if there are any."""
     # Imported by errors only.
     import difflib
 
     key, keys = normalized(str(name)), {normalized(each): each for each in names}
-    parts = [each for each in keys if len(key) > 3 and (key in each or each in key)]
-    similar = difflib.get_close_matches(key, keys, 1, 0.75) or sorted(parts, key=len)
-    return f" (did you mean {keys[similar[0]]}?)" if similar else ""
+    parts = [each for each in keys if min(len(key), len(each)) > 3 and (key in each or each in key)]
+    similar = list(dict.fromkeys([*difflib.get_close_matches(key, keys, 1, 0.75), *sorted(parts, key=len)]))[:3]
+    return f" (did you mean {' or '.join(keys[each] for each in similar)}?)" if similar else ""
+
+
+def check_keywords(kwargs, function, name):
+    """Raise TypeError, with what is meant perhaps, for a keyword that a function does not have.
+
+    name    Of the function that the user calls.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for keyword in kwargs:
+        if keyword not in names:
+            raise TypeError(f"{name} has no parameter {keyword}{did_you_mean(keyword, names)}")
 
 
 def with_known_keywords(function: _Function) -> _Function:
     """Let a function say which of its parameters an unknown keyword may stand for."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(function)
     def checked(*args, **kwargs):
-        for name in kwargs:
-            if name not in names:
-                raise TypeError(f"{function.__name__} has no parameter {name}{did_you_mean(name, names)}")
+        check_keywords(kwargs, function, function.__name__)
         return function(*args, **kwargs)
 
     return cast(_Function, checked)

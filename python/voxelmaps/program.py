@@ -32,6 +32,9 @@ from ._program_tables import check_outputs, read_cases
 
 _NAME = "TextureFeatureMaps"
 
+# As in voxelmaps.feature_maps, which is imported by the worker only.
+_MAX_THREADS = 4096
+
 # --- Output ------------------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +150,12 @@ def _labels(text):
         raise argparse.ArgumentTypeError(error) from None
 
 
+def _threads(text):
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:6]) <= _MAX_THREADS):
+        raise argparse.ArgumentTypeError(f"threads is '{text[:100]}', but must be an integer from 1 to {_MAX_THREADS}")
+    return int(text)
+
+
 def _names(text):
     names = [name.strip() for name in text.split(",")]
     if not all(names):
@@ -206,6 +215,14 @@ def _parser():
         help="CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: summary.csv in "
         "the output, or TABLE-summary.csv)",
     )
+    parser.add_argument(
+        "--summary-format",
+        choices=("long", "wide"),
+        default="long",
+        metavar="NAME",
+        help="long for one line per map, or wide for one line per case, with columns such as original_glcm_Contrast_mean "
+        "(default: long)",
+    )
     parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
     group = parser.add_argument_group(
         "what is computed", "Options come before the parameter file, but for its settings of an image type."
@@ -239,6 +256,14 @@ def _parser():
         help="any setting of PyRadiomics, such as distances=[1,2]",
     )
     group.add_argument("--precision", default="float", help="float or double (default: float)")
+    parser.add_argument(
+        "--threads", type=_threads, default=0, metavar="N", help="threads per case (default: one per processor)"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="compute and write nothing: read all files, check them and the parameters, and say what would be computed",
+    )
     parser.add_argument(
         "--verify",
         action="store_true",
@@ -361,7 +386,7 @@ def _merge(options, console):
     """Make one summary of those of all shards. Returns whether all cases have maps."""
     if options.jobs is None:
         raise ValueError("--merge needs a table, --jobs")
-    allowed = ("jobs", "summary", "merge", "image", "mask", "out")
+    allowed = ("jobs", "summary", "summary_format", "merge", "image", "mask", "out")
     default = _parser().parse_args([])
     for name, value in vars(options).items():
         if name not in allowed and value != getattr(default, name):
@@ -370,7 +395,7 @@ def _merge(options, console):
             )
     cases, summary = _cases(options, console)
     check_outputs(cases, (), [("the table", options.jobs)], [("the summary", summary)])
-    shards, failed = _program_tables.merge_summaries(summary, cases)
+    shards, failed = _program_tables.merge_summaries(summary, cases, options.summary_format == "wide")
     console.line(f"{summary}: {len(cases)} cases of {shards} shards")
     if failed:
         console.error(f"{failed} of their labels and cases failed")
@@ -492,10 +517,42 @@ def _with_those_not_computed(cases, found):
             yield from ((part, ended) for part in case.parts() if case.has_all_labels or part.label not in computed)
 
 
-def _run_cases(cases, outcomes, console, summary, log):
+def _size(number_of_bytes):
+    megabytes = number_of_bytes / 1e6
+    return f"{megabytes / 1000:.3g} GB" if megabytes >= 1000 else f"{megabytes:.3g} MB"
+
+
+def _check_cases(cases, outcomes, console):
+    """Say what would be computed. Returns whether no case would fail."""
+    results = []
+    for number, outcome in outcomes:
+        title, result = f"{_place(number, cases)}{outcome.case.title()}", outcome.result
+        results.append(result)
+        if isinstance(result, Exception):
+            console.error(f"{title}: {result}")
+        elif result.kept:
+            console.line(f"{title}: finished, {result.kept} maps of {result.mask_voxels} voxels")
+        else:
+            levels = f", {result.levels} gray levels" if result.levels > 1 else ""
+            if result.levels == 1:
+                levels = ", 1 gray level, so that there is no texture: choose another width of bins"
+            size = f"{_size(result.map_bytes)} before compression"
+            console.line(f"{title}: {result.maps} maps of {result.mask_voxels} voxels, {size}{levels}")
+    good = [result for result in results if not isinstance(result, Exception)]
+    console.line(
+        f"total: {sum(result.maps for result in good)} maps of {len(good)} of {len(results)} cases, "
+        f"{_size(sum(result.map_bytes for result in good))} before compression"
+    )
+    if len(good) < len(results):
+        console.error(f"{len(results) - len(good)} of {len(results)} cases would fail")
+    return len(good) == len(results)
+
+
+def _run_cases(cases, outcomes, console, summary, log, is_wide):
     """Compute all cases. Returns whether none failed.
 
     outcomes    Iterator of numbers of cases and their outcomes.
+    is_wide     Whether the summary has one line per case.
     """
     found = [[] for _ in cases]
     try:
@@ -510,7 +567,7 @@ def _run_cases(cases, outcomes, console, summary, log):
         is_kept = any(isinstance(result, _program_worker.CaseInUse) for result in failed) or not os.path.exists(summary)
         # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
         if len(cases) != 1 or not (len(failed) == len(results) and is_kept):
-            _program_tables.write_summary(summary, results)
+            _program_tables.write_summary(summary, results, is_wide)
     if failed and len(results) > 1:
         console.error(f"{len(failed)} of {len(results)} cases failed")
     return not failed
@@ -520,15 +577,21 @@ def _run(arguments, console):
     options = _parser().parse_args(arguments)
     if options.merge:
         return _merge(options, console)
+    if options.dry_run and options.dask is not None:
+        raise ValueError("--dry-run and --dask exclude each other")
     # It starts while the table is read.
-    with _program_worker.Worker(options.verbose) as worker:
+    how = options.verbose, options.threads, options.dry_run
+    with _program_worker.Worker(*how) as worker:
         cases, summary = _cases(options, console)
         shard, log = _shard(options, console), options.log
         settings = options.params, _settings(options), options.precision, options.verify, options.clean
         layout = "nii.gz" if options.format is None else options.format, options.channels
         task = (*settings, *layout, options.save_images)
         keys, images = worker.set_task(task, console.error)
+        is_wide = options.summary_format == "wide"
         if shard is not None:
+            if is_wide:
+                raise ValueError("the summary of a shard is long; --merge makes one that is wide of all")
             summary, log = shard.path(summary), log and shard.path(log)
         names_of = lambda case: [
             *_output_layouts.layout(*layout, keys, case.name()).names(),
@@ -544,14 +607,17 @@ def _run(arguments, console):
         if shard is not None:
             total, cases = len(cases), shard.cases(cases)
             console.line(f"shard {shard.number}/{shard.count}: {len(cases)} of {total} cases")
+        if options.dry_run:
+            return _check_cases(cases, _outcomes(cases, worker, console), console) and not console.has_failed
         if options.dask is not None:
             from . import _program_dask
 
             worker.end()
-            outcomes = _program_dask.outcomes(options.dask, cases, task, options.verbose, console)
+            outcomes = _program_dask.outcomes(options.dask, cases, task, how, console)
         else:
             outcomes = _outcomes(cases, worker, console)
-        return _run_cases(cases, outcomes, console, summary, _Log(log, console)) and not console.has_failed
+        log = _Log(log, console)
+        return _run_cases(cases, outcomes, console, summary, log, is_wide) and not console.has_failed
 
 
 def main(arguments=None):

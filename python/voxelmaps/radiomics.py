@@ -247,6 +247,10 @@ class Maps:
         numbers = _radiomics_parameters.CLASSES[name].numbers()
         return name, [numbers[feature] for feature in features], parameters
 
+    def levels(self, classes):
+        """The most gray levels of a class. Raises ValueError if they are too many."""
+        return max(len(_edges_of_class(name, self._extremes, self._settings)) for name in classes)
+
     def compute(self, classes, first=0, last=None):
         """Array of the maps of the planes from first to last - 1; the features, a dict of lists by class, are the first axis."""
         depth, *plane = self._inside.shape
@@ -283,7 +287,7 @@ class Maps:
                     "value_range": (0.0, 1.0),
                 },
                 background=self._background,
-                threads=0,
+                threads=_radiomics_files.Threads.number,
                 device=self._device,
             )
             number += sum(len(classes[name]) for name in group)

@@ -1,0 +1,249 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""What feature_maps would compute, and how long it would take, before it is computed."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _arrays
+from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, arrays_of_images, plan_of
+from ._suggestions import check_keywords
+
+if TYPE_CHECKING:
+    from ._types import Array, Image, Path
+
+# Of texture in a window of some hundred voxels, more levels than voxels say little.
+_MANY_LEVELS = 256
+
+# The sample grows until it takes so many seconds, or has been enlarged so often.
+_SECONDS, _ENLARGEMENTS = 0.5, 12
+
+
+class Description(NamedTuple):
+    """What feature_maps would compute. str() is a text of some lines.
+
+    shape           Of x.
+    region_voxels   Number of voxels that features are computed for.
+    minimum, maximum
+                    Of the finite intensities inside the mask.
+    levels          Gray levels: of several images of a batch, the most that one has.
+    maps            Names of the maps.
+    map_shape       Shape of a map.
+    window          Voxels of a window along each axis.
+    map_bytes       Memory of all maps.
+    working_bytes   Memory of one image as gray levels, which the computation needs besides.
+    seconds         Expected time: that of a sample, scaled by the number of voxels.
+    sample_voxels, sample_seconds
+                    What was measured.
+    warnings        What is likely to be a mistake.
+    """
+
+    shape: tuple[int, ...]
+    region_voxels: int
+    minimum: float
+    maximum: float
+    levels: int
+    maps: list[str]
+    map_shape: tuple[int, ...]
+    window: tuple[int, ...]
+    map_bytes: int
+    working_bytes: int
+    seconds: float
+    sample_voxels: int
+    sample_seconds: float
+    warnings: list[str]
+
+    def __str__(self) -> str:
+        lines = [
+            f"image: {_times(self.shape)} voxels",
+            f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {self.levels} gray level{'s' * (self.levels != 1)}",
+            f"maps: {len(self.maps)} of {_times(self.map_shape)} voxels, windows of {_times(self.window)} voxels",
+            f"memory: {_bytes(self.map_bytes)} for the maps, {_bytes(self.working_bytes)} while they are computed",
+            f"time: about {_seconds(self.seconds)}, from {_seconds(self.sample_seconds)} measured for {self.sample_voxels} voxels",
+            *(f"warning: {text}" for text in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def _times(numbers: tuple[int, ...]) -> str:
+    return " × ".join(map(str, numbers))
+
+
+def _bytes(number: int) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            break
+        number /= 1024
+    else:
+        unit = "TiB"
+    return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds >= 5400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.1f} min" if seconds >= 90 else f"{seconds:.2g} s"
+
+
+def _measured(plan: Any, computed: np.ndarray) -> tuple[int, int, float, float]:
+    """Number of gray levels; of a sample in the middle of the region, the number of voxels and the time of its maps; and the time of
+    what every call does besides."""
+    library = plan.image.library
+    images = computed.reshape(-1, *plan.shape)
+    fullest = int(np.count_nonzero(images.reshape(len(images), -1), axis=1).argmax())
+    inside = images[fullest]
+    voxels = np.argwhere(inside) if inside.any() else np.argwhere(np.ones_like(inside))
+    center = [int(c) for c in voxels[len(voxels) // 2]]
+    limits = [(int(axis.min()), int(axis.max()) + 1) for axis in voxels.T]
+    levels = 0
+
+    def measure(number: int, half: int) -> tuple[int, float, bool]:
+        nonlocal levels
+        # Long along x, as an image is.
+        reach = [half] * (len(center) - 1) + [4 * half]
+        ends = [(max(c - r, low), min(c + r + 1, high)) for c, r, (low, high) in zip(center, reach, limits)]
+        box = tuple(slice(*pair) for pair in ends)
+        selection = None
+        if plan.selection is not None:
+            # It covers the part that has maps.
+            moved = tuple(slice(p.start - own.start, p.stop - own.start) for p, own in zip(box, plan.box))
+            selection = _arrays.Array(library.contiguous(plan.selection.array[(..., *moved)]), library)
+        size = tuple(stop - start for start, stop in ends)
+        output = library.empty((len(plan.names), *size), plan.dtype)
+        index = tuple(int(i) for i in np.unravel_index(number, plan.batch)) if plan.batch else ()
+        start = time.perf_counter()
+        levels = max(
+            levels, plan._replace(box=box, selection=selection).run(index, library.address(output), math.prod(size))
+        )
+        # A device has computed the maps when a value is here.
+        _arrays.Array(output.reshape(-1)[:1], library).host()
+        return int(np.count_nonzero(inside[box])), time.perf_counter() - start, ends == limits
+
+    for number in range(len(images)):
+        measure(number, 0)
+    _, fixed, _ = measure(fullest, 0)
+    if not inside.any():
+        return levels, 0, 0.0, fixed
+    half = 2
+    for _ in range(_ENLARGEMENTS):
+        voxels_of_sample, seconds, is_all = measure(fullest, half)
+        if seconds >= _SECONDS or is_all:
+            break
+        half = max(half + 1, int(half * (1.3 if seconds > _SECONDS / 4 else 1.7)))
+    return levels, voxels_of_sample, seconds, fixed
+
+
+def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, mask: np.ndarray | None) -> list[str]:
+    """Texts of what is likely to be a mistake.
+
+    inside    Where the mask is.
+    values    Intensities inside.
+    mask      As it was given.
+    """
+    texts = []
+    window = math.prod(plan.window)
+    if levels == 1 and plan.has_texture():
+        is_width = plan.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES
+        one = ONE_LEVEL.format(plan.discretization["bin_width"])
+        texts.append(one if is_width else "there is one gray level, so that there is no texture")
+    if levels > _MANY_LEVELS and plan.has_texture():
+        texts.append(
+            f"there are {levels} gray levels, but a window has {window} voxels: 16 to 64 levels are usual, so choose a greater "
+            "bin_width, or number_of_gray_levels"
+        )
+    absent = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
+    if absent:
+        texts.append(f"{absent} of {values.size} voxels inside the mask are NaN, and absent as those outside")
+    if mask is not None:
+        present = np.unique(mask[~np.isnan(mask)] if mask.dtype.kind == "f" else mask)
+        if not np.isin(present, (0, 1)).all():
+            texts.append(
+                f"the mask has the values {', '.join(f'{float(value):.6g}' for value in present[:10])}"
+                f"{', ...' * (present.size > 10)}: all voxels other than 0 are inside, so choose a label, such as mask == 1"
+            )
+        if mask.dtype.kind == "f" and np.isnan(mask).any():
+            texts.append(f"{int(np.isnan(mask).sum())} voxels of the mask are NaN, which is outside")
+    return texts
+
+
+def describe(x: Array | Image | Path, mask: Array | Image | Path | None = None, **settings: Any) -> Description:
+    """Say what feature_maps would compute with the same arguments, and how long it would take.
+
+    x, mask     As feature_maps takes them.
+    settings    Those of feature_maps, but for out; features is "all classes" by default.
+
+    Computes maps of a sample in the middle of the region until that takes 0.5 s, and returns a Description, which print() shows in
+    some lines. The time is that of the sample, scaled by the number of voxels. It can be wrong by a factor of two, where the
+    texture differs between places, or where processor or device have other work. Warns of one gray level, of more than 256, of
+    NaN, and of masks with other values than 0 and 1, in Description.warnings.
+
+    Raises what feature_maps raises.
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> description = voxelmaps.describe(x, features="glcm", bin_width=25)
+    >>> description.levels, len(description.maps), description.map_bytes
+    (40, 24, 96000)
+    """
+    check_keywords(settings, plan_of, "describe")
+    settings.setdefault("features", CLASSES)
+    x, mask, settings["selection"], settings["spacing"], _ = arrays_of_images(
+        x, mask, settings.get("selection"), settings.get("spacing")
+    )
+    plan = plan_of(x, mask, **settings)
+    shape = plan.image.shape
+    if 0 in shape:
+        raise ValueError(f"x of shape {shape} has no voxels")
+    image = plan.image.host()
+    inside = np.ones(shape, bool) if plan.mask is None else np.broadcast_to(plan.mask.host() != 0, shape)
+    computed = inside
+    if plan.selection is not None:
+        selected = np.zeros(shape, bool)
+        selected[(..., *plan.box)] = plan.selection.host() != 0
+        computed = inside & selected
+    values = image[inside]
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        raise ValueError("no voxel of x inside the mask has a finite intensity")
+    voxels = int(np.count_nonzero(computed))
+    levels, number, seconds, fixed = _measured(plan, computed)
+    images = math.prod(plan.batch)
+    expected = fixed * images + max(seconds - fixed, 0) * (voxels / number if number else 0)
+    map_shape = plan.map_shape()
+    given_mask = None if mask is None else _arrays.array_of(mask, "mask").host()
+    return Description(
+        shape=shape,
+        region_voxels=voxels,
+        minimum=float(finite.min()),
+        maximum=float(finite.max()),
+        levels=levels,
+        maps=plan.names,
+        map_shape=map_shape,
+        window=plan.window,
+        map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
+        working_bytes=2 * math.prod(plan.shape),
+        seconds=expected,
+        sample_voxels=number,
+        sample_seconds=seconds,
+        warnings=_warnings(plan, levels, inside, values, given_mask),
+    )

@@ -1,0 +1,194 @@
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Feature maps that were written to files."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Iterable
+
+import numpy as np
+
+from . import _output_files, _radiomics_files, _radiomics_images
+from ._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
+from ._program_tables import PROVENANCE
+
+if TYPE_CHECKING:
+    from ._types import Path
+
+_MAX_BYTES = 2**26
+
+_SUFFIXES = (".nii.gz", ".nii", ".nrrd", ".mha")
+
+
+def _stem(name: str) -> str:
+    suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
+    return name.removesuffix(suffix)
+
+
+def _json(path: pathlib.Path) -> Any:
+    try:
+        return json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _values_of_nifti(path: pathlib.Path, array: np.ndarray, is_vector: bool) -> np.ndarray:
+    """The values of a file of NIfTI-1, whose geometry and values ITK has read and checked: it replaces what is not finite by 0."""
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        head = file.read(348)
+        order = "<" if head[:4] == (348).to_bytes(4, "little") else ">"
+        kind = int(np.frombuffer(head, order + "i2", 1, 70)[0])
+        begin, slope, inter = (float(value) for value in np.frombuffer(head, order + "f4", 3, 108))
+        if kind not in (16, 64) or (slope, inter) not in ((0.0, 0.0), (1.0, 0.0)):
+            return array
+        file.read(int(begin) - len(head))
+        values = np.frombuffer(file.read(array.nbytes), order + ("f4" if kind == 16 else "f8"))
+    if not is_vector:
+        return values.reshape(array.shape)
+    # Components are the last axis in ITK, and the first one in the file.
+    return np.moveaxis(values.reshape(array.shape[-1], *array.shape[:-1]), 0, -1)
+
+
+def _volume(path: pathlib.Path) -> tuple[_radiomics_images.Volume, list[str]]:
+    """The image of a file, and the names of its components, if it has them."""
+    what = "the map"
+    volume, _ = _radiomics_images.load(path, what)
+    names: list[str] = []
+    if path.name.endswith((".nii", ".nii.gz")) and volume.array.dtype.kind == "f":
+        volume = volume.with_array(_values_of_nifti(path, volume.array, volume.array.ndim > len(volume.spacing)))
+    elif volume.array.ndim > len(volume.spacing):
+        reader = _radiomics_images.simpleitk(f"reading {path}").ImageFileReader()
+        reader.SetFileName(str(path))
+        with contextlib.suppress(RuntimeError):
+            reader.ReadImageInformation()
+            names = [name for name in reader.GetMetaData(FEATURE_NAMES).split(",") if name]
+    return volume, names
+
+
+def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
+    """Maps of files, one each."""
+    array, first = None, None
+    for i, (name, path) in enumerate(paths.items()):
+        volume, _ = _volume(path)
+        if volume.array.ndim > len(volume.spacing):
+            raise ValueError(
+                f"{path} has {volume.array.shape[-1]} components, but is one of several files: read it alone"
+            )
+        if first is None or array is None:
+            first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
+        difference = _radiomics_images.difference_of_geometry(first, volume)
+        if volume.array.shape != first.array.shape or difference is not None:
+            raise ValueError(
+                f"{path} is not on the grid of {next(iter(paths.values()))}: they are maps of different cases"
+            )
+        if volume.array.dtype != array.dtype:
+            raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
+        array[i] = volume.array
+    if first is None:
+        raise ValueError(f"{where} has no maps")
+    return FeatureMaps(paths, array, (), Geometry(*first[1:]))
+
+
+def _maps_of_store(path: pathlib.Path) -> FeatureMaps:
+    """Maps of a store of zarr that the program has written."""
+    zarr, _ = _radiomics_files.zarr_package()
+    try:
+        store = zarr.open_group(str(path), mode="r")
+        attributes = dict(store.attrs["voxelmaps"])
+        names = list(attributes["names"])
+        geometry = Geometry(*(tuple(attributes[name]) for name in Geometry._fields))
+        array = store["0"][...]
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        raise ValueError(f"{path} is not a store of maps, or not a whole one: {error}") from None
+    return FeatureMaps(names, array, (), geometry)
+
+
+def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Files of the maps of a folder by their names, in their order."""
+    if (path / PROVENANCE).is_file():
+        record = _json(path / PROVENANCE)
+        try:
+            files = {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
+            is_complete = bool(record["complete"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{path / PROVENANCE} is not what TextureFeatureMaps writes: there is no {error}"
+            ) from None
+        if not is_complete:
+            warnings.warn(
+                f"the run that has written {path} was interrupted: there are {len(files)} of its maps", stacklevel=4
+            )
+        return files
+    if (path / "channels.json").is_file():
+        channels = _json(path / "channels.json")
+        ending = str(channels["file_ending"])
+        files = sorted(each for each in path.iterdir() if re.search(f"_[0-9]{{4}}{re.escape(ending)}$", each.name))
+        numbers = {int(each.name.removesuffix(ending)[-4:]): each for each in files}
+        names = {int(number): str(name) for number, name in channels["channel_names"].items()}
+        if len(files) != len(numbers) or set(numbers) != set(names):
+            raise ValueError(f"{path} has {len(files)} channels, but channels.json names {len(names)}")
+        return {names[number]: numbers[number] for number in sorted(numbers)}
+    files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
+    return {_stem(each.name): each for each in files}
+
+
+def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
+    """Read feature maps that were written to files.
+
+    path     Folder of the maps of a case that TextureFeatureMaps or voxelmaps.radiomics.execute has written, in any format, also
+             with the names of nnU-Net; another folder of files of one map each; a store maps.zarr; or an image whose components
+             are maps, as itk.imwrite and the program FeatureMaps write it. NRRD and MetaImage files of these hold the names.
+    names    Of the components of an image in a file that has no names, such as NIfTI.
+
+    Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. Values that are not finite, which ITK
+    reads as 0 in NIfTI files, are those that were written. All files are checked as check_image_file does. Needs SimpleITK.
+
+    Raises FileNotFoundError, or ValueError if files are cut, are not on the same grid, or have no names.
+
+    >>> maps = read_maps("maps/patient 1")  # doctest: +SKIP
+    >>> maps["original_glcm_Contrast"].shape  # doctest: +SKIP
+    (36, 124, 124)
+    """
+    place = pathlib.Path(_output_files.utf8(os.fspath(path), "the path"))
+    if not place.exists():
+        raise FileNotFoundError(f"{place} does not exist")
+    given = None if names is None else [names] if isinstance(names, str) else [str(name) for name in names]
+    if place.is_dir():
+        if given is not None:
+            raise ValueError(f"names are given, but {place} is a folder, whose files have names")
+        store = place if (place / "zarr.json").is_file() else place / "maps.zarr"
+        return _maps_of_store(store) if store.is_dir() else _maps_of_files(_names_of_folder(place), place)
+    volume, of_file = _volume(place)
+    if volume.array.ndim == len(volume.spacing):
+        volume = volume.with_array(volume.array[..., np.newaxis])
+        of_file = [_stem(place.name)]
+    number, chosen = volume.array.shape[-1], of_file if given is None else given
+    if not chosen:
+        raise ValueError(f"{place} has {number} components without names: pass names, such as those of feature_names()")
+    if len(chosen) != number or len(set(chosen)) != number:
+        raise ValueError(f"{place} has {number} components, but the names are {', '.join(chosen)}")
+    array = np.ascontiguousarray(np.moveaxis(volume.array, -1, 0))
+    return FeatureMaps(chosen, array, (), Geometry(*volume[1:]))
