@@ -444,34 +444,3 @@ def test_transform_of_dictionaries(library):
 def test_documentation(module):
     results = doctest.testmod(importlib.import_module(f"voxelmaps.{module}"))
     assert results.attempted > 0 and results.failed == 0
-
-
-def test_weighting_norm_is_that_of_the_drop_in():
-    """Whose values agree with PyRadiomics'."""
-    x = np.random.default_rng(0).integers(0, 200, (5, 6, 7)).astype(np.int16)
-    volume = itk.image_from_array(x)
-    volume.SetSpacing([0.5, 0.75, 2.0])
-    mask = itk.image_from_array(np.ones(x.shape, np.uint8))
-    for norm in ("manhattan", "euclidean", "infinity"):
-        features = {"glcm": ["Contrast", "MCC"], "glrlm": ["RunEntropy", "GrayLevelNonUniformity"]}
-        expected = radiomics.execute(volume, mask, featureClass=features, weightingNorm=norm, kernelRadius=2)
-        maps = voxelmaps.feature_maps(
-            x, np.ones_like(x), features=features, spacing=(2, 0.75, 0.5), weighting_norm=norm
-        )
-        for name, values in maps.items():
-            np.testing.assert_array_equal(values, itk.array_from_image(expected[f"original_{name}"]), err_msg=name)
-    for arguments, text in (
-        (
-            {"weighting_norm": "euclidian"},
-            "weighting_norm is 'euclidian', but must be manhattan, euclidean, infinity or None",
-        ),
-        ({"weighting_norm": "euclidean"}, "weighting_norm is 'euclidean', which needs the spacing"),
-        (
-            {"weighting_norm": "euclidean", "spacing": 1, "aggregation": "average"},
-            "but matrices with weights are merged",
-        ),
-    ):
-        with pytest.raises(ValueError, match=text):
-            voxelmaps.feature_maps(x, features="glcm", **arguments)
-    with pytest.raises(ValueError, match="weighting_norm is 'euclidean', but has no effect on features of ngtdm"):
-        voxelmaps.feature_maps(x, features="ngtdm", weighting_norm="euclidean", spacing=(1, 1, 1))
