@@ -933,6 +933,7 @@ def test_weighting_norm_is_that_of_the_drop_in():
     volume = itk.image_from_array(x)
     volume.SetSpacing([0.5, 0.75, 2.0])
     mask = itk.image_from_array(np.ones(x.shape, np.uint8))
+    mask.SetSpacing(volume.GetSpacing())
     for norm in ("manhattan", "euclidean", "infinity"):
         features = {"glcm": ["Contrast", "MCC"], "glrlm": ["RunEntropy", "GrayLevelNonUniformity"]}
         expected = radiomics.execute(volume, mask, featureClass=features, weightingNorm=norm, kernelRadius=2)
