@@ -101,9 +101,13 @@ if has sanitizer; then
   sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)"
   if [[ -n "${sanitizer}" ]]; then
     for tool in memcheck racecheck initcheck synccheck; do
-      # Small cases of every method: a run under the tool takes tens to hundreds of times longer.
+      # Small cases of every method: a run under the tool takes tens to hundreds of times longer, and under racecheck more.
+      cases='*SmallCases*'
+      if [[ "${tool}" == racecheck ]]; then
+        cases='*FewVoxels*:CudaFuzzyConnectednessJob.SmallCases:CudaGrayToneDifferenceJob.SmallCases'
+      fi
       VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
-        "${here}/VoxelMapsCoreTests" --gtest_filter='*SmallCases*'
+        "${here}/VoxelMapsCoreTests" --gtest_filter="${cases}"
     done
   else
     summary+=("sanitizer: no compute-sanitizer here")

@@ -98,6 +98,21 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
   }
 }
 
+TEST_F(CudaCooccurrenceJob, FewVoxels)
+{
+  // For racecheck, which takes minutes for the small cases.
+  for (const std::uint32_t numberOfGrayLevels : { 4u, 300u })
+  {
+    for (const auto aggregation : { Job::Aggregation::Average, Job::Aggregation::Merge })
+    {
+      SceneJob scene({ { 3, 2, 1 } }, { { 3, 3, 1 } }, numberOfGrayLevels, 0.6);
+      scene.job.aggregation = aggregation;
+      const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
+      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+    }
+  }
+}
+
 TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)
 {
   // One level in all windows, whose counts are greatest; a few; as many as there are voxels. Beyond 256 levels keys

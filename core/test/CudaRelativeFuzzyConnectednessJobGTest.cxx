@@ -153,6 +153,18 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
                              })));
 }
 
+TEST_F(CudaRelativeFuzzyConnectednessJob, FewVoxels)
+{
+  // For racecheck, which takes minutes for the small cases.
+  RandomNumbers random(163);
+  auto          randomCase = MakeNoiseCase({ { 7, 5, 3 } }, 20, PixelType::UInt8, Adjacency::Face, random);
+  Labels        labels;
+  Hierarchy     ofDevice;
+  Hierarchy     ofCpu;
+  DrawStrokes(randomCase, labels, 2, 2, random);
+  CheckAll(randomCase, labels, 0.0, ofDevice, ofCpu);
+}
+
 TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
 {
   for (std::uint64_t seed = 1600; seed < 1630 && !HasFailure(); ++seed)

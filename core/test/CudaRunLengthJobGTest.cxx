@@ -242,6 +242,23 @@ TEST_F(CudaRunLengthJob, SmallCases)
   ExpectBitsOfTheCpu<float>(MakeSmallScene().job);
 }
 
+TEST_F(CudaRunLengthJob, FewVoxels)
+{
+  // For racecheck, which takes minutes for the small cases.
+  int count = 0;
+  for (std::uint64_t seed = 630000; count < 4; ++seed)
+  {
+    RandomNumbers           random(seed);
+    const TextureRandomCase randomCase = DrawTextureRandomCase(seed, 2 + seed % 2, 20, random);
+    if (randomCase.levels.values.size() <= 30)
+    {
+      SCOPED_TRACE(randomCase);
+      ExpectBitsOfTheCpu<float>(MakeRunLengthJob(randomCase));
+      ++count;
+    }
+  }
+}
+
 TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
 {
   // Several tiles; up to 32 levels (5 x 5 x 5) or 63 (3 x 3 x 3) share a 64-bit word with 1 / i^2, and greatest sums
