@@ -122,3 +122,17 @@ def is_like(array, other):
         else:
             places.append((module, int(each.device.id) if module == "cupy" else None))
     return places[0] == places[1]
+
+
+def with_effect(affinity, parameters):
+    """The parameters of connectedness that have an effect with an affinity."""
+    moments = {"object_mean", "object_variance", "difference_variance"}
+    without = {
+        "weighted_sum": set(),
+        "homogeneity": {"weight", "difference_mean", "object_mean", "object_variance"},
+        "absolute_difference": {"weight", "difference_mean", "estimation_radius", *moments},
+    }.get(affinity, {"weight", "difference_mean"})
+    kept = {name: value for name, value in parameters.items() if name not in without}
+    if moments & set(kept):
+        kept.pop("estimation_radius", None)
+    return kept

@@ -20,7 +20,7 @@
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, needs_device, to_numpy
+from array_libraries import is_like, library, needs_device, to_numpy, with_effect
 
 MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)
 
@@ -53,9 +53,9 @@ def test_parameters(affinity, shape):
     x, seed = image_of(shape=shape), tuple(n // 2 for n in shape)
     mask = np.random.default_rng(4).random(shape) < 0.8
     mask[seed] = True
-    common = dict(minimum_strength=0.05, adjacency="full", weight=0.3)
+    common = with_effect(affinity, dict(minimum_strength=0.05, adjacency="full", weight=0.3))
     common["distance_weighting"] = affinity != "absolute_difference"
-    for moments in ({}, {**MOMENTS, "difference_mean": 5}):
+    for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
         strengths = voxelmaps.fuzzy_connectedness(
             x, seed, mask, affinity=affinity, spacing=(3, 2, 1.5)[-len(shape) :], **common, **moments
         )

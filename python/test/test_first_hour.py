@@ -642,3 +642,32 @@ def test_notebooks_show_maps(image):
         )
         picture = maps._repr_png_()
         assert picture.startswith(b"\x89PNG") and len(picture) > 5000
+
+
+@pytest.mark.parametrize("compute", [voxelmaps.fuzzy_connectedness, voxelmaps.labels])
+@pytest.mark.parametrize(
+    "parameters, text",
+    [
+        (
+            {"weight": 0.2},
+            "weight is 0.2, but has no effect with the affinity 'geometric_mean'; it belongs to weighted_sum",
+        ),
+        ({"difference_mean": 3}, "difference_mean is 3, but has no effect with the affinity 'geometric_mean'"),
+        (
+            {"affinity": "homogeneity", "difference_variance": 4, "object_mean": 7},
+            "object_mean is 7, but has no effect",
+        ),
+        (
+            {"affinity": "absolute_difference", "estimation_radius": 5},
+            "nothing is estimated: the affinity has no parameters",
+        ),
+        (
+            {"object_mean": 1, "object_variance": 2, "difference_variance": 3, "estimation_radius": 1},
+            "estimation_radius is 1, but nothing is estimated: the affinity is given",
+        ),
+    ],
+)
+def test_parameters_of_connectedness_without_effect(parameters, text, compute):
+    x = np.arange(20.0).reshape(4, 5)
+    with pytest.raises(ValueError, match=text):
+        compute(x, {1: (0, 0)} if compute is voxelmaps.labels else (0, 0), **parameters)

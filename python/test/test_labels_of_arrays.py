@@ -23,7 +23,7 @@ import sys
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, to_numpy
+from array_libraries import is_like, library, to_numpy, with_effect
 from connectedness_oracle import relative_labels
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
@@ -83,7 +83,7 @@ def test_labels_of_the_definition(affinity, adjacency, tie_rule):
             tie_rule=tie_rule,
             strength=True,
             margin=True,
-            **MOMENTS,
+            **with_effect(affinity, MOMENTS),
         )
         check_equal(result, voxelmaps.Segmentation(*expected))
         assert result.labels.dtype == np.uint16 and result.strength.dtype == result.margin.dtype == np.float32
@@ -150,15 +150,15 @@ def test_values_of_the_filter(dtype, competition, tie_rule, with_mask):
 def test_parameters(affinity):
     x, seeds, mask = make_case()
     common = dict(affinity=affinity, minimum_strength=0.1, adjacency="full", weight=0.3, spacing=(3, 2, 1.5))
+    common = with_effect(affinity, common)
     common["distance_weighting"] = affinity != "absolute_difference"
     switches = dict(strength=True, margin=True)
-    for moments in ({}, {**MOMENTS, "difference_mean": 5}):
+    for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
         result = voxelmaps.labels(x, seeds, mask, **common, **moments, **switches)
         estimate = {} if moments or affinity == "absolute_difference" else {"estimate_affinity_from_seeds": True}
         check_equal(result, filtered(x, seeds, mask, **common, **moments, **estimate))
-    result = voxelmaps.labels(
-        x, seeds, mask, affinity=affinity, estimate_of_every_label=True, estimation_radius=1, **switches
-    )
+    radius = with_effect(affinity, dict(estimation_radius=1))
+    result = voxelmaps.labels(x, seeds, mask, affinity=affinity, estimate_of_every_label=True, **radius, **switches)
     every = dict(estimate_affinity_of_every_label=True, estimation_radius=1)
     check_equal(result, filtered(x, seeds, mask, affinity=affinity, **every))
 

@@ -53,6 +53,32 @@ def is_affinity_given(affinity, object_mean, object_variance, difference_varianc
     return True
 
 
+# Parameters that only some affinities have, with their defaults.
+_PARAMETERS_OF_AFFINITIES = {
+    "object_mean": (None, ("geometric_mean", "weighted_sum", "minimum")),
+    "object_variance": (None, ("geometric_mean", "weighted_sum", "minimum")),
+    "difference_mean": (0.0, ("weighted_sum",)),
+    "difference_variance": (None, ("geometric_mean", "weighted_sum", "minimum", "homogeneity")),
+    "weight": (0.5, ("weighted_sum",)),
+}
+_ESTIMATION_RADIUS = 2
+
+
+def check_effects(affinity, is_given, estimation_radius, **given):
+    """Raise ValueError for a parameter that has another value than its default, but no effect."""
+    for name, value in given.items():
+        default, affinities = _PARAMETERS_OF_AFFINITIES[name]
+        if value is not None and (default is None or not np.array_equal(value, default)) and affinity not in affinities:
+            raise ValueError(
+                f"{name} is {value!r}, but has no effect with the affinity {affinity!r}; it belongs to {', '.join(affinities)}"
+            )
+    if is_given and estimation_radius != _ESTIMATION_RADIUS:
+        raise ValueError(
+            f"estimation_radius is {estimation_radius!r}, but nothing is estimated: "
+            + ("the affinity has no parameters" if affinity == "absolute_difference" else "the affinity is given")
+        )
+
+
 def numbers_of_indices(indices, shape, order="C", of="an array of the shape"):
     """Numbers of voxels in the order of memory, from an index or several.
 
@@ -246,7 +272,18 @@ def fuzzy_connectedness(
     if seed_points is not None:
         numbers = numbers + numbers_of_indices(indices_of_points(seed_points, volume), shape)
     check_mask_at(numbers, mask, shape)
-    if is_affinity_given(affinity, object_mean, object_variance, difference_variance):
+    is_given = is_affinity_given(affinity, object_mean, object_variance, difference_variance)
+    check_effects(
+        affinity,
+        is_given,
+        radius,
+        object_mean=object_mean,
+        object_variance=object_variance,
+        difference_mean=difference_mean,
+        difference_variance=difference_variance,
+        weight=weight,
+    )
+    if is_given:
         moments = tuple(
             number(default if value is None else value, name)
             for name, value, default in (

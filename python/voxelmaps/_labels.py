@@ -30,6 +30,7 @@ from . import _arrays, _core
 from ._connectedness import (
     ADJACENCIES,
     AFFINITIES,
+    check_effects,
     check_mask_at,
     indices_of_points,
     is_affinity_given,
@@ -420,6 +421,8 @@ def labels(
 
     given = dict(zip(_AFFINITY, (object_mean, object_variance, difference_mean, difference_variance)))
     is_given = is_affinity_given(affinity, object_mean, object_variance, difference_variance)
+    radius = count(estimation_radius, "estimation_radius", 0, 2**31 - 1)
+    check_effects(affinity, is_given, radius, weight=weight, **given)
     of_labels = [name for name, value in given.items() if isinstance(value, Mapping)]
     if estimate_of_every_label and is_given and affinity != "absolute_difference":
         raise ValueError("estimate_of_every_label is on, but an affinity is given: leave one of them out")
@@ -441,7 +444,6 @@ def labels(
         tie_rule=tie_rule,
         threads=threads,
     )
-    radius = count(estimation_radius, "estimation_radius", 0, 2**31 - 1)
     if is_given:
         job.set_affinity(*_given_affinities(given, of_labels, voxels[1], largest, number_of_components))
     elif estimate_of_every_label:
