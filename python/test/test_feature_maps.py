@@ -444,3 +444,25 @@ def test_transform_of_dictionaries(library):
 def test_documentation(module):
     results = doctest.testmod(importlib.import_module(f"voxelmaps.{module}"))
     assert results.attempted > 0 and results.failed == 0
+
+
+def test_names_of_the_ibsi():
+    x = image_of()
+    names = {
+        "firstorder_quartile_coefficient_of_dispersion": None,
+        "glcm_angular_second_moment": "glcm_JointEnergy",
+        "glcm_sum_variance": "glcm_ClusterTendency",
+        "glrlm_run_entropy": "glrlm_RunEntropy",
+        "glszm_zone_percentage": "glszm_ZonePercentage",
+        "gldm_dependence_count_entropy": "gldm_DependenceEntropy",
+        "ngtdm_busyness": "ngtdm_Busyness",
+    }
+    with pytest.raises(ValueError, match="class firstorder has no feature 'quartile_coefficient_of_dispersion'"):
+        voxelmaps.feature_maps(x, features=list(names))
+    names = {name: expected for name, expected in names.items() if expected is not None}
+    maps = voxelmaps.feature_maps(x, features=list(names))
+    expected = voxelmaps.feature_maps(x, features=list(names.values()))
+    assert list(maps) == list(names)
+    np.testing.assert_array_equal(maps.array, expected.array)
+    with pytest.raises(ValueError, match="glrlm_run_entropy is given twice, also as glrlm_RunEntropy"):
+        voxelmaps.feature_maps(x, features=["glrlm_RunEntropy", "glrlm_run_entropy"])

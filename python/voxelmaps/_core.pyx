@@ -437,6 +437,7 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     cdef cppclass FeatureTable:
         unsigned int GetNumberOfFeatures()
         const FeatureNames & operator[](unsigned int)
+        cpp_bool Find(const string & name, unsigned int & feature)
 
     const FeatureTable & CooccurrenceTable "voxelmaps::CooccurrenceFeatureMapEnums::GetFeatureTable"()
     const FeatureTable & DependenceTable "voxelmaps::DependenceFeatureMapEnums::GetFeatureTable"()
@@ -453,20 +454,33 @@ cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     void ReleaseResources() except +RaisePythonError nogil
 
 
+cdef const FeatureTable * _table(name):
+    if name == "firstorder":
+        return &FirstOrderTable()
+    if name == "glcm":
+        return &CooccurrenceTable()
+    if name == "gldm":
+        return &DependenceTable()
+    if name == "glrlm":
+        return &RunLengthTable()
+    if name == "glszm":
+        return &SizeZoneTable()
+    return &GrayToneTable()
+
+
 cdef _names(const FeatureTable * table):
     return [table[0][i].pyRadiomicsName.decode() for i in range(table.GetNumberOfFeatures())]
 
 
 def feature_names():
     """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
-    return {
-        "firstorder": _names(&FirstOrderTable()),
-        "glcm": _names(&CooccurrenceTable()),
-        "gldm": _names(&DependenceTable()),
-        "glrlm": _names(&RunLengthTable()),
-        "glszm": _names(&SizeZoneTable()),
-        "ngtdm": _names(&GrayToneTable()),
-    }
+    return {name: _names(_table(name)) for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")}
+
+
+def find_feature(name, feature):
+    """The number of the feature of a class with this name, abbreviation, or name in the IBSI's manual; None if there is none."""
+    cdef unsigned int number = 0
+    return number if _table(name).Find(feature.encode(), number) else None
 
 
 def number_of_devices():

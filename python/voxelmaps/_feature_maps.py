@@ -127,7 +127,7 @@ def _names_of(features):
 
 
 def _selected(features):
-    """A dict of lists of features by class, in the order given, from the names in all forms."""
+    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
     numbers = _numbers()
     selected = {}
 
@@ -136,13 +136,16 @@ def _selected(features):
             names = [*CLASSES, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
             similar = did_you_mean(name, names)
             raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
-        if feature not in numbers[name]:
+        number = _core.find_feature(name, feature)
+        if number is None:
             names = numbers[name]
             similar = did_you_mean(feature, names)
             raise ValueError(f"class {name} has no feature {feature!r}{similar}; choose from {', '.join(names)}")
-        if feature in selected.setdefault(name, []):
-            raise ValueError(f"the feature {name}_{feature} is given twice")
-        selected[name].append(feature)
+        for other, other_number in selected.setdefault(name, {}).items():
+            if other_number == number:
+                also = "" if other == feature else f", also as {name}_{other}"
+                raise ValueError(f"the feature {name}_{feature} is given twice{also}")
+        selected[name][feature] = number
 
     if isinstance(features, str):
         features = [features]
@@ -658,7 +661,6 @@ def plan_of(
     discretization = _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range)
     selected = _selected(features)
     _check_effects(given_values, selected)
-    numbers = _numbers()
     is_merged = aggregation == "merge" or weighting_norm is not None
 
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
@@ -692,7 +694,7 @@ def plan_of(
             return {**directions(name, (1,)), "skip_directions_without_pairs": not has_all_pairs}
         return {}
 
-    classes = [(name, [numbers[name][f] for f in of_class], parameters(name)) for name, of_class in selected.items()]
+    classes = [(name, list(of_class.values()), parameters(name)) for name, of_class in selected.items()]
     names = [f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class]
 
     box = tuple(slice(0, n) for n in shape)
@@ -765,9 +767,9 @@ def feature_maps(
                        images are computed one by one.
     mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or
                        NaN are absent: they belong to no window and have no features.
-    features           Names such as "glcm_Contrast" with PyRadiomics' names, names of classes, such as "glcm" for all of its
-                       features, or a dict of lists such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm,
-                       glrlm, glszm and ngtdm.
+    features           Names such as "glcm_Contrast" with PyRadiomics' names or those of the IBSI's manual, such as
+                       "glcm_angular_second_moment"; names of classes, such as "glcm" for all of its features; or a dict of lists
+                       such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm, glrlm, glszm and ngtdm.
     spacing            Size of a voxel along each axis, in mm, for TotalEnergy, radius_mm and weighting_norm. Default: that
                        of an image, or 1.
     neighborhood_radius, radius_mm, window_size, window_anchor
