@@ -56,8 +56,8 @@ struct Options
 ImageType::Pointer
 Read(const std::string & name, bool isVolume, const ImageType * first = nullptr)
 {
-  const auto input = ExampleIO::FindScalarInput(name);
-  const auto image = ExampleIO::ReadScalarImage<ImageType>(input);
+  const auto input = ProgramIO::FindScalarInput(name);
+  const auto image = ProgramIO::ReadScalarImage<ImageType>(input);
   if (isVolume && input.dimension != 3)
   {
     throw std::runtime_error("'" + name + "' must have 3 dimensions");
@@ -165,10 +165,10 @@ MakeGrays(vtkImageData * image, const std::vector<double> & given)
   {
     return MakeGrayTable(GetPercentileRange(image, 99.5));
   }
-  ExampleIO::CopyNumbers("--window", given, window, "a window has 2");
+  ProgramIO::CopyNumbers("--window", given, window, "a window has 2");
   if (!(window[0] < window[1]))
   {
-    throw std::runtime_error("--window: " + ExampleIO::Join(given) + " is not in ascending order");
+    throw std::runtime_error("--window: " + ProgramIO::Join(given) + " is not in ascending order");
   }
   return MakeGrayTable(window);
 }
@@ -201,8 +201,8 @@ DrawMaps(const Options & options, const std::string & picture)
   constexpr int    columns = 4;
 
   const auto image = Read(options.files[0], false);
-  const auto input = ExampleIO::FindInput(options.files[1]);
-  const auto maps = ExampleIO::ReadFiles<MapsType>(input);
+  const auto input = ProgramIO::FindInput(options.files[1]);
+  const auto maps = ProgramIO::ReadFiles<MapsType>(input);
   auto       region = image->GetLargestPossibleRegion();
   if (region != maps->GetLargestPossibleRegion())
   {
@@ -295,7 +295,7 @@ DrawObject(const Options & options, const std::string & picture)
   const auto                  grays = MakeGrays(image, options.window);
   Color                       color{};
   std::array<unsigned int, 3> bytes{};
-  ExampleIO::CopyNumbers("--color", options.color, bytes, "a color has 3");
+  ProgramIO::CopyNumbers("--color", options.color, bytes, "a color has 3");
   std::transform(bytes.begin(), bytes.end(), color.begin(), [](auto part) { return part / 255.0; });
 
   // The number of voxels in each slice.
@@ -428,13 +428,13 @@ DrawLabels(const Options & options, const std::string & picture)
   std::array<itk::SizeValueType, 3> given{ { size[0] / 2, size[1] / 2, size[2] / 2 } };
   if (!options.slices.empty())
   {
-    ExampleIO::CopyNumbers("--slices", options.slices, given, "slices pass through a voxel, which has 3");
+    ProgramIO::CopyNumbers("--slices", options.slices, given, "slices pass through a voxel, which has 3");
   }
   ImageType::IndexType voxel;
   std::copy(given.begin(), given.end(), voxel.begin());
   if (!file->GetLargestPossibleRegion().IsInside(voxel))
   {
-    throw std::runtime_error("--slices: the image has no voxel " + ExampleIO::Join(given));
+    throw std::runtime_error("--slices: the image has no voxel " + ProgramIO::Join(given));
   }
   const auto slices = FindVoxel(imageFilter->GetOutput(), file, voxel);
 
@@ -616,7 +616,7 @@ Run(const Kind & kind, Options options)
   {
     throw std::runtime_error("cannot write '" + picture + "': the name of a picture ends with .png");
   }
-  ExampleIO::OutputFiles outputs({ options.files.begin(), options.files.end() - 1 });
+  ProgramIO::OutputFiles outputs({ options.files.begin(), options.files.end() - 1 });
   outputs.AddFile(picture);
   kind.draw(options, outputs.GetTemporaryName(picture));
   outputs.FinishFile(picture);
@@ -627,7 +627,7 @@ Run(const Kind & kind, Options options)
 int
 main(int argc, char * argv[])
 {
-  using ExampleIO::AddNumbers;
+  using ProgramIO::AddNumbers;
   const std::string name = argc > 1 ? argv[1] : "";
   const auto * kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind & each) { return name == each.name; });
   if (kind == kinds.end())
@@ -637,7 +637,7 @@ main(int argc, char * argv[])
     std::vector<std::string> names;
     std::transform(kinds.begin(), kinds.end(), std::back_inserter(names), [](const Kind & each) { return each.name; });
     app.add_option("KIND", word, "what to draw")->required()->check(CLI::IsMember(names));
-    return ExampleIO::RunProgram(app, argc, argv, [] {});
+    return ProgramIO::RunProgram(app, argc, argv, [] {});
   }
   Options    options;
   CLI::App   app{ kind->description, "Render " + name };
@@ -673,5 +673,5 @@ main(int argc, char * argv[])
     auto * names = app.add_option("--names", options.names, "names of the labels that are drawn, in ascending order");
     names->type_name("LIST")->delimiter(',')->allow_extra_args(false);
   }
-  return ExampleIO::RunProgram(app, argc - 1, argv + 1, [&] { Run(*kind, options); });
+  return ProgramIO::RunProgram(app, argc - 1, argv + 1, [&] { Run(*kind, options); });
 }

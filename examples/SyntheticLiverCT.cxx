@@ -52,13 +52,13 @@ AddOptions(CLI::App & app, Options & options)
                 options.output,
                 "image to write (.nii.gz, .nrrd, .mha, ...), or with --dicom a new or empty folder for the slices")
     ->required();
-  ExampleIO::AddNumbers(
+  ProgramIO::AddNumbers(
     app, "--size", options.size, "X,Y,Z", "number of voxels; the anatomy fills an image of any size")
     ->default_str("256,256,80");
-  ExampleIO::AddNumbers(
+  ProgramIO::AddNumbers(
     app, "--random-seed", options.randomSeed, "N", "each number gives different vessels and different noise")
     ->capture_default_str();
-  ExampleIO::AddNumbers(app, "--noise", options.noise, "SIGMA", "standard deviation of the noise, in Hounsfield units")
+  ProgramIO::AddNumbers(app, "--noise", options.noise, "SIGMA", "standard deviation of the noise, in Hounsfield units")
     ->capture_default_str();
   app
     .add_option(
@@ -94,7 +94,7 @@ MakeHeaders(const ImageType * image, const Options & options)
 {
   // Equal settings give equal identifiers, which contain a hash of the settings.
   std::ostringstream settings;
-  settings << ExampleIO::Join(options.size) << ' ' << options.randomSeed << ' ' << options.noise;
+  settings << ProgramIO::Join(options.size) << ' ' << options.randomSeed << ' ' << options.noise;
   std::uint64_t number = 0;
   for (const char c : settings.str())
   {
@@ -183,7 +183,7 @@ void
 Run(const Options & options)
 {
   SyntheticLiverCT::Settings settings;
-  ExampleIO::CopyNumbers("--size", options.size, settings.size, "the image has 3 axes");
+  ProgramIO::CopyNumbers("--size", options.size, settings.size, "the image has 3 axes");
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
   settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
@@ -204,10 +204,10 @@ Run(const Options & options)
   {
     itk::WriteImage(result.strokes.GetPointer(), options.strokes);
   }
-  std::cout << options.output << ": " << ExampleIO::Join(settings.size, "x") << " voxels of "
-            << ExampleIO::Join(result.image->GetSpacing(), " x ") << " mm\n";
+  std::cout << options.output << ": " << ProgramIO::Join(settings.size, "x") << " voxels of "
+            << ProgramIO::Join(result.image->GetSpacing(), " x ") << " mm\n";
   const auto print = [](const char * name, const ImageType::IndexType & index) {
-    std::cout << name << " seed " << ExampleIO::Join(index) << '\n';
+    std::cout << name << " seed " << ProgramIO::Join(index) << '\n';
   };
   print("vessel", result.vesselSeed);
   print("liver", result.liverSeed);
@@ -223,5 +223,5 @@ main(int argc, char * argv[])
   CLI::App app{ "Make a synthetic CT of the abdomen with vessels in the liver.", "SyntheticLiverCT" };
   AddOptions(app, options);
 
-  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
+  return ProgramIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

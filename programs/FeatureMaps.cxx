@@ -39,7 +39,7 @@
 
 namespace
 {
-using ExampleIO::Join;
+using ProgramIO::Join;
 
 const std::vector<std::string> classes{ "RunLength", "FirstOrder", "Cooccurrence",
                                         "SizeZone",  "Dependence", "GrayToneDifference" };
@@ -60,7 +60,7 @@ struct Options
   std::string                       input;
   std::string                       output;
   std::string                       mask;
-  ExampleIO::MaskGeometryRules      maskGeometry;
+  ProgramIO::MaskGeometryRules      maskGeometry;
   bool                              crop{ false };
   std::string                       className{ classes.front() };
   std::vector<std::string>          features;
@@ -76,13 +76,13 @@ struct Options
   std::optional<double>             binWidth;
   std::vector<double>               range;
   bool                              asLevels{ false };
-  ExampleIO::DicomOptions           dicom;
+  ProgramIO::DicomOptions           dicom;
   bool                              quiet{ false };
   bool                              progressXML{ false };
 };
 
 void
-AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options)
+AddOptions(CLI::App & app, ProgramIO::ModuleDescription & module, Options & options)
 {
   const auto addFlag = [&](const char * name, bool & value, const char * description, const char * label) {
     auto * option = app.add_flag(name, value, description);
@@ -96,8 +96,8 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
     };
   const auto addNumbers =
     [&](const char * name, auto & value, const char * type, const char * description, const char * label) {
-      using Number = typename ExampleIO::NumberIn<std::remove_reference_t<decltype(value)>>::Type;
-      auto * option = ExampleIO::AddNumbers(app, name, value, type, description);
+      using Number = typename ProgramIO::NumberIn<std::remove_reference_t<decltype(value)>>::Type;
+      auto * option = ProgramIO::AddNumbers(app, name, value, type, description);
       module.AddOptionalNumbers(option, label, std::is_integral<Number>::value ? "integer" : "double");
       return option;
     };
@@ -109,11 +109,11 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
                               "as map_%s.nii.gz, for an image per component, where %s stands for its name, such as SRE";
   auto *            output = app.add_option("OUTPUT", options.output, outputs);
   auto *            mask =
-    ExampleIO::AddFile(app, "--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count");
+    ProgramIO::AddFile(app, "--mask", options.mask, "image of the same geometry; only voxels where it is not 0 count");
   module.AddImage(input->required(), "Image", "scalar", "input");
   module.AddImage(output->required(), "Map", "scalar", "output");
   module.AddImage(mask, "Mask", "label", "input");
-  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
+  const auto [maskGeometry, tolerance] = ProgramIO::AddMaskGeometryOptions(app, options.maskGeometry);
   module.AddEnumeration(maskGeometry, "Geometry of the mask", { "check", "ignore" });
   module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
   const char * croppedMaps = "compute and write only the bounding box of the mask plus the window, over the image";
@@ -151,8 +151,8 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   binWidth->excludes(levels)->excludes(asLevels);
   range->excludes(asLevels);
 
-  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
-  ExampleIO::AddRunOptions(app, options.quiet);
+  ProgramIO::AddDicomOptions(app, options.input, options.dicom);
+  ProgramIO::AddRunOptions(app, options.quiet);
   module.AddProgressOption(options.progressXML);
 }
 
@@ -273,7 +273,7 @@ SetParameters(Filter<TImage> * filter, const TImage * image, const Options & opt
 {
   using Enums = itk::GrayLevelDiscretizationEnums;
   const auto copy = [](const char * option, const auto & values, auto array, const std::string & whyCount) {
-    ExampleIO::CopyNumbers(option, values, array, whyCount);
+    ProgramIO::CopyNumbers(option, values, array, whyCount);
     return array;
   };
   const std::string axes = "the image has " + std::to_string(TImage::ImageDimension) + " axes";
@@ -339,7 +339,7 @@ GetFileNames(const std::string & output, const std::vector<std::string> & compon
 
 template <typename TMaps>
 void
-WriteMaps(TMaps * maps, ExampleIO::OutputFiles & outputs, const std::vector<std::string> & fileNames,
+WriteMaps(TMaps * maps, ProgramIO::OutputFiles & outputs, const std::vector<std::string> & fileNames,
           const std::vector<std::string> & components)
 {
   if (fileNames.size() < components.size())
@@ -364,26 +364,26 @@ WriteMaps(TMaps * maps, ExampleIO::OutputFiles & outputs, const std::vector<std:
 
 template <typename TImage>
 void
-Run(const ExampleIO::Input & input, const Options & options)
+Run(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
   using MapsType = typename Filter<TImage>::OutputImageType;
 
   const auto [filter, summary] = MakeFilter<TImage>(options);
-  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  const auto image = ProgramIO::ReadScalarImage<TImage>(input);
   SetParameters<TImage>(filter, image, options);
   filter->SetInput(image);
 
   const auto             components = filter->GetFeatureNames();
   const auto             fileNames = GetFileNames(options.output, components);
-  ExampleIO::OutputFiles outputs({ options.input, options.mask });
+  ProgramIO::OutputFiles outputs({ options.input, options.mask });
   for (const auto & name : fileNames)
   {
     const auto size = static_cast<unsigned int>(components.size());
     outputs.AddImage(name,
                      fileNames.size() < size
-                       ? ExampleIO::GetProperties<MapsType>(image.GetPointer(), size)
-                       : ExampleIO::GetProperties<itk::Image<float, dimension>>(image.GetPointer()));
+                       ? ProgramIO::GetProperties<MapsType>(image.GetPointer(), size)
+                       : ProgramIO::GetProperties<itk::Image<float, dimension>>(image.GetPointer()));
   }
 
   const auto whole = image->GetLargestPossibleRegion();
@@ -391,8 +391,8 @@ Run(const ExampleIO::Input & input, const Options & options)
   if (!options.mask.empty())
   {
     const std::string name = "the mask '" + options.mask + "'";
-    const auto        mask = ExampleIO::ReadMaskFor<dimension>("mask", options.mask);
-    const auto remark = ExampleIO::MatchGeometry(mask.GetPointer(), name, image.GetPointer(), options.maskGeometry);
+    const auto        mask = ProgramIO::ReadMaskFor<dimension>("mask", options.mask);
+    const auto remark = ProgramIO::MatchGeometry(mask.GetPointer(), name, image.GetPointer(), options.maskGeometry);
     if (!options.quiet && !remark.empty())
     {
       std::cout << remark << "; ignored\n";
@@ -402,24 +402,24 @@ Run(const ExampleIO::Input & input, const Options & options)
     numberOfVoxels = std::count(inside, inside + numberOfVoxels, 1);
     if (options.crop)
     {
-      const auto box = ExampleIO::GetBoundingBox(mask.GetPointer());
+      const auto box = ProgramIO::GetBoundingBox(mask.GetPointer());
       if (box.GetNumberOfPixels() == 0)
       {
         throw std::runtime_error("--crop: " + name + " is empty");
       }
       filter->UpdateOutputInformation();
       filter->GetOutput()->SetRequestedRegion(
-        ExampleIO::PadByWindow(box, filter->GetWindowSize(), filter->GetWindowAnchor(), whole));
+        ProgramIO::PadByWindow(box, filter->GetWindowSize(), filter->GetWindowAnchor(), whole));
     }
   }
 
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
+  ProgramIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const typename MapsType::Pointer maps = filter->GetOutput();
   maps->DisconnectPipeline();
-  ExampleIO::ShrinkToBuffer(maps.GetPointer());
+  ProgramIO::ShrinkToBuffer(maps.GetPointer());
   WriteMaps(maps.GetPointer(), outputs, fileNames, components);
 
   if (!options.quiet)
@@ -443,7 +443,7 @@ void
 Run(const CLI::App & app, const Options & options)
 {
   VerifyOptionsOfClass(app, options.className);
-  const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
+  const auto input = ProgramIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';
@@ -465,7 +465,7 @@ main(int argc, char * argv[])
 {
   Options                      options;
   CLI::App                     app{ "Compute texture features of the window around every voxel.", "FeatureMaps" };
-  ExampleIO::ModuleDescription module(app, "Filtering.Texture", "Feature Maps");
+  ProgramIO::ModuleDescription module(app, "Filtering.Texture", "Feature Maps");
   AddOptions(app, module, options);
-  return ExampleIO::RunProgram(app, argc, argv, [&] { Run(app, options); });
+  return ProgramIO::RunProgram(app, argc, argv, [&] { Run(app, options); });
 }

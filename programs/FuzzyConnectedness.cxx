@@ -29,7 +29,7 @@ void
 Run(const Options & options)
 {
   VerifyOptions(options);
-  const auto input = ExampleIO::FindScalarInput(options.input, options.dicom);
+  const auto input = ProgramIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {
     std::cout << input.remark << '\n';
@@ -42,15 +42,15 @@ int
 main(int argc, char * argv[])
 {
   // The defaults of options are those of a filter, which makes threads.
-  ExampleIO::PrepareProcess();
+  ProgramIO::PrepareProcess();
   Options  options;
   CLI::App app{
     "Compute the strength of connectedness of every voxel to the seeds, or which of several labels of seeds is "
     "connected to it most strongly.",
     "FuzzyConnectedness"
   };
-  ExampleIO::ModuleDescription module(app, "Segmentation", "Fuzzy Connectedness");
+  ProgramIO::ModuleDescription module(app, "Segmentation", "Fuzzy Connectedness");
   AddOptions(app, module, options);
 
-  return ExampleIO::RunProgram(app, argc, argv, [&options] { Run(options); });
+  return ProgramIO::RunProgram(app, argc, argv, [&options] { Run(options); });
 }

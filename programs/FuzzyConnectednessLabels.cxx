@@ -64,7 +64,7 @@ GetMinNumberOfVoxels(const TImage * image, unsigned int estimationRadius, double
 
 template <typename TImage>
 void
-ComputeLabelsOf(const ExampleIO::Input & input, const Options & options)
+ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
   using LabelType = itk::Image<unsigned short, dimension>;
@@ -76,20 +76,20 @@ ComputeLabelsOf(const ExampleIO::Input & input, const Options & options)
   filter->GenerateStrengthImageOn();
   filter->SetGenerateMarginImage(!options.margin.empty());
 
-  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  const auto image = ProgramIO::ReadScalarImage<TImage>(input);
   for (const auto & seed : GetSeeds(image.GetPointer(), options))
   {
     filter->AddSeed(seed.first, seed.second);
   }
-  SetImages(filter.GetPointer(), image.GetPointer(), options, ExampleIO::ReadLabelsFor<dimension>);
+  SetImages(filter.GetPointer(), image.GetPointer(), options, ProgramIO::ReadLabelsFor<dimension>);
 
   using StrengthType = typename itk::RelativeFuzzyConnectednessImageFilter<TImage, LabelType>::StrengthImageType;
-  ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
-  outputs.AddImage(options.output, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
-  outputs.AddImage(options.labels, ExampleIO::GetProperties<LabelType>(image.GetPointer()));
+  ProgramIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
+  outputs.AddImage(options.output, ProgramIO::GetProperties<StrengthType>(image.GetPointer()));
+  outputs.AddImage(options.labels, ProgramIO::GetProperties<LabelType>(image.GetPointer()));
   if (!options.margin.empty())
   {
-    outputs.AddImage(options.margin, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+    outputs.AddImage(options.margin, ProgramIO::GetProperties<StrengthType>(image.GetPointer()));
   }
 
   const double seconds = Update(filter, options);
@@ -129,8 +129,8 @@ ComputeLabelsOf(const ExampleIO::Input & input, const Options & options)
 } // namespace
 
 void
-ComputeLabels(const ExampleIO::Input & input, const Options & options)
+ComputeLabels(const ProgramIO::Input & input, const Options & options)
 {
-  ExampleIO::RunForImageType(input, [&](auto type) { ComputeLabelsOf<typename decltype(type)::Type>(input, options); });
+  ProgramIO::RunForImageType(input, [&](auto type) { ComputeLabelsOf<typename decltype(type)::Type>(input, options); });
 }
 } // namespace FuzzyConnectednessProgram

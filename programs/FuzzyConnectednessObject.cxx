@@ -52,7 +52,7 @@ GetObject(const TStrengthImage * strength, double threshold)
 
 template <typename TImage>
 void
-ComputeObjectOf(const ExampleIO::Input & input, const Options & options)
+ComputeObjectOf(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
 
@@ -60,20 +60,20 @@ ComputeObjectOf(const ExampleIO::Input & input, const Options & options)
   SetParameters<TImage>(filter.GetPointer(), options);
   filter->SetMethod(methods.at(options.method));
 
-  const auto image = ExampleIO::ReadScalarImage<TImage>(input);
+  const auto image = ProgramIO::ReadScalarImage<TImage>(input);
   for (const auto & seed : GetSeeds(image.GetPointer(), options))
   {
     filter->AddSeed(seed.first);
   }
-  SetImages(filter.GetPointer(), image.GetPointer(), options, ExampleIO::ReadMaskFor<dimension>);
+  SetImages(filter.GetPointer(), image.GetPointer(), options, ProgramIO::ReadMaskFor<dimension>);
 
   using StrengthType = typename itk::FuzzyConnectednessImageFilter<TImage>::OutputImageType;
   using ObjectType = itk::Image<unsigned char, dimension>;
-  ExampleIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
-  outputs.AddImage(options.output, ExampleIO::GetProperties<StrengthType>(image.GetPointer()));
+  ProgramIO::OutputFiles outputs({ options.input, options.seedImage, options.mask });
+  outputs.AddImage(options.output, ProgramIO::GetProperties<StrengthType>(image.GetPointer()));
   if (!options.object.empty())
   {
-    outputs.AddImage(options.object, ExampleIO::GetProperties<ObjectType>(image.GetPointer()));
+    outputs.AddImage(options.object, ProgramIO::GetProperties<ObjectType>(image.GetPointer()));
   }
 
   const double seconds = Update(filter, options);
@@ -112,8 +112,8 @@ ComputeObjectOf(const ExampleIO::Input & input, const Options & options)
 } // namespace
 
 void
-ComputeObject(const ExampleIO::Input & input, const Options & options)
+ComputeObject(const ProgramIO::Input & input, const Options & options)
 {
-  ExampleIO::RunForImageType(input, [&](auto type) { ComputeObjectOf<typename decltype(type)::Type>(input, options); });
+  ProgramIO::RunForImageType(input, [&](auto type) { ComputeObjectOf<typename decltype(type)::Type>(input, options); });
 }
 } // namespace FuzzyConnectednessProgram

@@ -38,11 +38,11 @@ NumberAndLabel()
       const auto  equal = text.find('=');
       std::string number = text.substr(0, equal);
       std::string error =
-        ExampleIO::DecimalNumber<T>(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max())(number);
+        ProgramIO::DecimalNumber<T>(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max())(number);
       if (error.empty() && equal != std::string::npos)
       {
         std::string label = text.substr(equal + 1);
-        error = ExampleIO::DecimalNumber<unsigned short>(1, std::numeric_limits<unsigned short>::max())(label);
+        error = ProgramIO::DecimalNumber<unsigned short>(1, std::numeric_limits<unsigned short>::max())(label);
         error = error.empty() ? error : "the label " + error;
       }
       return error;
@@ -64,9 +64,9 @@ AddSeeds(CLI::App & app, const std::string & name, std::vector<std::vector<std::
 } // namespace
 
 void
-AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options)
+AddOptions(CLI::App & app, ProgramIO::ModuleDescription & module, Options & options)
 {
-  using ExampleIO::AddNumbers;
+  using ProgramIO::AddNumbers;
   const auto toText = [](double value) {
     std::ostringstream text;
     text << value;
@@ -84,7 +84,7 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
     "image of the strengths (.nii.gz, .nrrd, .mha, ...): 1 at the seeds, 0 if not connected; with --labels, of the "
     "strongest label");
   output->required();
-  auto * object = ExampleIO::AddFile(app, "--object", options.object, "image to write: 1 in the object, 0 outside");
+  auto * object = ProgramIO::AddFile(app, "--object", options.object, "image to write: 1 in the object, 0 outside");
   auto * threshold =
     AddNumbers(app, "--threshold", options.threshold, "T", "strength of the weakest voxels of the object", 0.0, 1.0);
   auto * suggestThreshold = app.add_flag("--suggest-threshold",
@@ -124,18 +124,18 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
                    ->type_name("FRAME")
                    ->capture_default_str()
                    ->check(CLI::IsMember(frames));
-  auto * seedImage = ExampleIO::AddFile(
+  auto * seedImage = ProgramIO::AddFile(
     app,
     "--seed-image",
     options.seedImage,
     "image of the same geometry; its voxels that are not 0 are seeds, and with --labels, their values the labels");
-  auto * mask = ExampleIO::AddFile(
+  auto * mask = ProgramIO::AddFile(
     app, "--mask", options.mask, "image of the same geometry; paths stay inside its voxels that are not 0");
   module.AddGroup("Seeds and mask", "Where the object is, and where it can be");
   module.AddPoints(seedPoint, "Seed points", frame, frames);
   module.AddImage(seedImage, "Seed label map", "label", "input");
   module.AddImage(mask, "Mask", "label", "input");
-  const auto [maskGeometry, tolerance] = ExampleIO::AddMaskGeometryOptions(app, options.maskGeometry);
+  const auto [maskGeometry, tolerance] = ProgramIO::AddMaskGeometryOptions(app, options.maskGeometry);
   module.AddEnumeration(maskGeometry, "Geometry of mask and seeds", { "check", "ignore" });
   module.AddOptionalNumbers(tolerance, "Tolerance of the geometry", "double");
 
@@ -157,13 +157,13 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddFlag(cropMarginInMillimeters, "Margin in millimeters");
 
   auto * labels =
-    ExampleIO::AddFile(app,
+    ProgramIO::AddFile(app,
                        "--labels",
                        options.labels,
                        "image to write: the label of the seeds to which a voxel is connected most strongly, "
                        "0 if to none; then each seed has a label from 1 to 65535");
   auto * margin =
-    ExampleIO::AddFile(app,
+    ProgramIO::AddFile(app,
                        "--margin",
                        options.margin,
                        "image to write: strength of the label minus that of the strongest other label, which "
@@ -187,8 +187,8 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddGroup("Labels", "Several objects that compete for voxels");
   module.AddImage(labels, "Labels", "label", "output");
   module.AddImage(margin, "Margin", "scalar", "output");
-  module.AddEnumeration(competition, "Competition", ExampleIO::GetKeys(competitions));
-  module.AddEnumeration(ties, "Ties", ExampleIO::GetKeys(tieRules));
+  module.AddEnumeration(competition, "Competition", ProgramIO::GetKeys(competitions));
+  module.AddEnumeration(ties, "Ties", ProgramIO::GetKeys(tieRules));
 
   auto * affinity = app.add_option("--affinity", options.affinity, "affinity function")
                       ->type_name("HOW")
@@ -224,7 +224,7 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
                "(default " +
                  std::to_string(defaults->GetEstimationRadius()) + ", unless mean and variances are given)");
   module.AddGroup("Affinity", "How alike neighboring voxels of the object are");
-  module.AddEnumeration(affinity, "Affinity", ExampleIO::GetKeys(affinities));
+  module.AddEnumeration(affinity, "Affinity", ProgramIO::GetKeys(affinities));
   module.AddOptionalNumbers(mean, "Mean", "double");
   module.AddOptionalNumbers(variance, "Variance", "double");
   module.AddOptionalNumbers(differenceVariance, "Difference variance", "double");
@@ -255,9 +255,9 @@ AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & opti
   module.AddNumber(minimumStrength, "Minimum strength", 0.0, 1.0, 0.01);
   module.AddOptionalNumbers(connectivity, "Connectivity", "integer");
   module.AddFlag(distanceWeighting, "Weight by distance");
-  module.AddEnumeration(method, "Method", ExampleIO::GetKeys(methods));
-  ExampleIO::AddDicomOptions(app, options.input, options.dicom);
-  ExampleIO::AddRunOptions(app, options.quiet);
+  module.AddEnumeration(method, "Method", ProgramIO::GetKeys(methods));
+  ProgramIO::AddDicomOptions(app, options.input, options.dicom);
+  ProgramIO::AddRunOptions(app, options.quiet);
   module.AddProgressOption(options.progressXML);
 
   threshold->needs(object);
@@ -296,7 +296,7 @@ template <typename T>
 Seed<T>
 ParseSeed(const std::string & option, const std::vector<std::string> & words, const Options & options)
 {
-  const std::string text = ExampleIO::Join(words);
+  const std::string text = ProgramIO::Join(words);
   Seed<T>           seed;
   for (const std::string & word : words)
   {

@@ -65,7 +65,7 @@ struct Options
   bool                                  cropToSeeds{ false };
   std::vector<double>                   cropMargin;
   bool                                  cropMarginInMillimeters{ false };
-  ExampleIO::MaskGeometryRules          maskGeometry;
+  ProgramIO::MaskGeometryRules          maskGeometry;
   std::string                           labels;
   std::string                           margin;
   std::string                           competition{ "relative" };
@@ -87,11 +87,11 @@ struct Options
   std::string                           method{ "automatic" };
   bool                                  quiet{ false };
   bool                                  progressXML{ false };
-  ExampleIO::DicomOptions               dicom;
+  ProgramIO::DicomOptions               dicom;
 };
 
 void
-AddOptions(CLI::App & app, ExampleIO::ModuleDescription & module, Options & options);
+AddOptions(CLI::App & app, ProgramIO::ModuleDescription & module, Options & options);
 
 /** Throw if options exclude each other in a way that only their values tell. */
 void

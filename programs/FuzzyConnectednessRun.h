@@ -35,11 +35,11 @@ namespace FuzzyConnectednessProgram
 {
 /** Compute the strengths of one object, see FuzzyConnectednessObject.cxx. */
 void
-ComputeObject(const ExampleIO::Input & input, const Options & options);
+ComputeObject(const ProgramIO::Input & input, const Options & options);
 
 /** Compute labels, see FuzzyConnectednessLabels.cxx. */
 void
-ComputeLabels(const ExampleIO::Input & input, const Options & options);
+ComputeLabels(const ProgramIO::Input & input, const Options & options);
 
 inline Enums::Adjacency
 GetAdjacency(unsigned int connectivity, unsigned int dimension)
@@ -127,7 +127,7 @@ GetSeeds(const TImage * image, const Options & options)
   {
     const auto                  seed = ParseSeed<itk::IndexValueType>("--seed", words, options);
     typename TImage::OffsetType fromFirst;
-    ExampleIO::CopyNumbers("--seed", seed.place, fromFirst, whyCount);
+    ProgramIO::CopyNumbers("--seed", seed.place, fromFirst, whyCount);
     seeds.emplace_back(region.GetIndex() + fromFirst, seed.label);
   }
   for (const auto & words : options.seedPoints)
@@ -135,7 +135,7 @@ GetSeeds(const TImage * image, const Options & options)
     const auto                 seed = ParseSeed<double>("--seed-point", words, options);
     typename TImage::PointType point;
     typename TImage::IndexType index;
-    ExampleIO::CopyNumbers("--seed-point", seed.place, point, whyCount);
+    ProgramIO::CopyNumbers("--seed-point", seed.place, point, whyCount);
     if (options.seedPointFrame == "ras")
     {
       point[0] = -point[0];
@@ -143,7 +143,7 @@ GetSeeds(const TImage * image, const Options & options)
     }
     if (!image->TransformPhysicalPointToIndex(point, index))
     {
-      throw std::runtime_error("--seed-point: " + ExampleIO::Join(seed.place) + " (" + options.seedPointFrame +
+      throw std::runtime_error("--seed-point: " + ProgramIO::Join(seed.place) + " (" + options.seedPointFrame +
                                ") is outside the image");
     }
     seeds.emplace_back(index, seed.label);
@@ -212,7 +212,7 @@ void
 MatchGeometry(const std::string & what, const std::string & name, TMask * mask, const TImage * image,
               const Options & options)
 {
-  const auto remark = ExampleIO::MatchGeometry(mask, "the " + what + " '" + name + "'", image, options.maskGeometry);
+  const auto remark = ProgramIO::MatchGeometry(mask, "the " + what + " '" + name + "'", image, options.maskGeometry);
   if (!options.quiet && !remark.empty())
   {
     std::cout << remark << "; ignored\n";
@@ -240,7 +240,7 @@ SetParameters(TFilter * filter, const Options & options)
   else if (!options.cropMargin.empty())
   {
     typename TFilter::CropMarginType margins;
-    ExampleIO::CopyNumbers("--crop-margin",
+    ProgramIO::CopyNumbers("--crop-margin",
                            options.cropMargin,
                            margins,
                            "it needs one, or one for each of the " + std::to_string(TImage::ImageDimension) + " axes");
@@ -262,7 +262,7 @@ SetImages(TFilter * filter, const TImage * image, const Options & options, TRead
   }
   if (!options.mask.empty())
   {
-    const auto mask = ExampleIO::ReadMaskFor<TImage::ImageDimension>("mask", options.mask);
+    const auto mask = ProgramIO::ReadMaskFor<TImage::ImageDimension>("mask", options.mask);
     MatchGeometry("mask", options.mask, mask.GetPointer(), image, options);
     filter->SetMaskImage(mask);
   }
@@ -273,7 +273,7 @@ inline double
 Update(itk::ProcessObject * filter, const Options & options)
 {
   const auto start = std::chrono::steady_clock::now();
-  ExampleIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
+  ProgramIO::UpdateWithProgress(filter, options.quiet, options.progressXML);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -290,7 +290,7 @@ template <typename TImage>
 std::string
 DescribeThreshold(const TImage * image, double threshold, std::int64_t count)
 {
-  return threshold > 0.0 ? "strength >= " + ExampleIO::ToText(threshold) + " in " + DescribeSize(image, count)
+  return threshold > 0.0 ? "strength >= " + ProgramIO::ToText(threshold) + " in " + DescribeSize(image, count)
                          : std::string("none");
 }
 } // namespace FuzzyConnectednessProgram

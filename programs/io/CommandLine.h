@@ -47,7 +47,7 @@
 #include <utility>
 #include <vector>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** Accepts decimal numbers in a range. CLI11 2.1 alone reads 010 as 8, and accepts -1 for an unsigned type and numbers
  * that are too large. */
@@ -310,6 +310,6 @@ RunProgram(CLI::App & app, int argc, char * argv[], const std::function<void()> 
   }
   return std::cout.flush() ? EXIT_SUCCESS : fail("the outputs are complete, but standard output cannot be written");
 }
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // CommandLine_h

@@ -24,7 +24,7 @@
 
 #include <algorithm>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** The smallest region with all voxels of a mask that are not 0; it has no voxels if there are none. */
 template <typename TMask>
@@ -94,6 +94,6 @@ ShrinkToBuffer(TImage * image)
   image->SetOrigin(origin);
   image->SetRegions(region.GetSize());
 }
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // Crop_h

@@ -23,7 +23,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 std::string
 ListDicomSeries(const std::string & folder)
@@ -99,4 +99,4 @@ FindComponentType(const std::string & folder, const DicomVolume & volume)
   }
   return componentType;
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

@@ -29,7 +29,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 using voxelmaps::DicomOptions;
 using voxelmaps::DicomVolume;
@@ -88,6 +88,6 @@ SetDicomGeometry(TImage * image, const DicomVolume & volume)
     image->SetDirection(direction);
   }
 }
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // DicomSeries_h

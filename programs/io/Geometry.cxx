@@ -23,7 +23,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 namespace
 {
@@ -120,4 +120,4 @@ FindDifference(const std::string & mask, const Geometry & maskGeometry, const Ge
   }
   return "";
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

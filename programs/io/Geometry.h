@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** The geometry of an image of any dimension. */
 struct Geometry
@@ -109,6 +109,6 @@ MatchGeometry(TMask * mask, const std::string & name, const TImage * image, cons
   mask->CopyInformation(image);
   return difference;
 }
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // Geometry_h

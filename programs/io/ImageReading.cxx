@@ -31,7 +31,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 namespace
 {
@@ -221,4 +221,4 @@ ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::functi
   }
   check.get();
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

@@ -44,7 +44,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** A link to a .nii.gz file in a temporary folder. */
 class TemporaryLink
@@ -321,7 +321,7 @@ ReadLabelsFor(const std::string & what, const std::string & name)
 }
 
 // Compiled once, in ReadImages.cxx.
-#define ExampleIO_READERS(prefix, VDimension)                                                                          \
+#define ProgramIO_READERS(prefix, VDimension)                                                                          \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMask<VDimension>(const Input &);                 \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMaskFor<VDimension>(const std::string &,         \
                                                                                          const std::string &);        \
@@ -336,8 +336,8 @@ ReadLabelsFor(const std::string & what, const std::string & name)
     const Input &);                                                                                                    \
   prefix template itk::Image<double, VDimension>::Pointer ReadScalarImage<itk::Image<double, VDimension>>(const Input &)
 
-ExampleIO_READERS(extern, 2);
-ExampleIO_READERS(extern, 3);
-} // namespace ExampleIO
+ProgramIO_READERS(extern, 2);
+ProgramIO_READERS(extern, 3);
+} // namespace ProgramIO
 
 #endif // ImageReading_h

@@ -35,7 +35,7 @@
 #  include <unistd.h>
 #endif
 
-namespace ExampleIO
+namespace ProgramIO
 {
 namespace
 {
@@ -449,4 +449,4 @@ OutputFiles::Commit()
   m_Folders.clear();
   m_Outputs.clear();
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

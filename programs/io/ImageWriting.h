@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** What a file stores of an image, apart from its voxels. */
 struct ImageProperties
@@ -155,6 +155,6 @@ private:
   /** The hidden folders by the folders that they are in. */
   std::map<std::filesystem::path, std::filesystem::path> m_Folders;
 };
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // ImageWriting_h

@@ -40,7 +40,7 @@
 #  include <unistd.h>
 #endif
 
-namespace ExampleIO
+namespace ProgramIO
 {
 namespace
 {
@@ -305,4 +305,4 @@ FindLibraryError(const std::string & printed)
   }
   return {};
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

@@ -25,7 +25,7 @@
 #include <mutex>
 #include <string>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** To be called before there are other threads; RunProgram calls it if nobody did. Signals by which users and systems
  * ask a program to end, such as SIGTERM, first remove the folders of RemoveFolderIfEnded, and then end the program.
@@ -62,6 +62,6 @@ SetLibrariesVerbose(bool isVerbose);
 /** The first line of what a library printed that is not a warning, or an empty text. */
 std::string
 FindLibraryError(const std::string & printed);
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // Process_h

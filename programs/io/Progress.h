@@ -36,7 +36,7 @@
 #  include <unistd.h>
 #endif
 
-namespace ExampleIO
+namespace ProgramIO
 {
 inline bool
 IsErrorOutputTerminal()
@@ -121,6 +121,6 @@ UpdateWithProgress(itk::ProcessObject * process, bool isQuiet, bool isXML)
     process->Update();
   }
 }
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // Progress_h

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ImageReading.h"
 
-namespace ExampleIO
+namespace ProgramIO
 {
-ExampleIO_READERS(, 2);
-ExampleIO_READERS(, 3);
-} // namespace ExampleIO
+ProgramIO_READERS(, 2);
+ProgramIO_READERS(, 3);
+} // namespace ProgramIO

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** The keys of a map. */
 template <typename TMap>
@@ -212,6 +212,6 @@ private:
   std::vector<Group> m_Groups;
   unsigned int       m_NumberOfPositionals{ 0 };
 };
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // SlicerModule_h

@@ -21,7 +21,7 @@
 
 #include <algorithm>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 namespace
 {
@@ -80,4 +80,4 @@ GetOneLineMessage(const std::exception & error)
   }
   return Shorten(line);
 }
-} // namespace ExampleIO
+} // namespace ProgramIO

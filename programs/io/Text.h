@@ -24,7 +24,7 @@
 #include <sstream>
 #include <string>
 
-namespace ExampleIO
+namespace ProgramIO
 {
 /** The message of an exception on one line of at most 300 characters, without the class and address of the ITK object
  * that threw it. */
@@ -46,6 +46,6 @@ Join(const TValues & values, const char * separator = ",")
   return text.str();
 }
 
-} // namespace ExampleIO
+} // namespace ProgramIO
 
 #endif // Text_h

@@ -52,7 +52,7 @@ Read(const std::string & name)
 {
   if (std::filesystem::is_directory(name))
   {
-    return ExampleIO::ReadFiles<MapsType>(ExampleIO::FindInput(name));
+    return ProgramIO::ReadFiles<MapsType>(ProgramIO::FindInput(name));
   }
   return itk::ReadImage<MapsType>(name);
 }

@@ -265,14 +265,14 @@ protected:
   }
 
   itk::Image<double, 3>::Pointer
-  Read(const ExampleIO::DicomOptions & options = {}) const
+  Read(const ProgramIO::DicomOptions & options = {}) const
   {
-    return ExampleIO::ReadScalarImage<itk::Image<double, 3>>(ExampleIO::FindScalarInput(this->GetFolder(), options));
+    return ProgramIO::ReadScalarImage<itk::Image<double, 3>>(ProgramIO::FindScalarInput(this->GetFolder(), options));
   }
 
   /** Check that the folder is the volume of the first numberOfSlices slices. */
   void
-  ExpectVolume(itk::SizeValueType numberOfSlices = 7, const ExampleIO::DicomOptions & options = {}) const
+  ExpectVolume(itk::SizeValueType numberOfSlices = 7, const ProgramIO::DicomOptions & options = {}) const
   {
     const auto image = this->Read(options);
     const auto size = image->GetLargestPossibleRegion().GetSize();
@@ -294,7 +294,7 @@ protected:
 
   /** Check that the folder is refused with a line that has all of these words. */
   void
-  ExpectRefused(const std::vector<std::string> & words, const ExampleIO::DicomOptions & options = {}) const
+  ExpectRefused(const std::vector<std::string> & words, const ProgramIO::DicomOptions & options = {}) const
   {
     try
     {
@@ -317,7 +317,7 @@ protected:
   void
   ExpectAlwaysRefused(const std::vector<std::string> & words) const
   {
-    ExampleIO::DicomOptions uneven;
+    ProgramIO::DicomOptions uneven;
     uneven.allowUnevenSlices = true;
     this->ExpectRefused(words);
     this->ExpectRefused(words, uneven);
@@ -331,7 +331,7 @@ TEST_F(DicomSeriesTest, ReadsAVolumeInTheOrderOfPositions)
   this->WriteSeries();
   this->ExpectVolume();
   EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), {}).remark, "");
-  EXPECT_EQ(ExampleIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::SHORT);
+  EXPECT_EQ(ProgramIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::SHORT);
 }
 
 TEST_F(DicomSeriesTest, ReadsAllTransferSyntaxesWithoutCompression)
@@ -377,11 +377,11 @@ TEST_F(DicomSeriesTest, RefusesMissingSlice)
   fs::remove(m_Folder / GetName(3));
   this->ExpectRefused({ "median is 2.5 mm", "5 mm from '" + GetName(2) + "' to '" + GetName(4) + "'", "missing" });
 
-  ExampleIO::DicomOptions options;
+  ProgramIO::DicomOptions options;
   options.allowUnevenSlices = true;
-  const auto input = ExampleIO::FindScalarInput(this->GetFolder(), options);
+  const auto input = ProgramIO::FindScalarInput(this->GetFolder(), options);
   EXPECT_NE(input.remark.find("warning: in '" + this->GetFolder()), std::string::npos) << input.remark;
-  const auto image = ExampleIO::ReadScalarImage<itk::Image<short, 3>>(input);
+  const auto image = ProgramIO::ReadScalarImage<itk::Image<short, 3>>(input);
   EXPECT_EQ(image->GetLargestPossibleRegion().GetSize(2), 6U);
   EXPECT_DOUBLE_EQ(image->GetSpacing()[2], 3.0);
 
@@ -567,7 +567,7 @@ TEST_F(DicomSeriesTest, ChoosesASeries)
   other.description = "A \x1b[31mknee";
   this->Write("other.dcm", GetBytes(other));
 
-  ExampleIO::DicomOptions options;
+  ProgramIO::DicomOptions options;
   options.seriesAdvice = ": choose one";
   this->ExpectRefused({ "1.2.3: 7 files", "1.2.4: 1 file", "but one is needed: choose one" }, options);
   options.series = "1.2.5";
@@ -577,7 +577,7 @@ TEST_F(DicomSeriesTest, ChoosesASeries)
   options.series = "1.2.4";
   EXPECT_EQ(voxelmaps::FindDicomSeries(this->GetFolder(), options).fileNames.size(), 1U);
 
-  EXPECT_EQ(ExampleIO::ListDicomSeries(this->GetFolder()),
+  EXPECT_EQ(ProgramIO::ListDicomSeries(this->GetFolder()),
             "1.2.3: 7 files, MR, A head, 5x4x7 voxels of 0.75x0.5x2.5 mm\n"
             "1.2.4: 1 file, MR, A [31mknee, 5x4x1 voxels\n");
 
@@ -589,7 +589,7 @@ TEST_F(DicomSeriesTest, ChoosesASeries)
   this->ExpectVolume(7, options);
   fs::create_symlink("nowhere", m_Folder / "7.dcm");
   this->ExpectRefused({ "'7.dcm'" }, options);
-  const auto list = ExampleIO::ListDicomSeries(this->GetFolder());
+  const auto list = ProgramIO::ListDicomSeries(this->GetFolder());
   EXPECT_NE(list.find("1.2.4: 1 file, MR, A [31mknee; no volume: "), std::string::npos) << list;
   EXPECT_NE(list.find("\ncannot be read: '7.dcm' ("), std::string::npos) << list;
 }
@@ -603,7 +603,7 @@ TEST_F(DicomSeriesTest, HasATypeForTheValuesOfAllFiles)
       slice.intercept = "-0.5";
     }
   });
-  EXPECT_EQ(ExampleIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::DOUBLE);
+  EXPECT_EQ(ProgramIO::FindScalarInput(this->GetFolder()).componentType, itk::IOComponentEnum::DOUBLE);
   const auto image = this->Read();
   EXPECT_EQ(image->GetPixel({ { 1, 0, 4 } }), 401.0);
   EXPECT_EQ(image->GetPixel({ { 1, 0, 5 } }), 0.25 * 501.0 - 0.5);
@@ -638,7 +638,7 @@ TEST_F(DicomSeriesTest, ReadsOneFile)
 TEST_F(DicomSeriesTest, RefusesFoldersWithoutImages)
 {
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
-  EXPECT_THROW(ExampleIO::ListDicomSeries(this->GetFolder()), std::runtime_error);
+  EXPECT_THROW(ProgramIO::ListDicomSeries(this->GetFolder()), std::runtime_error);
   this->Write("note.txt", "no image");
   this->ExpectAlwaysRefused({ "holds no DICOM series" });
   Slice report;

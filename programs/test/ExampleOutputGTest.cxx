@@ -33,7 +33,7 @@
 namespace
 {
 namespace fs = std::filesystem;
-using ExampleIO::OutputFiles;
+using ProgramIO::OutputFiles;
 using FloatImage = itk::Image<float, 3>;
 using ByteImage = itk::Image<unsigned char, 3>;
 using ByteSlice = itk::Image<unsigned char, 2>;
@@ -49,7 +49,7 @@ GetMessageOf(const std::function<void()> & function)
   }
   catch (const std::exception & error)
   {
-    return ExampleIO::GetOneLineMessage(error);
+    return ProgramIO::GetOneLineMessage(error);
   }
   return "";
 }
@@ -103,10 +103,10 @@ MakeImage(bool hasDefaultGeometry = false, itk::SizeValueType size = 7)
 }
 
 template <typename TImage>
-ExampleIO::ImageProperties
+ProgramIO::ImageProperties
 GetPropertiesOf(const TImage & image)
 {
-  return ExampleIO::GetProperties<typename TImage::ObjectType>(image.GetPointer(),
+  return ProgramIO::GetProperties<typename TImage::ObjectType>(image.GetPointer(),
                                                                image->GetNumberOfComponentsPerPixel());
 }
 
@@ -150,7 +150,7 @@ protected:
       names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
-    return ExampleIO::Join(names, " ");
+    return ProgramIO::Join(names, " ");
   }
 
   /** Check the message for an output, which changes no file. */
@@ -361,11 +361,11 @@ TEST_F(ExampleOutput, ComparesWhatWasWritten)
 
 TEST(ExampleGeometry, DifferencesHaveBothValues)
 {
-  const auto image = ExampleIO::GetGeometry(MakeImage<ByteImage>(true).GetPointer());
-  const auto find = [&image](const std::function<void(ExampleIO::Geometry &)> & change, double tolerance = 1e-6) {
+  const auto image = ProgramIO::GetGeometry(MakeImage<ByteImage>(true).GetPointer());
+  const auto find = [&image](const std::function<void(ProgramIO::Geometry &)> & change, double tolerance = 1e-6) {
     auto mask = image;
     change(mask);
-    return ExampleIO::FindDifference("the mask 'm.nii'", mask, image, tolerance);
+    return ProgramIO::FindDifference("the mask 'm.nii'", mask, image, tolerance);
   };
   EXPECT_EQ("", find([](auto &) {}));
   EXPECT_EQ("the mask 'm.nii' has spacing [1, 1, 2.5], the image [1, 1, 1]",
@@ -385,16 +385,16 @@ TEST(ExampleGeometry, IgnoredUnlessTheSizeDiffers)
   const auto                   image = MakeImage<FloatImage>();
   const auto                   mask = MakeImage<ByteImage>(true);
   const auto                   smaller = MakeImage<ByteImage>(true, 6);
-  ExampleIO::MaskGeometryRules rules;
-  EXPECT_THROW(ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules), std::runtime_error);
+  ProgramIO::MaskGeometryRules rules;
+  EXPECT_THROW(ProgramIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules), std::runtime_error);
   rules.mode = "ignore";
-  EXPECT_THROW(ExampleIO::MatchGeometry(smaller.GetPointer(), "the mask", image.GetPointer(), rules),
+  EXPECT_THROW(ProgramIO::MatchGeometry(smaller.GetPointer(), "the mask", image.GetPointer(), rules),
                std::runtime_error);
   ExpectPart("the mask has spacing [1, 1, 1], the image [0.7, ",
-             ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
+             ProgramIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
   EXPECT_EQ(image->GetOrigin(), mask->GetOrigin());
   EXPECT_EQ(image->GetSpacing(), mask->GetSpacing());
   EXPECT_EQ(image->GetDirection(), mask->GetDirection());
-  EXPECT_EQ("", ExampleIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
+  EXPECT_EQ("", ProgramIO::MatchGeometry(mask.GetPointer(), "the mask", image.GetPointer(), rules));
 }
 } // namespace

@@ -59,7 +59,7 @@ MakeRow(const std::string & type, const std::vector<T> & values)
 std::vector<double>
 Read(const std::string & name)
 {
-  const auto image = ExampleIO::ReadScalarImage<Image2D>(ExampleIO::FindScalarInput(name));
+  const auto image = ProgramIO::ReadScalarImage<Image2D>(ProgramIO::FindScalarInput(name));
   return { image->GetBufferPointer(),
            image->GetBufferPointer() + image->GetLargestPossibleRegion().GetNumberOfPixels() };
 }
@@ -67,7 +67,7 @@ Read(const std::string & name)
 std::vector<int>
 ReadMask(const std::string & name)
 {
-  const auto mask = ExampleIO::ReadMask<2>(ExampleIO::FindScalarInput(name));
+  const auto mask = ProgramIO::ReadMask<2>(ProgramIO::FindScalarInput(name));
   return { mask->GetBufferPointer(), mask->GetBufferPointer() + mask->GetLargestPossibleRegion().GetNumberOfPixels() };
 }
 
@@ -102,7 +102,7 @@ WriteVolume(const std::string & name, short value)
 short
 ReadFirstVoxel(const std::string & name)
 {
-  return *ExampleIO::ReadScalarImage<Image3D>(ExampleIO::FindScalarInput(name))->GetBufferPointer();
+  return *ProgramIO::ReadScalarImage<Image3D>(ProgramIO::FindScalarInput(name))->GetBufferPointer();
 }
 } // namespace
 
@@ -145,7 +145,7 @@ TEST(ImageReadingTest, LabelsAreWholeNumbers)
 {
   const TemporaryFolder folder;
   const auto            read = [](const std::string & name) {
-    const auto labels = ExampleIO::ReadLabelsFor<2>("seed image", name);
+    const auto labels = ProgramIO::ReadLabelsFor<2>("seed image", name);
     return std::vector<int>(labels->GetBufferPointer(),
                             labels->GetBufferPointer() + labels->GetLargestPossibleRegion().GetNumberOfPixels());
   };
@@ -189,7 +189,7 @@ TEST(ImageReadingTest, DamagedCompressedVoxelsAreRefused)
 TEST(ImageReadingTest, NamesOfNoImagesAreRefused)
 {
   const TemporaryFolder folder;
-  const auto find = [](const std::string & name) { return GetMessage([&name] { ExampleIO::FindInput(name); }); };
+  const auto find = [](const std::string & name) { return GetMessage([&name] { ProgramIO::FindInput(name); }); };
   const auto nothing = folder.Get("nothing.nii").string();
   EXPECT_EQ(find(nothing), "there is no file '" + nothing + "'");
   const auto note = folder.Write("note.txt", "no image");
@@ -235,7 +235,7 @@ TEST(ImageReadingTest, FilesWithoutPermissionAreNamed)
     {
       std::_Exit(1);
     }
-    std::cerr << GetMessage([&name] { ExampleIO::FindInput(name); });
+    std::cerr << GetMessage([&name] { ProgramIO::FindInput(name); });
     std::_Exit(0);
   };
   EXPECT_EXIT(find(), testing::ExitedWithCode(0), "^cannot read '.*x.nrrd': permission denied$");
@@ -253,7 +253,7 @@ TEST(ImageReadingTest, MissingMemoryIsNamed)
     const rlimit limit{ 4000000000, 4000000000 };
     setrlimit(RLIMIT_AS, &limit);
     std::cerr << GetMessage(
-      [&name] { ExampleIO::ReadScalarImage<itk::Image<unsigned char, 3>>(ExampleIO::FindScalarInput(name)); });
+      [&name] { ProgramIO::ReadScalarImage<itk::Image<unsigned char, 3>>(ProgramIO::FindScalarInput(name)); });
     std::_Exit(0);
   };
   EXPECT_EXIT(read(),

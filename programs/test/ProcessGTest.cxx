@@ -39,7 +39,7 @@
 namespace
 {
 namespace fs = std::filesystem;
-using ExampleIO::CallReader;
+using ProgramIO::CallReader;
 
 /** The message of a reader that throws or prints; empty if it succeeds. */
 std::string
@@ -95,7 +95,7 @@ TEST(ProcessTest, WhatAReaderThrowsOrPrintsIsAnErrorUnlessItIsAWarning)
             }),
             "cannot read 'x': wrong magic");
   EXPECT_EQ(Read([] { throw std::length_error("vector"); }), "cannot read 'x': vector");
-  EXPECT_EQ(ExampleIO::FindLibraryError("WARNING: In a.cxx, line 3\nX (0x1): odd\n\nno data\n"), "no data");
+  EXPECT_EQ(ProgramIO::FindLibraryError("WARNING: In a.cxx, line 3\nX (0x1): odd\n\nno data\n"), "no data");
   EXPECT_TRUE(std::cout && std::cerr);
 }
 
@@ -105,10 +105,10 @@ TEST(ProcessTest, PrintsWhatLibrariesPrintIfAsked)
   testing::internal::CaptureStderr();
   read();
   std::cerr << "between\n";
-  ExampleIO::SetLibrariesVerbose(true);
+  ProgramIO::SetLibrariesVerbose(true);
   read();
   EXPECT_EQ(Read([] { itkGenericOutputMacro("a remark"); }), "");
-  ExampleIO::SetLibrariesVerbose(false);
+  ProgramIO::SetLibrariesVerbose(false);
   const auto printed = testing::internal::GetCapturedStderr();
   EXPECT_EQ(printed.find("between\nwarning: odd\n"), 0U);
   EXPECT_NE(printed.find("a remark"), std::string::npos);
@@ -121,7 +121,7 @@ TEST(ProcessTest, ClosedStandardStreamsStayFree)
     {
       close(stream);
     }
-    ExampleIO::PrepareProcess();
+    ProgramIO::PrepareProcess();
     CallReader("x", [] { std::cerr << "warning\n"; });
     _exit(open("/dev/null", O_RDWR) > 2 ? 9 : 8);
   });
@@ -136,14 +136,14 @@ TEST(ProcessTest, RequestsToEndRemoveFolders)
     const auto            removed = folder.Get("removed");
     const auto            kept = folder.Get("kept");
     const int             status = RunInProcess([&] {
-      ExampleIO::PrepareProcess();
+      ProgramIO::PrepareProcess();
       for (const auto & name : { removed, kept })
       {
-        ExampleIO::RemoveFolderIfEnded(name);
+        ProgramIO::RemoveFolderIfEnded(name);
         fs::create_directories(name / "inside");
         std::ofstream(name / "inside" / "file") << "text";
       }
-      ExampleIO::KeepFolderIfEnded(kept);
+      ProgramIO::KeepFolderIfEnded(kept);
       Request(number);
     });
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number;
@@ -156,9 +156,9 @@ TEST(ProcessTest, RequestsToEndWait)
 {
   const TemporaryFolder folder;
   const int             status = RunInProcess([&] {
-    ExampleIO::PrepareProcess();
+    ProgramIO::PrepareProcess();
     {
-      const auto lock = ExampleIO::DeferRequestsToEnd();
+      const auto lock = ProgramIO::DeferRequestsToEnd();
       kill(getpid(), SIGTERM);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       std::ofstream(folder.Get("done")) << "text";
@@ -173,7 +173,7 @@ TEST(ProcessTest, IgnoredRequestsStayIgnored)
 {
   const int status = RunInProcess([] {
     std::signal(SIGHUP, SIG_IGN);
-    ExampleIO::PrepareProcess();
+    ProgramIO::PrepareProcess();
     // A closed pipe and a file that becomes too large are errors of a write.
     for (const int number : { SIGHUP, SIGPIPE, SIGXFSZ })
     {
@@ -188,7 +188,7 @@ TEST(ProcessTest, IgnoredRequestsStayIgnored)
 TEST(TextTest, LongMessagesLoseTheirMiddle)
 {
   const auto getMessage = [](const std::string & text) {
-    return ExampleIO::GetOneLineMessage(std::runtime_error(text));
+    return ProgramIO::GetOneLineMessage(std::runtime_error(text));
   };
   EXPECT_EQ(getMessage(std::string(300, 'x')), std::string(300, 'x'));
   const std::string cut = getMessage("begin" + std::string(5000, 'x') + "end");
@@ -208,5 +208,5 @@ TEST(TextTest, LongMessagesLoseTheirMiddle)
 
 TEST(TextTest, ControlCharactersAreReplaced)
 {
-  EXPECT_EQ(ExampleIO::GetOneLineMessage(std::runtime_error("a\x1B[31mb\x7F\n c")), "a?[31mb? c");
+  EXPECT_EQ(ProgramIO::GetOneLineMessage(std::runtime_error("a\x1B[31mb\x7F\n c")), "a?[31mb? c");
 }
