@@ -39,7 +39,6 @@ using Method = Enums::CudaMethod;
 using Report = voxelmaps::CudaCooccurrenceReport;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::ExpectBitsOfTheCpu;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 
@@ -56,6 +55,35 @@ struct SceneJob : VoxelMapsTest::NeighborScene<Job>
     job.features = Enums::GetAllFeatures();
   }
 };
+/** Expect that all methods that take a job give the bits of the CPU, and that Automatic chooses the first of them. */
+void
+ExpectBitsOfTheCpu(const Job & job, bool isSorted)
+{
+  const auto expected = ComputeOnCpu<double>(job);
+  Method     first = Method::WindowWalk;
+  for (const Method method : { Method::WindowWalk, Method::RankTables, Method::SortedPairs })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    Report              report;
+    std::vector<double> computed;
+    try
+    {
+      computed = ComputeOnDevice<double>(job, method, report);
+    }
+    catch (const std::runtime_error & error)
+    {
+      ASSERT_NE(std::string::npos, std::string(error.what()).find("cannot take")) << error.what();
+      ASSERT_NE(Method::WindowWalk, method);
+      continue;
+    }
+    ASSERT_TRUE(HasSameBits(expected, computed));
+    first = method;
+  }
+  EXPECT_EQ(isSorted, first == Method::SortedPairs);
+  Report report;
+  ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, Method::Automatic, report)));
+  EXPECT_EQ(first, report.method);
+}
 } // namespace
 
 TEST_F(CudaCooccurrenceJob, RandomCasesHaveTheBitsOfTheCpu)
@@ -76,7 +104,7 @@ TEST_F(CudaCooccurrenceJob, RandomCasesHaveTheBitsOfTheCpu)
       methods.insert(report.method);
     }
   }
-  EXPECT_EQ(2u, methods.size());
+  EXPECT_EQ(3u, methods.size());
 }
 
 TEST_F(CudaCooccurrenceJob, SmallCases)
@@ -93,7 +121,7 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
       scene.job.selection = selection.data();
       scene.job.aggregation = aggregation;
       const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+      ExpectBitsOfTheCpu(scene.job, isSorted);
     }
   }
 }
@@ -108,7 +136,7 @@ TEST_F(CudaCooccurrenceJob, FewVoxels)
       SceneJob scene({ { 3, 2, 1 } }, { { 3, 3, 1 } }, numberOfGrayLevels, 0.6);
       scene.job.aggregation = aggregation;
       const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+      ExpectBitsOfTheCpu(scene.job, isSorted);
     }
   }
 }
@@ -126,7 +154,36 @@ TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)
         SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << " levels, new with " << chanceOfNewLevel
                                           << ", holes with " << chanceOfHoles);
         const SceneJob scene({ { 40, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
-        ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels <= 256 ? Method::SortedPairs : Method::WindowWalk);
+        ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels <= 256);
+      }
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, TablesOfFewAndManyLevels)
+{
+  // Smooth parts, whose windows have few levels, beside noise of more and more levels and of levels far from each
+  // other: the windows of one job need all tables, and WindowWalk.
+  for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 7, 6, 5 } }, Triple{ { 9, 9, 1 } } })
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 32u, 64u, 300u, 1000u })
+    {
+      SceneJob scene({ { 70, 12, windowSize[2] > 1 ? 6 : 1 } }, windowSize, numberOfGrayLevels, 0.1, 0.02);
+      for (std::size_t i = 0; i < scene.levels.size(); ++i)
+      {
+        // Two levels on the left side, up to 16, 17 or more, 33 or more in the noise on the right.
+        const std::size_t x = i % 70;
+        const std::size_t noise = (i * 2654435761u >> 7) % (x < 14 ? 2 : x < 28 ? 16 : x < 42 ? 17 : x < 56 ? 33 : 400);
+        scene.levels[i] = scene.levels[i] == 0 ? std::uint16_t{ 0 }
+                                               : static_cast<std::uint16_t>(1 + (200 + noise) % numberOfGrayLevels);
+      }
+      for (const auto aggregation :
+           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      {
+        SCOPED_TRACE(::testing::Message() << windowSize[0] << ", " << numberOfGrayLevels << ", " << aggregation);
+        scene.job.aggregation = aggregation;
+        ExpectBitsOfTheCpu(scene.job,
+                           aggregation != Job::Aggregation::Merge && numberOfGrayLevels <= 256 && windowSize[0] != 7);
       }
     }
   }
@@ -156,7 +213,7 @@ TEST_F(CudaCooccurrenceJob, WindowsWithUpTo127Pairs)
                                         << window.windowSize[2] << ", " << chanceOfNewLevel);
       SceneJob scene({ { 150, 9, window.windowSize[2] > 1 ? 5 : 1 } }, window.windowSize, 32, chanceOfNewLevel);
       scene.job.aggregation = Job::Aggregation::PerDirection;
-      ExpectBitsOfTheCpu(scene.job, window.isSorted ? Method::SortedPairs : Method::WindowWalk);
+      ExpectBitsOfTheCpu(scene.job, window.isSorted);
     }
   }
 }
@@ -191,7 +248,7 @@ TEST_F(CudaCooccurrenceJob, EveryFeatureAlone)
     {
       SCOPED_TRACE(::testing::Message() << feature);
       scene.job.features = { feature };
-      ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+      ExpectBitsOfTheCpu(scene.job, true);
     }
   }
 }
@@ -209,12 +266,12 @@ TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
       scene.job.aggregation = aggregation;
       scene.job.symmetric = symmetric;
       const bool isSorted = symmetric && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted ? Method::SortedPairs : Method::WindowWalk);
+      ExpectBitsOfTheCpu(scene.job, isSorted);
     }
   }
   scene.job.offsets.resize(1);
   scene.job.symmetric = true;
-  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+  ExpectBitsOfTheCpu(scene.job, true);
 }
 
 TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
@@ -224,9 +281,9 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
   scene.job.outputIndex = { { 120, 124, 0 } };
   scene.job.outputSize = { { 40, 5, 1 } };
-  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+  ExpectBitsOfTheCpu(scene.job, true);
   scene.job.features.pop_back();
-  ExpectBitsOfTheCpu(scene.job, Method::SortedPairs);
+  ExpectBitsOfTheCpu(scene.job, true);
 }
 
 TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)
@@ -236,7 +293,7 @@ TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)
   scene.job.outputIndex = { { 1, 2, 0 } };
   scene.job.outputSize = { { 40, 24, 7 } };
   const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::SortedPairs, Method::WindowWalk })
+  for (const Method method : { Method::SortedPairs, Method::RankTables, Method::WindowWalk })
   {
     std::set<std::uint64_t> numbers;
     bool                    hasEnoughMemory = true;
@@ -279,7 +336,7 @@ TEST_F(CudaCooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
   SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
   const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::SortedPairs, Method::WindowWalk })
+  for (const Method method : { Method::SortedPairs, Method::RankTables, Method::WindowWalk })
   {
     Job aborted = scene.job;
     aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("enough"); };

@@ -94,7 +94,8 @@ struct Cooccurrence
     return {
       { Print(Feature::JointEnergy), "JointEnergy" },    { Print(Enums::Aggregation::PerDirection), "PerDirection" },
       { Print(Enums::Aggregation::Average), "Average" }, { Print(Enums::Aggregation::Merge), "Merge" },
-      { Print(Method::SortedPairs), "SortedPairs" },     { Print(Method::WindowWalk), "WindowWalk" }
+      { Print(Method::SortedPairs), "SortedPairs" },     { Print(Method::RankTables), "RankTables" },
+      { Print(Method::WindowWalk), "WindowWalk" }
     };
   }
   static Strings

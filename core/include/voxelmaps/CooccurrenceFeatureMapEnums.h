@@ -97,6 +97,8 @@ public:
     Automatic = 0,
     /** A thread sorts the pairs of one window in its registers. */
     SortedPairs,
+    /** A thread counts the pairs of one matrix in a table of the ranks of the levels of its window. */
+    RankTables,
     /** A warp counts the pairs of one window by atomic additions; takes every job. */
     WindowWalk
   };
@@ -115,7 +117,7 @@ GetEnumeratorNames(CooccurrenceFeatureMapEnums::Aggregation)
 constexpr auto
 GetEnumeratorNames(CooccurrenceFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "SortedPairs", "WindowWalk" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "SortedPairs", "RankTables", "WindowWalk" }, "invalid method");
 }
 } // namespace voxelmaps
 

@@ -55,7 +55,7 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
   task.scales.symmetric = job.symmetric;
   this->SetFeatures(job);
   this->SetOffsets(job);
-  this->SetOffsetWeights(job);
+  SetOffsetWeights(job, offsetWeights, task);
   this->ChooseArithmetic();
   this->MakeWeights();
   this->SetEntropyTable(job.execution);
@@ -99,21 +99,6 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
         " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
         " of either; leave it out of the features, or take fewer levels or smaller windows.");
     }
-  }
-}
-
-void
-CooccurrencePlan::SetOffsetWeights(const CooccurrenceJob & job)
-{
-  if (!job.offsetWeights.empty())
-  {
-    VerifyOffsetWeights(job.offsetWeights,
-                        job.offsets.size(),
-                        job.aggregation == CooccurrenceJob::Aggregation::Merge,
-                        NumberOfVoxels(job.windowSize),
-                        job.numberOfGrayLevels);
-    offsetWeights = job.offsetWeights;
-    task.offsetWeights = offsetWeights.data();
   }
 }
 

@@ -43,8 +43,6 @@ private:
   void
   SetOffsets(const CooccurrenceJob & job);
   void
-  SetOffsetWeights(const CooccurrenceJob & job);
-  void
   SetFeatures(const CooccurrenceJob & job);
   void
   ChooseArithmetic();

@@ -23,6 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 
+// What stands before loops whose numbers of steps the compiler can know.
+#if !defined(VOXELMAPS_UNROLL)
+#  define VOXELMAPS_UNROLL
+#endif
+
 /* The maximal correlation coefficient of one matrix. One text for host and device, for single numbers and vectors.
  *
  * A matrix with the counts c(i, j), their sums of rows r(i) and of columns k(j), and their total S has the coefficient
@@ -75,13 +80,16 @@ struct MaximalCorrelation
   static VOXELMAPS_HOST_DEVICE void
   RemoveTrivialPart(const TTeam & team, int levels, TReal * matrix, TReal * sums, TReal * factors)
   {
+    VOXELMAPS_UNROLL
     for (int i = team.first; i < levels; i += team.step)
     {
       TReal sum{};
+      VOXELMAPS_UNROLL
       for (int j = 0; j <= i; ++j)
       {
         sum += matrix[TriangleRow(i) + j];
       }
+      VOXELMAPS_UNROLL
       for (int j = i + 1; j < levels; ++j)
       {
         sum += matrix[TriangleRow(j) + i];
@@ -90,14 +98,17 @@ struct MaximalCorrelation
     }
     team.Sync();
     const TReal total = Sum(levels, sums);
+    VOXELMAPS_UNROLL
     for (int i = team.first; i < levels; i += team.step)
     {
       factors[i] = Factor(sums[i], total);
     }
     team.Sync();
+    VOXELMAPS_UNROLL
     for (int i = team.first; i < levels; i += team.step)
     {
       TReal * const row = matrix + TriangleRow(i);
+      VOXELMAPS_UNROLL
       for (int j = 0; j <= i; ++j)
       {
         row[j] = (row[j] * total - sums[i] * sums[j]) * (factors[i] * factors[j]);
@@ -178,12 +189,14 @@ struct MaximalCorrelation
   {
     // Less than 10^-30 of a column is left out, so that no square is lost to underflow.
     constexpr double negligible = 1e-60;
+    VOXELMAPS_UNROLL
     for (int k = 0; k + 1 < levels; ++k)
     {
       // The reflection of a column, whose elements below the diagonal are first and others: v = (first +- norm,
       // others).
       const TReal first = matrix[TriangleRow(k + 1) + k];
       TReal       others{};
+      VOXELMAPS_UNROLL
       for (int i = k + 2; i < levels; ++i)
       {
         const TReal element = matrix[TriangleRow(i) + k];
@@ -199,6 +212,7 @@ struct MaximalCorrelation
       // What is left of the two arrays behind k holds v and A v.
       TReal * const v = diagonal;
       TReal * const product = squares;
+      VOXELMAPS_UNROLL
       for (int i = team.first; i < levels; i += team.step)
       {
         if (i == k)
@@ -221,12 +235,14 @@ struct MaximalCorrelation
         Multiply(team, k + 1, levels, matrix, v, scale, product);
         team.Sync();
         TReal sum{};
+        VOXELMAPS_UNROLL
         for (int i = k + 1; i < levels; ++i)
         {
           sum += v[i] * product[i];
         }
         team.Sync();
         const TReal part = 0.5 * scale * sum;
+        VOXELMAPS_UNROLL
         for (int i = team.first; i < levels; i += team.step)
         {
           if (i > k)
@@ -259,6 +275,7 @@ struct MaximalCorrelation
     Minors ofAbove;
     Minors ofBelow;
     TReal  square{};
+    VOXELMAPS_UNROLL
     for (int k = 0; k < levels; ++k)
     {
       ofAbove.Add(x - diagonal[k], square, k);
@@ -274,6 +291,7 @@ struct MaximalCorrelation
   {
     Minors minors;
     TReal  square{};
+    VOXELMAPS_UNROLL
     for (int k = 0; k < levels; ++k)
     {
       minors.Add(x - diagonal[k], square, k);
@@ -343,6 +361,7 @@ private:
   Sum(int number, const TReal * values)
   {
     TReal sum{};
+    VOXELMAPS_UNROLL
     for (int i = 0; i < number; ++i)
     {
       sum += values[i];
@@ -366,11 +385,13 @@ private:
     if constexpr (TTeam::isAlone)
     {
       // Reads each element once; every sum still has the order of the columns.
+      VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)
       {
         const TReal * const row = matrix + TriangleRow(i);
         const TReal         ofRow = v[i];
         TReal               sum{};
+        VOXELMAPS_UNROLL
         for (int j = begin; j < i; ++j)
         {
           sum += row[j] * v[j];
@@ -378,6 +399,7 @@ private:
         }
         product[i] = sum + row[i] * ofRow;
       }
+      VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)
       {
         product[i] *= scale;
@@ -417,11 +439,13 @@ private:
   {
     if constexpr (TTeam::isAlone)
     {
+      VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)
       {
         TReal * const row = matrix + TriangleRow(i);
         const TReal   ofRow = v[i];
         const TReal   productOfRow = product[i];
+        VOXELMAPS_UNROLL
         for (int j = begin; j <= i; ++j)
         {
           row[j] -= ofRow * product[j] + productOfRow * v[j];

@@ -51,16 +51,7 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
   task.directions = MakeDirections(job.offsets, job.windowSize);
   task.aggregation = job.aggregation;
   task.skipDirectionsWithoutPairs = job.skipDirectionsWithoutPairs;
-  if (!job.offsetWeights.empty())
-  {
-    VerifyOffsetWeights(job.offsetWeights,
-                        job.offsets.size(),
-                        job.aggregation == RunLengthJob::Aggregation::Merge,
-                        NumberOfVoxels(job.windowSize),
-                        job.numberOfGrayLevels);
-    offsetWeights = job.offsetWeights;
-    task.offsetWeights = offsetWeights.data();
-  }
+  SetOffsetWeights(job, offsetWeights, task);
   this->SetFeatures(job);
   task.maxVoxels = NumberOfVoxels(job.windowSize) * static_cast<std::uint64_t>(task.DirectionsPerMatrix());
   this->MakeLengthTables();

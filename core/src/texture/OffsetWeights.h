@@ -18,6 +18,7 @@
 #ifndef OffsetWeights_h
 #define OffsetWeights_h
 
+#include "texture/TextureTask.h"
 #include "voxelmaps/Job.h"
 
 #include <cstddef>
@@ -62,6 +63,24 @@ VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOff
                       std::to_string(numberOfGrayLevels) + " gray levels, but either must be at most " +
                       std::to_string(maxWeightedLevels) + " then; take fewer levels or smaller windows.");
   }
+}
+
+/** Let a task point to the weights of its job, if it has any; throws as VerifyOffsetWeights does. */
+template <typename TJob, typename TTask>
+void
+SetOffsetWeights(const TJob & job, std::vector<double> & weights, TTask & task)
+{
+  if (job.offsetWeights.empty())
+  {
+    return;
+  }
+  VerifyOffsetWeights(job.offsetWeights,
+                      job.offsets.size(),
+                      job.aggregation == TJob::Aggregation::Merge,
+                      NumberOfVoxels(job.windowSize),
+                      job.numberOfGrayLevels);
+  weights = job.offsetWeights;
+  task.offsetWeights = weights.data();
 }
 } // namespace voxelmaps
 

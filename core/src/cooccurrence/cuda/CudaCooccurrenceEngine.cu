@@ -71,6 +71,14 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
               ComputeByCudaSortedPairs(slab, pairList, resources);
               ComputeCudaMaximalCorrelations(slab, resources);
             } },
+          { Method::RankTables,
+            CudaRankTablesTakes(task, GetCudaDeviceLimits()),
+            true,
+            [](const CooccurrenceTask & slab) { return WithCorrelations(CudaRankTablesScratchBytes(slab), slab); },
+            [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaRankTables(slab, resources);
+              ComputeCudaMaximalCorrelations(slab, resources);
+            } },
           { Method::WindowWalk,
             true,
             true,
@@ -112,12 +120,14 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
   const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const bool   isSorted = job.symmetric && job.aggregation != CooccurrenceJob::Aggregation::Merge &&
                         job.numberOfGrayLevels <= 256 && windowVoxels < 200.0;
-  const double deviceNanoseconds = isSorted                      ? deviceNanosecondsOfSort
+  // Where most windows have tables of ranks.
+  const bool   isRanked = job.symmetric && job.numberOfGrayLevels <= 32 && windowVoxels <= 1000.0;
+  const double deviceNanoseconds = isSorted || isRanked          ? deviceNanosecondsOfSort
                                    : job.numberOfGrayLevels < 64 ? deviceNanosecondsOfArray
                                                                  : deviceNanosecondsOfHash;
   // For the maximal correlation coefficient, with about ten levels in a window.
   constexpr double cpuNanosecondsOfCorrelation = 400.0;
-  constexpr double deviceNanosecondsOfCorrelation = 7.0;
+  constexpr double deviceNanosecondsOfCorrelation = 1.0;
   const bool       hasCorrelation =
     std::find(job.features.begin(), job.features.end(), CooccurrenceJob::Feature::MaximalCorrelationCoefficient) !=
     job.features.end();

@@ -33,6 +33,11 @@ CudaScratchBytes
 CudaCooccurrenceWalkScratchBytes(const CooccurrenceTask & task);
 void
 ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const CudaMethodResources & resources);
+/** The same for some windows. */
+struct WindowNumbers;
+void
+ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
+                              const CudaMethodResources & resources);
 
 /** One thread per window, which sorts the pairs of two offsets at a time in its registers. The list is that of
  * MakeCudaPairList in device memory. */
@@ -43,6 +48,15 @@ MakeCudaPairList(const CooccurrenceTask & taskOfHost);
 void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
+
+/** One thread per matrix, which counts pairs in a table of the ranks of levels; WindowWalk computes windows with too
+ * many levels. */
+bool
+CudaRankTablesTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaScratchBytes
+CudaRankTablesScratchBytes(const CooccurrenceTask & task);
+void
+ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources & resources);
 
 /** One thread per window; takes every task with weights of offsets, and these alone. */
 CudaScratchBytes

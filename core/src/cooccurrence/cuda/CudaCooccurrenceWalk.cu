@@ -17,6 +17,7 @@
  *=========================================================================*/
 // One warp per window walks its pairs and counts them in a table. Takes every task; the reference on the device.
 #include "CudaCooccurrenceMethods.h"
+#include "CudaRankedWindows.cuh"
 #include "cooccurrence/CooccurrencePairs.h"
 #include "texture/cuda/CudaParts.h"
 #include "texture/cpu/WindowBox.h"
@@ -361,16 +362,16 @@ template <typename TNumber>
 __global__ void
 __launch_bounds__(lanesPerWarp)
   WalkKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CountTable table, char * scratch,
-             std::int64_t firstWindow, std::int64_t endWindow)
+             const __grid_constant__ WindowNumbers numbers, std::int64_t firstWindow, std::int64_t endWindow)
 {
   extern __shared__ __align__(16) char shared[];
   // Keys come first, as they have 64 bits.
   char * const bytes = table.isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * table.BytesPerWarp();
   auto *       counts = reinterpret_cast<std::uint32_t *>(bytes + (table.isHash ? table.entries * sizeof(Count64) : 0));
   WindowOfWarp<TNumber> window(task, table, counts, reinterpret_cast<Count64 *>(bytes), static_cast<int>(threadIdx.x));
-  for (std::int64_t number = firstWindow + blockIdx.x; number < endWindow; number += gridDim.x)
+  for (std::int64_t i = firstWindow + blockIdx.x; i < endWindow; i += gridDim.x)
   {
-    window.Compute(number);
+    window.Compute(numbers[i]);
     __syncwarp();
   }
 }
@@ -383,10 +384,9 @@ WarpsInFlight()
 
 template <typename TNumber>
 void
-Launch(const CooccurrenceTask & task, const CudaMethodResources & resources)
+Launch(const CooccurrenceTask & task, const WindowNumbers & numbers, const CudaMethodResources & resources)
 {
   const CountTable table = MakeCountTable(task);
-  const auto       windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   std::uint64_t    warps = WarpsInFlight();
   if (!table.isShared && table.BytesPerWarp() > 0)
   {
@@ -400,9 +400,9 @@ Launch(const CooccurrenceTask & task, const CudaMethodResources & resources)
   const std::int64_t     steps = static_cast<std::int64_t>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const std::int64_t     part = std::max(stepsOfPart, steps) / std::max<std::int64_t>(steps, 1);
   LaunchInParts(
-    windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+    numbers.number, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WalkKernel<TNumber><<<static_cast<unsigned int>(warps), lanesPerWarp, sharedBytes, resources.stream>>>(
-        task, table, static_cast<char *>(resources.scratch), first, end);
+        task, table, static_cast<char *>(resources.scratch), numbers, first, end);
     });
 }
 } // namespace
@@ -416,16 +416,24 @@ CudaCooccurrenceWalkScratchBytes(const CooccurrenceTask & task)
 }
 
 void
-ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const CudaMethodResources & resources)
+ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
+                              const CudaMethodResources & resources)
 {
   switch (task.arithmetic)
   {
     case CooccurrenceArithmetic::Double:
-      return Launch<double>(task, resources);
+      return Launch<double>(task, numbers, resources);
     case CooccurrenceArithmetic::Bits128:
-      return Launch<WideInteger<2>>(task, resources);
+      return Launch<WideInteger<2>>(task, numbers, resources);
     case CooccurrenceArithmetic::Bits256:
-      return Launch<WideInteger<4>>(task, resources);
+      return Launch<WideInteger<4>>(task, numbers, resources);
   }
+}
+
+void
+ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const CudaMethodResources & resources)
+{
+  ComputeByCudaCooccurrenceWalk(
+    task, { static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), 0, nullptr }, resources);
 }
 } // namespace voxelmaps

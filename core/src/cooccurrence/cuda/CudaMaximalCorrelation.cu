@@ -17,8 +17,10 @@
  *=========================================================================*/
 // A team of lanes computes the matrices of one window after the other: eight lanes, so that a warp has four windows, a
 // warp or a block, depending on how many levels a window can have. Teams of one warp do the same steps at the same
-// time; smaller matrices are filled up with zeros, which do not change them.
-#include "CudaCooccurrenceMethods.h"
+// time; smaller matrices are filled up with zeros, which do not change them. Windows with few levels are computed by a
+// kernel of their own before.
+#include "CudaMaximalCorrelation.h"
+#include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "texture/cuda/CudaParts.h"
 #include "texture/cpu/WindowBox.h"
@@ -32,12 +34,11 @@ namespace voxelmaps
 namespace
 {
 constexpr int lanesPerWarp = 32;
-// What a warp of four teams, or of one, has shared memory for, if ten of them are to run on a multiprocessor.
-constexpr int maxLevelsOfEightLanes = 40;
-constexpr int maxLevelsOfWarp = 72;
 constexpr int lanesOfBlock = 256;
 // Blocks in flight on every multiprocessor whose matrices do not fit shared memory.
 constexpr std::uint64_t scratchBlocksPerMultiprocessor = 2;
+// Windows of a launch of the kernel for few levels, which takes some milliseconds.
+constexpr std::int64_t maxWindowsOfLists = 1 << 20;
 
 /** The memory of a team: numbers, then sets of levels. */
 struct CorrelationLayout
@@ -49,8 +50,8 @@ struct CorrelationLayout
   bool isShared;
   bool isSymmetric;
 
-  CorrelationLayout(const CooccurrenceTask & task, std::size_t maxSharedMemory)
-    : maxLevels(task.maxCorrelationLevels)
+  CorrelationLayout(const CooccurrenceTask & task, std::size_t maxSharedMemory, int maxLevelsOfWindows)
+    : maxLevels(std::min(task.maxCorrelationLevels, maxLevelsOfWindows))
     , wordsOfSet(static_cast<int>(task.numberOfGrayLevels) / lanesPerWarp + 1)
     , lanes(maxLevels <= maxLevelsOfEightLanes ? 8
             : maxLevels <= maxLevelsOfWarp     ? lanesPerWarp
@@ -470,7 +471,8 @@ template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
 __launch_bounds__(threadsOfBlock<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
-                    char * scratch, std::int64_t firstWindow, std::int64_t endWindow, const int * cancelled)
+                    char * scratch, WindowNumbers numbers, std::int64_t firstWindow, std::int64_t endWindow,
+                    const int * cancelled)
 {
   extern __shared__ __align__(16) char  shared[];
   constexpr int                         teams = threadsOfBlock<VLanes> / VLanes;
@@ -481,7 +483,8 @@ __launch_bounds__(threadsOfBlock<VLanes>)
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
-    correlation.Compute(first + team, first + team < endWindow);
+    const bool isWindow = first + team < endWindow;
+    correlation.Compute(isWindow ? numbers[first + team] : 0, isWindow);
   }
 }
 
@@ -533,6 +536,29 @@ private:
   int * m_Flag{ nullptr };
 };
 
+/** The layout for windows of a list, or for all. */
+CorrelationLayout
+MakeLayout(const CooccurrenceTask & task, int list = CorrelationLists::lists - 1)
+{
+  constexpr int maxLevels[CorrelationLists::lists] = { maxLevelsOfEightLanes, maxLevelsOfWarp, maxCorrelationLevels };
+  return { task, GetCudaDeviceLimits().maxSharedMemoryPerBlock, maxLevels[list] };
+}
+
+std::int64_t
+CapacityOfLists(const CooccurrenceTask & task)
+{
+  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxWindowsOfLists);
+}
+
+/** Bytes of the lists in the scratch memory; what follows is aligned. */
+std::uint64_t
+BytesOfLists(const CooccurrenceTask & task)
+{
+  constexpr std::uint64_t alignment = 256;
+  const auto              numbers = static_cast<std::uint64_t>(CapacityOfLists(task) + 1) * CorrelationLists::lists;
+  return CudaCorrelationsOfFewLevelsTakes(task) ? (4 * numbers / alignment + 1) * alignment : 0;
+}
+
 std::uint64_t
 ScratchBlocks()
 {
@@ -541,7 +567,8 @@ ScratchBlocks()
 
 template <int VLanes, bool VSymmetric, bool VShared>
 void
-Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
+Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers, void * scratch,
+       std::uint64_t scratchBytes, const CudaMethodResources & resources)
 {
   constexpr int       threads = threadsOfBlock<VLanes>;
   constexpr int       teams = threads / VLanes;
@@ -551,44 +578,74 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Cu
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
-    layout.isShared
-      ? resident
-      : std::max<std::uint64_t>(std::min(ScratchBlocks(), resources.scratchBytes / layout.BytesPerBlock()), 1);
+    layout.isShared ? resident
+                    : std::max<std::uint64_t>(std::min(ScratchBlocks(), scratchBytes / layout.BytesPerBlock()), 1);
 
   // In parts of about a tenth of a second, so that an abort is quick, but not less than all blocks.
   constexpr double stepsOfPart = 3e11;
   const double     matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
-  const double     levels = task.maxCorrelationLevels;
+  const double     levels = layout.maxLevels;
   const double     steps = matrices * levels * levels * levels +
                        60.0 * static_cast<double>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const auto         inFlight = static_cast<std::int64_t>(blocks) * teams;
   const std::int64_t part = std::max(static_cast<std::int64_t>(stepsOfPart / steps), inFlight);
-  const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  LaunchInParts(
-    windows, part, resources, "starting the kernel of maximal correlations", [&](std::int64_t first, std::int64_t end) {
-      const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
-      kernel<<<needed, threads, bytes, resources.stream>>>(
-        task, layout, static_cast<char *>(resources.scratch), first, end, flag.Get());
-      // What waits needs a kernel that runs.
-      CheckLaunch("starting the kernel of maximal correlations");
-      if constexpr (isLarge)
-      {
-        flag.WaitFor(resources);
-      }
-    });
+  LaunchInParts(numbers.number,
+                part,
+                resources,
+                "starting the kernel of maximal correlations",
+                [&](std::int64_t first, std::int64_t end) {
+                  const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
+                  kernel<<<needed, threads, bytes, resources.stream>>>(
+                    task, layout, static_cast<char *>(scratch), numbers, first, end, flag.Get());
+                  // What waits needs a kernel that runs.
+                  CheckLaunch("starting the kernel of maximal correlations");
+                  if constexpr (isLarge)
+                  {
+                    flag.WaitFor(resources);
+                  }
+                });
 }
 
 template <bool VSymmetric>
 void
-LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, const CudaMethodResources & resources)
+LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers,
+               const CudaMethodResources & resources)
 {
-  if (!layout.isShared)
-  {
-    return Launch<lanesOfBlock, VSymmetric, false>(task, layout, resources);
-  }
-  layout.lanes == lanesOfBlock   ? Launch<lanesOfBlock, VSymmetric, true>(task, layout, resources)
-  : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>(task, layout, resources)
-                                 : Launch<8, VSymmetric, true>(task, layout, resources);
+  const std::uint64_t bytesOfLists = BytesOfLists(task);
+  void * const        scratch = static_cast<char *>(resources.scratch) + bytesOfLists;
+  const std::uint64_t bytes = resources.scratchBytes - bytesOfLists;
+  const auto          launch = !layout.isShared               ? Launch<lanesOfBlock, VSymmetric, false>
+                               : layout.lanes == lanesOfBlock ? Launch<lanesOfBlock, VSymmetric, true>
+                               : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>
+                                                              : Launch<8, VSymmetric, true>;
+  launch(task, layout, numbers, scratch, bytes, resources);
+}
+
+/** The windows with few levels first, then the others, in parts whose lists fit. */
+void
+LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & resources)
+{
+  constexpr const char * doing = "computing maximal correlations of few levels";
+  const std::int64_t     capacity = CapacityOfLists(task);
+  std::uint32_t * const  scratch = static_cast<std::uint32_t *>(resources.scratch);
+  const CorrelationLists lists{ scratch, scratch + CorrelationLists::lists, capacity };
+  const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
+  LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
+    std::uint32_t lengths[CorrelationLists::lists];
+    CheckCuda(cudaMemsetAsync(lists.lengths, 0, sizeof(lengths), resources.stream), doing);
+    LaunchCudaCorrelationsOfFewLevels(task, MakeLayout(task).component, first, end, lists, resources.stream);
+    CheckLaunch(doing);
+    CheckCuda(cudaMemcpyAsync(lengths, lists.lengths, sizeof(lengths), cudaMemcpyDeviceToHost, resources.stream),
+              doing);
+    CheckCuda(cudaStreamSynchronize(resources.stream), doing);
+    for (int list = 0; list < CorrelationLists::lists; ++list)
+    {
+      if (lengths[list] != 0)
+      {
+        LaunchMatrices<true>(task, MakeLayout(task, list), { lengths[list], first, lists.GetList(list) }, resources);
+      }
+    }
+  });
 }
 } // namespace
 
@@ -599,9 +656,10 @@ CudaMaximalCorrelationScratchBytes(const CooccurrenceTask & task)
   {
     return {};
   }
-  const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
+  const CorrelationLayout layout = MakeLayout(task);
   const std::uint64_t     bytes = layout.isShared ? 0 : layout.BytesPerBlock();
-  return { bytes, bytes * std::min(ScratchBlocks(), NumberOfVoxels(task.outputSize)) };
+  const std::uint64_t     bytesOfLists = BytesOfLists(task);
+  return { bytesOfLists + bytes, bytesOfLists + bytes * std::min(ScratchBlocks(), NumberOfVoxels(task.outputSize)) };
 }
 
 void
@@ -611,8 +669,12 @@ ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodRe
   {
     return;
   }
-  const CorrelationLayout layout(task, GetCudaDeviceLimits().maxSharedMemoryPerBlock);
-  task.scales.symmetric ? LaunchMatrices<true>(task, layout, resources)
-                        : LaunchMatrices<false>(task, layout, resources);
+  if (CudaCorrelationsOfFewLevelsTakes(task))
+  {
+    return LaunchFewLevelsFirst(task, resources);
+  }
+  const WindowNumbers all{ static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), 0, nullptr };
+  task.scales.symmetric ? LaunchMatrices<true>(task, MakeLayout(task), all, resources)
+                        : LaunchMatrices<false>(task, MakeLayout(task), all, resources);
 }
 } // namespace voxelmaps

@@ -1,0 +1,58 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CudaMaximalCorrelation_h
+#define CudaMaximalCorrelation_h
+
+#include "CudaCooccurrenceMethods.h"
+
+namespace voxelmaps
+{
+/** Levels that windows can have at most, for eight lanes and for a warp per matrix: what a warp of four teams, or of
+ * one, has shared memory for, if ten of them are to run on a multiprocessor. */
+constexpr int maxLevelsOfEightLanes = 40;
+constexpr int maxLevelsOfWarp = 72;
+
+/** Windows by how many lanes a matrix needs, in device memory: numbers from a first one on. */
+struct CorrelationLists
+{
+  /** For eight lanes, a warp and a block. */
+  static constexpr int lists = 3;
+
+  std::uint32_t * lengths;
+  std::uint32_t * numbers;
+  std::int64_t    capacity;
+
+  VOXELMAPS_HOST_DEVICE std::uint32_t *
+                        GetList(int list) const
+  {
+    return numbers + list * capacity;
+  }
+};
+
+/** Whether the kernel for windows with few levels can compute some windows of a task. */
+bool
+CudaCorrelationsOfFewLevelsTakes(const CooccurrenceTask & task);
+
+/** Launch it for the windows first ... end - 1, and list the others; component is that of the coefficient in the first
+ * matrix. */
+void
+LaunchCudaCorrelationsOfFewLevels(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
+                                  const CorrelationLists & others, cudaStream_t stream);
+} // namespace voxelmaps
+
+#endif // CudaMaximalCorrelation_h
