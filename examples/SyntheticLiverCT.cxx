@@ -75,80 +75,7 @@ AddOptions(CLI::App & app, Options & options)
   app.add_flag("--dicom", options.dicom, "write a DICOM series, one file per slice");
 }
 
-/** Numbers for a DICOM header, with 10 digits, which fit into its decimal strings. */
-std::string
-JoinDecimals(const std::vector<double> & values)
-{
-  std::ostringstream text;
-  text << std::setprecision(10);
-  for (std::size_t i = 0; i < values.size(); ++i)
-  {
-    text << (i == 0 ? "" : "\\") << values[i];
-  }
-  return text.str();
-}
-
-/** The DICOM headers that a CT scanner would write, one per slice. */
-std::vector<std::unique_ptr<itk::MetaDataDictionary>>
-MakeHeaders(const ImageType * image, const Options & options)
-{
-  // Equal settings give equal identifiers, which contain a hash of the settings.
-  std::ostringstream settings;
-  settings << ProgramIO::Join(options.size) << ' ' << options.randomSeed << ' ' << options.noise;
-  std::uint64_t number = 0;
-  for (const char c : settings.str())
-  {
-    number = SyntheticLiverCT::Detail::RandomSequence(number).Get(static_cast<unsigned char>(c));
-  }
-  const std::string root = "2.25." + std::to_string(number);
-
-  const auto size = image->GetLargestPossibleRegion().GetSize();
-  const auto spacing = image->GetSpacing();
-  const auto direction = image->GetDirection();
-
-  std::vector<std::unique_ptr<itk::MetaDataDictionary>> headers;
-  for (itk::SizeValueType k = 0; k < size[2]; ++k)
-  {
-    const ImageType::IndexType index{ { 0, 0, static_cast<itk::IndexValueType>(k) } };
-    ImageType::PointType       position;
-    image->TransformIndexToPhysicalPoint(index, position);
-    const std::string instance = std::to_string(k + 1);
-
-    headers.push_back(std::make_unique<itk::MetaDataDictionary>());
-    const auto set = [&headers](const char * tag, const std::string & value) {
-      itk::EncapsulateMetaData<std::string>(*headers.back(), tag, value);
-    };
-    set("0008|0008", "DERIVED\\SECONDARY\\AXIAL");
-    set("0008|0016", "1.2.840.10008.5.1.4.1.1.2"); // CT Image Storage
-    set("0008|0018", root + ".3." + instance);
-    set("0008|0020", "20150101");
-    set("0008|0030", "120000");
-    set("0008|0060", "CT");
-    set("0008|103e", "Synthetic liver");
-    set("0010|0010", "Synthetic");
-    set("0010|0020", "Synthetic" + std::to_string(options.randomSeed));
-    set("0018|0050", JoinDecimals({ spacing[2] }));
-    set("0018|0088", JoinDecimals({ spacing[2] }));
-    set("0020|000d", root + ".1");
-    set("0020|000e", root + ".2");
-    set("0020|0011", "1");
-    set("0020|0012", "1");
-    set("0020|0013", instance);
-    set("0020|0032", JoinDecimals({ position[0], position[1], position[2] }));
-    set("0020|0037",
-        JoinDecimals(
-          { direction[0][0], direction[1][0], direction[2][0], direction[0][1], direction[1][1], direction[2][1] }));
-    set("0020|0052", root + ".4");
-    set("0028|0004", "MONOCHROME2");
-    set("0028|1050", "100");
-    set("0028|1051", "400");
-    set("0028|1052", "0");
-    set("0028|1053", "1");
-    set("0028|1054", "HU");
-  }
-  return headers;
-}
-
+/** A DICOM series as a CT scanner would write it. */
 void
 WriteDicom(const ImageType * image, const Options & options)
 {
@@ -158,22 +85,46 @@ WriteDicom(const ImageType * image, const Options & options)
     // Other files would look like a part of the series.
     throw std::runtime_error("the folder '" + options.output + "' is not empty");
   }
-  using WriterType = itk::ImageSeriesWriter<ImageType, itk::Image<short, 2>>;
-  const auto                      headers = MakeHeaders(image, options);
-  WriterType::DictionaryArrayType headerPointers;
-  std::vector<std::string>        names;
-  for (const auto & header : headers)
+  std::vector<itk::MetaDataDictionary>                                         headers;
+  itk::ImageSeriesWriter<ImageType, itk::Image<short, 2>>::DictionaryArrayType headerPointers;
+  std::vector<std::string>                                                     names;
+  const auto size = image->GetLargestPossibleRegion().GetSize();
+  headers.resize(size[2]);
+  for (itk::SizeValueType k = 0; k < size[2]; ++k)
   {
-    headerPointers.push_back(header.get());
-    std::ostringstream name;
-    name << "slice" << std::setw(4) << std::setfill('0') << headerPointers.size() << ".dcm";
+    std::ostringstream   spacing;
+    std::ostringstream   position;
+    std::ostringstream   name;
+    ImageType::PointType point;
+    image->TransformIndexToPhysicalPoint({ { 0, 0, static_cast<itk::IndexValueType>(k) } }, point);
+    // 10 digits fit into a decimal string.
+    spacing << std::setprecision(10) << image->GetSpacing()[2];
+    position << std::setprecision(10) << point[0] << '\\' << point[1] << '\\' << point[2];
+    for (const auto & [tag, value] : {
+           std::pair<const char *, std::string>{ "0008|0016", "1.2.840.10008.5.1.4.1.1.2" }, // CT Image Storage
+           { "0008|0060", "CT" },
+           { "0008|103e", "Synthetic liver" },
+           { "0010|0010", "Synthetic" },
+           { "0018|0050", spacing.str() },
+           { "0018|0088", spacing.str() },
+           { "0020|0013", std::to_string(k + 1) },
+           { "0020|0032", position.str() },
+           { "0020|0037", "1\\0\\0\\0\\1\\0" },
+           { "0028|0004", "MONOCHROME2" },
+           { "0028|1050", "100" },
+           { "0028|1051", "400" },
+         })
+    {
+      itk::EncapsulateMetaData<std::string>(headers[k], tag, value);
+    }
+    headerPointers.push_back(&headers[k]);
+    name << "slice" << std::setw(4) << std::setfill('0') << k + 1 << ".dcm";
     names.push_back((std::filesystem::path(options.output) / name.str()).string());
   }
-  auto imageIO = itk::GDCMImageIO::New();
-  imageIO->KeepOriginalUIDOn();
-  auto writer = WriterType::New();
+  auto writer = itk::ImageSeriesWriter<ImageType, itk::Image<short, 2>>::New();
   writer->SetInput(image);
-  writer->SetImageIO(imageIO);
+  // Of one object, so that all slices get the same identifiers of study and series.
+  writer->SetImageIO(itk::GDCMImageIO::New());
   writer->SetFileNames(names);
   writer->SetMetaDataDictionaryArray(&headerPointers);
   writer->Update();
@@ -186,7 +137,6 @@ Run(const Options & options)
   ProgramIO::CopyNumbers("--size", options.size, settings.size, "the image has 3 axes");
   settings.randomSeed = options.randomSeed;
   settings.noise = options.noise;
-  settings.wantsOrgans = !options.organs.empty() || !options.strokes.empty();
   const auto result = SyntheticLiverCT::Make(settings);
   if (options.dicom)
   {

@@ -57,16 +57,14 @@ struct Settings
   std::uint64_t       randomSeed{ 1 };
   /** Standard deviation of the noise in Hounsfield units. */
   double noise{ 10.0 };
-  /** Whether to make the images of organs and strokes. */
-  bool wantsOrgans{ false };
 };
 
 struct Result
 {
   ImageType::Pointer image;
-  /** The organ that fills more than half of a voxel; null if it is not wanted. */
+  /** The organ that fills more than half of a voxel. */
   OrganImageType::Pointer organs;
-  /** Lines in all organs, as a user would draw them; NumberOfOrgans in all that is no organ. Null if not wanted. */
+  /** Lines in all organs, as a user would draw them; NumberOfOrgans in all that is no organ. */
   OrganImageType::Pointer strokes;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
@@ -511,8 +509,8 @@ GetPosition(unsigned int axis, std::int64_t s, std::int64_t n)
 struct Line
 {
   std::vector<short> values;
-  std::vector<Organ> organs; // empty if they are not wanted
-  Organ              organ;  // of what is painted next
+  std::vector<Organ> organs;
+  Organ              organ; // of what is painted next
   Length             y;
   Length             z;
 
@@ -528,10 +526,7 @@ struct Line
     const auto first = getFirstFrom(low);
     const auto end = std::max(first, getFirstFrom(high + 1));
     std::fill(values.begin() + first, values.begin() + end, value);
-    if (!organs.empty())
-    {
-      std::fill(organs.begin() + first, organs.begin() + end, organ);
-    }
+    std::fill(organs.begin() + first, organs.begin() + end, organ);
   }
 
   void
@@ -682,17 +677,13 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
 
   const auto size = settings.size;
   const auto ballsOfSlice = SelectBalls(balls, 2, k, size[2]);
-  Line       line{ std::vector<short>(size[0] * Samples),
-             std::vector<Organ>(settings.wantsOrgans ? size[0] * Samples : 0),
-             Others,
-             0,
-             0 };
+  Line       line{ std::vector<short>(size[0] * Samples), std::vector<Organ>(size[0] * Samples), Others, 0, 0 };
   for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
     const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
     // How many samples of each voxel are of each organ.
-    std::vector<std::array<unsigned char, NumberOfOrgans>> counts(settings.wantsOrgans ? size[0] : 0);
+    std::vector<std::array<unsigned char, NumberOfOrgans>> counts(size[0]);
     for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
@@ -720,9 +711,6 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
       const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + fromMean + unit / 2, unit);
       // Scanners store 12 bits.
       result.image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
-    }
-    for (std::size_t i = 0; i < counts.size(); ++i)
-    {
       const auto largest = std::max_element(counts[i].begin(), counts[i].end());
       result.organs->GetBufferPointer()[start + i] = static_cast<unsigned char>(
         2 * *largest > numberOfSamples ? largest - counts[i].begin() : std::ptrdiff_t{ Others });
@@ -801,16 +789,12 @@ Make(const Settings & settings)
   result.image->SetSpacing(spacing);
   result.image->SetOrigin(origin);
   result.image->Allocate();
-  if (settings.wantsOrgans)
+  for (auto * image : { &result.organs, &result.strokes })
   {
-    result.organs = OrganImageType::New();
-    result.organs->CopyInformation(result.image);
-    result.organs->SetRegions(settings.size);
-    result.organs->Allocate();
-    result.strokes = OrganImageType::New();
-    result.strokes->CopyInformation(result.image);
-    result.strokes->SetRegions(settings.size);
-    result.strokes->Allocate(true);
+    *image = OrganImageType::New();
+    (*image)->CopyInformation(result.image);
+    (*image)->SetRegions(settings.size);
+    (*image)->Allocate(true);
   }
 
   VesselTree tree(settings.randomSeed);
@@ -825,10 +809,7 @@ Make(const Settings & settings)
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
   result.spleenSeed = GetIndex(SpleenShape.center, settings.size);
-  if (settings.wantsOrgans)
-  {
-    DrawStrokes(result, settings.size);
-  }
+  DrawStrokes(result, settings.size);
   return result;
 }
 } // namespace SyntheticLiverCT

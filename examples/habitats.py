@@ -114,8 +114,8 @@ class Case:
         self.image = image if np.allclose(itk.spacing(image), itk.spacing(self.grid)) else on_grid
         self.intensities = itk.array_view_from_image(on_grid)[self.inside].astype(float)
 
-    def write(self, labels, number):
-        """Write the label image and the picture."""
+    def write(self, labels, traits):
+        """Write the label image and the picture, with a trait of each habitat in the legend."""
         volume = np.zeros(self.inside.shape, np.uint8)
         volume[self.inside] = labels
         image = itk.image_from_array(volume)
@@ -126,8 +126,8 @@ class Case:
         used = np.flatnonzero(self.inside.any(axis=(1, 2)))
         points = (self.grid.TransformIndexToPhysicalPoint([0, 0, int(z)]) for z in np.quantile(used, [0.25, 0.5, 0.75]))
         slices = sorted({round(self.image.TransformPhysicalPointToContinuousIndex(point)[2]) for point in points})
-        volumes = np.bincount(labels, minlength=number + 1) * np.prod(list(itk.spacing(self.grid))) / 1000
-        names = {label: f"{label}: {volumes[label]:.4g} ml" for label in range(1, number + 1)}
+        volumes = np.bincount(labels, minlength=len(traits) + 1) * np.prod(list(itk.spacing(self.grid))) / 1000
+        names = {label: f"{label}: {volumes[label]:.4g} ml, {trait}" for label, trait in enumerate(traits, 1)}
         figure = voxelmaps.show(self.image, {"habitats": image}, image, slices, labels=names, caption=self.name)
         figure.savefig(self.folder / "habitats.png", dpi=100)
 
@@ -269,7 +269,7 @@ def number_of_habitats(text):
     return int(text)
 
 
-def parse():
+def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "input",
@@ -289,7 +289,7 @@ def parse():
     parser.add_argument("--radius", type=int, help="radius of the window in voxels (default: 3)")
     parser.add_argument("--bin-width", type=float, help="width of bins of intensities (default: 12)")
     parser.add_argument("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.settings = {} if options.params else {"kernelRadius": 3, "binWidth": 12}
     given = {"kernelRadius": options.radius, "binWidth": options.bin_width}
     options.settings.update((name, value) for name, value in given.items() if value is not None)
@@ -315,12 +315,20 @@ def find_habitats(options):
     rank[order] = np.arange(1, number + 1)
     labels = rank[groups]
 
+    names = [feature.removeprefix("original_") for feature in features]
+    profiles = np.stack([standardized[labels == label].mean(axis=0) for label in range(1, number + 1)])
+    strongest = np.abs(profiles).argmax(axis=1)
+    traits = [
+        f"{'high' if profile[column] > 0 else 'low'} {names[kept[column]]}"
+        for profile, column in zip(profiles, strongest)
+    ]
+
     options.folder.mkdir(parents=True, exist_ok=True)
     rows, first = [], 0
     for case in cases:
         own = slice(first, first + len(case.vectors))
         first = own.stop
-        case.write(labels[own], number)
+        case.write(labels[own], traits)
         volume = np.prod(list(itk.spacing(case.grid))) / 1000
         for label in range(1, number + 1):
             inside = labels[own] == label
@@ -330,7 +338,6 @@ def find_habitats(options):
             print(f"{case.name}: habitat {label}: {rows[-1][3]:>9} ml, mean intensity {rows[-1][5]}")
         if case.left_out:
             print(f"{case.name}: {case.left_out} voxels have no habitat: not all of their features are defined")
-    names = [features[column].removeprefix("original_") for column in range(len(features))]
     header = ["case", "habitat", "voxels", "volume_ml", "fraction", "mean_intensity"]
     write_table(options.folder / "habitats.csv", header + [f"mean_{names[column]}" for column in kept], rows)
     table = []
@@ -345,7 +352,6 @@ def find_habitats(options):
         ["feature", "mean", "standard_deviation", "used", "left_out_because", "correlation"],
         table,
     )
-    profiles = np.stack([standardized[labels == label].mean(axis=0) for label in range(1, number + 1)])
     draw_profiles(profiles, [names[column] for column in kept], options.folder / "features.png")
     print(f"{number} habitats of {len(cases)} cases by {len(kept)} of {len(features)} features, in {options.folder}")
 

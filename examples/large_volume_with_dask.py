@@ -73,26 +73,27 @@ def feature_maps(volume, levels, radius, features):
     return da.overlap.trim_internal(maps, {**depth, volume.ndim: 0}, boundary="none")
 
 
-def draw(volume, written, feature, path):
+def draw(image, volume, written, feature, path):
     """Draw the middle slice of the volume, with the borders of the chunks, and of its first map."""
-    import matplotlib
+    import itk
+    import voxelmaps
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    # Of an image in a file, the geometry is known.
+    first = itk.image_from_array(np.ascontiguousarray(written[..., 0]))
+    if image is None:
+        image = volume.compute(scheduler="synchronous")
+        first = written[..., 0]
+    else:
+        first.CopyInformation(image)
     middle = volume.shape[0] // 2
-    figure, axes = plt.subplots(1, 2, figsize=(7, 3.7), layout="constrained")
-    axes[0].imshow(volume[middle].compute(scheduler="synchronous"), cmap="gray")
-    axes[0].set_title(f"slice {middle} and chunks", fontsize=9)
-    axes[1].imshow(written[middle, :, :, 0], cmap="gray")
-    axes[1].set_title(feature, fontsize=9)
+    figure = voxelmaps.show(image, {feature: first}, slice=middle, caption=f"chunks of {volume.chunksize} voxels")
+    axis = figure.axes[0]
+    width, height = (1, 1) if isinstance(image, np.ndarray) else list(itk.spacing(image))[:2]
     for border in np.cumsum(volume.chunks[1])[:-1]:
-        axes[0].axhline(border - 0.5, color="orange", linewidth=0.8)
+        axis.axhline((border - 0.5) * height, color="orange", linewidth=0.8)
     for border in np.cumsum(volume.chunks[2])[:-1]:
-        axes[0].axvline(border - 0.5, color="orange", linewidth=0.8)
-    for axis in axes:
-        axis.axis("off")
-    figure.savefig(path, dpi=90)
+        axis.axvline((border - 0.5) * width, color="orange", linewidth=0.8)
+    figure.savefig(path, dpi=150)
 
 
 def compute_maps(options):
@@ -100,6 +101,7 @@ def compute_maps(options):
     # Workers of a cluster have other working directories, and zarr reads missing files as zeros.
     options.output = options.output.absolute()
 
+    image = None
     if options.image.rstrip("/").endswith(".zarr"):
         volume = da.from_zarr(str(pathlib.Path(options.image).absolute()))
     else:
@@ -107,7 +109,8 @@ def compute_maps(options):
         import voxelmaps
 
         voxelmaps.check_image_file(options.image)
-        array = itk.array_from_image(itk.imread(options.image))
+        image = itk.imread(options.image)
+        array = itk.array_from_image(image)
         store = zarr.open(
             str(options.output.with_suffix(".input.zarr")),
             mode="w",
@@ -133,7 +136,7 @@ def compute_maps(options):
 
     written = zarr.open(str(options.output), mode="r")[...]
     if options.picture:
-        draw(volume, written, features[0], options.picture)
+        draw(image, volume, written, features[0], options.picture)
     if options.check:
         import itk
 

@@ -19,7 +19,6 @@
 // Computes the feature maps of one texture class of an image file or DICOM directory from the command line.
 
 #include "io/CommandLine.h"
-#include "io/Crop.h"
 #include "io/ImageReading.h"
 #include "io/ImageWriting.h"
 #include "io/Progress.h"
@@ -28,6 +27,7 @@
 #include "itkDependenceFeatureMapImageFilter.h"
 #include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 #include "itkVectorIndexSelectionCastImageFilter.h"
@@ -342,10 +342,13 @@ void
 WriteMaps(TMaps * maps, ProgramIO::OutputFiles & outputs, const std::vector<std::string> & fileNames,
           const std::vector<std::string> & components)
 {
+  // Formats that can store metadata keep the names of the components.
+  const auto setNames = [](auto * image, const std::string & names) {
+    itk::EncapsulateMetaData<std::string>(image->GetMetaDataDictionary(), "FeatureNames", names);
+  };
   if (fileNames.size() < components.size())
   {
-    // Formats that can store metadata keep the names of the components.
-    itk::EncapsulateMetaData<std::string>(maps->GetMetaDataDictionary(), "FeatureNames", Join(components));
+    setNames(maps, Join(components));
     outputs.WriteImage(maps, fileNames.front());
   }
   else
@@ -356,10 +359,32 @@ WriteMaps(TMaps * maps, ProgramIO::OutputFiles & outputs, const std::vector<std:
     {
       component->SetIndex(i);
       component->Update();
+      setNames(component->GetOutput(), components[i]);
       outputs.WriteImage(component->GetOutput(), fileNames[i]);
     }
   }
   outputs.Commit();
+}
+
+/** The smallest region with all voxels of a mask that are not 0, of which there are some. */
+template <typename TMask>
+typename TMask::RegionType
+GetBoundingBox(const TMask * mask)
+{
+  auto low = mask->GetBufferedRegion().GetUpperIndex();
+  auto high = mask->GetBufferedRegion().GetIndex();
+  for (itk::ImageRegionConstIteratorWithIndex<TMask> it(mask, mask->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    for (unsigned int d = 0; d < TMask::ImageDimension && it.Get() != 0; ++d)
+    {
+      low[d] = std::min(low[d], it.GetIndex()[d]);
+      high[d] = std::max(high[d], it.GetIndex()[d]);
+    }
+  }
+  typename TMask::RegionType box;
+  box.SetIndex(low);
+  box.SetUpperIndex(high);
+  return box;
 }
 
 template <typename TImage>
@@ -402,14 +427,18 @@ Run(const ProgramIO::Input & input, const Options & options)
     numberOfVoxels = std::count(inside, inside + numberOfVoxels, 1);
     if (options.crop)
     {
-      const auto box = ProgramIO::GetBoundingBox(mask.GetPointer());
-      if (box.GetNumberOfPixels() == 0)
+      if (numberOfVoxels == 0)
       {
         throw std::runtime_error("--crop: " + name + " is empty");
       }
+      const auto box = GetBoundingBox(mask.GetPointer());
       filter->UpdateOutputInformation();
-      filter->GetOutput()->SetRequestedRegion(
-        ProgramIO::PadByWindow(box, filter->GetWindowSize(), filter->GetWindowAnchor(), whole));
+      // With the windows of all its voxels.
+      auto region = box;
+      region.SetIndex(box.GetIndex() - filter->GetWindowAnchor());
+      region.SetSize(box.GetSize() + filter->GetWindowSize() - TImage::SizeType::Filled(1));
+      region.Crop(whole);
+      filter->GetOutput()->SetRequestedRegion(region);
     }
   }
 
@@ -419,7 +448,11 @@ Run(const ProgramIO::Input & input, const Options & options)
 
   const typename MapsType::Pointer maps = filter->GetOutput();
   maps->DisconnectPipeline();
-  ProgramIO::ShrinkToBuffer(maps.GetPointer());
+  // The part that was computed becomes a whole image.
+  typename MapsType::PointType origin;
+  maps->TransformIndexToPhysicalPoint(maps->GetBufferedRegion().GetIndex(), origin);
+  maps->SetOrigin(origin);
+  maps->SetRegions(maps->GetBufferedRegion().GetSize());
   WriteMaps(maps.GetPointer(), outputs, fileNames, components);
 
   if (!options.quiet)
@@ -443,6 +476,7 @@ void
 Run(const CLI::App & app, const Options & options)
 {
   VerifyOptionsOfClass(app, options.className);
+  ProgramIO::VerifyMaskGeometryRules(options.maskGeometry, !options.mask.empty());
   const auto input = ProgramIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())
   {

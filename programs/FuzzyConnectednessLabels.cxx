@@ -62,6 +62,35 @@ GetMinNumberOfVoxels(const TImage * image, unsigned int estimationRadius, double
   return static_cast<std::int64_t>(std::min(std::max(box, std::ceil(minimumVolume / GetVolumeOfVoxel(image))), 9e18));
 }
 
+/** Tell how many voxels have no label, if they are many and not by the user's choice. */
+template <typename TFilter>
+void
+PrintVoxelsWithoutLabel(const TFilter * filter, const Options & options)
+{
+  if (options.ties != "background" || options.minimumStrength > 0.0 || options.cropToSeeds)
+  {
+    return;
+  }
+  const auto * labels = filter->GetOutput()->GetBufferPointer();
+  const auto   end = filter->GetOutput()->GetLargestPossibleRegion().GetNumberOfPixels();
+  const auto * mask = filter->GetMaskImage() ? filter->GetMaskImage()->GetBufferPointer() : nullptr;
+  std::int64_t inside = 0;
+  std::int64_t without = 0;
+  for (itk::SizeValueType i = 0; i < end; ++i)
+  {
+    const bool isInside = mask == nullptr || mask[i] == filter->GetInsidePixelValue();
+    inside += isInside;
+    without += isInside && labels[i] == 0;
+  }
+  if (without * 10 > inside)
+  {
+    std::cout << options.labels << ": " << without << " of " << inside
+              << " voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
+              << (options.competition == "iterative" ? "" : "--competition iterative leaves fewer ties, and ")
+              << "--ties lowest labels all ties\n";
+  }
+}
+
 template <typename TImage>
 void
 ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
@@ -124,6 +153,7 @@ ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
     }
     std::cout << '\n';
   }
+  PrintVoxelsWithoutLabel(filter.GetPointer(), options);
   PrintTime(seconds, labels);
 }
 } // namespace

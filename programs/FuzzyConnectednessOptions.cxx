@@ -290,6 +290,12 @@ VerifyOptions(const Options & options)
   {
     throw std::runtime_error("--method " + options.method + " is for one object, but there are --labels");
   }
+  if (!options.object.empty() && options.threshold < options.minimumStrength)
+  {
+    throw std::runtime_error("--threshold " + ProgramIO::ToText(options.threshold) +
+                             " has no effect below --minimum-strength " + ProgramIO::ToText(options.minimumStrength));
+  }
+  ProgramIO::VerifyMaskGeometryRules(options.maskGeometry, !options.mask.empty() || !options.seedImage.empty());
 }
 
 template <typename T>

@@ -24,22 +24,25 @@ mkdir -p "${out}"
 say "Images"
 quietly data scripts/fetch-data.sh "${data}"
 
+# Python packages come from the network while the processors compile.
+scripts/python-environment.sh --packages-only >build/log/python-packages.txt 2>&1 &
+python_packages=$!
+python=build/venv/bin/python
+
 say "Core: the engines"
 quietly core scripts/build-core.sh "${core[@]}"
 
 say "Programs for the first picture"
 configure
-build FeatureMaps Render
+build FeatureMaps
 maps=build/programs/FeatureMaps
 connect=build/programs/FuzzyConnectedness
+draw() { "${python}" scripts/draw.py "$@"; }
 
-# draw KIND INPUT... PICTURE --title TITLE [OPTION...]
-draw() {
-  local display=()
-  if [[ -z "${DISPLAY:-}" ]]; then
-    display=(xvfb-run -a)
-  fi
-  "${display[@]}" build/programs/Render "$@"
+say "Python packages"
+wait "${python_packages}" || {
+  tail -n 20 build/log/python-packages.txt >&2
+  exit 1
 }
 
 # The settings of Zhang et al. (2019): intensities as levels, windows of 4 x 4 with the pixel at the top left.
@@ -51,10 +54,6 @@ for name in BrainT1Slice BrainProtonDensitySlice; do
   draw maps "${data}/${name}.png" "${out}/${name}_average.nrrd" "${out}/${name}.png" \
     --title "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
 done
-
-# The Python packages come from the network while the processors compile.
-scripts/python-environment.sh --packages-only >build/log/python-packages.txt 2>&1 &
-python_packages=$!
 
 head="${data}/KmeansTest_T1UCharRaw.nii.gz"
 say "$(basename "${head}"): a 3D head, default settings"
@@ -87,31 +86,27 @@ say "Labels.png: four organs of the CT and all else, from strokes"
 "${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nrrd" \
   --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
 draw labels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
-  --background 5 --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --unit HU --slices 85,92,40 \
+  --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --unit HU --slices 85,92,40 \
   --strokes "${out}/Strokes.nrrd" \
   --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
 
 say "VolumeCurve.png: where the spleen leaks"
 "${connect}" "${out}/LiverCT" "${out}/Spleen_strength.nii.gz" --seed "$(sed -n 's/^spleen seed //p' <<<"${seeds}")" \
-  --estimate-radius 1
-draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --minimum-volume 2 \
+  --estimate-radius 1 --suggest-threshold --minimum-volume 2 | tee build/log/suggestion.txt
+draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" \
+  --suggested "$(sed -n 's/^suggested threshold: strength >= \([^ ]*\) .*/\1/p' build/log/suggestion.txt)" \
   --title "Synthetic CT: volume connected with a seed in the spleen"
 
 say "WhiteMatter.png: white matter of $(basename "${head}")"
 "${connect}" "${head}" "${out}/WhiteMatter_strength.nii.gz" --seed 47,76,31 --estimate-radius 1 \
   --threshold 0.3 --object "${out}/WhiteMatter.nii.gz"
 draw object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
-  --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color 240,210,160
+  --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color "#f0d2a0"
 
-say "Python: packages of PyPI, and the wheel"
-wait "${python_packages}" || {
-  tail -n 20 build/log/python-packages.txt >&2
-  exit 1
-}
+say "Python: the wheel"
 quietly python-wheel scripts/python-environment.sh "${core[@]}"
 
 say "Python: the examples of examples/README.md"
-python=build/venv/bin/python
 "${python}" examples/texture_maps_of_a_nifti.py "${head}" "${out}/python/texture-maps"
 "${python}" examples/feature_pictures.py "${head}" "${out}/python/feature-pictures"
 "${python}" examples/habitats.py "${head}" "${out}/python/habitats"

@@ -22,7 +22,7 @@ build() { quietly "build-${1:-all}" cmake --build build --parallel "$(nproc)" ${
 # The same options wherever something is compiled, so that no script makes another one compile again.
 configure() {
   quietly configure cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DVoxelMapsCore_DIR="${PWD}/build/core" -DVoxelMaps_BUILD_EXAMPLES=ON -DVoxelMaps_BUILD_VTK_EXAMPLES=ON \
+    -DVoxelMapsCore_DIR="${PWD}/build/core" -DVoxelMaps_BUILD_EXAMPLES=ON \
     -DVoxelMaps_WARNINGS_AS_ERRORS="$(scripts/warnings-as-errors.sh)" "$@"
 }
 

@@ -71,7 +71,7 @@ methods() {
 }
 if has methods; then
   methods 'FirstOrder*' SortingNetwork RadixSelection
-  methods 'Cooccurrence*' SortedPairs WindowWalk
+  methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
   methods 'Dependence*' SortedDependences WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow

@@ -1,5 +1,5 @@
 # Install the build trees CORE_BUILD_DIR and BUILD_DIR; then configure, build and run three projects against them: one of the core
-# alone, one of the filters, and the one that README.md shows, with the program SNIPPET.
+# alone, one of the filters, and the one that doc/cpp.md shows, with the program SNIPPET.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -40,14 +40,14 @@ run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "$
 build_project("${CONSUMER_SOURCE_DIR}" "${WORK_DIR}/build" Consumer consumer)
 run("${consumer}")
 
-# The project of README.md, which reads and writes images.
-file(READ "${README}" readme)
-if(NOT readme MATCHES "```cmake\n(cmake_minimum_required[^`]*)```")
-  message(FATAL_ERROR "${README} shows no CMakeLists.txt")
+# The project of doc/cpp.md, which reads and writes images.
+file(READ "${GUIDE}" guide)
+if(NOT guide MATCHES "```cmake\n(cmake_minimum_required[^`]*)```")
+  message(FATAL_ERROR "${GUIDE} shows no CMakeLists.txt")
 endif()
-file(WRITE "${WORK_DIR}/readme/CMakeLists.txt" "${CMAKE_MATCH_1}")
-configure_file("${SNIPPET}" "${WORK_DIR}/readme/Maps.cxx" COPYONLY)
-build_project("${WORK_DIR}/readme" "${WORK_DIR}/readme-build" Maps maps)
+file(WRITE "${WORK_DIR}/guide/CMakeLists.txt" "${CMAKE_MATCH_1}")
+configure_file("${SNIPPET}" "${WORK_DIR}/guide/Maps.cxx" COPYONLY)
+build_project("${WORK_DIR}/guide" "${WORK_DIR}/guide-build" Maps maps)
 file(
   WRITE
   "${WORK_DIR}/image.nrrd"

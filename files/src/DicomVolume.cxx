@@ -265,7 +265,7 @@ CheckSlices(const std::string & folder, const Files & files)
     const bool isSame = first.pixelSpacing && file.pixelSpacing &&
                         AreClose(*first.pixelSpacing,
                                  *file.pixelSpacing,
-                                 1e-4 * std::hypot((*first.pixelSpacing)[0], (*first.pixelSpacing)[1]));
+                                 1e-4 * GetLength(Vector{ (*first.pixelSpacing)[0], (*first.pixelSpacing)[1], 0.0 }));
     return Describe(isSame ? first.pixelSpacing : file.pixelSpacing);
   });
   RequireSame(folder, files, "ImageOrientationPatient", [&first](const DicomFile & file) {

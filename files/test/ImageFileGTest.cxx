@@ -618,6 +618,12 @@ TEST(ImageFileTest, ElementsOfDicom)
   ExpectMessage(name, "bytes, but its element (7fe0,0010) ends at ");
   ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + MakeElement(0x00081140, "SQ", "abcdefgh", true)),
                 "instead of an item");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i)
+  {
+    deep += MakeElement(0x00081140, "SQ", MakeItem(0xE000, 0xFFFFFFFF), true);
+  }
+  ExpectMessage(folder.Write("x.dcm", MakeDicomStart(explicitSyntax) + deep), "nested more than 32 times");
   // What the header says of the voxels.
   const auto makeDicom = [](const std::string & more, std::size_t size) {
     return MakeDicomStart(explicitSyntax) + MakeDicomHeader() + more + MakeElement(0x7FE00010, "OW", MakeVoxels(size));

@@ -22,6 +22,7 @@
 
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 
 namespace ProgramIO
 {
@@ -98,5 +99,46 @@ FindComponentType(const std::string & folder, const DicomVolume & volume)
                                                                             : itk::IOComponentEnum::DOUBLE;
   }
   return componentType;
+}
+
+void
+SetDicomGeometry(itk::ImageBase<3> * image, const DicomVolume & volume)
+{
+  if (!volume.hasGeometry)
+  {
+    return;
+  }
+  auto       spacing = image->GetSpacing();
+  const auto size = image->GetLargestPossibleRegion().GetSize();
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    if (size[d] != volume.size[d])
+    {
+      throw std::runtime_error("ITK reads " + std::to_string(size[d]) + " voxels along axis " + std::to_string(d) +
+                               ", but the headers tell " + std::to_string(volume.size[d]));
+    }
+    spacing[d] = volume.spacing[d] > 0.0 ? volume.spacing[d] : spacing[d];
+  }
+  // Rounding in ITK's sums is no difference.
+  const double tolerance = 1e-6 * spacing[2];
+  if ((image->GetSpacing() - spacing).GetNorm() > tolerance)
+  {
+    image->SetSpacing(spacing);
+  }
+  const itk::Point<double, 3> origin(volume.origin.data());
+  if ((image->GetOrigin() - origin).GetNorm() > tolerance)
+  {
+    image->SetOrigin(origin);
+  }
+  // Unit vectors may be rounded this much, and masks that other programs made have ITK's direction.
+  itk::Matrix<double, 3, 3> direction;
+  for (unsigned int i = 0; i < 9; ++i)
+  {
+    direction[i / 3][i % 3] = volume.direction[i];
+  }
+  if ((image->GetDirection() - direction).GetVnlMatrix().absolute_value_max() > 2e-3)
+  {
+    image->SetDirection(direction);
+  }
 }
 } // namespace ProgramIO

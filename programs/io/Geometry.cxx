@@ -19,19 +19,26 @@
 
 #include "Text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <tuple>
 
 namespace ProgramIO
 {
 namespace
 {
-template <typename T>
+/** "[1, 1, 2.5]". */
 std::string
-DescribeDifference(const std::string & mask, const char * what, const T & ofMask, const T & ofImage)
+ToText(const std::vector<double> & numbers)
 {
-  return mask + " has " + what + " " + ToText(ofMask) + ", the image " + ToText(ofImage);
+  std::vector<std::string> texts;
+  for (const double number : numbers)
+  {
+    texts.push_back(ProgramIO::ToText(number));
+  }
+  return "[" + Join(texts, ", ") + "]";
 }
 } // namespace
 
@@ -44,79 +51,22 @@ ToText(double number)
 }
 
 std::string
-ToText(const std::vector<double> & numbers)
-{
-  std::vector<std::string> texts;
-  for (const double number : numbers)
-  {
-    texts.push_back(ToText(number));
-  }
-  return "[" + Join(texts, ", ") + "]";
-}
-
-std::string
-ToText(const std::vector<itk::SizeValueType> & numbers)
-{
-  return "[" + Join(numbers, ", ") + "]";
-}
-
-std::string
-ToText(const std::vector<std::vector<double>> & rows)
-{
-  std::vector<std::string> texts;
-  for (const auto & row : rows)
-  {
-    const auto text = ToText(row);
-    texts.push_back(text.substr(1, text.size() - 2));
-  }
-  return "[" + Join(texts, "; ") + "]";
-}
-
-bool
-IsClose(const std::vector<double> & a, const std::vector<double> & b, double tolerance)
-{
-  for (std::size_t i = 0; i < a.size(); ++i)
-  {
-    if (!(std::abs(a[i] - b.at(i)) <= tolerance))
-    {
-      return false;
-    }
-  }
-  return a.size() == b.size();
-}
-
-bool
-IsClose(const std::vector<std::vector<double>> & a, const std::vector<std::vector<double>> & b, double tolerance)
-{
-  for (std::size_t i = 0; i < a.size(); ++i)
-  {
-    if (!IsClose(a[i], b.at(i), tolerance))
-    {
-      return false;
-    }
-  }
-  return a.size() == b.size();
-}
-
-std::string
 FindDifference(const std::string & mask, const Geometry & maskGeometry, const Geometry & image, double tolerance)
 {
-  const double coordinateTolerance = tolerance * std::abs(image.spacing.at(0));
-  if (maskGeometry.size != image.size)
+  const double inSpacing = tolerance * std::abs(image.spacing.at(0));
+  for (const auto & [what, member, largest] : { std::tuple{ "size", &Geometry::size, 0.0 },
+                                                std::tuple{ "spacing", &Geometry::spacing, inSpacing },
+                                                std::tuple{ "origin", &Geometry::origin, inSpacing },
+                                                std::tuple{ "direction", &Geometry::direction, tolerance } })
   {
-    return DescribeDifference(mask, "size", maskGeometry.size, image.size);
-  }
-  if (!IsClose(maskGeometry.spacing, image.spacing, coordinateTolerance))
-  {
-    return DescribeDifference(mask, "spacing", maskGeometry.spacing, image.spacing);
-  }
-  if (!IsClose(maskGeometry.origin, image.origin, coordinateTolerance))
-  {
-    return DescribeDifference(mask, "origin", maskGeometry.origin, image.origin);
-  }
-  if (!IsClose(maskGeometry.direction, image.direction, tolerance))
-  {
-    return DescribeDifference(mask, "direction", maskGeometry.direction, image.direction);
+    const auto & a = maskGeometry.*member;
+    const auto & b = image.*member;
+    // NaN is never close.
+    const auto isClose = [most = largest](double x, double y) { return std::abs(x - y) <= most; };
+    if (!std::equal(a.begin(), a.end(), b.begin(), b.end(), isClose))
+    {
+      return mask + " has " + what + " " + ToText(a) + ", the image " + ToText(b);
+    }
   }
   return "";
 }

@@ -20,7 +20,7 @@
 
 // Where the voxels of an image are.
 
-#include "itkIntTypes.h"
+#include "itkImageBase.h"
 
 #include <stdexcept>
 #include <string>
@@ -28,56 +28,33 @@
 
 namespace ProgramIO
 {
-/** The geometry of an image of any dimension. */
+/** The geometry of an image of any dimension: its size, the physical point of its first voxel, and the rows of the
+ * matrix whose columns are the directions of the axes. */
 struct Geometry
 {
-  std::vector<itk::SizeValueType> size;
-  std::vector<double>             spacing;
-  /** The physical point of the first voxel. */
+  std::vector<double> size;
+  std::vector<double> spacing;
   std::vector<double> origin;
-  /** The rows of the matrix whose columns are the directions of the axes. */
-  std::vector<std::vector<double>> direction;
+  std::vector<double> direction;
 };
 
-template <typename TImage>
+template <unsigned int VDimension>
 Geometry
-GetGeometry(const TImage * image)
+GetGeometry(const itk::ImageBase<VDimension> * image)
 {
-  constexpr unsigned int     dimension = TImage::ImageDimension;
-  const auto                 region = image->GetLargestPossibleRegion();
-  typename TImage::PointType origin;
+  const auto                                     region = image->GetLargestPossibleRegion();
+  typename itk::ImageBase<VDimension>::PointType origin;
   image->TransformIndexToPhysicalPoint(region.GetIndex(), origin);
-
-  Geometry geometry;
-  for (unsigned int d = 0; d < dimension; ++d)
-  {
-    geometry.size.push_back(region.GetSize(d));
-    geometry.spacing.push_back(image->GetSpacing()[d]);
-    geometry.origin.push_back(origin[d]);
-    geometry.direction.emplace_back(image->GetDirection()[d], image->GetDirection()[d] + dimension);
-  }
-  return geometry;
+  const double * directions = image->GetDirection().GetVnlMatrix().data_block();
+  return { { region.GetSize().begin(), region.GetSize().end() },
+           { image->GetSpacing().Begin(), image->GetSpacing().End() },
+           { origin.Begin(), origin.End() },
+           { directions, directions + VDimension * VDimension } };
 }
 
 /** The shortest text that gives the same number. */
 std::string
 ToText(double number);
-
-/** "[1, 1, 2.5]". */
-std::string
-ToText(const std::vector<double> & numbers);
-std::string
-ToText(const std::vector<itk::SizeValueType> & numbers);
-
-/** "[1, 0; 0, 1]". */
-std::string
-ToText(const std::vector<std::vector<double>> & rows);
-
-/** Returns whether all elements agree within the tolerance. NaN never agrees. */
-bool
-IsClose(const std::vector<double> & a, const std::vector<double> & b, double tolerance);
-bool
-IsClose(const std::vector<std::vector<double>> & a, const std::vector<std::vector<double>> & b, double tolerance);
 
 /** How a mask differs from its image, such as "the mask 'm.nii' has spacing [1, 1], the image [1, 2]"; empty if it does
  * not. As in ITK, the tolerance is a fraction of the spacing along the first axis for spacing and origin, and absolute
@@ -93,11 +70,27 @@ struct MaskGeometryRules
   double      tolerance{ 1e-6 };
 };
 
+/** Throw if rules other than the defaults have no effect, as there is no mask. */
+inline void
+VerifyMaskGeometryRules(const MaskGeometryRules & rules, bool hasMask)
+{
+  const MaskGeometryRules defaults;
+  if (!hasMask && rules.mode != defaults.mode)
+  {
+    throw std::runtime_error("--mask-geometry " + rules.mode + " has no effect without a mask");
+  }
+  if (!hasMask && rules.tolerance != defaults.tolerance)
+  {
+    throw std::runtime_error("--geometry-tolerance " + ToText(rules.tolerance) + " has no effect without a mask");
+  }
+}
+
 /** Throw if the geometry of a mask is not that of its image; with the mode ignore, only if its size is another. Give
  * the mask exactly the geometry of the image, and return a remark if it was another. The mask is named in messages. */
-template <typename TMask, typename TImage>
+template <unsigned int VDimension>
 std::string
-MatchGeometry(TMask * mask, const std::string & name, const TImage * image, const MaskGeometryRules & rules)
+MatchGeometry(itk::ImageBase<VDimension> * mask, const std::string & name, const itk::ImageBase<VDimension> * image,
+              const MaskGeometryRules & rules)
 {
   const auto geometry = GetGeometry(mask);
   const auto imageGeometry = GetGeometry(image);

@@ -24,9 +24,7 @@
 #include "itkPNGImageIO.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -72,46 +70,6 @@ ThrowNotEnoughMemory(const Input & input, std::size_t bytesPerComponent)
 }
 } // namespace
 
-TemporaryLink::TemporaryLink(const std::string & name)
-{
-  // No other process makes a folder of this name.
-  const auto unique = std::chrono::steady_clock::now().time_since_epoch().count();
-  m_Folder = std::filesystem::temp_directory_path() /
-             ("voxelmaps-" + std::to_string(std::random_device{}()) + "-" + std::to_string(unique));
-  RemoveFolderIfEnded(m_Folder);
-  std::error_code error;
-  if (!std::filesystem::create_directory(m_Folder, error))
-  {
-    KeepFolderIfEnded(m_Folder);
-    throw std::runtime_error("cannot make the folder '" + m_Folder.string() + "'");
-  }
-  std::filesystem::create_symlink(std::filesystem::absolute(name), this->GetName(), error);
-  if (error)
-  {
-    this->Remove();
-    throw std::runtime_error("cannot read '" + name + "': a file of the same name without .gz is beside it");
-  }
-}
-
-TemporaryLink::~TemporaryLink()
-{
-  this->Remove();
-}
-
-void
-TemporaryLink::Remove()
-{
-  std::error_code error;
-  std::filesystem::remove_all(m_Folder, error);
-  KeepFolderIfEnded(m_Folder);
-}
-
-std::string
-TemporaryLink::GetName() const
-{
-  return (m_Folder / "image.nii.gz").string();
-}
-
 Input
 FindInput(const std::string & name, const DicomOptions & options)
 {
@@ -137,8 +95,18 @@ FindInput(const std::string & name, const DicomOptions & options)
     input.fileNames = { name };
     if (input.file.needsLink)
     {
-      input.link = std::make_shared<TemporaryLink>(name);
-      input.fileNames = { input.link->GetName() };
+      try
+      {
+        input.folder = std::make_shared<TemporaryFolder>(std::filesystem::temp_directory_path() / "voxelmaps-");
+        input.fileNames = { (input.folder->GetPath() / "image.nii.gz").string() };
+        std::filesystem::create_symlink(std::filesystem::absolute(name), input.fileNames.front());
+      }
+      catch (const std::runtime_error &)
+      {
+        throw std::runtime_error("cannot read '" + name +
+                                 "': a file of the same name without .gz is beside it, and no link to it can be made "
+                                 "in the folder for temporary files (TMPDIR)");
+      }
     }
     input.imageIO = MakeImageIO(input.file.format);
   }
@@ -221,4 +189,7 @@ ReadVoxels(const Input & input, std::size_t bytesPerComponent, const std::functi
   }
   check.get();
 }
+
+ProgramIO_READERS(, 2);
+ProgramIO_READERS(, 3);
 } // namespace ProgramIO

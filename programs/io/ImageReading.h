@@ -46,26 +46,6 @@
 
 namespace ProgramIO
 {
-/** A link to a .nii.gz file in a temporary folder. */
-class TemporaryLink
-{
-public:
-  explicit TemporaryLink(const std::string & name);
-  ~TemporaryLink();
-  TemporaryLink(const TemporaryLink &) = delete;
-  TemporaryLink &
-  operator=(const TemporaryLink &) = delete;
-
-  std::string
-  GetName() const;
-
-private:
-  void
-  Remove();
-
-  std::filesystem::path m_Folder;
-};
-
 /** An image to read: a file, or the files of a DICOM series. */
 struct Input
 {
@@ -81,8 +61,8 @@ struct Input
   bool isColor{ false };
   /** What is known of a file. */
   voxelmaps::ImageFile file;
-  /** The file to read instead, if others beside it would confuse the reader. */
-  std::shared_ptr<TemporaryLink> link;
+  /** Has a link to the file, which is read instead if others beside the file would confuse the reader. */
+  std::shared_ptr<TemporaryFolder> folder;
   /** A message about the choice of files for the user; may be empty. */
   std::string remark;
 };
@@ -320,7 +300,7 @@ ReadLabelsFor(const std::string & what, const std::string & name)
     });
 }
 
-// Compiled once, in ReadImages.cxx.
+// Compiled once, in ImageReading.cxx.
 #define ProgramIO_READERS(prefix, VDimension)                                                                          \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMask<VDimension>(const Input &);                 \
   prefix template itk::Image<unsigned char, VDimension>::Pointer  ReadMaskFor<VDimension>(const std::string &,         \

@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <random>
 #include <sstream>
 #include <system_error>
 
@@ -120,9 +119,9 @@ ReadGeometry(itk::ImageIOBase * imageIO)
   return GetGeometry(reader->GetOutput());
 }
 
-/** Throw if an image, or its data file, is cut or damaged. */
+/** Throw if a file, or two, does not have these properties and all voxels. */
 void
-VerifyIsWhole(const std::string & file)
+CheckImage(const std::string & file, const ImageProperties & properties)
 {
   try
   {
@@ -132,17 +131,10 @@ VerifyIsWhole(const std::string & file)
   {
     throw std::runtime_error("it was not written as a whole");
   }
-}
-
-/** Throw if a file, or two, does not have these properties and all voxels. */
-void
-CheckImage(const std::string & file, const ImageProperties & properties)
-{
-  VerifyIsWhole(file);
   const auto imageIO = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::IOFileModeEnum::ReadMode);
   if (imageIO.IsNull())
   {
-    throw std::runtime_error("it was not written as a whole");
+    throw std::runtime_error("this ITK has no reader of its format");
   }
   imageIO->SetFileName(file);
   const auto geometry = properties.geometry.size.size() == 2 ? ReadGeometry<2>(imageIO) : ReadGeometry<3>(imageIO);
@@ -188,16 +180,17 @@ WriteVoxels(const std::string & file, const ImageProperties & properties, const 
   itk::ImageIORegion region(dimension);
   for (unsigned int d = 0; d < dimension; ++d)
   {
-    imageIO->SetDimensions(d, geometry.size[d]);
+    const auto size = static_cast<itk::SizeValueType>(geometry.size[d]);
+    imageIO->SetDimensions(d, size);
     imageIO->SetSpacing(d, geometry.spacing[d]);
     imageIO->SetOrigin(d, geometry.origin[d]);
     std::vector<double> axis;
-    for (const auto & row : geometry.direction)
+    for (unsigned int row = 0; row < dimension; ++row)
     {
-      axis.push_back(row[d]);
+      axis.push_back(geometry.direction[row * dimension + d]);
     }
     imageIO->SetDirection(d, axis);
-    region.SetSize(d, geometry.size[d]);
+    region.SetSize(d, size);
   }
   imageIO->SetUseCompression(false);
   imageIO->SetMetaDataDictionary(dictionary);
@@ -220,16 +213,6 @@ OutputFiles::OutputFiles(const std::vector<std::string> & inputs)
   }
 }
 
-OutputFiles::~OutputFiles()
-{
-  for (const auto & [place, folder] : m_Folders)
-  {
-    std::error_code error;
-    fs::remove_all(folder, error);
-    KeepFolderIfEnded(folder);
-  }
-}
-
 fs::path
 OutputFiles::MakeFolder(const fs::path & place, const std::string & name)
 {
@@ -238,23 +221,27 @@ OutputFiles::MakeFolder(const fs::path & place, const std::string & name)
   {
     throw MakeError(name, "there is no folder '" + place.string() + "'");
   }
-  fs::path & hidden = m_Folders[place];
-  if (hidden.empty())
+  try
   {
-    std::random_device random;
-    hidden = place / (".voxelmaps-" + std::to_string(random()) + std::to_string(random()));
-    RemoveFolderIfEnded(hidden);
-    fs::create_directory(hidden, error);
+    auto & hidden = m_Folders[place];
+    if (!hidden)
+    {
+      hidden = std::make_unique<TemporaryFolder>(place / ".voxelmaps-");
+    }
+    const auto folder = hidden->GetPath() / std::to_string(m_Outputs.size());
+    fs::create_directory(folder);
+    // A bit by which files get the group of their folder stays.
+    fs::permissions(hidden->GetPath(), fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
+    return folder;
   }
-  const auto folder = hidden / std::to_string(m_Outputs.size());
-  if (error || !fs::create_directory(folder, error))
+  catch (const fs::filesystem_error & problem)
   {
-    throw MakeError(name,
-                    "no file can be made in '" + place.string() + "': " + voxelmaps::GetSystemMessage(error.value()));
+    throw MakeError(name, voxelmaps::GetSystemMessage(problem.code().value()));
   }
-  // A bit by which files get the group of their folder stays.
-  fs::permissions(hidden, fs::perms::group_all | fs::perms::others_all, fs::perm_options::remove, error);
-  return folder;
+  catch (const std::runtime_error & problem)
+  {
+    throw MakeError(name, problem.what());
+  }
 }
 
 void
@@ -339,8 +326,8 @@ OutputFiles::AddImage(const std::string & name, const ImageProperties & properti
   std::size_t     count = properties.numberOfComponents;
   for (auto & size : small.geometry.size)
   {
-    size = std::min<itk::SizeValueType>(size, 4);
-    count *= size;
+    size = std::min(size, 4.0);
+    count *= static_cast<std::size_t>(size);
   }
   // The bytes of the largest type are enough for any.
   const std::vector<double> zeros(count);
@@ -352,12 +339,6 @@ OutputFiles::AddImage(const std::string & name, const ImageProperties & properti
   {
     fs::remove(file.temporary);
   }
-}
-
-void
-OutputFiles::AddFile(const std::string & name)
-{
-  this->Add(name, "");
 }
 
 std::string
@@ -393,24 +374,13 @@ OutputFiles::Write(const std::string & name, const std::function<void()> & write
 void
 OutputFiles::FinishImage(const std::string & name, const ImageProperties & properties)
 {
-  const auto & files = m_Outputs.at(name).files;
-  this->Write(name, [&] { CheckImage(files.front().temporary.string(), properties); });
-  this->FinishFile(name);
-}
-
-void
-OutputFiles::FinishFile(const std::string & name)
-{
   auto & output = m_Outputs.at(name);
+  this->Write(name, [&] { CheckImage(output.files.front().temporary.string(), properties); });
   for (const auto & file : output.files)
   {
     if (const int error = Synchronize(file.temporary); error != 0)
     {
       throw MakeError(name, error == ENOENT ? "it was not written" : voxelmaps::GetSystemMessage(error));
-    }
-    if (file.target.extension() == ".png")
-    {
-      this->Write(name, [&file] { VerifyIsWhole(file.temporary.string()); });
     }
   }
   output.isFinished = true;
@@ -441,10 +411,7 @@ OutputFiles::Commit()
   }
   for (const auto & [place, folder] : m_Folders)
   {
-    std::error_code error;
     Synchronize(place);
-    fs::remove_all(folder, error);
-    KeepFolderIfEnded(folder);
   }
   m_Folders.clear();
   m_Outputs.clear();

@@ -21,12 +21,14 @@
 // The files that a run writes: checked before a long computation, verified, and put into place together.
 
 #include "Geometry.h"
+#include "Process.h"
 #include "itkImageIOBase.h"
 #include "itkVectorImage.h"
 
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -81,21 +83,10 @@ class OutputFiles
 public:
   /** With the names of the files and folders that the run reads; empty names are ignored. */
   explicit OutputFiles(const std::vector<std::string> & inputs);
-  OutputFiles(const OutputFiles &) = delete;
-  OutputFiles &
-  operator=(const OutputFiles &) = delete;
-
-  /** Removes the hidden folders with all files that were not moved. */
-  ~OutputFiles();
-
   /** Add an image. A small one with the same type of pixels is written into the hidden folder, and its header read
    * again. Throws if that fails, or if no file can be written under this name. */
   void
   AddImage(const std::string & name, const ImageProperties & properties);
-
-  /** Add a file that is no image of ITK. */
-  void
-  AddFile(const std::string & name);
 
   /** The name to write an output under. */
   std::string
@@ -106,14 +97,10 @@ public:
   void
   Write(const std::string & name, const std::function<void()> & write) const;
 
-  /** Check an image that was written under its temporary name, and have Commit() move it. Throws if the file is not
-   * complete, or if its header does not have these properties. */
+  /** Check an image that was written under its temporary name, wait until it is on the disk, and have Commit() move it.
+   * Throws if the file is not complete, or if its header does not have these properties. */
   void
   FinishImage(const std::string & name, const ImageProperties & properties);
-
-  /** Wait until an output is on the disk, and have Commit() move it. */
-  void
-  FinishFile(const std::string & name);
 
   /** Write an image whose voxels are all in memory, and finish it. */
   template <typename TImage>
@@ -152,8 +139,8 @@ private:
   /** The files of the inputs, and their names. */
   std::vector<std::pair<std::filesystem::path, std::string>> m_Inputs;
   std::map<std::string, Output>                              m_Outputs;
-  /** The hidden folders by the folders that they are in. */
-  std::map<std::filesystem::path, std::filesystem::path> m_Folders;
+  /** The hidden folders, with all files that are not moved, by the folders that they are in. */
+  std::map<std::filesystem::path, std::unique_ptr<TemporaryFolder>> m_Folders;
 };
 } // namespace ProgramIO
 

@@ -20,6 +20,7 @@
 
 #include "itkMacro.h"
 #include "itkObject.h"
+#include "voxelmaps/ImageFile.h"
 
 #include <algorithm>
 #include <cctype>
@@ -28,6 +29,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <random>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -248,18 +250,27 @@ DeferRequestsToEnd()
   return std::unique_lock<std::recursive_mutex>(GetMutex());
 }
 
-void
-RemoveFolderIfEnded(const std::filesystem::path & folder)
+TemporaryFolder::TemporaryFolder(const std::filesystem::path & prefix)
+  : m_Path(std::filesystem::absolute(prefix))
 {
-  const auto lock = DeferRequestsToEnd();
-  GetFolders().insert(std::filesystem::absolute(folder));
+  std::random_device random;
+  m_Path += std::to_string(random()) + std::to_string(random());
+  const auto      lock = DeferRequestsToEnd();
+  std::error_code error;
+  if (!std::filesystem::create_directory(m_Path, error))
+  {
+    throw std::runtime_error("no file can be made in '" + prefix.parent_path().string() +
+                             "': " + voxelmaps::GetSystemMessage(error.value()));
+  }
+  GetFolders().insert(m_Path);
 }
 
-void
-KeepFolderIfEnded(const std::filesystem::path & folder)
+TemporaryFolder::~TemporaryFolder()
 {
+  std::error_code error;
+  std::filesystem::remove_all(m_Path, error);
   const auto lock = DeferRequestsToEnd();
-  GetFolders().erase(std::filesystem::absolute(folder));
+  GetFolders().erase(m_Path);
 }
 
 void

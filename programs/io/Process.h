@@ -28,19 +28,33 @@
 namespace ProgramIO
 {
 /** To be called before there are other threads; RunProgram calls it if nobody did. Signals by which users and systems
- * ask a program to end, such as SIGTERM, first remove the folders of RemoveFolderIfEnded, and then end the program.
+ * ask a program to end, such as SIGTERM, first remove every TemporaryFolder, and then end the program.
  * Those that were ignored stay so, and a file that becomes too large or a closed pipe is an error of a write only.
  * Files never get the numbers of standard streams that are closed, since messages would be written into them. */
 void
 PrepareProcess();
 
-/** Remove a folder and what it contains if a signal asks the program to end. */
-void
-RemoveFolderIfEnded(const std::filesystem::path & folder);
+/** A new folder, which is removed with what it contains when the object is destroyed, or when a signal asks the program
+ * to end. */
+class TemporaryFolder
+{
+public:
+  /** The name is the prefix and a random number. */
+  explicit TemporaryFolder(const std::filesystem::path & prefix);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &
+  operator=(const TemporaryFolder &) = delete;
 
-/** Undo RemoveFolderIfEnded. */
-void
-KeepFolderIfEnded(const std::filesystem::path & folder);
+  const std::filesystem::path &
+  GetPath() const
+  {
+    return m_Path;
+  }
+
+private:
+  std::filesystem::path m_Path;
+};
 
 /** Requests to end the program wait while this exists. */
 std::unique_lock<std::recursive_mutex>

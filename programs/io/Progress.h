@@ -27,8 +27,10 @@
 #include <functional>
 #include <iomanip>
 #include <iostream>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #ifdef _WIN32
 #  include <io.h>
@@ -52,24 +54,20 @@ IsErrorOutputTerminal()
 inline void
 UpdateWithObserver(itk::ProcessObject * process, const std::function<void(int)> & show)
 {
-  std::mutex mutex;
-  int        shown = -1;
-  const auto tag = process->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+  struct State
+  {
+    std::mutex mutex;
+    int        shown{ -1 };
+  };
+  process->AddObserver(itk::ProgressEvent(), [=, state = std::make_shared<State>()](const itk::EventObject &) {
     // Progress may be reported by any thread of the filter.
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard<std::mutex> lock(state->mutex);
     const int                         percent = static_cast<int>(100.0F * process->GetProgress());
-    if (percent != shown)
+    if (std::exchange(state->shown, percent) != percent)
     {
-      shown = percent;
       show(percent);
     }
   });
-  const struct Remover
-  {
-    itk::ProcessObject * process;
-    unsigned long        tag;
-    ~Remover() { process->RemoveObserver(tag); }
-  } remover{ process, tag };
   process->Update();
 }
 

@@ -22,7 +22,6 @@
 //   equal MAPS MAPS            the same size and components
 //   part CROPPED MAPS X,Y,Z    CROPPED is the part of MAPS from this voxel on, at the same physical points
 //   background MASK MAPS       0 where MASK is 0, and not 0 in the first component elsewhere
-//   picture PNG WIDTH          at least WIDTH pixels wide, with many colors
 //   digest IMAGE HEX           the values, as 16 bit integers, have this FNV-1a digest
 //   value IMAGE X,Y,Z LO HI    the voxel's value is from LO to HI
 //   threshold STRENGTH OBJECT T  OBJECT is 1 where STRENGTH is at least T, and 0 elsewhere
@@ -38,7 +37,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -158,21 +156,6 @@ CheckBackground(const MapsType * mask, const MapsType * maps)
 }
 
 void
-CheckPicture(const MapsType * picture, unsigned int width)
-{
-  const auto size = picture->GetLargestPossibleRegion().GetSize();
-  Require(size[0] >= width, std::to_string(size[0]) + " pixels are enough");
-  std::set<std::vector<double>>           colors;
-  itk::ImageRegionConstIterator<MapsType> it(picture, picture->GetLargestPossibleRegion());
-  for (; !it.IsAtEnd(); ++it)
-  {
-    const auto pixel = it.Get();
-    colors.insert(std::vector<double>(pixel.GetDataPointer(), pixel.GetDataPointer() + pixel.Size()));
-  }
-  Require(colors.size() > 100, std::to_string(colors.size()) + " colors are many");
-}
-
-void
 CheckDigest(const MapsType * image, const std::string & expected)
 {
   std::uint64_t                           digest = 0xCBF29CE484222325U;
@@ -265,10 +248,6 @@ main(int argc, char * argv[])
     else if (check == "background" && words.size() == 3)
     {
       CheckBackground(Read(words[1]), Read(words[2]));
-    }
-    else if (check == "picture" && words.size() == 3)
-    {
-      CheckPicture(Read(words[1]), static_cast<unsigned int>(std::stoul(words[2])));
     }
     else if (check == "digest" && words.size() == 3)
     {

@@ -156,12 +156,11 @@ protected:
   /** Check the message for an output, which changes no file. */
   template <typename TImage>
   void
-  ExpectRefusal(const std::string & part, const std::string & name, const TImage & image,
-                const std::vector<std::string> & inputs = {})
+  ExpectRefusal(const std::string & part, const std::string & name, const TImage & image)
   {
     const auto before = this->GetNames();
     SCOPED_TRACE(name);
-    ExpectPart(part, GetMessageOf([&] { OutputFiles(inputs).AddImage(name, GetPropertiesOf(image)); }));
+    ExpectPart(part, GetMessageOf([&] { OutputFiles({}).AddImage(name, GetPropertiesOf(image)); }));
     EXPECT_EQ(before, this->GetNames());
   }
 
@@ -198,15 +197,9 @@ TEST_F(ExampleOutput, EveryFormatKeepsEverything)
   }
 }
 
-TEST_F(ExampleOutput, RefusesOtherFormats)
+TEST_F(ExampleOutput, RefusesWhatAFormatCannotStore)
 {
   const auto image = MakeImage<FloatImage>();
-  for (const std::string name : { "x.png", "x.vtk", "x.gipl", "x.tif", "x.dcm", "x.xyz", "x", ".nii" })
-  {
-    this->ExpectRefusal("cannot write '" + name + "': outputs are NIfTI (.nii, ", name, image);
-  }
-  this->ExpectRefusal("cannot write '': outputs are", "", image);
-  this->ExpectRefusal("cannot write 'no/x.nii': there is no folder", "no/x.nii", image);
   // MetaIO makes another name of it.
   this->ExpectRefusal("cannot write 'x%d.mhd': it was not written", "x%d.mhd", image);
   // NIfTI has no place for the axes of sheared voxels.
@@ -236,64 +229,6 @@ TEST_F(ExampleOutput, LeavesNothingButTheOutputs)
   EXPECT_EQ(".voxelmaps-123 0 x.mhd x.raw", this->GetNames());
 }
 
-TEST_F(ExampleOutput, NoFileBelongsToTwoOutputs)
-{
-  const auto image = MakeImage<FloatImage>();
-  m_Folder.Write("old.nii", "old");
-  fs::create_hard_link("old.nii", "hard.nii");
-  fs::create_symlink("old.nii", "soft.nii");
-  fs::create_symlink("missing.nii", "dangling.nii");
-  const auto expect = [&](const std::string & part, const std::string & first, const std::string & second) {
-    OutputFiles outputs({});
-    outputs.AddImage(first, GetPropertiesOf(image));
-    ExpectPart(part, GetMessageOf([&] { outputs.AddImage(second, GetPropertiesOf(image)); }));
-  };
-  expect("'new.nii' and './new.nii' would both write the file '", "new.nii", "./new.nii");
-  expect("would both write the file '", "old.nii", "hard.nii");
-  expect("would both write the file '", "hard.nii", "soft.nii");
-  expect("would both write the file '", "dangling.nii", "missing.nii");
-  expect("'q.mhd' and 'q.nhdr' would both write the file '", "q.mhd", "q.nhdr");
-  expect("'w.hdr' and 'w.img' would both write the file '", "w.hdr", "w.img");
-  expect("", "q.mhd", "p.nhdr");
-}
-
-TEST_F(ExampleOutput, NoFileOfAnInputIsReplaced)
-{
-  const auto image = MakeImage<FloatImage>();
-  WriteOne(image, "in.nii");
-  fs::create_hard_link("in.nii", "hard.nii");
-  fs::create_symlink("in.nii", "soft.nii");
-  this->ExpectRefusal("' is a file of the input 'in.nii'", "in.nii", image, { "", "in.nii" });
-  this->ExpectRefusal("' is a file of the input", "./in.nii", image, { "in.nii" });
-  this->ExpectRefusal("' is a file of the input", "hard.nii", image, { "in.nii" });
-  this->ExpectRefusal("' is a file of the input", "soft.nii", image, { "in.nii" });
-  this->ExpectRefusal("' is a file of the input 'soft.nii'", "in.nii", image, { "soft.nii" });
-  this->ExpectRefusal("' is a file of the input 'later.nii'", "later.nii", image, { "later.nii" });
-  this->ExpectRefusal("", "in.nrrd", image, { "in.nii" });
-
-  // Headers whose voxels are in a file of another name.
-  for (const std::string name : { "x.mhd", "y.nhdr", "z.hdr" })
-  {
-    WriteOne(image, name);
-  }
-  fs::rename("x.mhd", "in.mhd");
-  fs::rename("y.nhdr", "in.nhdr");
-  this->ExpectRefusal("'x.raw' is a file of the input 'in.mhd'", "x.mhd", image, { "in.mhd" });
-  this->ExpectRefusal("'x.raw' is a file of the input 'in.mhd'", "x.nhdr", image, { "in.mhd" });
-  this->ExpectRefusal("'y.raw' is a file of the input 'in.nhdr'", "y.mhd", image, { "in.nhdr" });
-  this->ExpectRefusal("' is a file of the input 'z.hdr'", "z.img", image, { "z.hdr" });
-  this->ExpectRefusal("/x.raw' is there already, without 'x.nhdr'", "x.nhdr", image);
-  fs::create_symlink("x.raw", "w.raw");
-  this->ExpectRefusal("'w.raw' is a file of the input 'in.mhd'", "w.mhd", image, { "in.mhd" });
-
-  fs::create_directory("series");
-  m_Folder.Write("series/1.nii", "a slice");
-  fs::create_hard_link("series/1.nii", "slice.nii");
-  this->ExpectRefusal("' is a file of the input 'series'", "series/1.nii", image, { "series" });
-  this->ExpectRefusal("' is a file of the input 'series'", "slice.nii", image, { "series" });
-  this->ExpectRefusal("", "series/2.nii", image, { "series" });
-}
-
 TEST_F(ExampleOutput, KeepsLinksAndModes)
 {
   const auto image = MakeImage<FloatImage>();
@@ -312,16 +247,6 @@ TEST_F(ExampleOutput, KeepsLinksAndModes)
   ExpectVoxels(image, "data/old.nii");
   ExpectVoxels(image, "data/new.nii");
   this->ExpectRefusal("it is a symbolic link, but its format needs more than one file", "pair.mhd", image);
-}
-
-TEST_F(ExampleOutput, NamesTheFileThatCannotBeMoved)
-{
-  const auto  image = MakeImage<FloatImage>();
-  OutputFiles outputs({});
-  outputs.AddImage("a.nii", GetPropertiesOf(image));
-  outputs.WriteImage(image.GetPointer(), "a.nii");
-  fs::create_directory("a.nii");
-  ExpectPart("cannot write 'a.nii': ", GetMessageOf([&] { outputs.Commit(); }));
 }
 
 TEST_F(ExampleOutput, ComparesWhatWasWritten)
@@ -348,15 +273,6 @@ TEST_F(ExampleOutput, ComparesWhatWasWritten)
   itk::WriteImage(MakeImage<ByteImage>().GetPointer(), outputs.GetTemporaryName("x.nii"));
   ExpectPart("its format stores 1 components of unsigned_char instead of 1 components of float",
              GetMessageOf([&] { outputs.FinishImage("x.nii", GetPropertiesOf(image)); }));
-
-  // What VTK writes.
-  outputs.AddFile("x.png");
-  ExpectPart("cannot write 'x.png': it was not written", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
-  const auto temporary = outputs.GetTemporaryName("x.png");
-  itk::WriteImage(MakeImage<ByteSlice>().GetPointer(), temporary);
-  ExpectPart("", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
-  fs::resize_file(temporary, fs::file_size(temporary) - 1);
-  ExpectPart("it was not written as a whole", GetMessageOf([&] { outputs.FinishFile("x.png"); }));
 }
 
 TEST(ExampleGeometry, DifferencesHaveBothValues)
@@ -374,8 +290,8 @@ TEST(ExampleGeometry, DifferencesHaveBothValues)
   EXPECT_EQ("the mask 'm.nii' has origin [0, 1e-05, 0], the image [0, 0, 0]",
             find([](auto & mask) { mask.origin[1] = 1e-5; }));
   EXPECT_EQ("", find([](auto & mask) { mask.origin[1] = 1e-5; }, 1e-4));
-  EXPECT_EQ("the mask 'm.nii' has direction [1, 0, 0; 0, 1, 0; 0, 0, -1], the image [1, 0, 0; 0, 1, 0; 0, 0, 1]",
-            find([](auto & mask) { mask.direction[2][2] = -1.0; }));
+  EXPECT_EQ("the mask 'm.nii' has direction [1, 0, 0, 0, 1, 0, 0, 0, -1], the image [1, 0, 0, 0, 1, 0, 0, 0, 1]",
+            find([](auto & mask) { mask.direction[8] = -1.0; }));
   EXPECT_EQ("the mask 'm.nii' has origin [nan, 0, 0], the image [0, 0, 0]",
             find([](auto & mask) { mask.origin[0] = std::nan(""); }));
 }

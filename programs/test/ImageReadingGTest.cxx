@@ -18,29 +18,19 @@
 #include "TemporaryFolder.h"
 #include "io/ImageReading.h"
 
-#include "itkImageFileWriter.h"
-
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#ifndef _WIN32
-#  include <sys/resource.h>
-#  include <sys/stat.h>
-#  include <unistd.h>
-#endif
 
 namespace
 {
 using Image2D = itk::Image<double, 2>;
-using Image3D = itk::Image<short, 3>;
 
 /** A NRRD file of one row. */
 template <typename T>
@@ -84,25 +74,6 @@ GetMessage(TFunction && call)
     return error.what();
   }
   return {};
-}
-
-void
-WriteVolume(const std::string & name, short value)
-{
-  auto image = Image3D::New();
-  image->SetRegions(Image3D::SizeType{ { 4, 3, 2 } });
-  image->Allocate();
-  image->FillBuffer(value);
-  auto writer = itk::ImageFileWriter<Image3D>::New();
-  writer->SetInput(image);
-  writer->SetFileName(name);
-  writer->Update();
-}
-
-short
-ReadFirstVoxel(const std::string & name)
-{
-  return *ProgramIO::ReadScalarImage<Image3D>(ProgramIO::FindScalarInput(name))->GetBufferPointer();
 }
 } // namespace
 
@@ -168,96 +139,3 @@ TEST(ImageReadingTest, LabelsAreWholeNumbers)
   name = folder.Write("x.nrrd", MakeRow<std::int64_t>("int64", { 65536 }));
   EXPECT_EQ(getMessage(name), rule(name, "65536"));
 }
-
-TEST(ImageReadingTest, ImagesWithoutVoxelsAreRefused)
-{
-  const TemporaryFolder folder;
-  const auto            name = folder.Write("x.nrrd", MakeRow<float>("float", {}));
-  EXPECT_EQ(GetMessage([&] { Read(name); }), "'" + name + "' has no voxels");
-}
-
-TEST(ImageReadingTest, DamagedCompressedVoxelsAreRefused)
-{
-  const TemporaryFolder folder;
-  const auto            name = folder.Get("head.nii.gz").string();
-  WriteVolume(name, 7);
-  std::filesystem::resize_file(name, std::filesystem::file_size(name) - 8);
-  EXPECT_EQ(GetMessage([&] { ReadFirstVoxel(name); }),
-            "cannot read '" + name + "': its compressed voxels are cut: the stream has no end");
-}
-
-TEST(ImageReadingTest, NamesOfNoImagesAreRefused)
-{
-  const TemporaryFolder folder;
-  const auto find = [](const std::string & name) { return GetMessage([&name] { ProgramIO::FindInput(name); }); };
-  const auto nothing = folder.Get("nothing.nii").string();
-  EXPECT_EQ(find(nothing), "there is no file '" + nothing + "'");
-  const auto note = folder.Write("note.txt", "no image");
-  EXPECT_EQ(find(note).find("cannot read '" + note + "': it is none of NIfTI"), 0U);
-  EXPECT_EQ(find(note + "/x.nii").find("cannot read") == 0 || find(note + "/x.nii").find("there is no file") == 0,
-            true);
-  EXPECT_NE(find("/" + std::string(100000, 'x')), "");
-#ifndef _WIN32
-  const auto pipe = folder.Get("pipe.nii").string();
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(find(pipe), "cannot read '" + pipe + "': it is neither a file nor a directory");
-  EXPECT_EQ(find("/dev/zero"), "cannot read '/dev/zero': it is neither a file nor a directory");
-#endif
-}
-
-#ifndef _WIN32
-TEST(ImageReadingTest, ACompressedFileIsNotConfusedWithItsNeighbor)
-{
-  const TemporaryFolder folder;
-  const auto            compressed = folder.Get("head.nii.gz").string();
-  WriteVolume(compressed, 7);
-  WriteVolume(folder.Get("head.nii").string(), 11);
-  setenv("TMPDIR", folder.Get("").c_str(), 1);
-  const auto countFiles = [&folder] {
-    const std::filesystem::directory_iterator files(folder.Get(""));
-    return std::distance(begin(files), end(files));
-  };
-  const auto before = countFiles();
-  EXPECT_EQ(ReadFirstVoxel(compressed), 7);
-  EXPECT_EQ(ReadFirstVoxel(folder.Get("head.nii").string()), 11);
-  EXPECT_EQ(countFiles(), before);
-  unsetenv("TMPDIR");
-}
-
-TEST(ImageReadingTest, FilesWithoutPermissionAreNamed)
-{
-  const TemporaryFolder folder;
-  const auto            name = folder.Write("x.nrrd", MakeRow<float>("float", { 1.0F }));
-  ASSERT_EQ(chmod(name.c_str(), 0), 0);
-  const auto find = [&name] {
-    // The superuser may read everything. 65534 is nobody.
-    if (geteuid() == 0 && setuid(65534) != 0)
-    {
-      std::_Exit(1);
-    }
-    std::cerr << GetMessage([&name] { ProgramIO::FindInput(name); });
-    std::_Exit(0);
-  };
-  EXPECT_EXIT(find(), testing::ExitedWithCode(0), "^cannot read '.*x.nrrd': permission denied$");
-}
-
-TEST(ImageReadingTest, MissingMemoryIsNamed)
-{
-  const TemporaryFolder folder;
-  const auto            name = folder.Write(
-    "x.mha",
-    "ObjectType = Image\nNDims = 3\nDimSize = 2000 2000 1500\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n");
-  // The file system stores no zeros.
-  std::filesystem::resize_file(name, std::filesystem::file_size(name) + 6000000000ULL);
-  const auto read = [&name] {
-    const rlimit limit{ 4000000000, 4000000000 };
-    setrlimit(RLIMIT_AS, &limit);
-    std::cerr << GetMessage(
-      [&name] { ProgramIO::ReadScalarImage<itk::Image<unsigned char, 3>>(ProgramIO::FindScalarInput(name)); });
-    std::_Exit(0);
-  };
-  EXPECT_EXIT(read(),
-              testing::ExitedWithCode(0),
-              "^cannot read '.*x.mha': there is not enough memory for its 2000x2000x1500 voxels, 6 GB$");
-}
-#endif

@@ -114,44 +114,6 @@ TEST(ProcessTest, PrintsWhatLibrariesPrintIfAsked)
   EXPECT_NE(printed.find("a remark"), std::string::npos);
 }
 
-TEST(ProcessTest, ClosedStandardStreamsStayFree)
-{
-  const int status = RunInProcess([] {
-    for (const int stream : { 0, 1, 2 })
-    {
-      close(stream);
-    }
-    ProgramIO::PrepareProcess();
-    CallReader("x", [] { std::cerr << "warning\n"; });
-    _exit(open("/dev/null", O_RDWR) > 2 ? 9 : 8);
-  });
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9);
-}
-
-TEST(ProcessTest, RequestsToEndRemoveFolders)
-{
-  for (const int number : { SIGTERM, SIGINT, SIGHUP, SIGXCPU })
-  {
-    const TemporaryFolder folder;
-    const auto            removed = folder.Get("removed");
-    const auto            kept = folder.Get("kept");
-    const int             status = RunInProcess([&] {
-      ProgramIO::PrepareProcess();
-      for (const auto & name : { removed, kept })
-      {
-        ProgramIO::RemoveFolderIfEnded(name);
-        fs::create_directories(name / "inside");
-        std::ofstream(name / "inside" / "file") << "text";
-      }
-      ProgramIO::KeepFolderIfEnded(kept);
-      Request(number);
-    });
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number;
-    EXPECT_FALSE(fs::exists(removed));
-    EXPECT_TRUE(fs::exists(kept / "inside" / "file"));
-  }
-}
-
 TEST(ProcessTest, RequestsToEndWait)
 {
   const TemporaryFolder folder;

@@ -148,6 +148,9 @@ def make_folder_cases():
     yield "broken link", good, "error", None, [], 0, (), make_link("nothing", "series/99.dcm")
     yield "link to itself", good, "error", None, [], 0, (), make_link("99.dcm", "series/99.dcm")
     yield "link to a slice", good, "error", None, [], 0, (), make_link("03.dcm", "series/99.dcm")
+    # GDCM gives secondary captures no position.
+    captures = {k: {0x00080016: ("UI", "1.2.840.10008.5.1.4.1.1.7")} for k in each}
+    yield "secondary captures", folder(captures), "success", whole
     yield "FIFO inside", good, "either", whole, [], 0, (), lambda root: os.mkfifo(root / "series/99.dcm")
     if os.geteuid() != 0:
         yield "unreadable slice", good, "error", None, [], 0, (), lambda root: (root / names[3]).chmod(0)

@@ -70,9 +70,15 @@ def make_same_file_cases():
         ("out.mhd", "out.nhdr"),  # both write out.raw
         ("out.hdr", "out.img"),
         ("out.nrrd", "new/out.nrrd"),
+        ("out.nrrd", "soft.nrrd"),
+        ("out.nrrd", "hard.nrrd"),
     ):
-        prepare = (lambda root: os.symlink(".", root / "new")) if second.startswith("new") else None
-        keywords = {"outputs": (first,), "files": {"sub/x": b""}, "prepare": prepare}
+        links = {
+            "new/out.nrrd": lambda root: os.symlink(".", root / "new"),
+            "soft.nrrd": lambda root: os.symlink("out.nrrd", root / "soft.nrrd"),
+            "hard.nrrd": lambda root: os.link(root / "out.nrrd", root / "hard.nrrd"),
+        }
+        keywords = {"outputs": (first,), "files": {"sub/x": b""}, "prepare": links.get(second)}
         words = strength("v.nrrd", first, *OBJECT, second)
         yield make_option_case(f"{first} and {second}", words, mentions=(second, first), **keywords)
 

@@ -19,7 +19,7 @@ import signal
 import formats
 from judge import LABELS, Case, maps, strength
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP, signal.SIGXCPU)
 FEATURES = ("--features", "HGRE,SRE,GLN")
 OBJECT = ("--seed", "3,3,0", "--threshold", "0.5", "--object", "object.nii.gz")
 RUNS = (
