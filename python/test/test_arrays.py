@@ -215,7 +215,7 @@ def test_xarray_coordinates(image, axis, positions, message):
 def test_xarray_coordinates_that_drift():
     positions = np.concatenate([[0.0], 1 + 1.009 * np.arange(39)])
     given = xarray.DataArray(np.zeros((4, 40), np.uint8), dims=("y", "x"), coords={"x": positions})
-    with pytest.raises(ValueError, match="the first step, 1, the last one would be 39 instead of 39.342"):
+    with pytest.raises(ValueError, match="the first step, 1, the last coordinate would be 39 instead of 39.342"):
         itk.run_length_feature_map_image_filter(given)
 
 

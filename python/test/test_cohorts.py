@@ -294,8 +294,7 @@ def test_stores_are_none_before_they_are_whole(run, tmp_path):
     assert names[:5] == list(record["maps"]) and len(names) == 6
     code, _, errors = run(*arguments, "--classes", "ngtdm")
     assert code == 1 and errors[0].endswith(
-        "maps.zarr has 1 maps that are not asked for, such as original_glszm_SmallAreaEmphasis; choose another output, or "
-        "remove it"
+        "maps.zarr has 1 other maps, such as original_glszm_SmallAreaEmphasis; choose another output, or " "remove it"
     )
     # With other settings, it is another store.
     code, output, errors = run(*arguments, "--classes", "ngtdm", "--bin-width", "5")
@@ -323,7 +322,7 @@ def test_channels_of_nnunet(run, tmp_path):
     code, output, _ = run(*arguments, "--features", "glcm_Contrast,firstorder_Mean")
     assert code == 0 and "2 of them kept" in output[0]
     code, _, errors = run(*arguments, "--features", "firstorder_Mean")
-    assert code == 1 and "case_1_0001.nii.gz would be a channel for nnU-Net, but is none of the 1 maps" in errors[0]
+    assert code == 1 and "case_1_0001.nii.gz would be a channel for nnU-Net, but is not one of the 1 maps" in errors[0]
     # The order is part of what is asked for.
     code, output, _ = run(*arguments, "--features", "firstorder_Mean,glcm_Contrast")
     assert code == 0 and "kept" not in output[0]
@@ -813,7 +812,7 @@ def test_wide_summary(run, tmp_path):
             assert same[f"{row['map']}_{statistic}"] == row[statistic]
     assert wide[2]["original_glcm_Contrast_mean"] == ""
     code, _, errors = run(*command, "--summary-format", "wide", "--shard", "1/2")
-    assert code == 1 and "the summary of a shard is long" in errors[0]
+    assert code == 1 and "the summary of a shard is a long table" in errors[0]
     for number in (1, 2):
         run(*command, "--shard", f"{number}/2")
     text = (tmp_path / "cohort-summary.csv").read_bytes()

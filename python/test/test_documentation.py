@@ -27,15 +27,16 @@ import pytest
 import voxelmaps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "doc/labels.md", "doc/python.md", "doc/parameters.md", "doc/radiomics.md"]
-PAGES_WITHOUT_CODE = [
-    "doc/cohorts.md",
-    "doc/texture-feature-maps.md",
-    "examples/README.md",
-    *(f"doc/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")),
-]
+ALL_PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for pattern in ("*.md", "doc/**/*.md", "benchmarks/*.md", "examples/*.md", "programs/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+PAGES = [page for page in ALL_PAGES if "\n```python\n" in (ROOT / page).read_text()]
 
 
+# Whoever follows a page meets no warning.
+@pytest.mark.filterwarnings("error::UserWarning")
 @pytest.mark.parametrize("page", PAGES)
 def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
     pytest.importorskip("xarray")
@@ -59,7 +60,8 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
 
 
 def test_links_of_the_documentation():
-    for page in PAGES + PAGES_WITHOUT_CODE:
+    for page in ALL_PAGES:
         folder = (ROOT / page).parent
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
+        text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (folder / link).exists(), f"{page}: {link}"

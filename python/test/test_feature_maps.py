@@ -270,7 +270,7 @@ def test_several_devices(library):
     for device in ("all", list(range(_core.number_of_devices()))):
         maps = voxelmaps.feature_maps(convert(x), convert(mask), features=ALL, device=device).array
         assert same(to_numpy(maps), expected)
-    with pytest.raises(ValueError, match="a device can be named once only"):
+    with pytest.raises(ValueError, match="a device can be named only once"):
         voxelmaps.feature_maps(convert(x), features=SOME, device=[0, 0])
 
 

@@ -41,6 +41,14 @@ def image():
 
 ARRAY = np.random.default_rng(1).integers(0, 200, (8, 9, 10)).astype(np.int16)
 
+
+def bright(image):
+    """A mask of 0 and 255."""
+    mask = itk.image_from_array((255 * (itk.array_from_image(image) > 20)).astype(np.uint8))
+    mask.CopyInformation(image)
+    return mask
+
+
 # Call, error and its text.
 MISTAKES = [
     (
@@ -209,8 +217,70 @@ MISTAKES = [
     ),
 ]
 
+# Masks of 0 and 255, as painted by some programs.
+for call, what, rule in (
+    (itk.run_length_feature_map_image_filter, "mask_image", "inside_pixel_value"),
+    (voxelmaps.run_length_feature_maps, "mask_image", "inside_pixel_value"),
+    (voxelmaps.SeedSession, "mask_image", "inside_pixel_value"),
+    (radiomics.execute, "mask", "setting label"),
+):
+    MISTAKES.append(
+        (
+            lambda image, call=call, what=what: call(
+                image, **{what if what == "mask_image" else "mask": bright(image)}
+            ),
+            ValueError,
+            f"no voxel of {what if what == 'mask_image' else 'the mask'} is 1 ({rule}); it has the values 0 and 255",
+        )
+    )
 
-@pytest.mark.parametrize("call, error, text", MISTAKES, ids=[text[:60] for _, _, text in MISTAKES])
+# Values of a type that a parameter cannot be, and what it must be.
+for filter, parameters, text in (
+    ("run_length_feature_map", {"bin_width": "25"}, "bin_width is '25', but must be a number"),
+    ("run_length_feature_map", {"bin_edges": "abc"}, "bin_edges is 'abc', but must be a list of numbers"),
+    ("run_length_feature_map", {"number_of_gray_levels": 32.5}, "NumberOfGrayLevels is 32.5, but must be an integer"),
+    (
+        "run_length_feature_map",
+        {"neighborhood_radius": 1.5},
+        "NeighborhoodRadius is 1.5, but must be an integer, or a list of 3 integers",
+    ),
+    (
+        "run_length_feature_map",
+        {"window_size": [3, 3]},
+        "WindowSize is [3, 3], but must be an integer, or a list of 3 integers",
+    ),
+    (
+        "run_length_feature_map",
+        {"skip_directions_without_pairs": "yes"},
+        "skip_directions_without_pairs is 'yes', but must be True or False",
+    ),
+    ("fuzzy_connectedness", {"seed": "x"}, "Seed is 'x', but must be an integer, or a list of 3 integers"),
+    ("fuzzy_connectedness", {"object_mean": "x"}, "object_mean is 'x', but must be a number"),
+    (
+        "fuzzy_connectedness",
+        {"crop_to_seeds": True, "crop_margin": "x"},
+        "CropMargin is 'x', but must be a number, or one for each axis",
+    ),
+    (
+        "fuzzy_connectedness",
+        {"mask_image": "mask.nii.gz"},
+        "MaskImage must be an itk.Image, a NumPy array or an xarray.DataArray, not str; itk.imread reads files",
+    ),
+):
+    MISTAKES.append(
+        (
+            lambda image, filter=filter, parameters=parameters: getattr(itk, f"{filter}_image_filter")(
+                image, **parameters
+            ),
+            TypeError,
+            text,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "call, error, text", MISTAKES, ids=[f"{i} {text[:60]}" for i, (_, _, text) in enumerate(MISTAKES)]
+)
 def test_mistakes(call, error, text, image):
     with pytest.raises(error) as caught:
         call(image)
@@ -375,8 +445,10 @@ def test_connectedness_without_affinity(image):
         text = "There is no affinity: set ObjectMean, ObjectVariance and DifferenceVariance, or turn EstimateAffinityFromSeeds on."
         with pytest.raises(RuntimeError, match=re.escape(text)):
             function(image, **seeds)
-        function(image, **seeds, estimate_affinity_from_seeds=True)
-        function(image, **seeds, object_mean=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            function(image, **seeds, estimate_affinity_from_seeds=True)
+            function(image, **seeds, object_mean=0)
         function(image, **seeds, affinity_function="absolute_difference")
 
 
@@ -397,15 +469,32 @@ def test_voxel_based_is_left_over(image):
 def test_many_ties_are_a_warning():
     x = np.array([[0, 0, 9, 9, 9, 9, 0, 0]], np.uint8)
     seeds = {1: (0, 0), 2: (0, 7)}
-    text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them"
-    with pytest.warns(UserWarning, match=text) as caught:
-        voxelmaps.labels(x, seeds, affinity="absolute_difference")
-    assert caught[0].filename == __file__
+    of_itk = {"seeds": {1: [0, 0], 2: [7, 0]}, "affinity_function": "absolute_difference"}
+
+    def compute(**parameters):
+        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters)
+
+    def compute_with_itk(**parameters):
+        return itk.relative_fuzzy_connectedness_image_filter(x, **of_itk, **parameters)
+
+    text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
+    for call in (compute, compute_with_itk):
+        for given, advice in (
+            ({}, "competition='iterative' leaves fewer ties, and "),
+            ({"competition": "iterative"}, ""),
+        ):
+            with pytest.warns(UserWarning) as caught:
+                call(**given)
+            assert str(caught[0].message) == f"{text}{advice}tie_rule='lowest_label' labels all ties"
+            assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(tie_rule="lowest_label")
+            call(minimum_strength=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        voxelmaps.labels(x, seeds, affinity="absolute_difference", tie_rule="lowest_label")
-        voxelmaps.labels(x, seeds, affinity="absolute_difference", minimum_strength=0.5)
-        voxelmaps.labels(x, seeds, np.array([[1, 1, 0, 0, 0, 0, 1, 1]]), affinity="absolute_difference")
+        compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
+        compute_with_itk(mask_image=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
 
 
 def test_names_asked_for_are_names_returned(image):
@@ -457,13 +546,35 @@ def test_help_is_that_of_the_cpp_classes(image):
             assert "Proxy of" not in cls.__doc__
     of_run_lengths = itk.RunLengthFeatureMapImageFilter.values()[0]
     assert of_run_lengths.SetBinWidth.__doc__ == "Width of a bin in units of intensity, > 0. Default: 25."
-    assert of_run_lengths.SetAggregation.__doc__ == "How directions are combined. Default: Average."
+    choices = "One of PerDirection, Average, Merge."
+    assert of_run_lengths.SetAggregation.__doc__ == f"How directions are combined. Default: Average. {choices}"
     for class_name in ("RunLengthFeatureMapImageFilter", "CudaRunLengthFeatureMapImageFilter"):
         text = getattr(itk, camel_to_snake_case(class_name)).__doc__
         keywords = re.findall(r"^(\w+)\n    ", text, flags=re.MULTILINE)
         assert len(keywords) > 15
         known = {name[len("Set") :].lower() for name in dir(getattr(itk, class_name).values()[0])}
         assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
+
+
+def test_help_has_choices_and_an_example():
+    random = np.random.default_rng(0)
+    head = itk.image_from_array(random.integers(0, 200, (34, 80, 50)).astype(np.uint8))
+    for name, row in _filters.FILTERS.items():
+        function = getattr(itk, camel_to_snake_case(name))
+        text = pydoc.render_doc(function, renderer=pydoc.plaintext)
+        lines = [line.strip() for line in text.splitlines()]
+        (keywords,) = (line for line in lines if line.startswith(f"{function.__name__}(image, *, "))
+        assert "Union" not in keywords and "bin_width=..." in keywords or "seed_points=..." in keywords
+        for setter, (enums, kind) in row.enumerations.items():
+            if hasattr(getattr(itk, name).values()[0], setter):
+                enumerators = _filters._enumerators(getattr(itk, enums), kind)
+                choices = ", ".join(sorted(enumerators, key=enumerators.get))
+                assert f"One of {choices}." in " ".join(lines), (name, setter)
+        # Python's names of parameters in what is said of keywords.
+        of_keywords = text.partition("Parameters are keywords")[2].partition("Raises ValueError")[0]
+        assert not re.search(r"\b(SetWindowSize|InsidePixelValue|CropToSeeds|RangeSource)\b", of_keywords)
+        (example,) = (line.removeprefix(">>> result = ") for line in lines if line.startswith(">>> result = "))
+        assert eval(example, {"itk": itk, "image": head}) is not None
 
 
 def test_version_and_public_names():
@@ -515,6 +626,19 @@ def test_seed_points(image):
         np.testing.assert_array_equal(voxelmaps.labels(image, **given, **settings), expected)
     labels = itk.relative_fuzzy_connectedness_image_filter(image, seed_points={1: points[0], 2: points[1]}, **settings)
     np.testing.assert_array_equal(itk.array_from_image(labels), expected)
+    session = voxelmaps.SeedSession(image, **settings)
+    for given in (
+        {"seed_points": {1: points[0], 2: [points[1]]}},
+        {"seeds": {1: indices[0]}, "seed_points": {2: points[1]}},
+    ):
+        np.testing.assert_array_equal(itk.array_from_image(session.update(**given)), expected)
+    # Of a part of an image, whose first voxel has another index than 0.
+    part = itk.region_of_interest_image_filter(image, region_of_interest=image.GetLargestPossibleRegion())
+    part.SetRegions(itk.ImageRegion[3]([3, -2, 5], list(itk.size(image))))
+    itk.array_view_from_image(part)[...] = array
+    of_part = [part.TransformIndexToPhysicalPoint([i + s for i, s in zip(index, (3, -2, 5))]) for index in indices]
+    labels = voxelmaps.SeedSession(part, **settings).update(seed_points={1: of_part[0], 2: of_part[1]})
+    np.testing.assert_array_equal(itk.array_from_image(labels), expected)
 
     outside = re.escape(
         "the seed point (0.0, 0.0, 0.0) mm is outside of the image, whose first and last voxels are at (-20.0, 10.0, 5.0)"
@@ -522,6 +646,7 @@ def test_seed_points(image):
     for call in (
         lambda: voxelmaps.fuzzy_connectedness(image, seed_points=(0, 0, 0), **affinity),
         lambda: voxelmaps.labels(image, seed_points={1: (0, 0, 0)}, **affinity),
+        lambda: voxelmaps.SeedSession(image).update(seed_points={1: (0, 0, 0)}),
         lambda: itk.fuzzy_connectedness_image_filter(image, seed_points=[0, 0, 0], **affinity),
     ):
         with pytest.raises(ValueError, match=outside):
@@ -529,8 +654,11 @@ def test_seed_points(image):
     for call in (
         lambda: voxelmaps.fuzzy_connectedness(array, seed_points=(0, 0, 0)),
         lambda: itk.fuzzy_connectedness_image_filter(array, seed_points=[0, 0, 0]),
+        lambda: voxelmaps.SeedSession(array).update(seed_points={1: (0, 0, 0)}),
     ):
-        with pytest.raises(TypeError, match="need the geometry of an image of ITK or SimpleITK, but x is an array"):
+        with pytest.raises(
+            TypeError, match="need the geometry of an image of ITK or SimpleITK, but the image is an array"
+        ):
             call()
 
 
@@ -570,6 +698,23 @@ def test_read_maps_of_a_vector_image(suffix, image, tmp_path):
         voxelmaps.read_maps(path, list("abc"))
     itk.imwrite(voxelmaps.feature_dict(maps, names)["RE"], str(tmp_path / f"RE.{suffix}"))
     check_maps(voxelmaps.read_maps(tmp_path / f"RE.{suffix}"), {"RE": array[..., 1]}, geometry)
+
+
+def test_read_maps_of_the_cpp_program(run_program, image, tmp_path):
+    itk.imwrite(image, str(tmp_path / "image.nrrd"))
+    expected = voxelmaps.run_length_feature_maps(image, features=["SRE", "RE"])
+    for output, features, names in (
+        ("two.nrrd", "SRE,RE", ["SRE", "RE"]),
+        ("one.nrrd", "RE", ["RE"]),
+        ("of %s.mha", "RE", ["RE"]),
+    ):
+        run_program("FeatureMaps", tmp_path / "image.nrrd", tmp_path / output, "--features", features)
+        read = voxelmaps.read_maps(tmp_path / output.replace("%s", features))
+        assert list(read) == names
+        for name in names:
+            np.testing.assert_array_equal(read[name], itk.array_from_image(expected[name]))
+    itk.imwrite(expected["RE"], str(tmp_path / "map.mha"))
+    assert list(voxelmaps.read_maps(tmp_path / "map.mha")) == ["RE"]
 
 
 @pytest.mark.parametrize(
@@ -671,3 +816,63 @@ def test_parameters_of_connectedness_without_effect(parameters, text, compute):
     x = np.arange(20.0).reshape(4, 5)
     with pytest.raises(ValueError, match=text):
         compute(x, {1: (0, 0)} if compute is voxelmaps.labels else (0, 0), **parameters)
+
+
+# Parameters of filters and of sessions that have no effect with the others.
+WITHOUT_EFFECT = [
+    (
+        {"weight": 0.2},
+        "weight is 0.2, but has no effect with the affinity 'geometric_mean'; it belongs to weighted_sum",
+    ),
+    (
+        {"affinity_function": "homogeneity", "object_mean": 7},
+        "object_mean is 7, but has no effect with the affinity 'homogeneity'; it belongs to geometric_mean, weighted_sum, minimum",
+    ),
+    (
+        {"affinity_function": "absolute_difference", "estimation_radius": 5},
+        "estimation_radius is 5, but nothing is estimated: the affinity has no parameters",
+    ),
+    (
+        {"object_mean": 100, "object_variance": 2, "difference_variance": 3, "estimation_radius": 1},
+        "estimation_radius is 1, but nothing is estimated: the affinity is given",
+    ),
+    (
+        {"object_mean": 100, "estimate_affinity_from_seeds": True},
+        "object_mean is 100, but has no effect with estimate_affinity_from_seeds: leave one of them out",
+    ),
+    ({"crop_margin": 3}, "crop_margin is 3, but has no effect without crop_to_seeds"),
+    (
+        {"crop_margin_in_millimeters": True},
+        "crop_margin_in_millimeters is True, but has no effect without crop_to_seeds",
+    ),
+    ({"inside_pixel_value": 7}, "inside_pixel_value is 7, but has no effect without mask_image"),
+]
+
+
+@pytest.mark.parametrize("parameters, text", WITHOUT_EFFECT, ids=[text[:40] for _, text in WITHOUT_EFFECT])
+def test_parameters_of_filters_and_sessions_without_effect(parameters, text, image):
+    points, seeds = [[1, 1, 1]], {1: [[1, 1, 1]], 2: [[8, 1, 1]]}
+    session = voxelmaps.SeedSession(image)
+    for call in (
+        lambda: itk.fuzzy_connectedness_image_filter(image, seeds=points, **parameters),
+        lambda: itk.relative_fuzzy_connectedness_image_filter(image, seeds=seeds, **parameters),
+        lambda: voxelmaps.SeedSession(image, **parameters),
+        lambda: session.update(seeds, **parameters),
+    ):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            call()
+    # What was refused is forgotten.
+    expected = voxelmaps.SeedSession(image).update(seeds)
+    np.testing.assert_array_equal(itk.array_from_image(session.update(seeds)), itk.array_from_image(expected))
+
+
+def test_affinities_that_are_reported_can_be_given(image):
+    seeds = {1: [[1, 1, 1]], 2: [[8, 1, 1]]}
+    for affinity in ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"):
+        session = voxelmaps.SeedSession(image, affinity_function=affinity)
+        labels = session.update(seeds)
+        settings = {"affinity_function": affinity, **session.affinity}
+        again = itk.relative_fuzzy_connectedness_image_filter(image, seeds=seeds, **settings)
+        np.testing.assert_array_equal(itk.array_from_image(again), itk.array_from_image(labels))
+        again = voxelmaps.SeedSession(image, **settings).update(seeds)
+        np.testing.assert_array_equal(itk.array_from_image(again), itk.array_from_image(labels))

@@ -191,7 +191,7 @@ CASES = {
     ),
     "table has null bytes": ({"table.csv": ROW + "a\0b,c,d\n"}, JOBS, "the table table.csv has a null byte in line 3"),
     "table is UTF-16": ({"table.csv": ROW.encode("utf-16")}, JOBS, "the table table.csv is not UTF-8"),
-    "table has a column twice": ({"table.csv": "image,mask,output,IMAGE\na,b,c,d\n"}, JOBS, "the column image .* is there twice"),
+    "table has a column twice": ({"table.csv": "image,mask,output,IMAGE\na,b,c,d\n"}, JOBS, "the column image .* is given twice"),
     "outputs differ in case": (
         {"table.csv": ROW + "image.nii.gz,mask.nii.gz,MAPS\n"},
         JOBS,
@@ -237,8 +237,8 @@ CASES = {
     "summary has no UTF-8 name": ({}, [*CASE, "--summary", "\udce9.csv"], None),
     "mask has another value": ({}, ["image.nii.gz", "--mask", "mask255.nii.gz", *CASE[3:]], "no voxel of the mask is 1 .*the values 0 and 255"),
     # Parameter files.
-    "aliases of aliases": ({"p.yaml": BOMB}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not taken, but line 1 has a"),
-    "alias": ({"p.yaml": "setting: *a\n"}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not taken"),
+    "aliases of aliases": ({"p.yaml": BOMB}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not supported, but line 1 has a"),
+    "alias": ({"p.yaml": "setting: *a\n"}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not supported"),
     "unknown tag": ({"p.yaml": "setting: !!python/object/apply:os.system ['id']\n"}, [*CASE, *YAML], "parameter file p.yaml: could not determine a constructor"),
     "long parameter file": ({"p.yaml": "#" * 2**20 + "\n"}, [*CASE, *YAML], "parameter file p.yaml is longer than 1048576 bytes"),
     "deep parameter file": ({"p.yaml": "[" * 50000}, [*CASE, *YAML], "parameter file p.yaml is nested too deeply"),

@@ -352,9 +352,9 @@ def test_errors_have_the_text_of_cpp():
         itk.run_length_feature_map_image_filter(image, aggregation=1.9)
     with pytest.raises(ValueError, match="Feature '99' is not valid"):
         itk.run_length_feature_map_image_filter(image, features=[99])
-    with pytest.raises(TypeError, match="1.5 is not an integer"):
+    with pytest.raises(TypeError, match=r"Seed is \[1.5, 3\], but must be an integer"):
         itk.fuzzy_connectedness_image_filter(image, seed=[1.5, 3])
-    with pytest.raises(TypeError, match="2.0 is not an integer"):
+    with pytest.raises(TypeError, match=r"WindowSize is \[2.0, 3\], but must be an integer"):
         itk.run_length_feature_map_image_filter(image, window_size=[2.0, 3])
     with pytest.raises(RuntimeError, match=r"The offset \[2, 0\] is not a valid direction"):
         itk.run_length_feature_map_image_filter(image, offsets=[[2, 0]])
@@ -446,7 +446,7 @@ def test_only_the_image_has_no_name(name):
 
 @pytest.mark.parametrize("parameter", ["neighborhood_radius", "window_size", "window_anchor"])
 def test_none_is_no_window(parameter):
-    with pytest.raises(TypeError, match="not None"):
+    with pytest.raises(TypeError, match="is None, but must be an integer"):
         itk.run_length_feature_map_image_filter(np.zeros((5, 5, 5), np.uint8), **{parameter: None})
 
 

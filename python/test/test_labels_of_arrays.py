@@ -159,7 +159,7 @@ def test_parameters(affinity):
         check_equal(result, filtered(x, seeds, mask, **common, **moments, **estimate))
     radius = with_effect(affinity, dict(estimation_radius=1))
     result = voxelmaps.labels(x, seeds, mask, affinity=affinity, estimate_of_every_label=True, **radius, **switches)
-    every = dict(estimate_affinity_of_every_label=True, estimation_radius=1)
+    every = dict(estimate_affinity_of_every_label=True, **radius)
     check_equal(result, filtered(x, seeds, mask, affinity=affinity, **every))
 
 
@@ -257,7 +257,7 @@ def test_vectors_and_outputs_of_libraries(library):
 def test_sessions_of_libraries(library, crop):
     x, seeds, mask = make_case((12, 13, 14))
     for image in (x, x.astype(np.int64)):
-        common = dict(mask_image=mask, crop_to_seeds=crop, crop_margin=2)
+        common = dict(mask_image=mask, **(dict(crop_to_seeds=True, crop_margin=2) if crop else {}))
         session = voxelmaps.SeedSession(library(image), **common)
         expected = voxelmaps.SeedSession(image, device="cpu", **common)
         for of_seeds in (seeds, {1: (3, 4, 5), 2: (7, 6, 5)}):

@@ -390,7 +390,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
 TABLES = {
     "": "table.csv is empty; its first line must name the columns image, mask, output",
     "image,mask\na,b\n": "the column output of the table .* is missing; its columns are image, mask",
-    "image,mask,output,mask\n": "the column mask of the table .* is there twice",
+    "image,mask,output,mask\n": "the column mask of the table .* is given twice",
     "image,mask,output\n\n": "has no case",
     "image,mask,output\na,b\n": "line 2 of the table .* has 2 cells, but there are 3 columns",
     "image,mask,output\na,,c\n": "line 2 of the table .* has no mask",

@@ -103,7 +103,7 @@ assert_type(result, Any)
 assert_type(voxelmaps.fuzzy_connectedness(x, (0, 0, 0), adjacency="full", out=np.empty(x.shape, np.float32)), Any)
 assert_type(voxelmaps.Segmentation(result).strength, Any)
 assert_type(voxelmaps.LabelAffinity(1, 2, 3, 4).object_mean, float)
-with voxelmaps.SeedSession(x, label_type=np.uint8, competition="iterative", crop_margin=(1, 2, 3)) as session:
+with voxelmaps.SeedSession(x, label_type=np.uint8, crop_to_seeds=True, crop_margin=(1, 2, 3)) as session:
     assert_type(session, voxelmaps.SeedSession)
     session.update({1: (0, 0, 0), 2: [(5, 4, 3)]}, tie_rule="lowest_label")
     assert_type(session.affinity, dict[str, Any])

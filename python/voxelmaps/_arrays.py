@@ -19,6 +19,7 @@
 the same library."""
 
 import contextlib
+import os
 import sys
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -240,9 +241,7 @@ def array_of(value, what):
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return Array(np.from_dlpack(value), Library("NumPy"))
     if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
-        raise TypeError(
-            f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {type(value).__name__}"
-        )
+        raise TypeError(f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {kind_of(value)}")
     return Array(np.asarray(value), Library("NumPy"))
 
 
@@ -289,6 +288,16 @@ def in_order_of(given, value, what, components_axis=None):
             if not is_same:
                 raise ValueError(f"{what} has other coordinates than x along the axis {name}")
     return value.transpose(*names)
+
+
+def kind_of(value):
+    """What a value is, for an error that refuses it, and what makes an image of it."""
+    name = type(value).__name__
+    if isinstance(value, (str, os.PathLike)):
+        return f"{name}; itk.imread reads files"
+    if type(value).__module__.partition(".")[0] == "SimpleITK":
+        return f"SimpleITK.{name}; SimpleITK.GetArrayFromImage makes an array of an image"
+    return name
 
 
 def check_some_inside(inside, values, what, label):

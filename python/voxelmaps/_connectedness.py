@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,16 +50,21 @@ def is_affinity_given(affinity, object_mean, object_variance, difference_varianc
     if all(value is None for value in given):
         return affinity == "absolute_difference"
     if affinity not in ("homogeneity", "absolute_difference") and any(value is None for value in given):
-        raise ValueError("object_mean, object_variance and difference_variance must be given together, or none of them")
+        raise ValueError("object_mean, object_variance and difference_variance must be given together, or not at all")
     return True
 
 
-# Parameters that only some affinities have, with their defaults.
+# Parameters that only some affinities have, with their defaults. Those of images of vectors have other names.
+_OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")
 _PARAMETERS_OF_AFFINITIES = {
-    "object_mean": (None, ("geometric_mean", "weighted_sum", "minimum")),
-    "object_variance": (None, ("geometric_mean", "weighted_sum", "minimum")),
+    "object_mean": (None, _OF_OBJECT),
+    "object_mean_vector": (None, _OF_OBJECT),
+    "object_variance": (None, _OF_OBJECT),
+    "object_covariance": (None, _OF_OBJECT),
     "difference_mean": (0.0, ("weighted_sum",)),
-    "difference_variance": (None, ("geometric_mean", "weighted_sum", "minimum", "homogeneity")),
+    "difference_mean_vector": (None, ("weighted_sum",)),
+    "difference_variance": (None, (*_OF_OBJECT, "homogeneity")),
+    "difference_covariance": (None, (*_OF_OBJECT, "homogeneity")),
     "weight": (0.5, ("weighted_sum",)),
 }
 _ESTIMATION_RADIUS = 2
@@ -77,6 +83,40 @@ def check_effects(affinity, is_given, estimation_radius, **given):
             f"estimation_radius is {estimation_radius!r}, but nothing is estimated: "
             + ("the affinity has no parameters" if affinity == "absolute_difference" else "the affinity is given")
         )
+
+
+def parameters_of_affinity(affinity, names):
+    """Those of the names of means and variances that an affinity has."""
+    return [name for name in names if affinity in _PARAMETERS_OF_AFFINITIES[name][1]]
+
+
+def check_effects_by_name(given, parameters, is_estimated):
+    """Raise ValueError for a parameter of a filter or of a session that is given, but has no effect with the others.
+
+    given           Dict of what is given.
+    parameters      Dict of all parameters: of given ones, and of others at least of what these need.
+    is_estimated    Whether any affinity is estimated.
+    """
+    affinity = parameters.get("affinity_function", AFFINITIES[0])
+    moments = {name: value for name, value in given.items() if name in _PARAMETERS_OF_AFFINITIES}
+    has_parameters = affinity != "absolute_difference"
+    radius = given.get("estimation_radius", _ESTIMATION_RADIUS)
+    check_effects(affinity, not (is_estimated and has_parameters), radius, **moments)
+    for switch in ("estimate_affinity_from_seeds", "estimate_affinity_of_every_label"):
+        for name, value in moments.items():
+            # Values of single labels replace what is estimated from all seeds.
+            is_used = name == "weight" or isinstance(value, Mapping) and switch == "estimate_affinity_from_seeds"
+            if parameters.get(switch) and not is_used:
+                raise ValueError(f"{name} is {value!r}, but has no effect with {switch}: leave one of them out")
+    for name, default, other in (
+        ("crop_margin", 10, "crop_to_seeds"),
+        ("crop_margin_in_millimeters", False, "crop_to_seeds"),
+        ("inside_pixel_value", 1, "mask_image"),
+    ):
+        value, needed = given.get(name, default), parameters.get(other)
+        is_default = np.asarray(value).dtype.kind in "biuf" and np.all(np.equal(value, default))
+        if not is_default and (needed is None or needed is False):
+            raise ValueError(f"{name} is {value!r}, but has no effect without {other}")
 
 
 def numbers_of_indices(indices, shape, order="C", of="an array of the shape"):
@@ -106,12 +146,12 @@ def numbers_of_indices(indices, shape, order="C", of="an array of the shape"):
 def indices_of_points(points, volume):
     """Indices of the voxels, in the order of the axes, at physical points in mm, which are one point or several.
 
-    volume    The image, or None if x is an array.
+    volume    The image, or None for an array.
     """
     if volume is None:
         raise TypeError(
-            "seed_points are points in mm, which need the geometry of an image of ITK or SimpleITK, but x is an array: give "
-            "indices of voxels as seeds"
+            "seed_points are points in mm, which need the geometry of an image of ITK or SimpleITK, but the image is an array: "
+            "give indices of voxels as seeds"
         )
     dimension = len(volume.spacing)
     rule = f"{dimension} finite numbers x, y{', z' * (dimension == 3)} in mm, or a list of such points"

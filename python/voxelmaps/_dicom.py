@@ -50,7 +50,7 @@ def _check_folder(folder):
     if not os.path.exists(folder):
         raise FileNotFoundError(f"there is no folder '{folder}'")
     if not os.path.isdir(folder):
-        raise NotADirectoryError(f"'{folder}' is no folder; itk.imread reads files")
+        raise NotADirectoryError(f"'{folder}' is not a folder; itk.imread reads files")
     return folder
 
 

@@ -178,7 +178,7 @@ def number(value, what):
     except (TypeError, ValueError):
         raise TypeError(f"{what} is {value!r}, but must be a number") from None
     except OverflowError:
-        raise ValueError(f"{what} is greater than all numbers of float64") from None
+        raise ValueError(f"{what} is too large for float64") from None
 
 
 def count(value, what, minimum, maximum):
@@ -296,7 +296,7 @@ def _radius_of_millimeters(radius, spacing, dimension):
     sizes = spacing_of(spacing, dimension)
     value = number(radius, "radius_mm")
     if not 0 <= value < math.inf:
-        raise ValueError(f"radius_mm is {radius!r}, but must be a number of mm, not negative")
+        raise ValueError(f"radius_mm is {radius!r}, but must be a number of mm that is not negative")
     # A radius of three voxels of 0.1 mm is 0.3.
     reach = tuple(math.floor(value / size * (1 + 1e-9)) for size in sizes)
     if max(reach) < 1:
@@ -386,7 +386,7 @@ def devices_of_arrays(device, library):
     if -1 in numbers:
         raise ValueError(f"device is {device!r}, but the CPU cannot be one of several devices")
     if len(set(numbers)) < len(numbers):
-        raise ValueError(f"device is {device!r}, but a device can be named once only")
+        raise ValueError(f"device is {device!r}, but a device can be named only once")
     first = numbers[0] if library.device is None else library.device
     if first not in numbers:
         raise ValueError(f"device is {device!r}, but x is on CUDA device {first}")

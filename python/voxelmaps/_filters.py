@@ -25,8 +25,10 @@ import atexit
 import contextlib
 import functools
 import importlib
+import inspect
 import operator
 import os
+import re
 import textwrap
 import threading
 import time
@@ -36,11 +38,10 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _images
-from ._connectedness import indices_of_points
+from ._connectedness import AFFINITIES, check_effects_by_name, indices_of_points
 from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
-from ._labels import LabelAffinity, Segmentation
-from ._radiomics_images import Volume
+from ._labels import LabelAffinity, Segmentation, warn_of_ties, with_points
 from ._suggestions import did_you_mean, normalized
 
 # After the check of ITK's version.
@@ -172,15 +173,17 @@ def _index_setter(original):
 
     @functools.wraps(original)
     def setter(self, value):
-        if value is None:
-            # SWIG takes it for a null pointer.
-            raise TypeError(f"{original.__name__} needs an integer or a list of integers, not None")
-        if original.__name__ not in ("SetSeed", "AddSeed") and np.any(np.less(value, 0)):
-            raise ValueError(f"{original.__name__[len('Set') :]} is {value}, but must not be negative")
-        if isinstance(value, np.integer):
-            value = int(value)
-        elif isinstance(value, (list, tuple, np.ndarray)):
-            value = [_integer(v) for v in value]
+        name, dimension = re.sub("^(Set|Add)", "", original.__name__), _dimension(self)
+        if isinstance(value, (list, tuple, np.ndarray, str, float, np.number, type(None))):
+            try:
+                integers = [operator.index(v) for v in np.atleast_1d(np.asarray(value, object))]
+                value = integers[0] if np.ndim(value) == 0 else integers
+            except TypeError:
+                integers = []
+            if len(integers) != (1 if np.ndim(value) == 0 else dimension):
+                raise TypeError(f"{name} is {value!r}, but must be an integer, or a list of {dimension} integers")
+        if name != "Seed" and np.any(np.less(value, 0)):
+            raise ValueError(f"{name} is {value}, but must not be negative")
         return original(self, value)
 
     return setter
@@ -262,9 +265,13 @@ def _count_setter(original):
 
     @functools.wraps(original)
     def setter(self, value):
-        number = _integer(value)
+        name = original.__name__[len("Set") :]
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name} is {value!r}, but must be an integer") from None
         if number < 0:
-            raise ValueError(f"{original.__name__[len('Set') :]} is {number}, but must not be negative")
+            raise ValueError(f"{name} is {number}, but must not be negative")
         return original(self, number)
 
     return setter
@@ -308,7 +315,11 @@ def _margin_setter(original):
     @functools.wraps(original)
     def setter(self, value):
         if not isinstance(value, (int, float, itk.FixedArray[itk.D, _dimension(self)])):
-            value = float(value) if np.ndim(value) == 0 else [float(v) for v in value]
+            try:
+                value = float(value) if np.ndim(value) == 0 else [float(v) for v in value]
+            except (TypeError, ValueError):
+                name = original.__name__[len("Set") :]
+                raise TypeError(f"{name} is {value!r}, but must be a number, or one for each axis") from None
         return original(self, value)
 
     return setter
@@ -541,6 +552,21 @@ def _with_discretization(kwargs, keyword):
     return kwargs
 
 
+def _check_effects(kwargs, known, image):
+    """Raise ValueError for a keyword that has no effect with the others.
+
+    known    Names of the parameters by their letters and digits.
+    """
+    given = {camel_to_snake_case(known[normalized(name)]): value for name, value in kwargs.items()}
+    parameters = dict(given)
+    if "affinity_function" in given:
+        number = _enumerator(getattr(itk, _CONNECTEDNESS), "AffinityFunction", given["affinity_function"])
+        parameters["affinity_function"] = AFFINITIES[number]
+    switches = ("estimate_affinity_from_seeds", "estimate_affinity_of_every_label")
+    is_vector = "affinityfunction" in known and itk.output(image).GetNumberOfComponentsPerPixel() > 1
+    check_effects_by_name(given, parameters, is_vector or any(given.get(name) for name in switches))
+
+
 def _with_seed_points(image, given, kwargs, has_labels):
     """The keywords, with seeds in place of seed_points, physical points in mm."""
     names = {normalized(name): name for name in kwargs}
@@ -552,27 +578,13 @@ def _with_seed_points(image, given, kwargs, has_labels):
         indices_of_points(points, None)
     image = itk.output(image)
     image.UpdateOutputInformation()
-    region, dimension = image.GetLargestPossibleRegion(), image.GetImageDimension()
-    direction = tuple(itk.array_from_matrix(image.GetDirection()).ravel())
-    # Without voxels.
-    like = np.broadcast_to(np.uint8(0), tuple(int(n) for n in reversed(list(region.GetSize()))))
-    origin = tuple(image.TransformIndexToPhysicalPoint(region.GetIndex()))
-    volume = Volume(like, tuple(image.GetSpacing()), origin, direction)
-    start = [int(i) for i in region.GetIndex()]
-
-    def indices(values):
-        return [[i + s for i, s in zip(reversed(index), start)] for index in indices_of_points(values, volume)]
-
-    if not has_labels:
-        flat = [] if seeds is None else _flat([seeds], dimension, "Seed")
-        rows = [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
-        return {**kwargs, "seeds": rows + indices(points)}
-    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
-        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    rows = {label: _indices_of_label(values, dimension) for label, values in (seeds or {}).items()}
-    for label, values in points.items():
-        rows[label] = rows.get(label, []) + indices(values)
-    return {**kwargs, "seeds": rows}
+    indices_of = functools.partial(_images.indices_of_points, image=image)
+    if has_labels:
+        return {**kwargs, "seeds": with_points(seeds, points, indices_of)}
+    dimension = image.GetImageDimension()
+    flat = [] if seeds is None else _flat([seeds], dimension, "Seed")
+    rows = [flat[i : i + dimension] for i in range(0, len(flat), dimension)]
+    return {**kwargs, "seeds": rows + indices_of(points)}
 
 
 @functools.lru_cache(None)
@@ -580,6 +592,24 @@ def _parameters_of(cls):
     """Dict of the names of the parameters of a filter, by the letters and digits that tell them apart."""
     names = [name[len("Set") :] for name in dir(cls) if name.startswith("Set")]
     return {normalized(name): name for name in names}
+
+
+# What SWIG calls types, and what values of them are.
+_TYPES = {"double": "a number", "float": "a number", "bool": "True or False"}
+
+
+def _raise_for_type(error, given_names):
+    """Raise TypeError that names a keyword and its value, if SWIG has refused it."""
+    wrong = re.search(r"_Set(\w+)', argument \d+ of type '([^']*)'|overloaded function '\w+_Set(\w+)'", str(error))
+    if wrong is None:
+        return
+    name = normalized(wrong[1] or wrong[3])
+    keyword = next((each for each in given_names if normalized(each) == name), None)
+    if keyword is not None:
+        kind = wrong[2] or ""
+        others = (("vector", "a list of numbers"), ("int", "an integer"), ("char", "an integer"), ("", "a number"))
+        rule = _TYPES.get(kind) or next(what for part, what in others if part in kind)
+        raise TypeError(f"{keyword} is {given_names[keyword]!r}, but must be {rule}") from None
 
 
 def make(template, args, kwargs):
@@ -608,12 +638,17 @@ def make(template, args, kwargs):
         is_map = hasattr(template.values()[0], "SetDiscretizationMethod")
         kwargs = _with_discretization(kwargs, "discretization_method" if is_map else "method")
     image = _images.image_from(given, template.__name__ in _TEMPLATES_WITH_VECTORS)
+    _check_effects(kwargs, known, image)
     kwargs = _with_seed_points(image, given, kwargs, template.__name__ in _TEMPLATES_WITH_LABELS)
     if template.__name__ in _TEMPLATES_WITH_LABELS:
         # Of the type of the seeds, where they are bytes.
         pixel = itk.UC if _holds_labels_of_a_byte(kwargs) else itk.US
         template = _class_with_labels(template, image, pixel)
-    instance = template.New(image, **kwargs)
+    try:
+        instance = template.New(image, **kwargs)
+    except (TypeError, NotImplementedError) as error:
+        _raise_for_type(error, given_names=kwargs)
+        raise
     _images.check_masks(instance)
     # The C++ filter keeps the C++ image alive, but only the Python object keeps the array alive that holds its pixels.
     instance.voxelmaps_input = image
@@ -648,6 +683,19 @@ def run(template, args, kwargs, crop=None):
     return instance, _named(instance, _images.cut_to_buffer(output)), given
 
 
+def _warn_of_ties(instance):
+    """Warn if a large part of the labels is 0, and not by the user's choice."""
+    enums = getattr(itk, _RELATIVE)
+    is_chosen = instance.GetTieRule() != enums.TieRule_Background or instance.GetMinimumStrength() > 0
+    if is_chosen or instance.GetCropToSeeds():
+        return
+    mask = instance.GetMaskImage()
+    inside = None if mask is None else itk.array_view_from_image(mask) == instance.GetInsidePixelValue()
+    competition = "iterative" if instance.GetCompetition() == enums.Competition_Iterative else "relative"
+    # Of the call of the function of itk.
+    warn_of_ties(itk.array_view_from_image(instance.GetOutput()), inside, competition, 4)
+
+
 def _function(original, class_name):
     """The functional interface of a filter; its result has the type of its input."""
 
@@ -655,6 +703,8 @@ def _function(original, class_name):
     def function(*args, **kwargs):
         instance, output, given = run(getattr(itk, class_name), args, kwargs)
         names = instance.GetFeatureNames() if hasattr(instance, "GetFeatureNames") else None
+        if hasattr(instance, "GetTieRule"):
+            _warn_of_ties(instance)
         if isinstance(output, Segmentation):
             return Segmentation(
                 *(None if image is None else _images.like_input(image, names, given) for image in output)
@@ -680,6 +730,8 @@ _RELATIVE = "RelativeFuzzyConnectednessEnums"
 class _Filter(NamedTuple):
     # Setter -> class and name of its enumeration. Setters that only the CUDA class has are listed too.
     enumerations: Dict[str, Tuple[str, str]]
+    # Keywords of the example in the documentation, for an image in 3D.
+    example: str
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
     has_labels: bool = False
@@ -695,6 +747,7 @@ _TEXTURE_ENUMERATIONS = {
 FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
+        example='method="fixed_bin_size", bin_width=25',
         has_cuda_class=False,
     ),
     "CooccurrenceFeatureMapImageFilter": _Filter(
@@ -703,18 +756,22 @@ FILTERS = {
             "SetAggregation": (_COOCCURRENCE, "Aggregation"),
             "SetCudaMethod": (_COOCCURRENCE, "CudaMethod"),
         },
+        example='features=["Contrast", "JointEntropy"], bin_width=25, neighborhood_radius=1',
         features=_COOCCURRENCE,
     ),
     "DependenceFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_DEPENDENCE, "CudaMethod")},
+        example="bin_width=25, alpha=1, neighborhood_radius=1",
         features=_DEPENDENCE,
     ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
+        example='features=["Mean", "Variance"], neighborhood_radius=1',
         features=_FIRST_ORDER,
     ),
     "GrayToneDifferenceFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_GRAY_TONE_DIFFERENCE, "CudaMethod")},
+        example="bin_width=25, neighborhood_radius=1",
         features=_GRAY_TONE_DIFFERENCE,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
@@ -723,6 +780,7 @@ FILTERS = {
             "SetAggregation": (_RUN_LENGTH, "Aggregation"),
             "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
         },
+        example='features=["SRE", "RunEntropy"], number_of_gray_levels=32, neighborhood_radius=1',
         features=_RUN_LENGTH,
     ),
     "SizeZoneFeatureMapImageFilter": _Filter(
@@ -731,6 +789,7 @@ FILTERS = {
             "SetConnectivity": (_SIZE_ZONE, "Connectivity"),
             "SetCudaMethod": (_SIZE_ZONE, "CudaMethod"),
         },
+        example='bin_width=25, connectivity="full", neighborhood_radius=1',
         features=_SIZE_ZONE,
     ),
     "FuzzyConnectednessImageFilter": _Filter(
@@ -740,6 +799,7 @@ FILTERS = {
             "SetMethod": (_CONNECTEDNESS, "Method"),
             "SetCudaMethod": (_CONNECTEDNESS, "CudaMethod"),
         },
+        example="seed=[47, 76, 31], estimate_affinity_from_seeds=True",
         takes_vectors=True,
     ),
     "RelativeFuzzyConnectednessImageFilter": _Filter(
@@ -750,6 +810,7 @@ FILTERS = {
             "SetTieRule": (_RELATIVE, "TieRule"),
             "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
+        example='seeds={1: [[40, 76, 31]], 2: [[2, 2, 31]]}, estimate_affinity_from_seeds=True, competition="iterative"',
         has_labels=True,
         takes_vectors=True,
     ),
@@ -836,20 +897,59 @@ def _documenting(original, function, class_name):
     return initialize
 
 
+class _Default:
+    """What a signature shows for a keyword, whose default is that of the C++ class."""
+
+    def __repr__(self):
+        return "..."
+
+
+def _in_python(text, parameters):
+    """A text on a parameter, with the names of parameters as keywords are spelled."""
+    text = text.replace("GetAllOffsets()", '"all"')
+    # Names of one word, such as Features, may be words.
+    names = "|".join(f"Set{name}" if name[1:].islower() else f"(?:Set)?{name}" for name in parameters)
+    return re.sub(rf"\b({names})\b", lambda match: camel_to_snake_case(match[1].removeprefix("Set")), text)
+
+
+def _choices(name, row):
+    """The values of a parameter that is an enumerator, or several."""
+    # Of the module, since itk looks these up in a module that is loaded when classes are documented.
+    module = importlib.import_module("itk.itkVoxelMapsEnumsPython")
+    if f"Set{name}" in row.enumerations:
+        enums, kind = row.enumerations[f"Set{name}"]
+        enumerators = _enumerators(getattr(module, f"itk{enums}"), kind)
+        return f" One of {', '.join(sorted(enumerators, key=enumerators.get))}."
+    if name == "Features":
+        enums = getattr(module, f"itk{row.features}")
+        numbers = sorted(_enumerators(enums, "Feature").values())
+        return f' "all", or any of {", ".join(enums.GetAbbreviation(number) for number in numbers)}, or long names.'
+    return ""
+
+
 def _document_function(function, class_name):
+    row = FILTERS[class_name.removeprefix("Cuda")]
     text, parameters = _documentation(class_name)
     brief, _, rest = text.partition("\n\n")
     cls = getattr(itk, class_name).values()[0]
-    keywords = []
-    for name, meaning in parameters.items():
-        if not hasattr(cls, f"Set{name}"):
-            # Python has no functions of some types.
-            continue
-        keywords.append(camel_to_snake_case(name))
-        keywords += textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")
+    # Python has no functions of some types.
+    meanings = {
+        camel_to_snake_case(name): _in_python(meaning, parameters) + _choices(name, row)
+        for name, meaning in parameters.items()
+        if hasattr(cls, f"Set{name}")
+    }
     if hasattr(cls, "SetSeeds"):
-        wrapped = textwrap.wrap(_SEED_POINTS, 110, initial_indent="    ", subsequent_indent="    ")
-        keywords += ["seed_points", *wrapped]
+        meanings["seed_points"] = _SEED_POINTS
+    keywords = []
+    for name, meaning in meanings.items():
+        keywords += [name, *textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")]
+    kinds = inspect.Parameter
+    function.__signature__ = inspect.Signature(
+        [
+            kinds("image", kinds.POSITIONAL_OR_KEYWORD),
+            *(kinds(name, kinds.KEYWORD_ONLY, default=_Default()) for name in meanings),
+        ]
+    )
     function.__doc__ = f"""{brief}
 
 {function.__name__}(image, **parameters)
@@ -860,18 +960,24 @@ Parameters are keywords; enumerators can be strings, such as "fixed_bin_size".
 
 {chr(10).join(keywords)}
 
+Raises ValueError or TypeError for what a parameter cannot be, and RuntimeError where the text below has itk::ExceptionObject.
+
+>>> image = itk.imread("head.nii.gz")  # doctest: +SKIP
+>>> result = itk.{function.__name__}(image, {row.example})
+
 {rest}
 """
 
 
 def _document_class(cls, class_name):
+    row = FILTERS[class_name.removeprefix("Cuda")]
     text, parameters = _documentation(class_name)
     cls.__doc__ = text
     for name, meaning in parameters.items():
         setter = getattr(cls, f"Set{name}", None)
         with contextlib.suppress(AttributeError, TypeError):
             # Some of SWIG's are not functions of Python.
-            setter.__doc__ = meaning
+            setter.__doc__ = meaning + _choices(name, row)
 
 
 def adapt_filters():

@@ -21,9 +21,11 @@ import copyreg
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _connectedness
 from ._arrays import is_xarray
+from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
+from ._radiomics_images import Volume
 
 
 def is_array(value):
@@ -112,7 +114,7 @@ def _check_coordinates(value):
         end = positions[0] + step * (len(positions) - 1)
         if abs(positions[-1] - end) > 0.1 * step:
             raise ValueError(
-                f"the coordinates of axis {dim} must be evenly spaced, but with the first step, {step:g}, the last one would "
+                f"the coordinates of axis {dim} must be evenly spaced, but with the first step, {step:g}, the last coordinate would "
                 f"be {end:g} instead of {positions[-1]:g}"
             )
 
@@ -226,10 +228,7 @@ def image_from(value, takes_vectors=False):
         _check_array(array)
         return image_of(native(value), itk.image_view_from_array)
     if not isinstance(value, (itk.DataObject, itk.ProcessObject)):
-        hint = "; itk.imread reads files" if isinstance(value, str) else ""
-        raise TypeError(
-            f"an itk.Image, a NumPy array or an xarray.DataArray is needed, not {type(value).__name__}{hint}"
-        )
+        raise TypeError(f"an itk.Image, a NumPy array or an xarray.DataArray is needed, not {_arrays.kind_of(value)}")
     image = itk.output(value)
     template, pixel, dimension = _image_type(image) or (None, None, None)
     if template is not itk.Image or dimension not in (2, 3) or pixel not in _WRAPPED_PIXELS + _OTHER_PIXELS:
@@ -317,7 +316,10 @@ def split_components(image, names, given):
         return {name: maps.sel(feature=name, drop=True) for name in names}
     if is_array(given):
         return {name: array[..., i] for i, name in enumerate(names)}
-    return {name: image_like(array[..., i], image) for i, name in enumerate(names)}
+    maps = {name: image_like(array[..., i], image) for i, name in enumerate(names)}
+    for name, one in maps.items():
+        one.GetMetaDataDictionary()[FEATURE_NAMES] = name
+    return maps
 
 
 def dtype_of(pixel):
@@ -356,7 +358,7 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
         return value
     if not is_array(value) and not isinstance(value, (itk.DataObject, itk.ProcessObject)):
         raise TypeError(
-            f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {type(value).__name__}"
+            f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {_arrays.kind_of(value)}"
         )
     if not is_array(value):
         value = itk.output(value)
@@ -419,6 +421,19 @@ def voxels_of(image, like, name):
             if not (abs(np.subtract(get(image), get(like))) <= limit).all():
                 raise RuntimeError(f"{name} has the {what} {get(image)}, but the image has {get(like)}")
     return to_array(image)
+
+
+def indices_of_points(points, image):
+    """Indices of the voxels at points in mm, which are one point or several, in ITK's order x, y, z."""
+    region = image.GetLargestPossibleRegion()
+    direction = tuple(itk.array_from_matrix(image.GetDirection()).ravel())
+    # Without voxels.
+    like = np.broadcast_to(np.uint8(0), tuple(int(n) for n in reversed(list(region.GetSize()))))
+    origin = tuple(image.TransformIndexToPhysicalPoint(region.GetIndex()))
+    volume = Volume(like, tuple(image.GetSpacing()), origin, direction)
+    start = [int(i) for i in region.GetIndex()]
+    indices = _connectedness.indices_of_points(points, volume)
+    return [[i + s for i, s in zip(reversed(index), start)] for index in indices]
 
 
 def check_masks(instance):

@@ -124,6 +124,35 @@ def seeds_of_array(array, largest, what):
     return numbers.astype(np.int64, copy=False), values.astype(np.uint16)
 
 
+def _indices(indices):
+    """Indices, which may be one."""
+    if not isinstance(indices, (list, tuple, np.ndarray)):
+        raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
+    return indices
+
+
+def with_points(seeds, points, indices_of):
+    """The seeds, with those at points in mm.
+
+    seeds         What a user gives; None for none.
+    points        A dict of labels and points; None for none.
+    indices_of    Indices of the voxels at the points of a label, as a list.
+    """
+    if points is None:
+        if seeds is None:
+            raise ValueError("there are no seeds: give seeds, indices of voxels, or seed_points, points in mm")
+        return seeds
+    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
+        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    result = {}
+    for label, indices in (seeds or {}).items():
+        is_one = len(_indices(indices)) > 0 and np.ndim(indices[0]) == 0
+        result[label] = [indices] if is_one else list(indices)
+    for label, of_label in points.items():
+        result[label] = result.get(label, []) + indices_of(of_label)
+    return result
+
+
 def seeds_of_dict(seeds, numbers_of, shape, largest):
     """The same from a dict of labels and indices.
 
@@ -132,9 +161,7 @@ def seeds_of_dict(seeds, numbers_of, shape, largest):
     numbers, labels = [], []
     for label, indices in seeds.items():
         label = label_of(label, largest)
-        if not isinstance(indices, (list, tuple, np.ndarray)):
-            raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
-        of_label = numbers_of(indices)
+        of_label = numbers_of(_indices(indices))
         numbers += of_label
         labels += [label] * len(of_label)
     numbers, labels = np.array(numbers, np.int64), np.array(labels, np.uint16)
@@ -388,7 +415,7 @@ def labels(
     x, of_image, mask, spacing, volume = arrays_of_images(
         x, None if is_dict else seeds, mask, spacing, ("seeds", "mask")
     )
-    seeds = _with_points(seeds if is_dict else of_image, seed_points, volume)
+    seeds = with_points(seeds if is_dict else of_image, seed_points, lambda points: indices_of_points(points, volume))
     seeds = _arrays.in_order_of(x, seeds, "seeds", components_axis)
     mask = _arrays.in_order_of(x, mask, "mask", components_axis)
     image = _arrays.pixels_of(_arrays.array_of(x, "x"), "x")
@@ -462,39 +489,27 @@ def labels(
         outputs.append(_arrays.output_of(output, image, shape, dtype, what) if is_needed else None)
     job.compute(outputs, device_of_arrays(device, library))
     if library.device is None and tie_rule == "background" and minimum_strength == 0:
-        _warn_of_ties(outputs[0].host(), mask)
+        warn_of_ties(outputs[0].host(), None if mask is None else mask.host(), competition, 4)
     results = [
         None if output is None else library.result(output.array, given) for output, given in zip(outputs, given_outputs)
     ]
     return results[0] if results[1] is None and results[2] is None else Segmentation(*results)
 
 
-def _with_points(seeds, points, volume):
-    """The seeds, with those of the points in mm."""
-    if points is None:
-        if seeds is None:
-            raise ValueError("there are no seeds: give seeds, indices of voxels, or seed_points, points in mm")
-        return seeds
-    if not isinstance(points, Mapping) or not (seeds is None or isinstance(seeds, Mapping)):
-        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    result = {}
-    for label, indices in (seeds or {}).items():
-        result[label] = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
-    for label, of_label in points.items():
-        result[label] = result.get(label, []) + indices_of_points(of_label, volume)
-    return result
+def warn_of_ties(labels, mask, competition, stacklevel):
+    """Warn if a large part of the labels is 0.
 
-
-def _warn_of_ties(labels, mask):
-    """Warn if a large part of the labels, in host memory, is 0."""
-    voxels = labels.size if mask is None else int(np.count_nonzero(mask.host()))
+    labels, mask    Arrays of NumPy; the mask is True inside, or None.
+    stacklevel      Of the user's call, as warnings.warn counts.
+    """
+    voxels = labels.size if mask is None else int(np.count_nonzero(mask))
     zeros = voxels - int(np.count_nonzero(labels))
     if zeros > _LARGE_PART * voxels:
+        advice = "" if competition == "iterative" else "competition='iterative' leaves fewer ties, and "
         warnings.warn(
             f"{zeros} of {voxels} voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
-            "for objects of different brightness, use competition='iterative' or affinity='absolute_difference'; "
-            "tie_rule='lowest_label' labels all ties",
-            stacklevel=4,
+            f"{advice}tie_rule='lowest_label' labels all ties",
+            stacklevel=stacklevel,
         )
 
 

@@ -84,7 +84,7 @@ class NnunetLayout(Layout):
             rest = path.name[len(self._case) :] if path.name.startswith(self._case + "_") else ""
             if re.fullmatch(r"_[0-9]{4}[.](nii[.]gz|nrrd)", rest) and path.name not in names:
                 raise ValueError(
-                    f"{path} would be a channel for nnU-Net, but is none of the {len(names)} maps that are computed; remove it"
+                    f"{path} would be a channel for nnU-Net, but is not one of the {len(names)} maps that are computed; remove it"
                 )
         for key in set(maps) - set(self.keys):
             del maps[key]
@@ -119,7 +119,7 @@ class ZarrLayout(Layout):
         others = [key for key in there if key not in self._numbers]
         if others:
             raise ValueError(
-                f"{folder.path / self.STORE} has {len(others)} maps that are not asked for, such as {others[0]}; choose another "
+                f"{folder.path / self.STORE} has {len(others)} other maps, such as {others[0]}; choose another "
                 "output, or remove it"
             )
         channels = folder.path / self.STORE / "0" / "c"

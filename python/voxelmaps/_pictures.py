@@ -49,6 +49,8 @@ _SQUARED = ("Energy", "TotalEnergy", "Variance")
 
 # Inches, points, and colors that differ from all of the image and of the maps.
 _PANEL_WIDTH, _FONT_SIZE, _LINE_COLOR = 2.1, 7, "#ff9d2e"
+# Place in a color map.
+_DARKEST_LABEL = 0.15
 # Characters in a line of a name.
 _LONG_NAME = 26
 
@@ -446,7 +448,7 @@ def _new_figure(rows, columns, slices, ratio, names, labels, caption):
     from matplotlib.figure import Figure
 
     panel = (_PANEL_WIDTH - 0.08) * min(max(ratio, 0.4), 2.5)
-    bar = 0.6 + 0.13 * any(len(name) > _LONG_NAME for name in names)
+    bar = 0.45 + 0.13 * any(len(name) > _LONG_NAME for name in names)
     bars, titles = (1, rows) if slices > 1 else (rows, 1)
     lines = _wrapped(caption, columns).count("\n") + 1 if caption else 0
     width = _PANEL_WIDTH * max(columns, 2)
@@ -462,7 +464,9 @@ def _add_bar(figure, mappable, axes, values, name):
 
     below, above = bool((values < mappable.norm.vmin).any()), bool((values > mappable.norm.vmax).any())
     extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-    bar = figure.colorbar(mappable, ax=axes, location="bottom", extend=extend, shrink=0.9, aspect=18, pad=0.02)
+    # Panels without a bar are beside those with one, at the same height.
+    place = {"location": "bottom", "shrink": 0.9, "aspect": 18, "pad": 0.02, "panchor": False}
+    bar = figure.colorbar(mappable, ax=axes, extend=extend, **place)
     bar.set_label(name, fontsize=_FONT_SIZE)
     bar.locator = MaxNLocator(4)
     # Of a common factor, it is easy to miss the power.
@@ -565,7 +569,8 @@ def show(
         if not labels or not all(isinstance(label, (int, np.integer)) and label > 0 for label in labels):
             raise ValueError(f"labels is {labels!r}, but must be a dict of names by label, which are integers above 0")
         ordered = sorted(labels)
-        colors = matplotlib.colors.ListedColormap(colors(np.linspace(0, 1, len(ordered))))
+        # In gray, too, they differ, and the darkest one differs from black.
+        colors = matplotlib.colors.ListedColormap(colors(np.linspace(_DARKEST_LABEL, 1, len(ordered))))
         for one in listed:
             missing = np.setdiff1d(one.array, [0, *ordered])
             if missing.size:

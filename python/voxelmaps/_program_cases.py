@@ -523,7 +523,7 @@ def find_labels(case, task, reader):
         raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
     if len(labels) > _MAX_LABELS:
         raise ValueError(
-            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those that are computed"
+            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
         )
     return tuple(labels)
 

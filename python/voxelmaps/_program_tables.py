@@ -137,13 +137,13 @@ def read_cases(path):
     names = [name.lower() for name in names]
     for name in _COLUMNS:
         if names.count(name) != 1:
-            found = "is missing" if name not in names else "is there twice"
+            found = "is missing" if name not in names else "is given twice"
             raise ValueError(f"the column {name} of the table {path} {found}; its columns are {', '.join(names)}")
     if not rows:
         raise ValueError(f"the table {path} has no case")
     folder = pathlib.Path(path).parent
     if names.count("label") > 1:
-        raise ValueError(f"the column label of the table {path} is there twice; its columns are {', '.join(names)}")
+        raise ValueError(f"the column label of the table {path} is given twice; its columns are {', '.join(names)}")
     columns = {name: names.index(name) for name in _COLUMNS}
     cases = []
     for number, row in rows:

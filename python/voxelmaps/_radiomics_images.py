@@ -315,7 +315,7 @@ def check(image, roi, settings):
     count, minimum = int(np.count_nonzero(roi.array)), settings["minimumROISize"]
     if minimum is not None and count <= minimum:
         raise ValueError(
-            f"setting minimumROISize is {minimum}, but the region of interest has {count} voxels, not more"
+            f"setting minimumROISize is {minimum}, but the region of interest has {count} voxels, and must have more"
         )
     return roi, lower, upper
 

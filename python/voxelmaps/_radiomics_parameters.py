@@ -506,7 +506,7 @@ def _parse_yaml(path, text):
             event = self.parser.peek_event()
             if event.anchor is not None:
                 line = event.start_mark.line + 1
-                raise ValueError(f"anchors and aliases are not taken, but line {line} has {event.anchor}")
+                raise ValueError(f"anchors and aliases are not supported, but line {line} has {event.anchor}")
             return super().compose_node(parent, index)
 
     yaml = YAML(typ="safe", pure=True)

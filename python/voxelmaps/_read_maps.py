@@ -79,7 +79,7 @@ def _volume(path: pathlib.Path) -> tuple[_radiomics_images.Volume, list[str]]:
     names: list[str] = []
     if path.name.endswith((".nii", ".nii.gz")) and volume.array.dtype.kind == "f":
         volume = volume.with_array(_values_of_nifti(path, volume.array, volume.array.ndim > len(volume.spacing)))
-    elif volume.array.ndim > len(volume.spacing):
+    else:
         reader = _radiomics_images.simpleitk(f"reading {path}").ImageFileReader()
         reader.SetFileName(str(path))
         with contextlib.suppress(RuntimeError):
@@ -122,7 +122,7 @@ def _maps_of_store(path: pathlib.Path) -> FeatureMaps:
         geometry = Geometry(*(tuple(attributes[name]) for name in Geometry._fields))
         array = store["0"][...]
     except (KeyError, TypeError, ValueError, OSError) as error:
-        raise ValueError(f"{path} is not a store of maps, or not a whole one: {error}") from None
+        raise ValueError(f"{path} is not a store of maps, or is not complete: {error}") from None
     return FeatureMaps(names, array, (), geometry)
 
 
@@ -160,7 +160,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
 
     path     Folder of the maps of a case that TextureFeatureMaps or voxelmaps.radiomics.execute has written, in any format, also
              with the names of nnU-Net; another folder of files of one map each; a store maps.zarr; or an image whose components
-             are maps, as itk.imwrite and the program FeatureMaps write it. NRRD and MetaImage files of these hold the names.
+             are maps, as itk.imwrite and the program FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
     names    Of the components of an image in a file that has no names, such as NIfTI.
 
     Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. Values that are not finite, which ITK
@@ -184,7 +184,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     volume, of_file = _volume(place)
     if volume.array.ndim == len(volume.spacing):
         volume = volume.with_array(volume.array[..., np.newaxis])
-        of_file = [_stem(place.name)]
+        of_file = of_file or [_stem(place.name)]
     number, chosen = volume.array.shape[-1], of_file if given is None else given
     if not chosen:
         raise ValueError(f"{place} has {number} components without names: pass names, such as those of feature_names()")

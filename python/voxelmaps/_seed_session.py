@@ -29,7 +29,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _core, _labels
-from ._connectedness import ADJACENCIES, AFFINITIES, check_mask_at, numbers_of_indices
+from ._connectedness import (
+    ADJACENCIES,
+    AFFINITIES,
+    check_effects_by_name,
+    check_mask_at,
+    indices_of_points,
+    numbers_of_indices,
+    parameters_of_affinity,
+)
 from ._feature_maps import MAX_THREADS, count, device_of_arrays, number
 from ._suggestions import did_you_mean, normalized
 
@@ -158,7 +166,7 @@ class _ArrayImage:
             return self._array_of_image(value, name, largest)
         if not hasattr(value, "__array__"):
             raise TypeError(
-                f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {type(value).__name__}"
+                f"{name} must be an itk.Image, a NumPy array or an xarray.DataArray, not {_arrays.kind_of(value)}"
             )
         array = _arrays.array_of(value, name).host()
         if array.dtype.kind not in "biuf":
@@ -178,6 +186,10 @@ class _ArrayImage:
         pixel = _images.itk.UC if largest <= 255 else _images.itk.US
         image = _images.integer_image(value, like, len(self.shape), name, pixel)
         return self._checked(_images.voxels_of(image, like, name), name)
+
+    def indices_of(self, points):
+        """Indices of the voxels at points in mm, in ITK's order."""
+        return indices_of_points(points, None)
 
     def result(self, array):
         """Labels or strengths as the kind of the image."""
@@ -203,6 +215,9 @@ class _ItkImage(_ArrayImage):
 
     def _array_of_image(self, value, name, largest):
         return super()._array_of_image(value, name, largest, self._image)
+
+    def indices_of(self, points):
+        return self._images.indices_of_points(points, self._image)
 
     def result(self, array):
         return self._images.like_input(self._images.image_like(array, self._image), None, self._given)
@@ -408,8 +423,8 @@ class SeedSession:
             mask=None,
             mask_image=None,
         )
-        self._parameters = self._changed(parameters)
         self._is_affinity_given = self._gives_affinity(parameters)
+        self._parameters = self._changed(parameters, self._is_affinity_given)
         self._needs_estimate = True
         self._graph = _Graph()
         # The last update(); None if it did not succeed.
@@ -433,16 +448,16 @@ class SeedSession:
         named = {re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower(): value for name, value in parameters.items()}
         if len(named) < len(parameters):
             raise TypeError(f"a parameter is given twice among {', '.join(parameters)}")
-        for name in ("seed_image", "seeds"):
+        for name in ("seed_image", "seeds", "seed_points"):
             if name in named:
-                raise TypeError(f"{name} is the first argument of update(), not a parameter")
+                raise TypeError(f"{name} is an argument of update(), not a parameter")
         return named
 
     @staticmethod
     def _gives_affinity(parameters):
         return any(name in parameters for name in (*_AFFINITY, *_AFFINITY_OF_VECTORS, "estimate_affinity_from_seeds"))
 
-    def _changed(self, given):
+    def _changed(self, given, is_affinity_given):
         """The parameters with those that are given, checked and copied."""
         result = dict(self._parameters)
         components = self._image.number_of_components
@@ -459,10 +474,7 @@ class SeedSession:
                 else:
                     of_labels[position] = {}
                     result["affinity"] = list(result["affinity"])
-                    # Estimates of what an affinity function does not use are empty.
-                    is_empty = components > 0 and np.size(value) == 0
-                    value = [] if is_empty else _labels.affinity_value(position, value, name, components)
-                    result["affinity"][position] = value
+                    result["affinity"][position] = _labels.affinity_value(position, value, name, components)
                 result["of_labels"] = of_labels
             elif name in self._other_names:
                 kind = f"{components} components" if components > 0 else "no components"
@@ -482,10 +494,14 @@ class SeedSession:
         if "mask_image" in given or "inside_pixel_value" in given:
             mask = result["mask_image"]
             if mask is not None:
-                library = self._image.library
-                inside = (mask == result["inside_pixel_value"]).view(np.uint8)
-                mask = _arrays.Array(library.from_host(inside), library)
+                library, value = self._image.library, result["inside_pixel_value"]
+                inside, of_mask = mask == value, mask
+                _arrays.check_some_inside(inside, lambda: of_mask, "mask_image", f"{value} (inside_pixel_value)")
+                mask = _arrays.Array(library.from_host(inside.view(np.uint8)), library)
             result["mask"] = mask
+        switches = ("estimate_affinity_from_seeds", "estimate_affinity_of_every_label")
+        is_estimated = components > 0 or not is_affinity_given or any(result[name] for name in switches)
+        check_effects_by_name(given, {**result, "mask_image": result["mask"]}, is_estimated)
         return result
 
     def _mask_of(self, value):
@@ -495,12 +511,11 @@ class SeedSession:
 
     # --- Seeds
 
-    def _seeds_of(self, seeds):
+    def _seeds_of(self, seeds, points):
         """Numbers of voxels, and their labels."""
         shape, start = self._image.shape, self._image.start
+        seeds = _labels.with_points(seeds, points, self._image.indices_of)
         if not isinstance(seeds, Mapping):
-            if seeds is None:
-                raise TypeError("seeds must be an image, an array or a dict of labels, not None")
             array = self._image.array_like(seeds, "SeedImage", self._largest)
             seeds = _labels.seeds_of_array(_arrays.Array(array, _arrays.Library("NumPy")), self._largest, "SeedImage")
         else:
@@ -518,11 +533,20 @@ class SeedSession:
 
     # --- Labels
 
-    def update(self, seeds: Array | Image | LabeledIndices, **parameters: Unpack[SessionParameters]) -> Any:
+    def update(
+        self,
+        seeds: Array | Image | LabeledIndices | None = None,
+        *,
+        seed_points: Mapping[int, Any] | None = None,
+        **parameters: Unpack[SessionParameters],
+    ) -> Any:
         """Label all voxels; returns labels of the kind and the shape of the image.
 
-        seeds    An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
-                 label to an index or a list of indices, in ITK's order x, y, z. All seeds, not only new ones. They are copied.
+        seeds          An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
+                       label to an index or a list of indices, in ITK's order x, y, z. All seeds, not only new ones. They are
+                       copied.
+        seed_points    Besides a dict of seeds or instead: a dict that maps labels to a physical point x, y, z in mm, as ITK has
+                       it (LPS), or to a list of points, if the image is one of ITK or a DataArray.
 
         All other arguments are parameters by name, which remain for later updates, such as competition="iterative". The graph
         is made again if it depends on them: mask_image, the affinity, adjacency and distance_weighting. affinity_function and
@@ -534,17 +558,17 @@ class SeedSession:
         with self._lock:
             self._last = None
             given = self._named(parameters)
-            seeds = self._seeds_of(seeds)
+            seeds = self._seeds_of(seeds, seed_points)
             is_affinity_given = self._is_affinity_given or self._gives_affinity(given)
             needs_estimate = self._needs_estimate or bool({"affinity_function", "estimation_radius"} & set(given))
             if self._gives_affinity(given):
                 given = {"estimate_affinity_from_seeds": False, **given}
-            changed = self._changed(given)
+            changed = self._changed(given, is_affinity_given)
             estimates = needs_estimate and not is_affinity_given and not changed["estimate_affinity_of_every_label"]
             last = _Update(self._image, self._graph, seeds, changed, estimates)
             needed = [name for name in ("strength", "margin") if changed[f"generate_{name}_image"]]
             last.compute(["labels", *needed], self._label_type)
-            self._affinity = last.affinity
+            self._affinity = changed["affinity_function"], last.affinity
             if estimates:
                 changed.update(affinity=last.affinity, is_affinity_set=True)
             self._parameters = changed
@@ -577,17 +601,19 @@ class SeedSession:
 
     @property
     def affinity(self) -> dict[str, Any]:
-        """Dict of the means and variances that the last update() used, with the names of the parameters. The function
-        itk.relative_fuzzy_connectedness_image_filter(image, seed_image=seeds, **session.affinity) gives the same labels, if
-        the other parameters are the same. Affinities of single labels are not in it."""
+        """Dict of the means and variances that the last update() used, with the names of the parameters; empty for
+        affinity_function="absolute_difference". The function itk.relative_fuzzy_connectedness_image_filter(image,
+        seed_image=seeds, **session.affinity) gives the same labels, if the other parameters are the same. Affinities of single
+        labels are not in it."""
         if self._affinity is None:
             raise RuntimeError("there is no affinity: no update() has succeeded")
-        result = dict(zip(self._names, self._affinity))
+        function, values = self._affinity
+        of_all = dict(zip(self._names, values))
+        result = {name: of_all[name] for name in parameters_of_affinity(function, self._names)}
         components = self._image.number_of_components
         if components > 0:
             for name, values in result.items():
-                is_matrix = name.endswith("covariance")
-                result[name] = np.array(values, float).reshape((-1, components if values else 0)[: 1 + is_matrix])
+                result[name] = np.array(values, float).reshape((-1, components)[: 1 + name.endswith("covariance")])
         return result
 
     def reestimate(self) -> None:

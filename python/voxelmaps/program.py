@@ -591,7 +591,7 @@ def _run(arguments, console):
         is_wide = options.summary_format == "wide"
         if shard is not None:
             if is_wide:
-                raise ValueError("the summary of a shard is long; --merge makes one that is wide of all")
+                raise ValueError("the summary of a shard is a long table; --merge makes a wide one of all shards")
             summary, log = shard.path(summary), log and shard.path(log)
         names_of = lambda case: [
             *_output_layouts.layout(*layout, keys, case.name()).names(),
