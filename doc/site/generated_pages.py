@@ -1,0 +1,352 @@
+"""Sphinx extension for what is computed when the site is built: the entries of the features, the tables of IBSI reference values,
+and what code prints. It also formats the docstrings of the Python package.
+
+The pages in doc/features are the source of formulas, ranges and meanings. The build fails if a name or an IBSI code there is not that
+of the core, if a value of the worked example is not what the package computes, or if a map leaves its range."""
+
+import contextlib
+import fractions
+import io
+import math
+import re
+
+import itk
+import latex2mathml.converter
+import numpy as np
+import voxelmaps
+from conf import ROOT
+from docutils import nodes
+from matplotlib.figure import Figure
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+# Page of doc/features: class in PyRadiomics, name of the filter and of its tests, and tests of the class alone.
+CLASSES = {
+    "first-order": ("firstorder", "FirstOrder", "FirstOrderFeatureMapImageFilter"),
+    "gray-level-cooccurrence": ("glcm", "Cooccurrence", "CooccurrenceFeatureMapImageFilterPublishedValues"),
+    "gray-level-dependence": ("gldm", "Dependence", "DependenceFeatureMapImageFilter"),
+    "gray-level-size-zone": ("glszm", "SizeZone", "SizeZoneFeatureMapImageFilter"),
+    "run-length": ("glrlm", "RunLength", "RunLengthFeatureMapImageFilterPublishedValues"),
+    "neighborhood-gray-tone-difference": (
+        "ngtdm",
+        "GrayToneDifference",
+        "GrayToneDifferenceFeatureMapImageFilterPublishedValues",
+    ),
+}
+
+# The window of the worked examples of all classes, with intensities of ten times its levels.
+EXAMPLE = 10.0 * np.array([[5, 2, 5, 4, 4], [3, 3, 3, 1, 3], [2, 1, 1, 1, 3], [4, 2, 2, 2, 3], [3, 5, 3, 3, 2]])
+
+PICTURES = ROOT / "build/site/features"
+
+
+def enumerations(name):
+    return getattr(itk, f"{name}FeatureMapEnums")
+
+
+def number_of_features(name):
+    return sum(attribute.startswith("Feature_") for attribute in dir(enumerations(name)))
+
+
+# --- Features ----------------------------------------------------------------------------------------------------------
+
+
+def read_features(page, text):
+    """The rows of the table of features of a page, checked against the core."""
+    _, name, _ = CLASSES[page]
+    enums = enumerations(name)
+    codes = dict(
+        re.findall(
+            r"/\*\*< (\w+),(?: IBSI)? (\w+)",
+            (ROOT / f"core/include/voxelmaps/{name}FeatureMapEnums.h").read_text(),
+        )
+    )
+    rows = []
+    for line in re.findall(r"^\| [A-Z0-9]+ \|.*$", text, flags=re.MULTILINE):
+        abbreviation, feature, ibsi, formula, interval, meaning, *along_x, example = line[2:-2].split(" | ")
+        rows.append((abbreviation, feature, ibsi, formula.strip("$"), interval, meaning, along_x, example))
+    of_core = {
+        enums.GetAbbreviation(i): enums.GetPyRadiomicsName(i) or enums.GetName(i)
+        for i in range(number_of_features(name))
+    }
+    of_page = {row[0]: row[1] for row in rows}
+    if of_page != of_core:
+        raise ExtensionError(
+            f"{page}: the features differ from the core's: {set(of_page.items()) ^ set(of_core.items())}"
+        )
+    for abbreviation, _, ibsi, *_ in rows:
+        if abbreviation in codes and codes[abbreviation] not in ibsi:
+            raise ExtensionError(f"{page}: IBSI code of {abbreviation} is {codes[abbreviation]} in the core")
+    return rows
+
+
+def value_of(text):
+    return float(fractions.Fraction(text.replace("−", "-").replace(" ", "")))
+
+
+def is_inside(values, interval):
+    low, high = (float(end.replace("−", "-").replace("∞", "inf")) for end in interval[1:-1].split(", "))
+    above = values >= low if interval[0] == "[" or math.isinf(low) else values > low
+    below = values <= high if interval[-1] == "]" or math.isinf(high) else values < high
+    return bool(np.all(above & below))
+
+
+def draw_map(values, path):
+    figure = Figure(figsize=(2.2, 2.2), layout="constrained")
+    axes = figure.subplots()
+    low, high = np.nanpercentile(values, [2, 98])
+    shown = axes.imshow(values, cmap="viridis", vmin=low, vmax=high)
+    axes.axis("off")
+    bar = figure.colorbar(shown, ax=axes, orientation="horizontal", ticks=[low, high], fraction=0.06, pad=0.03)
+    bar.ax.set_xticklabels([f"{low:.3g}", f"{high:.3g}"], fontsize=8)
+    figure.savefig(path, dpi=110)
+
+
+def entries(page, text):
+    """An entry for each feature, in place of the table."""
+    class_name, name, test = CLASSES[page]
+    rows = read_features(page, text)
+    names = [f"{class_name}_{row[1]}" for row in rows]
+    example = voxelmaps.feature_maps(EXAMPLE, features=names, bin_width=10, precision="double")
+    slice_of_head = itk.array_from_image(itk.imread(str(ROOT / "build/data/BrainT1Slice.png"), itk.UC)).astype(float)
+    head = slice_of_head > slice_of_head.mean() / 2
+    maps = voxelmaps.feature_maps(slice_of_head, selection=head, features=names, number_of_gray_levels=32)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for (abbreviation, feature, ibsi, formula, interval, meaning, along_x, expected), key in zip(rows, names):
+        computed = float(example[key][2, 2])
+        if not math.isclose(computed, value_of(expected), rel_tol=2e-6, abs_tol=6e-7):
+            raise ExtensionError(f"{page}: the example of {feature} is {computed!r}, not {expected}")
+        values = np.where(head, maps[key], np.nan)
+        found = values[np.isfinite(values)]
+        if not is_inside(np.append(found, np.float32(computed)), interval):
+            raise ExtensionError(
+                f"{page}: {feature} is from {found.min()} to {found.max()}, but its range is {interval}"
+            )
+        draw_map(values, PICTURES / f"{key}.png")
+        fields = [
+            ("Range", f"{interval}; from {found.min():.4g} to {found.max():.4g} in the picture"),
+            (
+                "Example",
+                f"{computed:.6g}"
+                + (f" = {expected}" if "/" in expected else "")
+                + "".join(f"; {x} along x" for x in along_x),
+            ),
+            ("In Python", f'`features="{key}"`, abbreviation `{abbreviation}`'),
+            ("PyRadiomics", f"`{class_name}`, `{feature}`"),
+            ("IBSI", f"{ibsi} ([reference values](/doc/ibsi.md#{class_name}))" if ibsi.strip("– ") else "not defined"),
+        ]
+        lines += [
+            f"### {feature}",
+            "",
+            "::::{grid} 1 2 2 2",
+            ":class-container: feature",
+            ":::{grid-item}",
+            ":columns: 12 4 4 4",
+            f"![Map of {feature} of a brain slice](/build/site/features/{key}.png)",
+            ":::",
+            ":::{grid-item}",
+            ":columns: 12 8 8 8",
+            "$$",
+            formula,
+            "$$",
+            f"A greater value means {meaning[0].lower() if meaning[1:2].islower() else meaning[0]}{meaning[1:]}.",
+            "",
+            *(f":{field}: {value}" for field, value in fields),
+            ":::",
+            "::::",
+            "",
+        ]
+    lines += [
+        "### Tests",
+        "",
+        f"All features of this class are compared with an independent implementation on random images "
+        f"([`{name}JobGTest.cxx`](/core/test/{name}JobGTest.cxx)), with the reference values of the IBSI "
+        f"([`itk{test}GTest.cxx`](/test/itk{test}GTest.cxx)), and with PyRadiomics "
+        "([`test_radiomics.py`](/python/test/test_radiomics.py)). The values of the example and the ranges above were checked when "
+        "this page was built.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def add_entries(app, docname, source):
+    page = docname.removeprefix("doc/features/")
+    if page in CLASSES:
+        table = re.search(r"^\| abbreviation \|.*?\n\n", source[0], flags=re.MULTILINE | re.DOTALL)
+        source[0] = source[0].replace(table[0], "%ENTRIES%", 1)
+        # The paragraphs between the table and the next heading introduce the features.
+        before, after = source[0].split("%ENTRIES%")
+        notes, heading, rest = after.partition("\n##")
+        source[0] = before + notes + "\n\n" + entries(page, table[0]) + heading + rest
+
+
+# --- Output of code ----------------------------------------------------------------------------------------------------
+
+
+def add_output(app, docname, source):
+    """Run the code of a page, and add what each block prints."""
+    if docname not in ("doc/faq", "doc/settings"):
+        return
+    names = {}
+
+    def run(match):
+        with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.chdir(ROOT / "build/site/inputs"):
+            exec(compile(match[1], docname, "exec"), names)
+        output = printed.getvalue()
+        return match[0] + (f"\n\n```text\n{output}```" if output else "")
+
+    source[0] = re.sub(r"^```python\n(.*?)^```", run, source[0], flags=re.MULTILINE | re.DOTALL)
+
+
+# --- Reference values --------------------------------------------------------------------------------------------------
+
+MEANS = ("2D, slices averaged", "2.5D", "3D")
+AGGREGATIONS = ("2D averaged", "2D merged", "2.5D averaged", "2.5D merged", "3D averaged", "3D merged")
+
+
+def source_of_tests(name):
+    return (ROOT / f"test/itk{name}GTest.cxx").read_text()
+
+
+def phantom():
+    """Image and mask of the IBSI's digital phantom."""
+    text = (ROOT / "core/test/IbsiPhantom.h").read_text()
+    arrays = []
+    for name in ("phantomImage", "phantomMask"):
+        numbers = re.sub(r"//.*", "", re.search(rf"{name}{{(.*?)}};", text, re.DOTALL)[1])
+        arrays.append(np.array([float(number) for number in numbers.split(",")]).reshape(4, 4, 5))
+    return arrays
+
+
+def published(name, test):
+    """Reference values by feature, from the tables of the tests."""
+    text = source_of_tests(test)
+    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text)
+    if not rows:
+        rows = re.findall(r'{ Feature::(\w+), "([^"]*)" }', text)
+    if not rows:
+        table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
+        enums = enumerations(name)
+        rows = [(enums.GetName(i), values) for i, values in enumerate(re.findall(r"{ ([^}]*) }", table))]
+    return {feature: [float(value) for value in values.split(",")] for feature, values in rows}
+
+
+def compute(name, image, mask, features, **parameters):
+    """The features of the region, by a window that contains all of it, in double precision."""
+    dimension = image.ndim
+    filter_class = getattr(itk, f"{name}FeatureMapImageFilter")
+    types = itk.Image[itk.D, dimension], itk.VectorImage[itk.D, dimension]
+    made = filter_class[types].New(
+        itk.image_from_array(np.ascontiguousarray(image)),
+        mask_image=itk.image_from_array(np.ascontiguousarray(mask.astype(np.uint8))),
+        discretization_method="levels",
+        number_of_gray_levels=6,
+        neighborhood_radius=5,
+        features=features,
+        **parameters,
+    )
+    made.Update()
+    values = itk.array_from_image(made.GetOutput()).reshape(image.shape + (-1,))[mask != 0]
+    if not np.array_equal(values, np.broadcast_to(values[0], values.shape)):
+        raise ExtensionError(f"the values of {name} differ between voxels of the phantom")
+    return values[0]
+
+
+def computed(name, features):
+    """Columns of values, as those of the tests."""
+    image, mask = phantom()
+    more = {"count_voxels_without_neighbors": False} if name == "GrayToneDifference" else {}
+    in_plane = {"connectivity": "in_plane"} if name == "SizeZone" else {"offsets": "in-plane"}
+    if name == "FirstOrder":
+        return MEANS[2:], [compute(name, image, mask, features)]
+    columns = []
+    aggregations = (
+        [{"aggregation": "average"}, {"aggregation": "merge"}] if name in ("Cooccurrence", "RunLength") else [{}]
+    )
+    for aggregation in aggregations:
+        slices = [compute(name, i, m, features, **aggregation, **more) for i, m in zip(image, mask)]
+        columns.append(np.mean(slices, axis=0))
+    for place in (in_plane, {}):
+        columns += [
+            compute(name, image, mask, features, **place, **aggregation, **more) for aggregation in aggregations
+        ]
+    return (AGGREGATIONS if len(aggregations) == 2 else MEANS), columns
+
+
+class IbsiTable(SphinxDirective):
+    """Reference values of a class and what is computed for them: ```{ibsi-table} first-order```."""
+
+    required_arguments = 1
+
+    def run(self):
+        _, name, test = CLASSES[self.arguments[0]]
+        references = published(name, test)
+        titles, columns = computed(name, list(references))
+        enums = enumerations(name)
+        shown = {
+            enums.GetName(i): enums.GetPyRadiomicsName(i) or enums.GetName(i) for i in range(number_of_features(name))
+        }
+        number = len(references) * len(titles)
+        lines = [f"All {number} values agree when rounded to three significant digits.", "", "::::{tab-set}"]
+        # The three-dimensional ones first: they are what maps of volumes use.
+        for title, references_of_title, values in reversed(list(zip(titles, zip(*references.values()), columns))):
+            lines += [f":::{{tab-item}} {title}", "| feature | IBSI | VoxelMaps | difference |", "|---|---:|---:|---:|"]
+            for feature, reference, value in zip(references, references_of_title, values):
+                if float(f"{value:.3g}") != reference:
+                    raise ExtensionError(f"{feature} of {name} is {value}, but the IBSI's value is {reference}")
+                difference = f"{value - reference:+.2g}".replace("-", "−") if value != reference else "0"
+                lines.append(f"| {shown[feature]} | {reference:.3g} | {value:.7g} | {difference} |")
+            lines += [":::"]
+        lines += ["::::"]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)
+
+
+# --- Python API --------------------------------------------------------------------------------------------------------
+
+
+def format_docstring(app, what, name, obj, options, lines):
+    """Make a definition list of parameters, which docstrings have in two columns, and code blocks of indented examples."""
+    result, previous = [], ""
+    is_definition = is_code = False
+    for line, following in zip(lines, [*lines[1:], ""]):
+        line = line if line.startswith(">>>") else line.replace("*", r"\*")
+        columns = re.match(r"(\S.{0,70}?) {2,}(\S.*)", line)
+        if columns and not line.startswith((">>>", "-")):
+            is_definition = True
+            result += [f"``{columns[1]}``", "    " + columns[2]]
+        elif line[:1].strip() and re.match(" {8}", following):
+            is_definition = True
+            result.append(f"``{line}``")
+        elif is_definition and line.startswith(" "):
+            result.append("    " + line.strip())
+        elif line.startswith("    ") and not previous.strip():
+            result += ([] if is_code else [".. code-block:: python", ""]) + [line]
+            is_code = True
+        else:
+            if is_definition and line.strip():
+                result.append("")
+            is_definition = False
+            is_code = is_code and not line[:1].strip()
+            result.append(line)
+        previous = line
+    lines[:] = result
+
+
+# --- Formulas ----------------------------------------------------------------------------------------------------------
+
+
+def visit_math(translator, node):
+    """Write MathML, which browsers draw without scripts and screen readers read."""
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    translator.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
+def setup(app):
+    app.connect("source-read", add_entries)
+    app.connect("source-read", add_output)
+    app.connect("autodoc-process-docstring", format_docstring)
+    app.add_directive("ibsi-table", IbsiTable)
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    return {"parallel_read_safe": False, "version": "1"}

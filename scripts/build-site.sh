@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Build the site into build/site/html. Its examples, features and tables are computed by the wheel in build/venv, which
+# scripts/test.sh, scripts/demo.sh and scripts/python-environment.sh install. Warnings are errors.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+python=build/venv/bin/python
+if ! "${python}" -c "import itk, voxelmaps" 2>/dev/null; then
+  echo "build-site.sh: there is no wheel in build/venv; scripts/python-environment.sh builds and installs it" >&2
+  exit 1
+fi
+requirements=scripts/site-requirements.txt
+if ! cmp --quiet "${requirements}" build/venv/site-requirements.txt; then
+  "${python}" -m pip --quiet --disable-pip-version-check install -r "${requirements}"
+  cp "${requirements}" build/venv/site-requirements.txt
+fi
+
+scripts/install-packages.sh scripts/apt-packages-site.txt
+
+# What the examples read: a head, and a synthetic CT with its seeds.
+inputs=build/site/inputs
+mkdir -p "${inputs}"
+scripts/fetch-data.sh build/data
+cp -p build/data/KmeansTest_T1UCharRaw.nii.gz "${inputs}/head.nii.gz"
+if [[ ! -e "${inputs}/seeds.txt" ]]; then
+  if [[ ! -x build/programs/SyntheticLiverCT ]]; then
+    source scripts/environment.sh
+    quietly core scripts/build-core.sh
+    configure
+    build SyntheticLiverCT
+  fi
+  rm -rf "${inputs}/ct-series"
+  build/programs/SyntheticLiverCT "${inputs}/ct-series" --dicom --size 192,192,80 --strokes "${inputs}/strokes.nrrd" \
+    >"${inputs}/seeds.tmp"
+  mv "${inputs}/seeds.tmp" "${inputs}/seeds.txt"
+fi
+
+rm -rf build/site/doxygen
+mkdir -p build/site/doxygen
+doxygen doc/site/Doxyfile
+
+# The examples run, and write their results, in a copy of their folder.
+rm -rf build/site/gallery build/site/html doc/gallery
+cp -r doc/site/gallery build/site/gallery
+ln -sfn "${PWD}/examples" build/site/examples
+ln -s "${PWD}/${inputs}"/{head.nii.gz,ct-series,strokes.nrrd} build/site/gallery/
+MPLCONFIGDIR="${PWD}/build/site/matplotlib" "${python}" -m sphinx --fail-on-warning --keep-going --quiet --fresh-env \
+  -c doc/site -d build/site/doctrees . build/site/html
+"${python}" doc/site/check_links.py build/site/html
+echo "build/site/html/index.html (${SECONDS} s)"
