@@ -556,9 +556,7 @@ def test_help_is_that_of_the_cpp_classes(image):
         assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
 
 
-def test_help_has_choices_and_an_example():
-    random = np.random.default_rng(0)
-    head = itk.image_from_array(random.integers(0, 200, (34, 80, 50)).astype(np.uint8))
+def test_help_has_choices():
     for name, row in _filters.FILTERS.items():
         function = getattr(itk, camel_to_snake_case(name))
         text = pydoc.render_doc(function, renderer=pydoc.plaintext)
@@ -573,8 +571,6 @@ def test_help_has_choices_and_an_example():
         # Python's names of parameters in what is said of keywords.
         of_keywords = text.partition("Parameters are keywords")[2].partition("Raises ValueError")[0]
         assert not re.search(r"\b(SetWindowSize|InsidePixelValue|CropToSeeds|RangeSource)\b", of_keywords)
-        (example,) = (line.removeprefix(">>> result = ") for line in lines if line.startswith(">>> result = "))
-        assert eval(example, {"itk": itk, "image": head}) is not None
 
 
 def test_version_and_public_names():

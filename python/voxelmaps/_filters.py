@@ -969,7 +969,10 @@ Parameters are keywords; enumerators can be strings, such as "fixed_bin_size".
 
 Raises ValueError or TypeError for what a parameter cannot be, and RuntimeError where the text below has itk::ExceptionObject.
 
->>> image = itk.imread("head.nii.gz")  # doctest: +SKIP
+Examples
+
+>>> import itk
+>>> image = itk.imread("head.nii.gz")
 >>> result = itk.{function.__name__}(image, {row.example})
 
 {rest}
