@@ -603,7 +603,17 @@ class SeedSession:
     @property
     def strength(self) -> Any:
         """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
-        first read, in about the time of an update(); with generate_strength_image=True, by each update()."""
+        first read, in about the time of an update(); with generate_strength_image=True, by each update().
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> labels = session.update({1: [0, 0], 2: [4, 0]})
+        >>> session.strength.tolist()
+        [[1.0, 0.5, 0.5, 0.5, 1.0]]
+        """
         return self._result("strength")
 
     @property
@@ -652,7 +662,20 @@ class SeedSession:
 
     def reestimate(self) -> None:
         """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops affinities of
-        single labels."""
+        single labels.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 9, 4, 1, 0, 2]], np.float32))
+        >>> labels = session.update({1: [0, 0]})
+        >>> session.affinity["object_mean"]
+        8.0
+        >>> session.reestimate()
+        >>> labels = session.update({1: [6, 0]})
+        >>> session.affinity["object_mean"]
+        1.0
+        """
         with self._lock:
             self._parameters = {
                 **self._parameters,
@@ -669,6 +692,17 @@ class SeedSession:
         return self._graph.hierarchy.memory
 
     def release(self) -> None:
-        """Give the memory of the graph back. The next update() makes it again."""
+        """Give the memory of the graph back. The next update() makes it again.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> labels = session.update({1: [0, 0], 2: [5, 0]})
+        >>> session.release()
+        >>> session.memory
+        0
+        """
         with self._lock:
             self._graph.hierarchy.release()
