@@ -33,29 +33,31 @@ class CudaCooccurrenceFeatureMapImageFilter;
 /** \class CooccurrenceFeatureMapImageFilter
  * \brief Features of the gray level co-occurrence matrix of the window around every voxel.
  *
- * A pair consists of two voxels p and p + offset of the window that both have a level. The matrix element P(i, j) is
- * the number of pairs of level i at p and level j at p + offset; a symmetric matrix counts every pair in both orders.
- * With p(i, j) = P(i, j) / sum P, the sums of rows px(i) and of columns py(j), their means mx and my and variances vx
- * and vy, p+(u) the sum of p(i, j) with i + j = u, p-(k) that with |i - j| = k, and Ng the number of gray levels, the
- * features are
+ * A pair consists of two voxels p and p + offset of the window that both have a level. The matrix element \f$P(i, j)\f$
+ * is the number of pairs of level \f$i\f$ at p and level \f$j\f$ at p + offset; a symmetric matrix counts every pair in
+ * both orders. With \f$p = P / \sum P\f$, the sums of rows \f$p_x(i)\f$ and of columns \f$p_y(j)\f$, their means
+ * \f$m_x\f$ and \f$m_y\f$ and variances \f$v_x\f$ and \f$v_y\f$, \f$p_+(u)\f$ the sum of \f$p(i, j)\f$ with
+ * \f$i + j = u\f$, \f$p_-(k)\f$ that with \f$|i - j| = k\f$, and \f$N_g\f$ the number of gray levels, the features are
  *
- * - Autocorrelation = sum p i j
- * - ClusterTendency, ClusterShade, ClusterProminence = sum p (i + j - mx - my)^n with n = 2, 3 and 4
- * - Contrast = sum p (i - j)^2
- * - Correlation = (sum p i j - mx my) / sqrt(vx vy), 1 if a variance is 0
- * - DifferenceAverage, DifferenceVariance, DifferenceEntropy: mean, variance and entropy of p-
- * - InverseDifference = sum p / (1 + |i - j|), InverseDifferenceMoment = sum p / (1 + (i - j)^2)
- * - InverseDifferenceNormalized = sum p / (1 + |i - j| / Ng), InverseDifferenceMomentNormalized = sum p / (1 +
- *   (i - j)^2 / Ng^2)
- * - InformationalMeasureOfCorrelation1 = -I / max(HX, HY), 0 if the matrix has one level; HX and HY are the entropies
- *   of px and py, and I is the mutual information of rows and columns
- * - InformationalMeasureOfCorrelation2 = sqrt(1 - exp(-2 I))
- * - InverseVariance = sum over i != j of p / (i - j)^2
- * - JointAverage = mx, JointEnergy = sum p^2, JointEntropy: the entropy of p, MaximumProbability = max p
- * - MaximalCorrelationCoefficient: the second greatest singular value of p(i, j) / sqrt(px(i) py(j)) over the levels
+ * - Autocorrelation = \f$\sum p i j\f$
+ * - ClusterTendency, ClusterShade, ClusterProminence = \f$\sum p (i + j - m_x - m_y)^n\f$ with \f$n\f$ = 2, 3 and 4
+ * - Contrast = \f$\sum p (i - j)^2\f$
+ * - Correlation = \f$(\sum p i j - m_x m_y) / \sqrt{v_x v_y}\f$, 1 if a variance is 0
+ * - DifferenceAverage, DifferenceVariance, DifferenceEntropy: mean, variance and entropy of \f$p_-\f$
+ * - InverseDifference = \f$\sum p / (1 + |i - j|)\f$, InverseDifferenceMoment = \f$\sum p / (1 + (i - j)^2)\f$
+ * - InverseDifferenceNormalized = \f$\sum p / (1 + |i - j| / N_g)\f$,
+ *   InverseDifferenceMomentNormalized = \f$\sum p / (1 + (i - j)^2 / N_g^2)\f$
+ * - InformationalMeasureOfCorrelation1 = \f$-I / \max(H_x, H_y)\f$, 0 if the matrix has one level; \f$H_x\f$ and
+ *   \f$H_y\f$ are the entropies of \f$p_x\f$ and \f$p_y\f$, and \f$I\f$ is the mutual information of rows and columns
+ * - InformationalMeasureOfCorrelation2 = \f$\sqrt{1 - \exp(-2 I)}\f$
+ * - InverseVariance = \f$\sum_{i \ne j} p / (i - j)^2\f$
+ * - JointAverage = \f$m_x\f$, JointEnergy = \f$\sum p^2\f$, JointEntropy: the entropy of \f$p\f$,
+ *   MaximumProbability = \f$\max p\f$
+ * - MaximalCorrelationCoefficient: the second greatest singular value of
+ *   \f$p(i, j) / \sqrt{p_x(i) p_y(j)}\f$ over the levels
  * that occur; 0 if the matrix has one level, or 1 if all voxels of the region have the same (RegionHasOneLevel)
- * - SumAverage, SumEntropy: mean and entropy of p+
- * - SumSquares = vx
+ * - SumAverage, SumEntropy: mean and entropy of \f$p_+\f$
+ * - SumSquares = \f$v_x\f$
  *
  * All entropies are in bits. IBSI's sum variance is ClusterTendency, its dissimilarity is DifferenceAverage. The IBSI
  * does not define MaximalCorrelationCoefficient.
@@ -66,8 +68,8 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * times with and without it.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Pairs end at the border of
- * the window, at the border of the image and at absent voxels. Ng is the largest gray level that could occur in the
- * whole image, see GetUsedNumberOfGrayLevels().
+ * the window, at the border of the image and at absent voxels. \f$N_g\f$ is the largest gray level that could occur
+ * in the whole image, see GetUsedNumberOfGrayLevels().
  *
  * \par Aggregation of offsets
  * - PerDirection: the features of every offset, one offset after another.
@@ -110,9 +112,12 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * without Merge, or with windows of more than 512 voxels and more than 512 gray levels, or if a finite EmptyValue is
  * too large for the output type. An offset and its opposite may both be given if Symmetric is off.
  *
- * Sources: R. M. Haralick et al., Textural Features for Image Classification, IEEE Trans Syst Man Cybern 3:610 (1973);
- * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.6; J. J. M. van Griethuysen
- * et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer Res 77:e104 (2017).
+ * \par Sources
+ * \cite Haralick1973, \cite Zwanenburg2016 section 3.6, \cite Griethuysen2017.
+ *
+ * \sa DependenceFeatureMapImageFilter, RunLengthFeatureMapImageFilter, CudaCooccurrenceFeatureMapImageFilter,
+ * TextureFeatureMapImageFilter
+ * \sa \python{itk.cooccurrence_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */

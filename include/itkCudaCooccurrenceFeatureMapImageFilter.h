@@ -47,6 +47,9 @@ struct CudaCooccurrenceEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * CooccurrenceFeatureMapEnums::CudaMethod for the methods.
  *
+ * \sa CooccurrenceFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_cooccurrence_feature_map_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -47,6 +47,9 @@ struct CudaDependenceEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * DependenceFeatureMapEnums::CudaMethod for the methods.
  *
+ * \sa DependenceFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_dependence_feature_map_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -47,6 +47,9 @@ struct CudaFirstOrderEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and FirstOrderFeatureMapEnums::CudaMethod
  * for the methods.
  *
+ * \sa FirstOrderFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_first_order_feature_map_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -31,8 +31,11 @@ namespace itk
  * for the methods. CorrectionPasses (2) is the number of passes over voxels at block borders in every iteration of
  * CorrectedKFOE; it affects run time, not the result.
  *
- * Source of CorrectedKFOE: D. Li, S. Huang et al. (2015), corrected CUDA-kFOE; see CITATION.cff. This class makes it
- * exact by an atomic maximum.
+ * \par Source of CorrectedKFOE
+ * \cite Li2016, corrected CUDA-kFOE. This class makes it exact by an atomic maximum.
+ *
+ * \sa FuzzyConnectednessImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_fuzzy_connectedness_image_filter}
  *
  * \ingroup VoxelMaps
  */

@@ -47,6 +47,9 @@ struct CudaGrayToneDifferenceEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * GrayToneDifferenceFeatureMapEnums::CudaMethod for the methods.
  *
+ * \sa GrayToneDifferenceFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_gray_tone_difference_feature_map_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -41,6 +41,9 @@ namespace itk
  * computes on the CPU, so that GetUsedDeviceName() returns "CPU", and with Hierarchy, the exception says how much is
  * needed.
  *
+ * \sa RelativeFuzzyConnectednessImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_relative_fuzzy_connectedness_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TLabelImage = Image<unsigned char, TInputImage::ImageDimension>,

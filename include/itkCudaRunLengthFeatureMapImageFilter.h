@@ -47,8 +47,11 @@ struct CudaRunLengthEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and RunLengthFeatureMapEnums::CudaMethod
  * for the methods.
  *
- * Source of the method SortReduce: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci
- * Rep 9:10883 (2019).
+ * \par Source of the method SortReduce
+ * \cite Zhang2019
+ *
+ * \sa RunLengthFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_run_length_feature_map_image_filter}
  *
  * \ingroup VoxelMaps
  */

@@ -47,6 +47,9 @@ struct CudaSizeZoneEngine
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and SizeZoneFeatureMapEnums::CudaMethod
  * for the methods.
  *
+ * \sa SizeZoneFeatureMapImageFilter, CudaVoxelMapImageFilter
+ * \sa \python{itk.cuda_size_zone_feature_map_image_filter}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -35,20 +35,22 @@ class CudaDependenceFeatureMapImageFilter;
  * \brief Features of the gray level dependence matrix of the window around every voxel.
  *
  * The neighbors of a voxel p are p + offset and p - offset for every offset. A neighbor is dependent if it lies in the
- * window, has a level, and this level differs from that of p by at most Alpha. The matrix element P(i, j) is the number
- * of voxels of the window with level i and j - 1 dependent neighbors, so that j, the size of the dependence, is at
- * least 1. With N = sum P, the number of voxels of the window that have a level, p(i, j) = P(i, j) / N, and the means
- * mi and mj of i and j, the features are
+ * window, has a level, and this level differs from that of p by at most Alpha. The matrix element \f$P(i, j)\f$ is
+ * the number of voxels of the window with level \f$i\f$ and \f$j - 1\f$ dependent neighbors, so that \f$j\f$, the size
+ * of the dependence, is at least 1. With \f$N = \sum P\f$, the number of voxels of the window that have a level,
+ * \f$p = P / N\f$, and the means \f$m_i\f$ and \f$m_j\f$ of \f$i\f$ and \f$j\f$, the features are
  *
- * - SmallDependenceEmphasis = sum p / j^2, LargeDependenceEmphasis = sum p j^2
- * - GrayLevelNonUniformity = sum over i of (sum over j of P(i, j))^2 / N
- * - DependenceNonUniformity = sum over j of (sum over i of P(i, j))^2 / N, DependenceNonUniformityNormalized: the same
- *   divided by N
- * - GrayLevelVariance = sum p (i - mi)^2, DependenceVariance = sum p (j - mj)^2
- * - DependenceEntropy = -sum p log2 p
- * - LowGrayLevelEmphasis = sum p / i^2, HighGrayLevelEmphasis = sum p i^2
- * - SmallDependenceLowGrayLevelEmphasis = sum p / (i^2 j^2), SmallDependenceHighGrayLevelEmphasis = sum p i^2 / j^2
- * - LargeDependenceLowGrayLevelEmphasis = sum p j^2 / i^2, LargeDependenceHighGrayLevelEmphasis = sum p i^2 j^2
+ * - SmallDependenceEmphasis = \f$\sum p / j^2\f$, LargeDependenceEmphasis = \f$\sum p j^2\f$
+ * - GrayLevelNonUniformity = \f$\sum_i (\sum_j P)^2 / N\f$
+ * - DependenceNonUniformity = \f$\sum_j (\sum_i P)^2 / N\f$, DependenceNonUniformityNormalized: the same divided by
+ *   \f$N\f$
+ * - GrayLevelVariance = \f$\sum p (i - m_i)^2\f$, DependenceVariance = \f$\sum p (j - m_j)^2\f$
+ * - DependenceEntropy = \f$-\sum p \log_2 p\f$
+ * - LowGrayLevelEmphasis = \f$\sum p / i^2\f$, HighGrayLevelEmphasis = \f$\sum p i^2\f$
+ * - SmallDependenceLowGrayLevelEmphasis = \f$\sum p / (i^2 j^2)\f$,
+ *   SmallDependenceHighGrayLevelEmphasis = \f$\sum p i^2 / j^2\f$
+ * - LargeDependenceLowGrayLevelEmphasis = \f$\sum p j^2 / i^2\f$,
+ *   LargeDependenceHighGrayLevelEmphasis = \f$\sum p i^2 j^2\f$
  *
  * They are those of the neighboring gray level dependence matrix (NGLDM) of the Image Biomarker Standardisation
  * Initiative.
@@ -75,10 +77,12 @@ class CudaDependenceFeatureMapImageFilter;
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * or if a feature does not exist or is repeated.
  *
- * Sources: C. Sun and W. G. Wee, Neighboring Gray Level Dependence Matrix for Texture Classification, Comput Vis Graph
- * Image Process 23:341 (1983); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
- * 3.11; J. J. M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer
- * Res 77:e104 (2017).
+ * \par Sources
+ * \cite Sun1983, \cite Zwanenburg2016 section 3.11, \cite Griethuysen2017.
+ *
+ * \sa CooccurrenceFeatureMapImageFilter, GrayToneDifferenceFeatureMapImageFilter, CudaDependenceFeatureMapImageFilter,
+ * TextureFeatureMapImageFilter
+ * \sa \python{itk.dependence_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */

@@ -35,17 +35,18 @@ class CudaFirstOrderFeatureMapImageFilter;
 /** \class FirstOrderFeatureMapImageFilter
  * \brief First order statistics of the intensities in the window around every voxel.
  *
- * Let x be the intensities of the V voxels in the window, m their mean, m_k = sum (x - m)^k / V, n_i the number of
- * voxels of gray level i, c the parameter VoxelArrayShift, and v the volume of a voxel, the product of the spacing
- * along all axes. The features are
+ * Let \f$x\f$ be the intensities of the \f$V\f$ voxels in the window, \f$m\f$ their mean,
+ * \f$m_k = \sum (x - m)^k / V\f$, \f$n_i\f$ the number of voxels of gray level \f$i\f$, \f$c\f$ the parameter
+ * VoxelArrayShift, and \f$v\f$ the volume of a voxel, the product of the spacing along all axes. The features are
  *
  * - MIN, MAX, RAN: minimum, maximum and their difference
- * - MEAN = m, VAR = m_2, SD = sqrt(m_2), SKE = m_3 / m_2^(3/2), KUR = m_4 / m_2^2 (3 for a normal distribution)
- * - MAD = sum |x - m| / V
- * - ENE = sum (x + c)^2, TE = v ENE, RMS = sqrt(ENE / V)
+ * - MEAN = \f$m\f$, VAR = \f$m_2\f$, SD = \f$\sqrt{m_2}\f$, SKE = \f$m_3 / m_2^{3/2}\f$, KUR = \f$m_4 / m_2^2\f$ (3 for
+ *   a normal distribution)
+ * - MAD = \f$\sum |x - m| / V\f$
+ * - ENE = \f$\sum (x + c)^2\f$, TE = \f$v\f$ ENE, RMS: the square root of ENE / \f$V\f$
  * - P10, MED, P90: 10th, 50th and 90th percentile; IQR: 75th percentile minus 25th percentile
- * - RMAD: MAD of the voxels with P10 <= x <= P90
- * - ENT = - sum p_i log2 p_i, UNI = sum p_i^2, p_i = n_i / V
+ * - RMAD: MAD of the voxels with P10 <= \f$x\f$ <= P90
+ * - ENT = \f$-\sum p_i \log_2 p_i\f$, UNI = \f$\sum p_i^2\f$, \f$p_i = n_i / V\f$
  *
  * These are the definitions of PyRadiomics. Percentiles lie between the two nearest intensities in ascending order, by
  * linear interpolation (the default of NumPy). Gray levels decide which voxels are in the window, and give ENT and UNI;
@@ -68,7 +69,7 @@ class CudaFirstOrderFeatureMapImageFilter;
  *
  * \par Parameters, in addition to those of the base class
  * - Features (all nineteen): any of them, in any order.
- * - VoxelArrayShift (0): c above. PyRadiomics' voxelArrayShift makes CT numbers positive.
+ * - VoxelArrayShift (0): \f$c\f$ above. PyRadiomics' voxelArrayShift makes CT numbers positive.
  *
  * \par Memory
  * In addition to that of the base class: 4 bytes per voxel for the intensities, 8 for pixels of double precision or
@@ -79,9 +80,11 @@ class CudaFirstOrderFeatureMapImageFilter;
  * if a feature does not exist or is repeated, if VoxelArrayShift is not finite, or if the volume of a voxel is not
  * positive and finite.
  *
- * Source: J.J.M. van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer
- * Res 77:e104 (2017); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, sections 3.3
- * and 3.4.
+ * \par Sources
+ * \cite Griethuysen2017, \cite Zwanenburg2016 sections 3.3 and 3.4.
+ *
+ * \sa CudaFirstOrderFeatureMapImageFilter, TextureFeatureMapImageFilter
+ * \sa \python{itk.first_order_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */

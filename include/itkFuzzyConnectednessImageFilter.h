@@ -44,21 +44,21 @@ class CudaFuzzyConnectednessImageFilter;
  * so it is bit-identical for all methods, numbers of threads and orders of the seeds.
  *
  * \par Affinity
- * With g(x, m, v) = exp(-(x - m)^2 / (2 v)), and h = (a + b) / 2 and d = |a - b| for the intensities a, b of two
- * voxels, AffinityFunction is one of
- * - GeometricMean: sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)), equation (1) of Li et al.
- *   (2015);
- * - WeightedSum: Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance), as in
- *   SimpleFuzzyConnectednessScalarImageFilter of ITK 3;
- * - Minimum: min(g(h, ObjectMean, ObjectVariance), g(d / 2, 0, DifferenceVariance));
- * - Homogeneity: g(d / 2, 0, DifferenceVariance);
- * - AbsoluteDifference: 1 / (1 + d), without parameters. d is rounded to float.
+ * With \f$g(x, m, v) = \exp(-(x - m)^2 / (2 v))\f$, and \f$h = (a + b) / 2\f$ and \f$d = |a - b|\f$ for the
+ * intensities \f$a\f$, \f$b\f$ of two voxels, ObjectMean \f$m_o\f$, ObjectVariance \f$v_o\f$, DifferenceMean \f$m_d\f$,
+ * DifferenceVariance \f$v_d\f$ and Weight \f$w\f$, AffinityFunction is one of
+ * - GeometricMean: \f$\sqrt{g(h, m_o, v_o) g(d / 2, 0, v_d)}\f$, equation (1) of Li et al. \cite Li2016;
+ * - WeightedSum: \f$w g(h, m_o, v_o) + (1 - w) g(d, m_d, v_d)\f$, as in SimpleFuzzyConnectednessScalarImageFilter of
+ *   ITK 3;
+ * - Minimum: \f$\min(g(h, m_o, v_o), g(d / 2, 0, v_d))\f$;
+ * - Homogeneity: \f$g(d / 2, 0, v_d)\f$;
+ * - AbsoluteDifference: \f$1 / (1 + d)\f$, without parameters. \f$d\f$ is rounded to float.
  *
- * If voxels have components, h = (a + b) / 2 and d are vectors, and g is exp(-D^2 / 2) with the Mahalanobis distance D
- * of the vector: D^2 = (x - m)^T C^-1 (x - m), for the mean vector m and the covariance matrix C. WeightedSum uses the
- * absolute values of the components of d = a - b, as SimpleFuzzyConnectednessRGBImageFilter of ITK 3; the other
- * functions use d with its signs, and AbsoluteDifference its Euclidean length. With one component, results are those of
- * a scalar image.
+ * If voxels have components, \f$h = (a + b) / 2\f$ and \f$d\f$ are vectors, and \f$g\f$ is \f$\exp(-D^2 / 2)\f$ with
+ * the Mahalanobis distance \f$D\f$ of the vector: \f$D^2 = (x - m)^T C^{-1} (x - m)\f$, for the mean vector \f$m\f$ and
+ * the covariance matrix \f$C\f$. WeightedSum uses the absolute values of the components of \f$d = a - b\f$, as
+ * SimpleFuzzyConnectednessRGBImageFilter of ITK 3; the other functions use \f$d\f$ with its signs, and
+ * AbsoluteDifference its Euclidean length. With one component, results are those of a scalar image.
  *
  * With DistanceWeighting (not for AbsoluteDifference), the affinity is multiplied by the smallest spacing (of x and y
  * only, if the image has one slice) and divided by the distance between the two voxels. Voxels with NaN or infinite
@@ -93,8 +93,8 @@ class CudaFuzzyConnectednessImageFilter;
  *
  * For vectors, it is the mean vector and the covariance matrix of all vectors whose components are finite. Differences
  * are ordered by their length, with every component divided by its standard deviation; of the smallest 90 %, the mean
- * vector and covariance matrix of the absolute values serve WeightedSum, and the mean of (d / 2) (d / 2)^T the other
- * functions. Sums are over voxels in the order of memory (see EstimateVectorAffinity).
+ * vector and covariance matrix of the absolute values serve WeightedSum, and the mean of \f$(d / 2) (d / 2)^T\f$ the
+ * other functions. Sums are over voxels in the order of memory (see EstimateVectorAffinity).
  *
  * \par Images of vectors
  * The input is a scalar image, or one of 1 to 16 components: an itk::VectorImage, or an itk::Image of RGBPixel, Vector,
@@ -134,8 +134,10 @@ class CudaFuzzyConnectednessImageFilter;
  * finite, or if CropMargin is negative or NaN.
  *
  * \par Sources
- * J. K. Udupa, S. Samarasekera, Fuzzy connectedness and object definition, Graphical Models and Image Processing 58
- * (1996) 246-261; D. Li, S. Huang et al. (2015), corrected CUDA-kFOE; see CITATION.cff.
+ * \cite Udupa1996; \cite Li2016, corrected CUDA-kFOE.
+ *
+ * \sa RelativeFuzzyConnectednessImageFilter, CudaFuzzyConnectednessImageFilter
+ * \sa \python{itk.fuzzy_connectedness_image_filter}, \python{voxelmaps.fuzzy_connectedness}
  *
  * \ingroup VoxelMaps
  */

@@ -60,8 +60,11 @@ namespace itk
  * but no intensity of the image is finite (an empty mask gives level 0 everywhere instead), or if an intensity is not
  * an integer in 0..NumberOfGrayLevels - 1 (Identity) or 0..NumberOfGrayLevels (Levels).
  *
- * Source: A. Zwanenburg et al., Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section
- * 2.7; PyRadiomics documentation of binWidth.
+ * \par Sources
+ * \cite Zwanenburg2016 section 2.7; PyRadiomics documentation of binWidth.
+ *
+ * \sa TextureFeatureMapImageFilter
+ * \sa \python{itk.gray_level_discretization_image_filter}
  *
  * \ingroup VoxelMaps
  */

@@ -32,15 +32,15 @@ class CudaGrayToneDifferenceFeatureMapImageFilter;
  * \brief Features of the neighborhood gray tone difference matrix of the window around every voxel.
  *
  * The neighbors of a voxel p are the voxels p + offset and p - offset of the window that have a level. Among the voxels
- * of level i are n(i) that count, and s(i) is the sum of |i - mean of the neighbors' levels| over those that have a
- * neighbor. With N the sum of n(i), p(i) = n(i) / N, g the number of levels with n(i) > 0, and all sums over these
- * levels, the features are
+ * of level \f$i\f$ are \f$n(i)\f$ that count, and \f$s(i)\f$ is the sum of |i - mean of the neighbors' levels| over
+ * those that have a neighbor. With \f$N\f$ the sum of \f$n(i)\f$, \f$p(i) = n(i) / N\f$, \f$g\f$ the number of levels
+ * with \f$n(i) > 0\f$, and all sums over these levels, the features are
  *
- * - Busyness = sum p(i) s(i) / sum over i, j of |i p(i) - j p(j)|, 0 if the divisor is 0
- * - Coarseness = 1 / sum p(i) s(i), 10^6 if the sum is 0
- * - Complexity = sum over i, j of |i - j| (p(i) s(i) + p(j) s(j)) / (p(i) + p(j)) / N
- * - Contrast = sum over i, j of p(i) p(j) (i - j)^2 / (g (g - 1)) * sum s(i) / N, 0 if g < 2
- * - Strength = sum over i, j of (p(i) + p(j)) (i - j)^2 / sum s(i), 0 if the divisor is 0
+ * - Busyness = \f$(\sum_i p(i) s(i)) / (\sum_{i,j} |i p(i) - j p(j)|)\f$, 0 if the divisor is 0
+ * - Coarseness = \f$1 / (\sum_i p(i) s(i))\f$, \f$10^6\f$ if the sum is 0
+ * - Complexity = \f$\sum_{i,j} |i - j| (p(i) s(i) + p(j) s(j)) / (p(i) + p(j)) / N\f$
+ * - Contrast = \f$(\sum_{i,j} p(i) p(j) (i - j)^2) / (g (g - 1)) (\sum_i s(i)) / N\f$, 0 if \f$g < 2\f$
+ * - Strength = \f$(\sum_{i,j} (p(i) + p(j)) (i - j)^2) / (\sum_i s(i))\f$, 0 if the divisor is 0
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Neighbors end at the border
  * of the window, at the border of the image and at absent voxels.
@@ -65,10 +65,12 @@ class CudaGrayToneDifferenceFeatureMapImageFilter;
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * or if a feature does not exist or is repeated.
  *
- * Sources: M. Amadasun, R. King, Textural Features Corresponding to Textural Properties, IEEE Trans Syst Man Cybern
- * 19:1264 (1989); Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.10; J. J. M.
- * van Griethuysen et al., Computational Radiomics System to Decode the Radiographic Phenotype, Cancer Res 77:e104
- * (2017).
+ * \par Sources
+ * \cite Amadasun1989, \cite Zwanenburg2016 section 3.10, \cite Griethuysen2017.
+ *
+ * \sa CooccurrenceFeatureMapImageFilter, DependenceFeatureMapImageFilter, CudaGrayToneDifferenceFeatureMapImageFilter,
+ * TextureFeatureMapImageFilter
+ * \sa \python{itk.gray_tone_difference_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */

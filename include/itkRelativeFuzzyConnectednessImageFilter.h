@@ -45,35 +45,36 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * affinity for all labels, or one for each. Seeds have labels, which are any numbers except 0.
  *
  * \par Definitions
- * Let f(l, v) be the strength of the strongest path from any seed of label l to voxel v, F(v) the greatest f(l, v) of
- * all labels, and a seed stronger connected to its own label than any affinity. The paths of a label may lead through
- * seeds and voxels of other labels.
- * - Competition Relative (RFC): v belongs to label l if f(l, v) > f(k, v) for all other labels k (Saha and Udupa,
- * 2001). It is a tie if f(l, v) = F(v) > 0 for several labels.
- * - Competition Iterative (IRFC): the object of label l begins with the voxels that Relative gives it, and grows: links
- *   of its voxels no longer serve other labels, and what is then connected more strongly to l than to all of these
- *   joins it, until nothing changes (Ciesielski et al., 2007). The filter does not iterate. Call a path from a seed to
- * v strongest throughout if it reaches every voxel u on it with strength F(u). Then the object of l is the set of all
- *   voxels that such paths reach from seeds of l only. The voxels that they reach from several labels are ties. If all
- *   affinities differ, there are no ties, and the objects are the trees of the maximum spanning forest that is rooted
- * at the seeds (Ciesielski et al., 2012).
+ * Let \f$f(l, v)\f$ be the strength of the strongest path from any seed of label \f$l\f$ to voxel \f$v\f$, \f$F(v)\f$
+ * the greatest \f$f(l, v)\f$ of all labels, and a seed stronger connected to its own label than any affinity. The paths
+ * of a label may lead through seeds and voxels of other labels.
+ * - Competition Relative (RFC): \f$v\f$ belongs to label \f$l\f$ if \f$f(l, v) > f(k, v)\f$ for all other labels
+ *   \f$k\f$ \cite Saha2001. It is a tie if \f$f(l, v) = F(v) > 0\f$ for several labels.
+ * - Competition Iterative (IRFC): the object of label \f$l\f$ begins with the voxels that Relative gives it, and grows:
+ *   links of its voxels no longer serve other labels, and what is then connected more strongly to \f$l\f$ than to all
+ *   of these joins it, until nothing changes \cite Ciesielski2007. The filter does not iterate. Call a path from a seed
+ *   to \f$v\f$ strongest throughout if it reaches every voxel \f$u\f$ on it with strength \f$F(u)\f$. Then the object
+ *   of \f$l\f$ is the set of all voxels that such paths reach from seeds of \f$l\f$ only. The voxels that they reach
+ *   from several labels are ties. If all affinities differ, there are no ties, and the objects are the trees of the
+ *   maximum spanning forest that is rooted at the seeds \cite Ciesielski2012.
  *
  * Both do not depend on the order of anything, so that results are bit-identical for all numbers of threads. Strengths
  * are compared as the integers of FuzzyConnectednessImageFilter; affinities that round to the same integer are equal.
  *
  * \par Ties
  * With TieRule Background, ties get label 0. With LowestLabel, they get the lowest of their labels: of those with
- * f(l, v) = F(v) for Relative; of those from which paths reach v that are strongest throughout for Iterative. These
- * paths consist of voxels that LowestLabel gives to the same label, so its objects are connected to their seeds.
- * Audigier and Lotufo (2007) call what several optimal forests label differently the tie zone.
+ * \f$f(l, v) = F(v)\f$ for Relative; of those from which paths reach \f$v\f$ that are strongest throughout for
+ * Iterative. These paths consist of voxels that LowestLabel gives to the same label, so its objects are connected to
+ * their seeds. Audigier and Lotufo \cite Audigier2007 call what several optimal forests label differently the tie zone.
  *
  * \par Outputs
  * - The labels; 0 for voxels that no path reaches, for ties with Background, and below MinimumStrength.
- * - GetStrengthImage(), with GenerateStrengthImageOn(): the strength of the winner F(v), also of ties.
- * - GetMarginImage(), with GenerateMarginImageOn(): F(v) minus the greatest f(k, v) of all labels except the winner, as
- * a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels of equal strength.
+ * - GetStrengthImage(), with GenerateStrengthImageOn(): the strength of the winner \f$F(v)\f$, also of ties.
+ * - GetMarginImage(), with GenerateMarginImageOn(): \f$F(v)\f$ minus the greatest \f$f(k, v)\f$ of all labels except
+ *   the winner, as a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels
+ *   of equal strength.
  *
- * All are 0 where F(v) is less than MinimumStrength, and outside the box of CropToSeeds, which
+ * All are 0 where \f$F(v)\f$ is less than MinimumStrength, and outside the box of CropToSeeds, which
  * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
  *
  * \par Parameters
@@ -81,9 +82,10 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
  * - Competition (Relative), TieRule (Background): see above.
  * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
- *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
- * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
- *   If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance) and so on.
+ *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. \f$f(l, v)\f$ is then
+ *   computed with the affinity of \f$l\f$, one label after the other. AffinityFunction, Weight and Adjacency are the
+ *   same for all. If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance)
+ *   and so on.
  * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
@@ -112,13 +114,11 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * own for Iterative.
  *
  * \par Sources
- * P. K. Saha, J. K. Udupa, Relative fuzzy connectedness among multiple objects: theory, algorithms, and applications in
- * image segmentation, Computer Vision and Image Understanding 82 (2001) 42-56; K. C. Ciesielski, J. K. Udupa, P. K.
- * Saha, Y. Zhuge, Iterative relative fuzzy connectedness for multiple objects with multiple seeds, Computer Vision and
- * Image Understanding 107 (2007) 160-182; K. C. Ciesielski, J. K. Udupa, A. X. Falcao, P. A. V. Miranda, Fuzzy
- * connectedness image segmentation in graph cut formulation: a linear-time algorithm and a comparative analysis,
- * Journal of Mathematical Imaging and Vision 44 (2012) 375-398; R. Audigier, R. Lotufo, Watershed by image foresting
- * transform, tie-zone, and theoretical relationships with other watershed definitions, ISMM 2007.
+ * \cite Saha2001, \cite Ciesielski2007, \cite Ciesielski2012, \cite Audigier2007.
+ *
+ * \sa FuzzyConnectednessImageFilter, CudaRelativeFuzzyConnectednessImageFilter
+ * \sa \python{itk.relative_fuzzy_connectedness_image_filter}, \python{voxelmaps.labels},
+ * \python{voxelmaps.SeedSession}
  *
  * \ingroup VoxelMaps
  */

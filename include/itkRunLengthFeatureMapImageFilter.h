@@ -33,21 +33,22 @@ class CudaRunLengthFeatureMapImageFilter;
  * \brief Features of the gray level run length matrix of the window around every voxel.
  *
  * A run is a maximal sequence of consecutive voxels of the same gray level along a direction, inside the window. The
- * matrix element P(i, j) is the number of runs of level i = 1..Ng and length j in voxels, N = sum P the number of all
- * runs, and V the number of voxels in the window. With p = P / N, the features are
+ * matrix element \f$P(i, j)\f$ is the number of runs of level \f$i = 1..N_g\f$ and length \f$j\f$ in voxels,
+ * \f$N = \sum P\f$ the number of all runs, and \f$V\f$ the number of voxels in the window. With \f$p = P / N\f$, the
+ * features are
  *
- * - SRE = sum p / j^2, LRE = sum p j^2 (Galloway 1975)
- * - GLN = sum_i (sum_j P)^2 / N, RLN = sum_j (sum_i P)^2 / N (Galloway 1975)
- * - GLNN = GLN / N, RLNN = RLN / N (IBSI)
- * - RP = N / V (Galloway 1975), where V counts only voxels inside mask and image (IBSI)
- * - LGRE = sum p / i^2, HGRE = sum p i^2 (Chu et al. 1990)
- * - SRLGE = sum p / (i^2 j^2), SRHGE = sum p i^2 / j^2, LRLGE = sum p j^2 / i^2, LRHGE = sum p i^2 j^2 (Dasarathy and
- *   Holder 1991)
- * - GLV, RV: variance of i and variance of j over the runs (IBSI)
- * - RE = - sum p log2 p (IBSI)
+ * - SRE = \f$\sum p / j^2\f$, LRE = \f$\sum p j^2\f$ \cite Galloway1975
+ * - GLN = \f$\sum_i (\sum_j P)^2 / N\f$, RLN = \f$\sum_j (\sum_i P)^2 / N\f$ \cite Galloway1975
+ * - GLNN = GLN / \f$N\f$, RLNN = RLN / \f$N\f$ \cite Zwanenburg2016
+ * - RP = \f$N / V\f$ \cite Galloway1975, where \f$V\f$ counts only voxels inside mask and image \cite Zwanenburg2016
+ * - LGRE = \f$\sum p / i^2\f$, HGRE = \f$\sum p i^2\f$ \cite Chu1990
+ * - SRLGE = \f$\sum p / (i^2 j^2)\f$, SRHGE = \f$\sum p i^2 / j^2\f$, LRLGE = \f$\sum p j^2 / i^2\f$,
+ *   LRHGE = \f$\sum p i^2 j^2\f$ \cite Dasarathy1991
+ * - GLV, RV: variance of \f$i\f$ and variance of \f$j\f$ over the runs \cite Zwanenburg2016
+ * - RE = \f$-\sum p \log_2 p\f$ \cite Zwanenburg2016
  *
- * The weight of a level starts at 1: with Identity, the intensity 0 has i = 1, since 1 / i^2 is undefined for i = 0;
- * Zhang et al. (2019) do not say how they treat it.
+ * The weight of a level starts at 1: with Identity, the intensity 0 has \f$i = 1\f$, since \f$1 / i^2\f$ is undefined
+ * for \f$i = 0\f$; Zhang et al. \cite Zhang2019 do not say how they treat it.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Runs end at the border of the
  * window, at the border of the image and at absent voxels.
@@ -75,7 +76,7 @@ class CudaRunLengthFeatureMapImageFilter;
  *
  * \par Parameters, in addition to those of the base class
  * - Offsets (all 4 in 2D, 13 in 3D): directions with components -1, 0 or 1. Opposite directions are equivalent.
- * - Features (the eleven of Zhang et al. 2019): any of the sixteen, in any order.
+ * - Features (the eleven of Zhang et al. \cite Zhang2019): any of the sixteen, in any order.
  * - Aggregation (Average)
  * - OffsetWeights (none)
  * - SkipDirectionsWithoutPairs (off)
@@ -87,8 +88,13 @@ class CudaRunLengthFeatureMapImageFilter;
  * OffsetWeights, but not one from 0 to 1e100 per offset, without Merge, or with windows of more than 512 voxels and
  * more than 512 gray levels.
  *
- * Sources: H. Zhang et al., GPU-Accelerated GLRLM Algorithm for Feature Extraction of MRI, Sci Rep 9:10883 (2019);
- * Image Biomarker Standardisation Initiative reference manual, arXiv:1612.07003, section 3.7.
+ * \par Sources
+ * \cite Zhang2019, \cite Zwanenburg2016 section 3.7.
+ *
+ * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter, CudaRunLengthFeatureMapImageFilter,
+ * TextureFeatureMapImageFilter
+ * \sa \python{itk.run_length_feature_map_image_filter}, \python{voxelmaps.feature_maps},
+ * \python{voxelmaps.run_length_feature_maps}
  *
  * \ingroup VoxelMaps
  */
@@ -137,7 +143,7 @@ public:
     return TextureOffsets<ImageDimension>::GetInPlane();
   }
 
-  /** Features to compute and their order. Default: the eleven of Zhang et al. (2019). */
+  /** Features to compute and their order. Default: the eleven of Zhang et al. \cite Zhang2019. */
   VoxelMapsFeaturesMacro(RunLengthFeatureMapEnums);
 
   /** Names of the output components in order: "SRE", or "SRE_1_-1_0" for the direction [1, -1, 0] with PerDirection. */

@@ -32,18 +32,20 @@ class CudaSizeZoneFeatureMapImageFilter;
  * \brief Features of the gray level size zone matrix of the window around every voxel.
  *
  * A zone is a connected set of voxels of the window that have the same gray level: neighbors share a face, an edge or a
- * corner, and connections outside of the window do not count. Let P(i, j) be the number of zones of level i and of j
- * voxels, N the number of zones, V the number of voxels of the window that have a level (the sum of the sizes of all
- * zones), p = P / N, and sums run over all i and j. The features are
+ * corner, and connections outside of the window do not count. Let \f$P(i, j)\f$ be the number of zones of level
+ * \f$i\f$ and of \f$j\f$ voxels, \f$N\f$ the number of zones, \f$V\f$ the number of voxels of the window that have a
+ * level (the sum of the sizes of all zones), \f$p = P / N\f$, and sums run over all \f$i\f$ and \f$j\f$. The features
+ * are
  *
- * - SAE = sum p / j^2, LAE = sum p j^2
- * - GLN = sum_i (sum_j P)^2 / N, GLNN = GLN / N
- * - SZN = sum_j (sum_i P)^2 / N, SZNN = SZN / N
- * - ZP = N / V
- * - GLV = sum p (i - m)^2, m = sum p i; ZV = sum p (j - n)^2, n = sum p j
- * - ZE = - sum p log2 p
- * - LGLZE = sum p / i^2, HGLZE = sum p i^2
- * - SALGLE = sum p / (i^2 j^2), SAHGLE = sum p i^2 / j^2, LALGLE = sum p j^2 / i^2, LAHGLE = sum p i^2 j^2
+ * - SAE = \f$\sum p / j^2\f$, LAE = \f$\sum p j^2\f$
+ * - GLN = \f$\sum_i (\sum_j P)^2 / N\f$, GLNN = GLN / \f$N\f$
+ * - SZN = \f$\sum_j (\sum_i P)^2 / N\f$, SZNN = SZN / \f$N\f$
+ * - ZP = \f$N / V\f$
+ * - GLV = \f$\sum p (i - m)^2\f$, \f$m = \sum p i\f$; ZV = \f$\sum p (j - n)^2\f$, \f$n = \sum p j\f$
+ * - ZE = \f$-\sum p \log_2 p\f$
+ * - LGLZE = \f$\sum p / i^2\f$, HGLZE = \f$\sum p i^2\f$
+ * - SALGLE = \f$\sum p / (i^2 j^2)\f$, SAHGLE = \f$\sum p i^2 / j^2\f$, LALGLE = \f$\sum p j^2 / i^2\f$,
+ *   LAHGLE = \f$\sum p i^2 j^2\f$
  *
  * These are the definitions of PyRadiomics and of the IBSI. The matrix has no directions, and there is nothing to
  * average.
@@ -69,10 +71,11 @@ class CudaSizeZoneFeatureMapImageFilter;
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
  * if a feature or the connectivity does not exist, or if a feature is repeated.
  *
- * Source: G. Thibault et al., Texture Indexes and Gray Level Size Zone Matrix: Application to Cell Nuclei
- * Classification, Pattern Recognition and Information Processing (2009); Image Biomarker Standardisation Initiative
- * reference manual, arXiv:1612.07003, section 3.8; J.J.M. van Griethuysen et al., Computational Radiomics System to
- * Decode the Radiographic Phenotype, Cancer Res 77:e104 (2017).
+ * \par Sources
+ * \cite Thibault2009, \cite Zwanenburg2016 section 3.8, \cite Griethuysen2017.
+ *
+ * \sa RunLengthFeatureMapImageFilter, CudaSizeZoneFeatureMapImageFilter, TextureFeatureMapImageFilter
+ * \sa \python{itk.size_zone_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */

@@ -75,6 +75,12 @@ namespace itk
  * output type, if there is not enough memory (itk::MemoryAllocationError), and for the errors of
  * GrayLevelDiscretizationImageFilter.
  *
+ * \sa CooccurrenceFeatureMapImageFilter, DependenceFeatureMapImageFilter, FirstOrderFeatureMapImageFilter,
+ * GrayToneDifferenceFeatureMapImageFilter, RunLengthFeatureMapImageFilter, SizeZoneFeatureMapImageFilter,
+ * GrayLevelDiscretizationImageFilter
+ * \sa \python{voxelmaps.feature_maps}, \python{voxelmaps.describe}, \python{voxelmaps.FeatureMapsd},
+ * \python{voxelmaps.radiomics.execute}
+ *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -37,7 +37,9 @@ fi
 
 rm -rf build/site/doxygen
 mkdir -p build/site/doxygen
-doxygen doc/site/Doxyfile
+# BibTeX alone, without the rest of TeX Live, looks for files here.
+BIBINPUTS=. BSTINPUTS=. doxygen doc/site/Doxyfile
+"${python}" doc/site/mathml.py build/site/doxygen/cpp
 
 # The examples run, and write their results, in a copy of their folder.
 rm -rf build/site/gallery build/site/html doc/gallery

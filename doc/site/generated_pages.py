@@ -16,9 +16,11 @@ import numpy as np
 import voxelmaps
 from conf import ROOT
 from docutils import nodes
+from itk.support.helpers import camel_to_snake_case
 from matplotlib.figure import Figure
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+from voxelmaps import _filters
 
 # Page of doc/features: class in PyRadiomics, name of the filter and of its tests, and tests of the class alone.
 CLASSES = {
@@ -305,14 +307,56 @@ class IbsiTable(SphinxDirective):
 # --- Python API --------------------------------------------------------------------------------------------------------
 
 
+def cpp_classes():
+    """For each name of Python, the classes of C++ whose documentation links to it."""
+    result = {}
+    for header in sorted((ROOT / "include").glob("*.h")):
+        for name, comment in re.findall(r"/\*\* \\class (\w+)(.*?)\*/", header.read_text(), flags=re.DOTALL):
+            for python in re.findall(r"\\python{([\w.]+)}", comment):
+                result.setdefault(python, []).append(name)
+    return result
+
+
+def links_to_classes(name):
+    """A paragraph with links to Doxygen's pages of the classes of a name of Python; empty if there are none."""
+    classes = cpp_classes().get(name, [])
+    links = [f"`itk::{each} <../cpp/classitk_1_1{each}.html>`__" for each in classes]
+    return ["", f"In C++: {', '.join(links)}", ""] if links else []
+
+
+class Filters(SphinxDirective):
+    """Entries of the functions of the package itk, with links to their classes."""
+
+    def run(self):
+        lines = []
+        for name, row in _filters.FILTERS.items():
+            for class_name in (name, f"Cuda{name}") if row.has_cuda_class else (name,):
+                function = camel_to_snake_case(class_name)
+                brief = getattr(itk, function).__doc__.partition("\n\n")[0]
+                links = links_to_classes(f"itk.{function}")
+                if not links:
+                    raise ExtensionError(f"the documentation of {class_name} does not link to itk.{function}")
+                text = ["", *brief.splitlines(), *links]
+                lines += [f".. py:function:: {function}(image, **parameters)", "   :module: itk"]
+                lines += [*(f"   {line}" for line in text), ""]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)
+
+
 def format_docstring(app, what, name, obj, options, lines):
-    """Make a definition list of parameters, which docstrings have in two columns, and code blocks of indented examples."""
-    result, previous = [], ""
+    """Make a definition list of parameters, which docstrings have in two columns, and a heading of examples."""
+    result = []
     is_definition = is_code = False
     for line, following in zip(lines, [*lines[1:], ""]):
-        line = line if line.startswith(">>>") else line.replace("*", r"\*")
+        is_code = line.startswith(">>>") or (is_code and bool(line.strip()))
+        if is_code:
+            result.append(line)
+            continue
+        line = line.replace("*", r"\*")
         columns = re.match(r"(\S.{0,70}?) {2,}(\S.*)", line)
-        if columns and not line.startswith((">>>", "-")):
+        if line == "Examples":
+            is_definition = False
+            result += ["", ".. rubric:: Examples"]
+        elif columns and not line.startswith("-"):
             is_definition = True
             result += [f"``{columns[1]}``", "    " + columns[2]]
         elif line[:1].strip() and re.match(" {8}", following):
@@ -320,17 +364,12 @@ def format_docstring(app, what, name, obj, options, lines):
             result.append(f"``{line}``")
         elif is_definition and line.startswith(" "):
             result.append("    " + line.strip())
-        elif line.startswith("    ") and not previous.strip():
-            result += ([] if is_code else [".. code-block:: python", ""]) + [line]
-            is_code = True
         else:
             if is_definition and line.strip():
                 result.append("")
             is_definition = False
-            is_code = is_code and not line[:1].strip()
             result.append(line)
-        previous = line
-    lines[:] = result
+    lines[:] = [*result, *links_to_classes(name)]
 
 
 # --- Formulas ----------------------------------------------------------------------------------------------------------
@@ -347,6 +386,7 @@ def setup(app):
     app.connect("source-read", add_entries)
     app.connect("source-read", add_output)
     app.connect("autodoc-process-docstring", format_docstring)
+    app.add_directive("filters", Filters)
     app.add_directive("ibsi-table", IbsiTable)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     return {"parallel_read_safe": False, "version": "1"}

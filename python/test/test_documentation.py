@@ -15,8 +15,10 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Runs all Python code blocks of the documentation, page by page."""
+"""Runs all Python code blocks of the documentation, page by page, and the examples of docstrings."""
 
+import doctest
+import importlib
 import pathlib
 import re
 import shutil
@@ -25,6 +27,8 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
+from itk.support.helpers import camel_to_snake_case
+from voxelmaps import _filters
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PAGES = sorted(
@@ -65,3 +69,51 @@ def test_links_of_the_documentation():
         text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (folder / link).exists(), f"{page}: {link}"
+
+
+# --- Examples of docstrings --------------------------------------------------------------------------------------------
+
+# Module -> names that must have an example.
+DOCUMENTED = {
+    "voxelmaps": [name for name in voxelmaps.__all__ if name != "radiomics"],
+    "voxelmaps.radiomics": [*voxelmaps.radiomics.__all__, "RadiomicsFeatureExtractor"],
+    "itk": [
+        camel_to_snake_case(prefix + name)
+        for name, row in _filters.FILTERS.items()
+        for prefix in ("", "Cuda")[: 1 + row.has_cuda_class]
+    ],
+}
+# Libraries that examples need, in addition to those that they import.
+LIBRARIES = {
+    "RadiomicsFeatureExtractor": "radiomics",
+    "execute": "SimpleITK",
+    "feature_xarray": "xarray",
+    "read_image": "SimpleITK",
+    "read_maps": "SimpleITK",
+    "show": "matplotlib",
+}
+
+
+# Copied by a user, an example needs no other names, and gives no warning.
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("module, name", [(module, name) for module, names in DOCUMENTED.items() for name in names])
+def test_examples_of_docstrings(module, name, tmp_path, monkeypatch):
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    value = getattr(importlib.import_module(module), name)
+    # The members of a class have examples where useful.
+    tests = [test for test in doctest.DocTestFinder().find(value, name, module=False, globs={}) if test.examples]
+    assert name in [test.name for test in tests], f"{module}.{name} has no example"
+    if name.startswith("cuda_") and itk.CudaDevices.GetNumberOfDevices() == 0:
+        pytest.skip(itk.CudaDevices.GetReasonForNoDevice())
+    for test in tests:
+        folder = tmp_path / test.name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        if module == "itk":
+            head = np.random.default_rng(0).integers(0, 200, (34, 80, 50)).astype(np.uint8)
+            itk.imwrite(itk.image_from_array(head), "head.nii.gz")
+        printed = []
+        failed, _ = doctest.DocTestRunner().run(test, out=printed.append)
+        if failed:
+            pytest.fail("".join(printed), pytrace=False)

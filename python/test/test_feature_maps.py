@@ -17,8 +17,6 @@
 # ==========================================================================
 """voxelmaps.feature_maps with arrays of all libraries, on the CPU and on CUDA devices. Needs no ITK."""
 
-import doctest
-import importlib
 import subprocess
 import sys
 import threading
@@ -438,12 +436,6 @@ def test_transform_of_dictionaries(library):
         transform({**data, "ct": library(x)})
     with pytest.raises(TypeError, match="needs the features"):
         voxelmaps.FeatureMapsd("ct")
-
-
-@pytest.mark.parametrize("module", ["_connectedness", "_feature_maps", "_labels", "_transforms"])
-def test_documentation(module):
-    results = doctest.testmod(importlib.import_module(f"voxelmaps.{module}"))
-    assert results.attempted > 0 and results.failed == 0
 
 
 def test_names_of_the_ibsi():

@@ -541,9 +541,12 @@ def test_help_is_that_of_the_cpp_classes(image):
             text = pydoc.render_doc(function, renderer=pydoc.plaintext)
             assert "number_of_gray_levels\n" in text or "minimum_strength\n" in text, class_name
             assert ("device_id\n" in text) == class_name.startswith("Cuda")
-            assert "Proxy of" not in text and "const &" not in text
+            assert "Proxy of" not in text and "const &" not in text and "\\" not in text
             cls = getattr(itk, class_name).values()[0]
             assert "Proxy of" not in cls.__doc__
+    text = pydoc.render_doc(itk.run_length_feature_map_image_filter, renderer=pydoc.plaintext)
+    assert "SRE = sum p / j^2, LRE = sum p j^2 [Galloway 1975]" in text
+    assert "[Galloway 1975] Mary M. Galloway. Texture analysis using gray level run lengths." in text
     of_run_lengths = itk.RunLengthFeatureMapImageFilter.values()[0]
     assert of_run_lengths.SetBinWidth.__doc__ == "Width of a bin in units of intensity, > 0. Default: 25."
     choices = "One of PerDirection, Average, Merge."
@@ -556,9 +559,7 @@ def test_help_is_that_of_the_cpp_classes(image):
         assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
 
 
-def test_help_has_choices_and_an_example():
-    random = np.random.default_rng(0)
-    head = itk.image_from_array(random.integers(0, 200, (34, 80, 50)).astype(np.uint8))
+def test_help_has_choices():
     for name, row in _filters.FILTERS.items():
         function = getattr(itk, camel_to_snake_case(name))
         text = pydoc.render_doc(function, renderer=pydoc.plaintext)
@@ -573,8 +574,6 @@ def test_help_has_choices_and_an_example():
         # Python's names of parameters in what is said of keywords.
         of_keywords = text.partition("Parameters are keywords")[2].partition("Raises ValueError")[0]
         assert not re.search(r"\b(SetWindowSize|InsidePixelValue|CropToSeeds|RangeSource)\b", of_keywords)
-        (example,) = (line.removeprefix(">>> result = ") for line in lines if line.startswith(">>> result = "))
-        assert eval(example, {"itk": itk, "image": head}) is not None
 
 
 def test_version_and_public_names():

@@ -286,6 +286,8 @@ def fuzzy_connectedness(
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
 
+    Examples
+
     >>> import numpy as np, voxelmaps
     >>> x = np.array([[9, 9, 0, 9]], np.float32)
     >>> strengths = voxelmaps.fuzzy_connectedness(x, (0, 0), object_mean=9, object_variance=1, difference_variance=1)

@@ -56,6 +56,16 @@ class Description(NamedTuple):
     sample_voxels, sample_seconds
                     What was measured.
     warnings        What is likely to be a mistake.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", number_of_gray_levels=16)
+    >>> description.region_voxels, description.minimum, description.maximum, description.levels
+    (500, 500.0, 999.0, 16)
+    >>> description.map_shape, description.window, description.warnings
+    ((10, 10, 10), (5, 5, 5), [])
     """
 
     shape: tuple[int, ...]
@@ -198,6 +208,8 @@ def describe(x: Array | Image | Path, mask: Array | Image | Path | None = None, 
     NaN, and of masks with other values than 0 and 1, in Description.warnings.
 
     Raises what feature_maps raises.
+
+    Examples
 
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)

@@ -32,7 +32,17 @@ if TYPE_CHECKING:
 
 
 class DicomSeries(NamedTuple):
-    """A series with images in a folder, as list_dicom_series returns it."""
+    """A series with images in a folder, as list_dicom_series returns it.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
+
+    >>> (series,) = voxelmaps.list_dicom_series(".")
+    >>> series.files, series.modality, series.size
+    (('./ct.dcm',), 'OT', (5, 4, 3))
+    """
 
     uid: str
     files: tuple[str, ...]
@@ -67,6 +77,14 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     description, size and spacing in the order x, y, z (None if unknown), and problem: why read_dicom_series refuses the
     series, or an empty string. Warns if there are files that look like DICOM files but cannot be read. Raises
     FileNotFoundError or NotADirectoryError if there is no such folder.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
+
+    >>> [(series.size, series.problem) for series in voxelmaps.list_dicom_series(".")]
+    [((5, 4, 3), '')]
     """
     folder = _check_folder(folder)
     found, unreadable = _files.list_dicom_series(folder)
@@ -153,6 +171,15 @@ def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slic
 
     Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError or
     NotADirectoryError if there is no such folder.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
+
+    >>> ct = voxelmaps.read_dicom_series(".")
+    >>> itk.size(ct)
+    itkSize3 ([5, 4, 3])
     """
     from ._itk import itk
 

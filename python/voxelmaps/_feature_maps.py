@@ -75,6 +75,16 @@ class FeatureMaps(Mapping[str, Any]):
     array       All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
     geometry    spacing, origin and direction of the maps, in the order of ITK; None for maps of arrays.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(600, dtype=np.float32).reshape(6, 10, 10)
+    >>> maps = voxelmaps.feature_maps(x, x > 400, features=["firstorder_Mean", "glcm_Contrast"], crop="mask")
+    >>> list(maps), maps.array.shape, maps["glcm_Contrast"].shape
+    (['firstorder_Mean', 'glcm_Contrast'], (2, 4, 10, 10), (4, 10, 10))
+    >>> x[maps.slices].shape
+    (4, 10, 10)
     """
 
     def __init__(
@@ -397,6 +407,11 @@ def release_device_memory() -> None:
     """Give back what this process keeps of CUDA devices for later calls: up to a thirty-second of the memory of each device.
 
     Other libraries, such as PyTorch, cannot use it otherwise. The next call on a device takes a few milliseconds longer.
+
+    Examples
+
+    >>> import voxelmaps
+    >>> voxelmaps.release_device_memory()
     """
     _core.release_device_memory()
 
@@ -808,6 +823,8 @@ def feature_maps(
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments and for those that have no effect on the
     features, and RuntimeError if a device fails. Warns if all intensities are in one bin. voxelmaps.describe tells levels, memory and
     time before.
+
+    Examples
 
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)

@@ -146,6 +146,17 @@ def check_image_file(path):
 
     Use it before itk.imread or SimpleITK.ReadImage, which read some cut and damaged files without an error. The header is
     checked, the length of the file, and compressed voxels with their checksums, which takes about as long as reading them.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> itk.imwrite(itk.image_from_array(np.zeros((4, 4, 4), np.int16)), "ct.nrrd")
+    >>> voxelmaps.check_image_file("ct.nrrd")
+    >>> with open("ct.nrrd", "r+b") as file:
+    ...     size = file.truncate(file.seek(-10, 2))
+    >>> voxelmaps.check_image_file("ct.nrrd")
+    Traceback (most recent call last):
+    ValueError: cannot read 'ct.nrrd': it has 411 bytes, but the header promises 421 bytes
     """
     CheckedFile(path).verify()
 

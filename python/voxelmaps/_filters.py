@@ -881,9 +881,16 @@ def _documentation(class_name):
     from ._documentation import DOCUMENTATION
 
     of_class = DOCUMENTATION[class_name]
-    texts = [of_class["text"]]
+    texts, references = [of_class["text"]], dict(of_class["references"])
     if class_name.startswith("Cuda"):
-        texts.append(DOCUMENTATION[class_name.removeprefix("Cuda")]["text"])
+        of_cpu = DOCUMENTATION[class_name.removeprefix("Cuda")]
+        texts.append(of_cpu["text"])
+        references.update(of_cpu["references"])
+    if references:
+        lines = (f"{label} {text}" for label, text in sorted(references.items()))
+        texts.append(
+            "\n".join(["References\n", *(textwrap.fill(line, 110, subsequent_indent="    ") for line in lines)])
+        )
     return "\n\n".join(texts), of_class["parameters"]
 
 
@@ -962,7 +969,10 @@ Parameters are keywords; enumerators can be strings, such as "fixed_bin_size".
 
 Raises ValueError or TypeError for what a parameter cannot be, and RuntimeError where the text below has itk::ExceptionObject.
 
->>> image = itk.imread("head.nii.gz")  # doctest: +SKIP
+Examples
+
+>>> import itk
+>>> image = itk.imread("head.nii.gz")
 >>> result = itk.{function.__name__}(image, {row.example})
 
 {rest}

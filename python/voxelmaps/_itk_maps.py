@@ -64,6 +64,15 @@ def run_length_feature_maps(
                                     window, the directions in which no line holds two or more voxels, as PyRadiomics
                                     does; NaN where there is no other direction. This matters for thin and scattered
                                     masks.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(600, dtype=np.int16).reshape(6, 10, 10)
+    >>> mask = (x > 480).astype(np.uint8)
+    >>> maps = voxelmaps.run_length_feature_maps(x, mask_image=mask, features=["SRE", "RunEntropy"], crop="mask")
+    >>> {name: map.shape for name, map in maps.items()}
+    {'SRE': (4, 10, 10), 'RunEntropy': (4, 10, 10)}
     """
     kwargs = _as_filter_keywords(kwargs, skip_single_voxel_directions)
     instance, image, given = _filters.run(itk.RunLengthFeatureMapImageFilter, args, kwargs, crop)
@@ -76,6 +85,13 @@ def crop_slices(
     """Return the slices of the input, in NumPy's order of axes, that run_length_feature_maps(..., crop="mask") returns maps of.
 
     Takes the arguments of run_length_feature_maps, and computes no maps.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(600, dtype=np.int16).reshape(6, 10, 10)
+    >>> voxelmaps.crop_slices(x, mask_image=(x > 480).astype(np.uint8), neighborhood_radius=1)
+    (slice(3, 6, None), slice(0, 10, None), slice(0, 10, None))
     """
     if crop != "mask":
         raise ValueError(f"crop '{crop}' is not valid; crop_slices needs 'mask'")
@@ -90,6 +106,14 @@ def feature_names(dimension: Literal[2, 3] = 3, **kwargs: Any) -> list[str]:
     dimension    Dimension of the input image, 2 or 3.
 
     All other arguments are parameters of the filter.
+
+    Examples
+
+    >>> import voxelmaps
+    >>> voxelmaps.feature_names(features=["ShortRunEmphasis", "RP"])
+    ['SRE', 'RP']
+    >>> voxelmaps.feature_names(2, features=["SRE"], aggregation="per_direction")
+    ['SRE_1_0', 'SRE_1_-1', 'SRE_0_1', 'SRE_1_1']
     """
     input_type = itk.Image[itk.UC, dimension]
     output_type = itk.VectorImage[itk.F, dimension]
@@ -109,6 +133,15 @@ def feature_dict(image: Image, names: Sequence[str]) -> dict[str, Image]:
     """Split a feature map image into a dict that maps each name to an itk.Image, with the geometry of the image.
 
     Raises ValueError if the number of names is not the number of components, or if a name is given twice.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> image = itk.image_from_array(np.arange(60, dtype=np.int16).reshape(3, 4, 5))
+    >>> vectors = itk.run_length_feature_map_image_filter(image, features=["SRE", "RP"])
+    >>> maps = voxelmaps.feature_dict(vectors, voxelmaps.feature_names(features=["SRE", "RP"]))
+    >>> list(maps), itk.size(maps["RP"])
+    (['SRE', 'RP'], itkSize3 ([5, 4, 3]))
     """
     _check_names(image, names)
     return _images.split_components(image, names, image)
@@ -118,6 +151,15 @@ def feature_xarray(image: Image, names: Sequence[str]) -> Any:
     """Convert a feature map image to an xarray.DataArray whose last axis, "feature", is labeled with the names.
 
     Raises ValueError if the number of names is not the number of components, or if a name is given twice.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> image = itk.image_from_array(np.arange(60, dtype=np.int16).reshape(3, 4, 5))
+    >>> vectors = itk.run_length_feature_map_image_filter(image, features=["SRE", "RP"])
+    >>> maps = voxelmaps.feature_xarray(vectors, voxelmaps.feature_names(features=["SRE", "RP"]))
+    >>> maps.dims, maps.sel(feature="RP").shape
+    (('z', 'y', 'x', 'feature'), (3, 4, 5))
     """
     _check_names(image, names)
     return _images.to_xarray(image, names)

@@ -83,7 +83,16 @@ _LARGE_PART = 0.1
 
 class Segmentation(NamedTuple):
     """Labels of voxels, and how certain they are; images, arrays or DataArrays. Strength and margin are None if they were not
-    asked for."""
+    asked for.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+    >>> result = voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference", strength=True)
+    >>> result.labels.tolist(), result.strength.tolist(), result.margin
+    ([[1, 1, 1, 2, 2, 2]], [[1.0, 0.5, 0.5, 0.5, 0.5, 1.0]], None)
+    """
 
     labels: Any
     strength: Any = None
@@ -91,7 +100,20 @@ class Segmentation(NamedTuple):
 
 
 class LabelAffinity(NamedTuple):
-    """Means and variances of the affinity of one label, in units of the intensities."""
+    """Means and variances of the affinity of one label, in units of the intensities.
+
+    Examples
+
+    >>> import itk, numpy as np
+    >>> image = itk.image_from_array(np.array([[70, 80, 75, 10, 0, 5]], np.float32))
+    >>> labels = itk.RelativeFuzzyConnectednessImageFilter.New(
+    ...     image, seeds={1: [0, 0], 2: [5, 0]}, object_variance=20, difference_variance=50
+    ... )
+    >>> labels.SetObjectMean({1: 75, 2: 5})
+    >>> labels.Update()
+    >>> labels.GetUsedAffinitiesOfLabels()[2]
+    LabelAffinity(object_mean=5.0, object_variance=20.0, difference_mean=0.0, difference_variance=50.0)
+    """
 
     object_mean: float
     object_variance: float
@@ -405,6 +427,8 @@ def labels(
     labels of the same array again and again, while seeds are edited.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+
+    Examples
 
     >>> import numpy as np, voxelmaps
     >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)

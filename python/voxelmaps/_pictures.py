@@ -317,6 +317,8 @@ def map_limits(
     cases          Pairs of maps and mask of each case, as show takes them; None for all voxels.
     percentiles    Of the values inside the masks of all cases together.
 
+    Examples
+
     >>> import numpy as np, voxelmaps
     >>> cases = [({"glcm_Contrast": np.full((3, 3), value)}, np.ones((3, 3))) for value in (1.0, 5.0)]
     >>> voxelmaps.map_limits(cases)
@@ -524,6 +526,8 @@ def show(
     Returns a figure of matplotlib; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg". Raises ValueError or
     TypeError, with the value and the rule, for invalid arguments, and ImportError without matplotlib, which the extra "pictures"
     installs.
+
+    Examples
 
     >>> import numpy as np, voxelmaps
     >>> x = np.random.default_rng(0).normal(size=(9, 40, 40)).astype(np.float32)

@@ -43,6 +43,17 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 
     All other arguments are those of PyRadiomics.
+
+    Examples
+
+    >>> import numpy as np, SimpleITK
+    >>> from voxelmaps import radiomics
+    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> image, mask = SimpleITK.GetImageFromArray(x), SimpleITK.GetImageFromArray((x > 600).astype(np.uint8))
+    >>> extractor = radiomics.RadiomicsFeatureExtractor({"featureClass": {"glcm": ["Contrast"]}}, additionalInfo=False)
+    >>> maps = extractor.execute(image, mask, voxelBased=True)
+    >>> {name: map.GetSize() for name, map in maps.items()}
+    {'original_glcm_Contrast': (10, 10, 5)}
     """
 
     def __init__(self, *args: Any, precision: Precision = "float", **kwargs: Any) -> None:

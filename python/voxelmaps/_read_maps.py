@@ -168,9 +168,14 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
 
     Raises FileNotFoundError, or ValueError if files are cut, are not on the same grid, or have no names.
 
-    >>> maps = read_maps("maps/patient 1")  # doctest: +SKIP
-    >>> maps["original_glcm_Contrast"].shape  # doctest: +SKIP
-    (36, 124, 124)
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> image = itk.image_from_array(np.arange(64, dtype=np.float32).reshape(4, 4, 4))
+    >>> itk.imwrite(itk.first_order_feature_map_image_filter(image, features=["Mean", "Minimum"]), "maps.nrrd")
+    >>> maps = voxelmaps.read_maps("maps.nrrd")
+    >>> list(maps), maps.array.shape
+    (['MEAN', 'MIN'], (2, 4, 4, 4))
     """
     place = pathlib.Path(_output_files.utf8(os.fspath(path), "the path"))
     if not place.exists():

@@ -369,12 +369,6 @@ class SeedSession:
     Labels are the same as those of voxelmaps.labels and of itk.relative_fuzzy_connectedness_image_filter with the same seeds
     and the same affinity.
 
-        with voxelmaps.SeedSession(image) as session:
-            labels = session.update(strokes)
-            strokes[10, 40:60, 52] = 3
-            labels = session.update(strokes)
-            margin = session.margin
-
     image         Array of NumPy, PyTorch, CuPy, JAX or Numba, in host memory or on a CUDA device, itk.Image or xarray.DataArray
                   with 2 or 3 dimensions; it is copied. Labels are of the same kind and on the same device; seeds and masks may
                   be in host memory. Arrays need no ITK. An array with 4 axes is an image of vectors, whose components are the last axis. If the
@@ -398,6 +392,18 @@ class SeedSession:
     back; the next update() makes the graph again. A session used in a with statement releases it at the end.
 
     Raises TypeError, ValueError or RuntimeError that name the value, for what is refused.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+    >>> strokes = np.array([[1, 0, 0, 0, 0, 2]], np.uint8)
+    >>> with voxelmaps.SeedSession(x, affinity_function="absolute_difference") as session:
+    ...     first = session.update(strokes)
+    ...     strokes[0, 3] = 3
+    ...     second, margin = session.update(strokes, tie_rule="lowest_label"), session.margin
+    >>> first.tolist(), second.tolist()
+    ([[1, 1, 1, 2, 2, 2]], [[1, 1, 1, 3, 2, 2]])
     """
 
     def __init__(
@@ -554,6 +560,14 @@ class SeedSession:
 
         Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". If this raises an exception,
         such as a RuntimeError because there is no seed, all parameters are as they were before, and the session can go on.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7], [1, 0, 1]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> session.update({1: [0, 0], 2: [[0, 1], [2, 1]]}).tolist()  # x, y
+        [[1, 1, 1], [2, 2, 2]]
         """
         with self._lock:
             self._last = None
@@ -589,14 +603,34 @@ class SeedSession:
     @property
     def strength(self) -> Any:
         """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
-        first read, in about the time of an update(); with generate_strength_image=True, by each update()."""
+        first read, in about the time of an update(); with generate_strength_image=True, by each update().
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> labels = session.update({1: [0, 0], 2: [4, 0]})
+        >>> session.strength.tolist()
+        [[1.0, 0.5, 0.5, 0.5, 1.0]]
+        """
         return self._result("strength")
 
     @property
     def margin(self) -> Any:
         """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
         of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
-        generate_margin_image=True, by each update()."""
+        generate_margin_image=True, by each update().
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> labels = session.update({1: [0, 0], 2: [4, 0]})
+        >>> session.margin.tolist()
+        [[0.75, 0.25, 0.25, 0.25, 0.75]]
+        """
         return self._result("margin")
 
     @property
@@ -604,7 +638,17 @@ class SeedSession:
         """Dict of the means and variances that the last update() used, with the names of the parameters; empty for
         affinity_function="absolute_difference". The function itk.relative_fuzzy_connectedness_image_filter(image,
         seed_image=seeds, **session.affinity) gives the same labels, if the other parameters are the same. Affinities of single
-        labels are not in it."""
+        labels are not in it.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, object_mean=7, object_variance=2, difference_variance=1)
+        >>> labels = session.update({1: [0, 0], 2: [5, 0]})
+        >>> session.affinity
+        {'object_mean': 7.0, 'object_variance': 2.0, 'difference_variance': 1.0}
+        """
         if self._affinity is None:
             raise RuntimeError("there is no affinity: no update() has succeeded")
         function, values = self._affinity
@@ -618,7 +662,20 @@ class SeedSession:
 
     def reestimate(self) -> None:
         """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops affinities of
-        single labels."""
+        single labels.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 9, 4, 1, 0, 2]], np.float32))
+        >>> labels = session.update({1: [0, 0]})
+        >>> session.affinity["object_mean"]
+        8.0
+        >>> session.reestimate()
+        >>> labels = session.update({1: [6, 0]})
+        >>> session.affinity["object_mean"]
+        1.0
+        """
         with self._lock:
             self._parameters = {
                 **self._parameters,
@@ -635,6 +692,17 @@ class SeedSession:
         return self._graph.hierarchy.memory
 
     def release(self) -> None:
-        """Give the memory of the graph back. The next update() makes it again."""
+        """Give the memory of the graph back. The next update() makes it again.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+        >>> session = voxelmaps.SeedSession(x, affinity_function="absolute_difference")
+        >>> labels = session.update({1: [0, 0], 2: [5, 0]})
+        >>> session.release()
+        >>> session.memory
+        0
+        """
         with self._lock:
             self._graph.hierarchy.release()

@@ -40,10 +40,13 @@ class FeatureMapsd:
     Raises KeyError for a name that is not in the dictionary, ValueError for images of several channels, and what feature_maps
     raises.
 
-    >>> import numpy as np
-    >>> transform = FeatureMapsd("ct", features=["firstorder_Mean", "glcm_Contrast"])
-    >>> transform({"ct": np.ones((1, 8, 8, 8), np.float32)})["ct_maps"].shape
-    (2, 8, 8, 8)
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> transform = voxelmaps.FeatureMapsd("ct", features=["firstorder_Mean", "glcm_Contrast"])
+    >>> case = transform({"ct": np.arange(512, dtype=np.float32).reshape(1, 8, 8, 8), "name": "patient 1"})
+    >>> case["name"], case["ct_maps"].shape
+    ('patient 1', (2, 8, 8, 8))
     """
 
     def __init__(

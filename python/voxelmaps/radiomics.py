@@ -330,7 +330,16 @@ def _general_diagnostics(parameters):
 
 def read_image(path: Path) -> Image:
     """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for damaged files, of which ITK reads many
-    without an error, and FileNotFoundError. Needs SimpleITK."""
+    without an error, and FileNotFoundError. Needs SimpleITK.
+
+    Examples
+
+    >>> import itk, numpy as np
+    >>> from voxelmaps import radiomics
+    >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.int16)), "ct.nii.gz")
+    >>> itk.size(radiomics.read_image("ct.nii.gz"))
+    itkSize3 ([5, 4, 3])
+    """
     return _radiomics_images.to_itk(_radiomics_images.load(path, "the image")[0])
 
 
@@ -387,6 +396,16 @@ def execute(
     Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
     known, or not available here; ImportError with the package that an image type needs; OSError with the path of a file that
     cannot be written.
+
+    Examples
+
+    >>> import itk, numpy as np
+    >>> from voxelmaps import radiomics
+    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> image, mask = itk.image_from_array(x), itk.image_from_array((x > 600).astype(np.uint8))
+    >>> maps = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]}, binWidth=25, additionalInfo=False)
+    >>> {name: itk.array_from_image(map).shape for name, map in maps.items()}
+    {'original_glcm_Contrast': (5, 10, 10)}
     """
     check_precision(precision)
     parameters = _radiomics_parameters.read(params, settings)

@@ -42,7 +42,7 @@ public:
    */
   enum class AffinityFunction : std::uint8_t
   {
-    /** sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)); Li et al. (2015), equation (1). */
+    /** sqrt(g(h, ObjectMean, ObjectVariance) g(d / 2, 0, DifferenceVariance)); Li et al. \cite Li2016, equation (1). */
     GeometricMean = 0,
     /** Weight g(h, ObjectMean, ObjectVariance) + (1 - Weight) g(d, DifferenceMean, DifferenceVariance); ITK 3. */
     WeightedSum,
@@ -79,8 +79,8 @@ public:
     /** Hierarchy. With MinimumStrength > 0, for which a part of the image suffices, or with more than 8 neighbors per
      * voxel: Buckets with up to three threads, Tiles with more. */
     Automatic = 0,
-    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera (1996). The reference method; one
-     * thread. */
+    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera \cite Udupa1996. The reference
+     * method; one thread. */
     Queue,
     /** Strongest voxel first, so that every voxel is settled once; one thread. */
     Buckets,
@@ -100,7 +100,7 @@ public:
   {
     /** ActiveTiles first, and Hierarchy if that takes long. */
     Automatic = 0,
-    /** The corrected CUDA-kFOE of Li et al. (2015), made exact by an atomic maximum. */
+    /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
     CorrectedKFOE,
     /** Settles tiles in shared memory until nothing changes. */
     ActiveTiles,

@@ -38,8 +38,8 @@ public:
   /** \class Feature
    * \brief The sixteen run length features, with the identifiers of the Image Biomarker Standardisation Initiative.
    *
-   * The first eleven are those of Galloway (1975), Chu (1990), Dasarathy and Holder (1991), as collected by
-   * Zhang et al. (2019), equations (2) to (12).
+   * The first eleven are those of \cite Galloway1975, \cite Chu1990 and \cite Dasarathy1991, as collected by
+   * Zhang et al. \cite Zhang2019, equations (2) to (12).
    *
    * \ingroup VoxelMaps
    */
@@ -70,7 +70,7 @@ public:
    */
   enum class Aggregation : std::uint8_t
   {
-    /** The features of every direction, one direction after another (Zhang et al. 2019). */
+    /** The features of every direction, one direction after another \cite Zhang2019. */
     PerDirection = 0,
     /** The mean of the features over the directions (PyRadiomics' default, IBSI "averaged"). */
     Average,
@@ -87,7 +87,8 @@ public:
   {
     /** The fastest method that supports the job. */
     Automatic = 0,
-    /** The parallel algorithm of Zhang et al. (2019): all windows are written out, sorted and reduced by key. */
+    /** All windows are written out, sorted and reduced by key: the parallel algorithm of Zhang et al. \cite Zhang2019.
+     */
     SortReduce,
     /** A warp walks the runs of one window; supports every job. */
     WindowWalk,
@@ -103,7 +104,7 @@ public:
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
 
-  /** The eleven features of Zhang et al. (2019): the default of the filter. */
+  /** The eleven features of Zhang et al. \cite Zhang2019, the default of the filter. */
   static std::vector<Feature>
   GetElevenFeatures();
 };
