@@ -148,6 +148,58 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
   }
 }
 
+// Tables of counts that slide along two axes: long rows, several tiles, noise and smooth images, few and many levels,
+// counts of all sizes, offsets that leave few pairs or none, and selections.
+TEST(CooccurrenceJob, SlidingTablesHaveTheBitsOfSingleWindows)
+{
+  const std::vector<Triple> windows{ { { 5, 5, 5 } },  { { 4, 4, 4 } }, { { 7, 7, 7 } },   { { 9, 4, 4 } },
+                                     { { 3, 16, 1 } }, { { 1, 5, 4 } }, { { 2, 11, 11 } }, { { 12, 12, 2 } } };
+  for (std::uint64_t seed = 650000; seed < 650000 + 6 * windows.size(); ++seed)
+  {
+    RandomNumbers              random(seed);
+    const Triple               size{ { random.Between(1, 150), random.Between(1, 24), random.Between(1, 7) } };
+    const std::uint32_t        levels = random.OneOf<std::uint32_t>({ 1, 2, 9, 32, 75, 200, 600 });
+    const double               change = random.OneOf<double>({ 0.0, 0.02, 0.3, 1.0 });
+    const double               absent = random.OneOf<double>({ 0.0, 0.0, 0.1, 0.9 });
+    std::vector<std::uint16_t> image(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::uint16_t              level = 1;
+    for (std::uint16_t & to : image)
+    {
+      level = random.Chance(change) ? static_cast<std::uint16_t>(random.Between(1, levels)) : level;
+      to = random.Chance(absent) ? std::uint16_t{ 0 } : level;
+    }
+    const double              selected = random.OneOf<double>({ 1.0, 0.5, 0.1 });
+    std::vector<std::uint8_t> selection(image.size());
+    std::generate(selection.begin(), selection.end(), [&] { return random.Chance(selected) ? 1 : 0; });
+
+    Job job;
+    job.levels = image.data();
+    job.levelsSize = size;
+    job.outputSize = size;
+    job.numberOfGrayLevels = levels;
+    job.windowSize = windows[seed % windows.size()];
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      job.windowAnchor[axis] = random.Below(job.windowSize[axis]);
+    }
+    job.selection = selected < 1.0 ? selection.data() : nullptr;
+    job.offsets = { { { 1, 0, 0 } },  { { -1, 1, 0 } }, { { 0, -2, 1 } },
+                    { { 1, 1, -1 } }, { { 0, 0, 4 } },  { { 3, 0, 0 } } };
+    job.features = Enums::GetAllFeatures();
+    if (random.Chance(0.2))
+    {
+      job.features = { Job::Feature::MaximalCorrelationCoefficient };
+    }
+    job.aggregation = random.Chance(0.5) ? Job::Aggregation::Average : Job::Aggregation::PerDirection;
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    CheckAllEnginesAndWindowWalk<double>(job, random, [](const std::vector<double> &, double) { return true; });
+    if (::testing::Test::HasFailure())
+    {
+      return;
+    }
+  }
+}
+
 // Matrices side by side, alone, and more levels than a vector or warp computes at once.
 TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
 {

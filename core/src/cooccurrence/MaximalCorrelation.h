@@ -305,9 +305,22 @@ struct MaximalCorrelation
   static VOXELMAPS_HOST_DEVICE TReal
   Search(const TTeam & team, int levels, TReal * diagonal, const TReal * squares, bool isSquared)
   {
+    TReal     units{};
+    const int round = ChooseSide(team, levels, diagonal, squares, isSquared, units);
+    if (round > correlationBits)
+    {
+      return units * correlationGrid;
+    }
+    return Bisect(levels, diagonal, squares, isSquared, round, units);
+  }
+
+  /** The first rounds of the search, until it is known which side has the greatest magnitude; its sign becomes
+   * positive. Returns how many rounds that were. */
+  static VOXELMAPS_HOST_DEVICE int
+  ChooseSide(const TTeam & team, int levels, TReal * diagonal, const TReal * squares, bool isSquared, TReal & units)
+  {
     const TReal zero{};
     const TReal one = zero + 1.0;
-    TReal       units{};
     // Which sides can have the greatest magnitude: 1, or 0 for no longer.
     TReal above = one;
     TReal below = isSquared ? zero : one;
@@ -325,14 +338,20 @@ struct MaximalCorrelation
       above = isOutside > 0.0 ? isAbove : above;
       below = isOutside > 0.0 ? isBelow : below;
     }
-    if (round > correlationBits)
+    if (round <= correlationBits)
     {
-      return units * correlationGrid;
+      for (int k = 0; k < levels; ++k)
+      {
+        diagonal[k] = above > 0.0 ? diagonal[k] : -diagonal[k];
+      }
     }
-    for (int k = 0; k < levels; ++k)
-    {
-      diagonal[k] = above > 0.0 ? diagonal[k] : -diagonal[k];
-    }
+    return round;
+  }
+
+  /** The rounds of the search from one on. */
+  static VOXELMAPS_HOST_DEVICE TReal
+  Bisect(int levels, const TReal * diagonal, const TReal * squares, bool isSquared, int round, TReal units)
+  {
     for (; round <= correlationBits; ++round)
     {
       const double step = StepOfRound(round);

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "CooccurrenceColumns.h"
 #include "CooccurrenceSlide.h"
 #include "CooccurrenceWalk.h"
 #include "cooccurrence/CooccurrencePlan.h"
@@ -83,6 +84,21 @@ ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
     return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
   });
 }
+void
+ComputeByColumns(const CooccurrenceTask & task, const CooccurrenceJob & job)
+{
+  const Triple &                outputSize = job.outputSize;
+  const JobExecution &          execution = job.execution;
+  const CooccurrenceSlideTables tables(task);
+  // Wide and high enough that filling the first windows costs little.
+  constexpr std::int64_t maxWidth = 64;
+  constexpr std::int64_t maxHeight = 8;
+  const Tiling tiling(outputSize, { { EqualPart(outputSize[0], maxWidth), EqualPart(outputSize[1], maxHeight), 1 } });
+  ForEachTile(tiling, execution, [&]() {
+    auto columns = std::make_shared<CooccurrenceColumns>(task, tables, execution, job.widestInstructionSet);
+    return [columns](const Triple & start, const Triple & size) { columns->Compute(start, size); };
+  });
+}
 } // namespace
 
 void
@@ -102,6 +118,10 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   else if (job.walkWindows)
   {
     ComputeByWalk(plan.task, job);
+  }
+  else if (CooccurrenceColumns::Supports(plan.task, job.widestInstructionSet))
+  {
+    ComputeByColumns(plan.task, job);
   }
   else
   {

@@ -29,6 +29,8 @@ namespace
 {
 // The elements of matrices side by side take 8.4 MB with 512 levels; larger ones are computed one after the other.
 constexpr int maxLevelsSideBySide = 512;
+// Larger matrices wait together, filled up with zeros, since those of each number of levels need memory.
+constexpr int maxLevelsApart = 48;
 
 /** The lane that multiplies a matrix by its transposed; see MaximalCorrelation. */
 struct ProductLane
@@ -65,6 +67,7 @@ CorrelationBatch::CorrelationBatch(const CooccurrenceTask & task, const JobExecu
   , m_Execution(execution)
   , m_Width(static_cast<std::size_t>(ChooseKernel(widest, VOXELMAPS_KERNELS(GetCorrelationWidth))()))
   , m_Compute(ChooseKernel(widest, VOXELMAPS_KERNELS(ComputeMaximalCorrelations)))
+  , m_Waiting(static_cast<std::size_t>(std::min(m_MaxLevels, maxLevelsApart)) + 2)
 {}
 
 double *
@@ -90,14 +93,16 @@ CorrelationBatch::BeginSymmetric(int levels, double * coefficient)
     m_Stride = 1;
     return m_ElementsAlone.Reserve(static_cast<std::size_t>(TriangleRow(levels)));
   }
-  if (m_Levels.size() == m_Width)
+  const bool isApart = levels <= maxLevelsApart;
+  Waiting &  waiting = isApart ? m_Waiting[static_cast<std::size_t>(levels)] : m_Waiting.back();
+  if (waiting.levels.size() == m_Width)
   {
-    this->ComputeSideBySide();
+    this->ComputeSideBySide(waiting);
   }
-  const auto     elements = static_cast<std::size_t>(TriangleRow(m_MaxLevels));
-  double * const matrix = m_Elements.Reserve(elements * m_Width) + m_Levels.size();
-  m_Levels.push_back(levels);
-  m_Coefficients.push_back(coefficient);
+  const auto     elements = static_cast<std::size_t>(TriangleRow(isApart ? levels : m_MaxLevels));
+  double * const matrix = waiting.elements.Reserve(elements * m_Width) + waiting.levels.size();
+  waiting.levels.push_back(levels);
+  waiting.coefficients.push_back(coefficient);
   m_Stride = static_cast<std::ptrdiff_t>(m_Width);
   return matrix;
 }
@@ -131,22 +136,25 @@ void
 CorrelationBatch::Flush()
 {
   this->ComputeAlone();
-  if (!m_Levels.empty())
+  for (Waiting & waiting : m_Waiting)
   {
-    this->ComputeSideBySide();
+    if (!waiting.levels.empty())
+    {
+      this->ComputeSideBySide(waiting);
+    }
   }
 }
 
 void
-CorrelationBatch::ComputeSideBySide()
+CorrelationBatch::ComputeSideBySide(Waiting & waiting)
 {
-  double * const elements = m_Elements.Get();
-  const int      levels = *std::max_element(m_Levels.begin(), m_Levels.end());
-  m_Levels.resize(m_Width, 0);
+  double * const elements = waiting.elements.Get();
+  const int      levels = *std::max_element(waiting.levels.begin(), waiting.levels.end());
+  waiting.levels.resize(m_Width, 0);
   for (std::size_t matrix = 0; matrix < m_Width; ++matrix)
   {
     const auto end = static_cast<std::size_t>(TriangleRow(levels));
-    for (auto i = static_cast<std::size_t>(TriangleRow(m_Levels[matrix])); i < end; ++i)
+    for (auto i = static_cast<std::size_t>(TriangleRow(waiting.levels[matrix])); i < end; ++i)
     {
       elements[i * m_Width + matrix] = 0.0;
     }
@@ -154,12 +162,12 @@ CorrelationBatch::ComputeSideBySide()
   constexpr std::size_t maxWidth = 8;
   alignas(64) double    coefficients[maxWidth];
   this->Compute(false, levels, elements, coefficients);
-  for (std::size_t matrix = 0; matrix < m_Coefficients.size(); ++matrix)
+  for (std::size_t matrix = 0; matrix < waiting.coefficients.size(); ++matrix)
   {
-    *m_Coefficients[matrix] = coefficients[matrix];
+    *waiting.coefficients[matrix] = coefficients[matrix];
   }
-  m_Levels.clear();
-  m_Coefficients.clear();
+  waiting.levels.clear();
+  waiting.coefficients.clear();
 }
 
 void

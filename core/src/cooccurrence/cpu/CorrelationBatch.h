@@ -29,7 +29,8 @@
 
 namespace voxelmaps
 {
-/** Maximal correlation coefficients of a thread: collects matrices, and computes those of several windows at once. */
+/** Maximal correlation coefficients of a thread: collects matrices, and computes those of several windows with the same
+ * number of levels at once. */
 class CorrelationBatch
 {
 public:
@@ -72,8 +73,16 @@ private:
     Reserve(std::size_t number);
   };
 
+  /** Matrices that wait, side by side. */
+  struct Waiting
+  {
+    std::vector<int>      levels;
+    std::vector<double *> coefficients;
+    Memory                elements;
+  };
+
   void
-  ComputeSideBySide();
+  ComputeSideBySide(Waiting & waiting);
   void
   ComputeAlone();
   void
@@ -87,10 +96,7 @@ private:
   Memory       m_Workspace;
   std::int64_t m_Work{ 0 };
 
-  // Matrices that wait, side by side.
-  std::vector<int>      m_Levels;
-  std::vector<double *> m_Coefficients;
-  Memory                m_Elements;
+  std::vector<Waiting> m_Waiting; // by number of levels; many levels share the last one
   // A large one that waits, or 0.
   int      m_LevelsAlone{ 0 };
   double * m_CoefficientAlone{ nullptr };

@@ -111,6 +111,64 @@ private:
   const CorrelationMatrices & m_Matrices;
 };
 
+/** As MaximalCorrelation::Search, with the same result: Newton's method proposes a point of the grid, which is tested.
+ */
+template <typename TReal>
+TReal
+SearchByNewton(const ThreadAlone<TReal> & thread, int levels, TReal * diagonal, const TReal * squares)
+{
+  using Algorithm = MaximalCorrelation<TReal, ThreadAlone<TReal>>;
+  const TReal zero{};
+  const TReal one = zero + 1.0;
+  TReal       units{};
+  const int   round = Algorithm::ChooseSide(thread, levels, diagonal, squares, false, units);
+  if (round < correlationBits)
+  {
+    // From above, the greatest eigenvalue is approached from one side. After a small step, the next one is below the
+    // grid.
+    constexpr int    maxSteps = 8;
+    constexpr double small = 0x1p-28;
+    TReal            x = Algorithm::Point(units + 2.0 * Algorithm::StepOfRound(round), false);
+    TReal            isFar = one;
+    for (int step = 0; step < maxSteps && !IsZero(isFar); ++step)
+    {
+      // The characteristic polynomial of the leading parts, and its derivative.
+      TReal before{};
+      TReal value = one;
+      TReal slopeBefore{};
+      TReal slope{};
+      TReal square{};
+      for (int k = 0; k < levels; ++k)
+      {
+        const TReal difference = x - diagonal[k];
+        const TReal nextSlope = value + difference * slope - square * slopeBefore;
+        const TReal next = difference * value - square * before;
+        before = value;
+        value = next;
+        slopeBefore = slope;
+        slope = nextSlope;
+        square = squares[k];
+      }
+      const TReal change = value / slope;
+      x -= change;
+      isFar = change < small ? zero : one;
+    }
+    // Rounds to the nearest integer.
+    constexpr double magic = 0x1.8p52;
+    const TReal      nearest = (x * (1.0 / correlationGrid) + magic) - magic;
+    const TReal least = Algorithm::GetLeastMinor(levels, diagonal, squares, Algorithm::Point(nearest - 0.5, false));
+    const TReal leastOfNext =
+      Algorithm::GetLeastMinor(levels, diagonal, squares, Algorithm::Point(nearest + 0.5, false));
+    const TReal isTooGreat = least > 0.0 ? one : zero;
+    const TReal isExact = leastOfNext > 0.0 ? one - isTooGreat : zero;
+    if (IsZero(one - isExact))
+    {
+      return nearest * correlationGrid;
+    }
+  }
+  return Algorithm::Bisect(levels, diagonal, squares, false, round, units);
+}
+
 template <typename TReal>
 void
 ComputeAs(const CorrelationMatrices & matrices)
@@ -126,7 +184,8 @@ ComputeAs(const CorrelationMatrices & matrices)
   }
   Algorithm::Tridiagonalize(thread, matrices.levels, elements, first, second);
   *reinterpret_cast<TReal *>(matrices.coefficients) =
-    Algorithm::Search(thread, matrices.levels, first, second, matrices.isSquared);
+    matrices.isSquared ? Algorithm::Search(thread, matrices.levels, first, second, true)
+                       : SearchByNewton(thread, matrices.levels, first, second);
 }
 } // namespace
 

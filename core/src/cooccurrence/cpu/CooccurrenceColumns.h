@@ -1,0 +1,91 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef CooccurrenceColumns_h
+#define CooccurrenceColumns_h
+
+#include "CooccurrenceRow.h"
+#include "CooccurrenceSlide.h"
+#include "CooccurrenceTile.h"
+#include "CorrelationBatch.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace voxelmaps
+{
+/** The fastest engine, for symmetric matrices of single offsets with few levels: the columns of windows slide along y,
+ * and windows of columns along x. See CooccurrenceTile. */
+class CooccurrenceColumns
+{
+public:
+  CooccurrenceColumns(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
+                      const JobExecution & execution, InstructionSet widest);
+
+  static bool
+  Supports(const CooccurrenceTask & task, InstructionSet widest);
+
+  /** Compute the output voxels of a box. */
+  void
+  Compute(const Triple & start, const Triple & size);
+
+private:
+  bool
+  ComputePlane(const Triple & start, const Triple & size);
+  void
+  SelectWindows(const Triple & start, const Triple & size);
+  bool
+  RankLevels(const Triple & start, const Triple & size);
+  /** Whether the table is small enough. */
+  bool
+  LayOutTable();
+  void
+  MakePlaces();
+  void
+  ComputeMatrices(int offset);
+  void
+  FinishWindow(int x, int y, const CooccurrenceTileSums & sums, const std::uint16_t * counts);
+  void
+  CorrelateCells(const std::uint16_t * counts, CooccurrenceSums & sums);
+
+  const CooccurrenceTask &        m_Task;
+  const CooccurrenceSlideTables & m_Tables;
+  const JobExecution &            m_Execution;
+  CooccurrenceSlide               m_Slide;
+  CorrelationBatch                m_Correlations;
+  const int                       m_CountsPerPair;
+  void (*m_ComputeTile)(const CooccurrenceTile &);
+  CooccurrenceTile m_Tile{};
+
+  std::vector<CooccurrenceRow> m_Rows;
+  std::vector<std::uint8_t>    m_IsComputed;
+  std::vector<std::int32_t>    m_VoxelOfRow; // of the windows, row by row
+
+  std::vector<std::uint8_t>       m_Ranks;
+  std::vector<std::uint8_t>       m_RankOfLevel;
+  std::vector<std::uint16_t>      m_LevelOfRank;
+  std::vector<CooccurrencePlaces> m_Places;
+  std::vector<int>                m_BeginOfDifference; // of the cells of a difference of ranks
+  std::vector<std::uint16_t>      m_SlicesOfTerms;
+  std::vector<int>                m_RanksOfWindow;
+  std::shared_ptr<void>           m_Memory;
+  std::size_t                     m_MemoryBytes{ 0 };
+};
+} // namespace voxelmaps
+
+#endif // CooccurrenceColumns_h
