@@ -15,8 +15,9 @@
 #   limitations under the License.
 #
 # ==========================================================================
-"""Runs all Python code blocks of the documentation, page by page."""
+"""Runs all Python code blocks of the documentation, page by page, and checks links and generated tables."""
 
+import importlib.util
 import pathlib
 import re
 import shutil
@@ -65,3 +66,15 @@ def test_links_of_the_documentation():
         text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (folder / link).exists(), f"{page}: {link}"
+
+
+def test_tables_of_the_performance_page():
+    specification = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks/tables.py")
+    tables = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(tables)
+    page = tables.PAGE.read_text(encoding="utf-8")
+    assert tables.page_with_tables(page) == page, "run benchmarks/tables.py --page"
+    # Every table has its markers, and every stored result is on the page.
+    names = sorted(re.findall(r"^<!-- table (\S+) -->$", page, flags=re.MULTILINE))
+    assert names == sorted(path.stem for path in tables.RESULTS.glob("*.json"))
+    assert page.count("\n<!-- end -->\n") == len(names) == len(re.findall(r"^\| --- \|", page, flags=re.MULTILINE))
