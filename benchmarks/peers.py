@@ -197,7 +197,7 @@ def pyradiomics_texture(case, path):
 
 
 def habit_texture(case, path):
-    """On a CPU, it calls PyRadiomics."""
+    """Without PyTorch, it calls PyRadiomics."""
     import numpy as np
     from habit.contracts import ImageVolume, MaskVolume
     from habit.voxel_features import extract_voxel_texture
@@ -223,8 +223,8 @@ def flash_texture(case, path):
     extractor = RadiomicsFeatureExtractor(backend="cpu", num_threads=threads, binWidth=25, kernelRadius=radius)
     extractor.disableAllFeatures()
     extractor.enableFeaturesByName(**features)
-    path = os.path.join(tempfile.mkdtemp(), "maps.h5")
-    return lambda: extractor.execute(image, mask, spatialMode=True, output_hdf5_path=path), 1
+    folder = tempfile.TemporaryDirectory()
+    return lambda: extractor.execute(image, mask, spatialMode=True, output_hdf5_path=f"{folder.name}/maps.h5"), 1
 
 
 def seeds_around(image, label, others=0):
