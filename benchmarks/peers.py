@@ -23,6 +23,7 @@ scripts/build-wheel.sh builds. benchmarks/README.md says what is compared.
 """
 
 import argparse
+import functools
 import glob
 import hashlib
 import importlib.metadata
@@ -40,6 +41,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENVIRONMENTS = {
     "itk": [["itk==5.4.7", "itk-texturefeatures==4.0.1", "itk-growcut==1.0.1"]],
     "pyradiomics": [["numpy<2", "setuptools<80", "wheel", "versioneer", "SimpleITK"], ["pyradiomics==3.0.1"]],
+    "habit": [["habitat-analysis==3.0.0", "setuptools<80", "wheel", "versioneer"], ["pyradiomics==3.0.1"]],
+    # Its wheel names no dependencies; these are those of its page.
+    "flash": [
+        "numpy h5py SimpleITK pykwalify PyWavelets scipy scikit-image scikit-learn trimesh flash-radiomics==1.0.0".split()
+    ],
 }
 
 RADIUS = 2
@@ -129,6 +135,98 @@ def pyradiomics(path):
     return lambda: extractor.execute(image, mask, voxelBased=True), parts
 
 
+# The cases of the following functions are those of HABIT's page about voxel textures: image, mask, radius, and features. All have
+# bins of 25.
+
+
+def noise():
+    """Its simulation. The page does not say where the 4096 voxels are; here, they are a cube in the middle."""
+    import numpy as np
+
+    image = np.random.default_rng(0).normal(300, 80, (20, 48, 48))
+    mask = np.zeros(image.shape, np.uint8)
+    mask[2:18, 16:32, 16:32] = 1
+    features = {
+        "firstorder": ["Energy", "Entropy", "Mean", "90Percentile", "Uniformity"],
+        "glcm": ["JointEntropy", "Idm", "Contrast"],
+        "gldm": ["DependenceEntropy", "LargeDependenceEmphasis", "SmallDependenceEmphasis"],
+        "glrlm": ["ShortRunEmphasis", "RunPercentage", "GrayLevelNonUniformity"],
+        "glszm": ["ZonePercentage", "LargeAreaEmphasis", "ZoneVariance"],
+        "ngtdm": ["Coarseness", "Contrast", "Busyness"],
+    }
+    return image, mask, 3, features
+
+
+def lesion():
+    """Its settings for lesions, with its 90 features, of 4096 voxels of a synthetic CT."""
+    from texture_classes import GLCM_WITHOUT_MCC, box, synthetic_ct
+
+    image = synthetic_ct(18)
+    glcm = [name for name in GLCM_WITHOUT_MCC if name not in ("Imc1", "Imc2")]
+    classes = ("firstorder", "gldm", "glrlm", "glszm", "ngtdm")
+    return image, box(18, 16), 1, {"glcm": glcm, **dict.fromkeys(classes, [])}
+
+
+def voxelmaps_texture(case, path):
+    import itk
+    import voxelmaps
+
+    image, mask, radius, features = case()
+    image, mask = itk.image_from_array(image), itk.image_from_array(mask)
+    features = {name: names or None for name, names in features.items()}
+    settings = {"binWidth": 25, "kernelRadius": radius, "additionalInfo": False}
+    return lambda: voxelmaps.radiomics.execute(image, mask, featureClass=features, **settings), 1
+
+
+def pyradiomics_texture(case, path):
+    import logging
+    import warnings
+
+    import radiomics
+    import SimpleITK as sitk
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    warnings.simplefilter("ignore", RuntimeWarning)
+    radiomics.setVerbosity(logging.ERROR)
+    image, mask, radius, features = case()
+    image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(mask)
+    extractor = RadiomicsFeatureExtractor(binWidth=25, kernelRadius=radius, voxelBatch=512)
+    extractor.disableAllFeatures()
+    extractor.enableFeaturesByName(**features)
+    return lambda: extractor.execute(image, mask, voxelBased=True), 1
+
+
+def habit_texture(case, path):
+    """Without PyTorch, it calls PyRadiomics."""
+    import numpy as np
+    from habit.contracts import ImageVolume, MaskVolume
+    from habit.voxel_features import extract_voxel_texture
+
+    image, mask, radius, features = case()
+    geometry = {"spacing": (1.0,) * 3, "origin": (0.0,) * 3, "direction": tuple(np.eye(3).ravel())}
+    image, mask = ImageVolume(image, **geometry), MaskVolume(mask, **geometry)
+    params = {"imageType": {"Original": {}}, "featureClass": features, "setting": {"binWidth": 25}}
+    settings = {"kernel_radius": radius, "bin_width": 25, "params": params, "voxel_batch": 512}
+    return lambda: extract_voxel_texture(image, mask, **settings), 1
+
+
+def flash_texture(case, path):
+    """It always writes a file, too."""
+    import tempfile
+
+    import SimpleITK as sitk
+    from flash_radiomics import RadiomicsFeatureExtractor
+
+    image, mask, radius, features = case()
+    image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(mask)
+    threads = int(os.environ["OMP_NUM_THREADS"])
+    extractor = RadiomicsFeatureExtractor(backend="cpu", num_threads=threads, binWidth=25, kernelRadius=radius)
+    extractor.disableAllFeatures()
+    extractor.enableFeaturesByName(**features)
+    folder = tempfile.TemporaryDirectory()
+    return lambda: extractor.execute(image, mask, spatialMode=True, output_hdf5_path=f"{folder.name}/maps.h5"), 1
+
+
 def seeds_around(image, label, others=0):
     """A label image with a 3x3x3 box around SEED, and another label on the faces of the image."""
     import itk
@@ -182,6 +280,15 @@ MEASUREMENTS = {
     "voxelmaps-connectedness": (voxelmaps_connectedness, "itk", "itk-voxelmaps", OBJECT, True),
     "growcut": (itk_growcut, "itk", "itk-growcut", OBJECT, False),
 }
+for case, task in ((noise, "20 maps, 7×7×7, noise"), (lesion, "90 maps, 3×3×3, synthetic CT")):
+    for function, *rest in (
+        (voxelmaps_texture, "itk", "itk-voxelmaps", task, True),
+        (pyradiomics_texture, "pyradiomics", "pyradiomics", task, False),
+        (habit_texture, "habit", "habitat-analysis", task, False),
+        (flash_texture, "flash", "flash-radiomics", task, True),
+    ):
+        name = function.__name__.replace("_texture", f"-{case.__name__}")
+        MEASUREMENTS[name] = (functools.partial(function, case), *rest)
 
 
 def measure(name, path):

@@ -19,12 +19,18 @@
 """Make Markdown tables of the JSON files that the benchmark programs write (--benchmark_out=FILE.json).
 
 The name of a benchmark is TABLE/ROW/COLUMN, where ROW may have several parts. Times are in milliseconds.
+
+With --page, write the tables of doc/performance.md from the stored results in benchmarks/results.
 """
 
 import argparse
 import json
+import pathlib
 import re
 import statistics
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+PAGE = RESULTS.parents[1] / "doc" / "performance.md"
 
 # What is shown of a benchmark: its time, counters, or its label. Otherwise, all of them.
 SHOWN = {
@@ -137,9 +143,50 @@ def print_table(table, rows, statistic):
         print(f"| {row} | " + " | ".join(cell(values.get(title), statistic) for title in titles) + " |")
 
 
+def stored(name):
+    """The results of benchmarks/results/NAME.json; numbers keep the digits with which they were written."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"), parse_float=str, parse_int=str)
+
+
+def shown(value):
+    """A stored value; if it was measured on several hosts, those of the best and of the worst one."""
+    if not isinstance(value, list):
+        return "–" if value is None else value
+    ordered = sorted(value, key=lambda each: float(each.split()[0]))
+    return " – ".join(dict.fromkeys([ordered[0], ordered[-1]]))
+
+
+def page_table(name):
+    table = stored(name)
+    machines = [row[0] for row in stored("machines")["rows"]]
+    rows = [[f"{title}, {unit}" if unit else title for title, unit in table["columns"].items()]]
+    rows += [["---"] * len(rows[0])] + [[shown(value) for value in row] for row in table["rows"]]
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise ValueError(f"{name}.json: a row has not one value per column")
+    runs = []
+    for run in table.get("measured", []):
+        if run["machine"] not in machines:
+            raise ValueError(f"{name}.json: machines.json does not have {run['machine']}")
+        by = f"by `{run['command']}`" if run["command"] else "command not recorded"
+        runs.append(f"{run['machine']}, {run['date']}, {by}")
+    measured = f"\n*Measured: {'; '.join(runs)}.*\n" if runs else ""
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows) + measured
+
+
+def page_with_tables(page):
+    """The text of a page, with new tables between the lines `<!-- table NAME -->` and `<!-- end -->`."""
+    return re.sub(
+        r"(<!-- table (\S+) -->\n).*?(?=<!-- end -->)",
+        lambda match: match[1] + page_table(match[2]),
+        page,
+        flags=re.DOTALL,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="FILE.json")
+    parser.add_argument("files", nargs="*", metavar="FILE.json")
+    parser.add_argument("--page", action="store_true", help="write the tables of doc/performance.md instead")
     parser.add_argument(
         "--statistic",
         choices=["mean", "median", "min"],
@@ -147,6 +194,11 @@ def main():
         help="of the repetitions; a mean has a deviation",
     )
     arguments = parser.parse_args()
+    if arguments.page:
+        PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    if not arguments.files:
+        parser.error("name the files of the benchmark programs, or --page")
     contexts, tables, missing = read(arguments.files)
     keys = ["device", "CUDA runtime", "CUDA driver", "num_cpus", "threads", "instructions", "data", "scene", "date"]
     for line in dict.fromkeys(

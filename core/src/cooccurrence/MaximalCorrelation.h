@@ -306,23 +306,26 @@ struct MaximalCorrelation
   Search(const TTeam & team, int levels, TReal * diagonal, const TReal * squares, bool isSquared)
   {
     TReal     units{};
-    const int round = ChooseSide(team, levels, diagonal, squares, isSquared, units);
+    TReal     above{};
+    const int round = ChooseSide(team, levels, diagonal, squares, isSquared, units, above);
     if (round > correlationBits)
     {
       return units * correlationGrid;
     }
+    MakePositive(levels, diagonal, above);
     return Bisect(levels, diagonal, squares, isSquared, round, units);
   }
 
-  /** The first rounds of the search, until it is known which side has the greatest magnitude; its sign becomes
-   * positive. Returns how many rounds that were. */
+  /** The first rounds of the search, until it is known which side has the greatest magnitude: above 0 or below. Returns
+   * how many rounds that were. */
   static VOXELMAPS_HOST_DEVICE int
-  ChooseSide(const TTeam & team, int levels, TReal * diagonal, const TReal * squares, bool isSquared, TReal & units)
+  ChooseSide(const TTeam & team, int levels, const TReal * diagonal, const TReal * squares, bool isSquared,
+             TReal & units, TReal & above)
   {
     const TReal zero{};
     const TReal one = zero + 1.0;
     // Which sides can have the greatest magnitude: 1, or 0 for no longer.
-    TReal above = one;
+    above = one;
     TReal below = isSquared ? zero : one;
     int   round = 0;
     for (; round <= correlationBits && !team.AreZero(above * below); ++round)
@@ -338,14 +341,16 @@ struct MaximalCorrelation
       above = isOutside > 0.0 ? isAbove : above;
       below = isOutside > 0.0 ? isBelow : below;
     }
-    if (round <= correlationBits)
-    {
-      for (int k = 0; k < levels; ++k)
-      {
-        diagonal[k] = above > 0.0 ? diagonal[k] : -diagonal[k];
-      }
-    }
     return round;
+  }
+  /** Change the sign of matrices whose side is not above. */
+  static VOXELMAPS_HOST_DEVICE void
+  MakePositive(int levels, TReal * diagonal, TReal above)
+  {
+    for (int k = 0; k < levels; ++k)
+    {
+      diagonal[k] = above > 0.0 ? diagonal[k] : -diagonal[k];
+    }
   }
 
   /** The rounds of the search from one on. */

@@ -121,7 +121,9 @@ SearchByNewton(const ThreadAlone<TReal> & thread, int levels, TReal * diagonal, 
   const TReal zero{};
   const TReal one = zero + 1.0;
   TReal       units{};
-  const int   round = Algorithm::ChooseSide(thread, levels, diagonal, squares, false, units);
+  TReal       above{};
+  const int   round = Algorithm::ChooseSide(thread, levels, diagonal, squares, false, units, above);
+  Algorithm::MakePositive(levels, diagonal, above);
   if (round < correlationBits)
   {
     // From above, the greatest eigenvalue is approached from one side. After a small step, the next one is below the
