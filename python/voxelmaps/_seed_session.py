@@ -397,7 +397,7 @@ class SeedSession:
     Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the copy of the image and the labels. release() gives it
     back; the next update() makes the graph again. A session used in a with statement releases it at the end.
 
-    Raises TypeError, ValueError or RuntimeError, with the value, for invalid arguments.
+    Raises TypeError, ValueError or RuntimeError that name the value, for what is refused.
     """
 
     def __init__(
@@ -635,6 +635,6 @@ class SeedSession:
         return self._graph.hierarchy.memory
 
     def release(self) -> None:
-        """Free the memory of the graph. The next update() rebuilds it."""
+        """Give the memory of the graph back. The next update() makes it again."""
         with self._lock:
             self._graph.hierarchy.release()
