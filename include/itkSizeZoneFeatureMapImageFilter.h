@@ -45,8 +45,8 @@ class CudaSizeZoneFeatureMapImageFilter;
  * - LGLZE = sum p / i^2, HGLZE = sum p i^2
  * - SALGLE = sum p / (i^2 j^2), SAHGLE = sum p i^2 / j^2, LALGLE = sum p j^2 / i^2, LAHGLE = sum p i^2 j^2
  *
- * These are the definitions of PyRadiomics and of the IBSI. The matrix has no directions, and there is nothing to
- * average.
+ * These are the definitions of PyRadiomics and of the IBSI. The matrix does not depend on
+ * directions.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter.
  *
