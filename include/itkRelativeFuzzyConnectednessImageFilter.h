@@ -81,7 +81,7 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
  * - Competition (Relative), TieRule (Background): see above.
  * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
- *   SetDifferenceVariance(label, variance): the separate affinity of a label, for Relative. f(l, v) is then computed
+ *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. f(l, v) is then computed
  * with the affinity of l, one label after the other. AffinityFunction, Weight and Adjacency are the same for all.
  *   If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance) and so on.
  * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
