@@ -64,7 +64,7 @@ class CudaCooccurrenceFeatureMapImageFilter;
  *
  * \par Time
  * MaximalCorrelationCoefficient solves an eigenvalue problem per matrix, whose work grows with the cube of the number
- * of levels in the window. It is one of the default features and takes most of their time; doc/performance.md has the
+ * of levels in the window. It is one of the default features and dominates their run time; doc/performance.md has the
  * times with and without it.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter. Pairs end at the border of
@@ -77,7 +77,7 @@ class CudaCooccurrenceFeatureMapImageFilter;
  * - Merge: the features of the sum of the matrices (IBSI "merged"), or of the sum with OffsetWeights.
  *
  * \par Windows without pairs
- * The features of a matrix without pairs are EmptyValue. Average leaves such matrices out, and is EmptyValue if no
+ * The features of a matrix without pairs are EmptyValue. Average skips such matrices, and is EmptyValue if no
  * offset has a pair.
  *
  * \par Exact results

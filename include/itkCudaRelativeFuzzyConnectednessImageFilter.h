@@ -32,13 +32,13 @@ namespace itk
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and
  * RelativeFuzzyConnectednessEnums::CudaMethod for the methods.
  *
- * With KeepHierarchyOn(), the graph and a copy of the image stay in device memory, as GetMemoryOfHierarchy() tells: 9
+ * With KeepHierarchyOn(), the graph and a copy of the image stay in device memory, as GetMemoryOfHierarchy() reports: 9
  * bytes per voxel, and 2 for integers of up to 65535 levels, 4 for float, 8 for others, or for vectors 4 for each pair
  * of opposite neighbors. If the CPU computes, the graph is in host memory.
  *
- * In contrast to other Cuda classes, there are no slabs: the whole image must fit into the device memory, with 20 to 30
+ * Unlike other Cuda classes, it does not use slabs: the entire image must fit into the device memory, with 20 to 30
  * bytes per voxel, more for vectors and where many tiles of 2048 voxels have seeds. Otherwise, CudaMethod Automatic
- * computes on the CPU, so that GetUsedDeviceName() returns "CPU", and with Hierarchy, the exception says how much is
+ * computes on the CPU, so that GetUsedDeviceName() returns "CPU", and with Hierarchy, the exception states how much is
  * needed.
  *
  * \sa RelativeFuzzyConnectednessImageFilter, CudaVoxelMapImageFilter

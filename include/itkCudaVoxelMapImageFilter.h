@@ -31,15 +31,15 @@ namespace itk
  *
  * A Cuda class has the parameters and the pipeline of its parent, the CPU filter, and its results are bit-identical.
  * Images may be larger than the memory of the device: they are computed in slabs that fit. The class also exists in
- * builds without CUDA and on machines without a device, where Update() throws. A thirty-second of the device memory and
- * 128 MB of page-locked host memory are kept for later calls of Update() in the same program, until
+ * builds without CUDA and on machines without a device, where Update() throws. Up to 1/32 of the device memory and
+ * 128 MB of page-locked host memory remain allocated for later calls of Update() in the same program, until
  * CudaDevices::ReleaseResources().
  *
- * - DeviceID (0): number of the device, in CUDA's order.
+ * - DeviceID (0): CUDA device ordinal.
  * - CudaMethod (Automatic): method of computation; see the enumeration of the class. It affects run time, not the
  *   result.
- * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all that is free.
- * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU what is expected to take less time there,
+ * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all free memory.
+ * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU if that is expected to be faster,
  * such as tiny images. The estimate depends on the size of the job, the number of threads and the kind of device.
  *
  * \par Errors

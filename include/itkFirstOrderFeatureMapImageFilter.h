@@ -49,8 +49,8 @@ class CudaFirstOrderFeatureMapImageFilter;
  * - ENT = \f$-\sum p_i \log_2 p_i\f$, UNI = \f$\sum p_i^2\f$, \f$p_i = n_i / V\f$
  *
  * These are the definitions of PyRadiomics. Percentiles lie between the two nearest intensities in ascending order, by
- * linear interpolation (the default of NumPy). Gray levels decide which voxels are in the window, and give ENT and UNI;
- * all other features are those of the intensities as they are, in double precision.
+ * linear interpolation (the default of NumPy). Only ENT and UNI use gray levels; all
+ * other features use the intensities themselves, of voxels that have a level, in double precision.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter.
  *

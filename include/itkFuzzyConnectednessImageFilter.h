@@ -80,7 +80,7 @@ class CudaFuzzyConnectednessImageFilter;
  * - Weight (0.5): in [0, 1]; for WeightedSum.
  * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
  *   intensities in boxes around the seeds, and the radius of the boxes in voxels.
- * - MinimumStrength (0): in [0, 1]; strengths below it become 0 and are not searched for.
+ * - MinimumStrength (0): in [0, 1]; strengths below it are set to 0 and not searched.
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
  * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
  * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
@@ -96,7 +96,7 @@ class CudaFuzzyConnectednessImageFilter;
  * vector and covariance matrix of the absolute values serve WeightedSum, and the mean of \f$(d / 2) (d / 2)^T\f$ the
  * other functions. Sums are over voxels in the order of memory (see EstimateVectorAffinity).
  *
- * \par Images of vectors
+ * \par Vector images
  * The input is a scalar image, or one of 1 to 16 components: an itk::VectorImage, or an itk::Image of RGBPixel, Vector,
  * CovariantVector or another FixedArray. Components, as scalars, are integers of 8, 16 or 32 bits, float or double; all
  * are converted to double for each affinity, without memory for a copy. A CUDA device needs the components while it
@@ -110,9 +110,9 @@ class CudaFuzzyConnectednessImageFilter;
  * from the output, which keeps the size of the image, and from a copy of the intensities in the box. Paths that leave
  * the box are not found, so the margin must be wide enough for the object.
  *
- * \par A threshold that suggests itself
- * Where an object leaks, every voxel behind the weakest link on the way has the strength of that link. So the number of
- * voxels of at least a threshold jumps as the threshold falls to that strength. GetSuggestedThreshold() returns the
+ * \par Suggested threshold
+ * Where an object leaks, every voxel behind the weakest link on the way has the strength of that link, and the number
+ * of voxels of at least a threshold jumps as the threshold falls to that strength. GetSuggestedThreshold() returns the
  * smallest strength before the largest jump relative to the volume. It ignores jumps from volumes below a minimum, and
  * below that of one box of EstimationRadius, since the object itself also begins with jumps: the better the minimum is
  * known, the better the suggestion. GetVolumeOfThreshold() returns the volume for any threshold. The suggestion does
@@ -120,7 +120,7 @@ class CudaFuzzyConnectednessImageFilter;
  * update as it is.
  *
  * \par Pipeline
- * Requires its whole input and produces its whole output, which has no voxels if the input has none. Memory in
+ * Requires its entire input and produces its entire output, which has no voxels if the input has none. Memory in
  * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
  * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), Buckets and Queue store
  * the linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
@@ -187,8 +187,8 @@ public:
   double
   GetVolumeOfThreshold(double threshold) const;
 
-  /** A suggestion for the threshold of the output, for an object that is known to have at least a volume; see "A
-   * threshold that suggests itself" above. 0 if there is none. */
+  /** A suggestion for the threshold of the output, for an object that is known to have at least a volume; see
+   * "Suggested threshold" above. 0 if there is none. */
   double
   GetSuggestedThreshold(double minimumVolume = 0.0) const;
 

@@ -48,7 +48,7 @@ class CudaGrayToneDifferenceFeatureMapImageFilter;
  * \par Exact results
  * The integers |k i - sum of the neighbors' levels| of voxels with k neighbors are summed with the weights 1 / k, which
  * are exact multiples of 1 / 26771144400, the least common multiple of 1 ... 26; with offsets that make more than 26
- * neighbors, they are rounded to 62 bits after the point. All features but Complexity are then quotients of integers,
+ * neighbors, they are rounded to 62 fractional bits. All features but Complexity are then quotients of integers,
  * which are rounded to double before the division. Complexity is a sum of doubles in a fixed order. So results are
  * bit-identical for all requested regions, numbers of threads and processor types, and with streaming. They are
  * accurate to 1 unit in the last place of a float, and to 10^-13 of a double for windows with up to 500 levels.

@@ -93,25 +93,25 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  *
  * \par Editing seeds
  * Most of the time goes into the contraction of the image to a small graph, which does not depend on the seeds. With
- * KeepHierarchyOn(), the filter keeps it (GetMemoryOfHierarchy(); about 7 bytes per voxel, on a device 9 and those
+ * KeepHierarchyOn(), the filter retains it (GetMemoryOfHierarchy(); about 7 bytes per voxel, on a device 9 and those
  * of the image) for the next update, if only seeds, labels, competition, ties, MinimumStrength or the outputs have
  * changed since. Adding a seed takes as long as deleting one. If EstimateAffinityFromSeeds is on, or mean vectors or
  * covariance matrices of images of vectors are not set, other seeds give another affinity, which needs another graph.
- * Images count as changed if they are modified in the sense of the pipeline: who writes to a buffer calls Modified().
+ * Images count as changed if the pipeline considers them modified: call Modified() after writing to a buffer.
  * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph. ReleaseHierarchy()
- * gives the memory back. With affinities of labels, there is no such graph.
+ * frees the memory. With one affinity per label, there is no such graph.
  *
  * \par Pipeline
- * Requires its whole input and produces its whole output. Memory in addition to input and output: on noisy CT, 9 to 12
- * bytes per voxel with 6 neighbors and 13 to 15 with 26 while the graph is made; 1 byte per voxel if there is a mask.
- * With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Where most voxels are
- * seeds, links between seeds add about 100 bytes per voxel with 6 neighbors and 700 with 26. Images must have less than
- * 2^32 links.
+ * Requires its entire input and produces its entire output. Memory in addition to input and output: on noisy CT, 9 to
+ * 12 bytes per voxel with 6 neighbors and 13 to 15 with 26 while the graph is made; 1 byte per voxel if there is a
+ * mask. With affinities of labels, 14 bytes per voxel and what FuzzyConnectednessImageFilter needs. Where most voxels
+ * are seeds, links between seeds add about 100 bytes per voxel with 6 neighbors and 700 with 26. Images must have less
+ * than 2^32 links.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0
- * or greater than the type of labels allows, if a voxel is a seed of two labels, and if labels have affinities of their
- * own for Iterative.
+ * or greater than the type of labels allows, if a voxel is a seed of two labels, and if labels have separate
+ * affinities for Iterative.
  *
  * \par Sources
  * \cite Saha2001, \cite Ciesielski2007, \cite Ciesielski2012, \cite Audigier2007.

@@ -47,8 +47,8 @@ class CudaSizeZoneFeatureMapImageFilter;
  * - SALGLE = \f$\sum p / (i^2 j^2)\f$, SAHGLE = \f$\sum p i^2 / j^2\f$, LALGLE = \f$\sum p j^2 / i^2\f$,
  *   LAHGLE = \f$\sum p i^2 j^2\f$
  *
- * These are the definitions of PyRadiomics and of the IBSI. The matrix has no directions, and there is nothing to
- * average.
+ * These are the definitions of PyRadiomics and of the IBSI. The matrix does not depend on
+ * directions.
  *
  * Windows, masks, gray levels and the pipeline are those of TextureFeatureMapImageFilter.
  *

@@ -49,7 +49,7 @@ namespace itk
  * \par Computed voxels
  * Features are computed for voxels that have a level and, if there is a SelectionImage, are selected. All other voxels
  * get BackgroundValue in every component. MaskImage decides which voxels count as texture, SelectionImage for which
- * voxels features are computed. With a SelectionImage alone, windows use the voxels of the whole image
+ * voxels features are computed. With a SelectionImage alone, windows use the voxels of the entire image
  * (maskedKernel=False in PyRadiomics).
  *
  * \par Parameters
@@ -62,9 +62,9 @@ namespace itk
  * - BackgroundValue (0): value of voxels for which no features are computed.
  *
  * \par Pipeline
- * The filter streams if it does not have to find the range of intensities (RangeSource Given, or DiscretizationMethod
+ * The filter streams if it does not have to determine the intensity range (RangeSource Given, or DiscretizationMethod
  * Identity, Levels or Edges): it requests the requested region of its output, padded by the window. An automatic range
- * depends on the whole image, so the filter then requests its whole input. Memory in addition to input and output: 2
+ * depends on the entire image, so the filter then requests its entire input. Memory in addition to input and output: 2
  * bytes per voxel for the levels, 1 byte per voxel for a selection, about 1 MB per thread, and copies of images that
  * compute their pixels, such as itk::ImageAdaptor. An image without voxels has an output without voxels.
  *

@@ -19,9 +19,9 @@
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
 describe             range, gray levels, memory and expected time of feature_maps, before anything is computed
-fuzzy_connectedness  strength of the connection with seeds, from the same arrays; needs no ITK
+fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
-FeatureMapsd         the same as a transform of dictionaries, as MONAI has them
+FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI
 run_length_feature_maps
                      run length maps by name, from images, arrays and DataArrays, with the filter of ITK
 crop_slices          part of the input that run_length_feature_maps(..., crop="mask") returns
@@ -29,21 +29,21 @@ feature_names        names of the components of a feature map image
 feature_dict         split a feature map image into a dict that maps feature names to images
 feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
 SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
-Segmentation         labels, strength and margin, as labels returns them if asked
+Segmentation         labels, strength and margin, as labels returns them on request
 LabelAffinity        means and variances of the affinity of one label
-read_dicom_series    read a DICOM series, and refuse what is not one even volume
+read_dicom_series    read a DICOM series, and reject series that are not one evenly spaced volume
 list_dicom_series    list the DICOM series in a folder
 read_maps            read maps that were written to files, with their names
-check_image_file     refuse an image file that is cut or damaged, which readers may not
+check_image_file     reject a truncated or corrupt image file, which readers may accept
 show                 picture of an image and its maps, with color bars, scale bar and slice, as a figure of matplotlib
-map_limits           limits of colors that pictures of several cases share
+map_limits           color limits for pictures of several cases
 release_device_memory
-                     give back the memory that is kept on CUDA devices for later calls
+                     free the device memory that is retained for later calls
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
-Importing this package needs NumPy alone: ITK is imported when something that needs it is first used. itk.voxelmaps is another
-name of this package.
+Importing this package needs only NumPy; ITK is imported on first use. itk.voxelmaps is an alias of this
+package.
 """
 
 import importlib

@@ -254,7 +254,7 @@ def fuzzy_connectedness(
     device: Device = None,
     threads: Integer = 0,
 ) -> SameArray:
-    """Compute the strength of the connection of every voxel with the seeds: that of the weakest link on the best path.
+    """Compute the strength of the connection of every voxel to the seeds: the weakest link of the strongest path.
 
     x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
                    memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or SimpleITK, or the
@@ -262,8 +262,8 @@ def fuzzy_connectedness(
     seeds          Index of a voxel, in the order of the axes; a list of indices; or an array of the shape of x, not 0 at seeds,
                    or an image on its grid.
     mask           Array of the shape of x, or image on its grid; paths do not enter voxels where it is 0.
-    seed_points    Besides seeds or instead: a physical point x, y, z in mm, as ITK has it (LPS), or a list of points, if x is an
-                   image. In 3D Slicer (RAS), x and y have the other sign.
+    seed_points    In addition to or instead of seeds: a physical point x, y, z in mm (LPS, as in ITK), or a list of points, if x
+                   is an image. 3D Slicer (RAS) has the opposite sign for x and y.
     object_mean, object_variance, difference_variance
                    Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
                    estimated from the boxes of estimation_radius voxels around the seeds.
@@ -271,7 +271,7 @@ def fuzzy_connectedness(
                    Parameters of the affinity "weighted_sum".
     affinity       "geometric_mean" (Li et al. 2015), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
-                   Smaller strengths become 0, and are not searched for.
+                   Smaller strengths are set to 0 and not searched.
     adjacency      "face", "face_edge" or "full": which voxels are neighbors.
     distance_weighting, spacing
                    Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm.

@@ -197,7 +197,7 @@ def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, ma
 
 
 def describe(x: Array | Image | Path, mask: Array | Image | Path | None = None, **settings: Any) -> Description:
-    """Say what feature_maps would compute with the same arguments, and how long it would take.
+    """Report what feature_maps would compute with the same arguments, and how long it would take.
 
     x, mask     As feature_maps takes them.
     settings    Those of feature_maps, but for out; features is "all classes" by default.

@@ -74,7 +74,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     folder    The folder; subfolders are ignored.
 
     Returns a list of named tuples: uid (SeriesInstanceUID), files (ordered along the normal of the slices), modality,
-    description, size and spacing in the order x, y, z (None if unknown), and problem: why read_dicom_series refuses the
+    description, size and spacing in the order x, y, z (None if unknown), and problem: why read_dicom_series rejects the
     series, or an empty string. Warns if there are files that look like DICOM files but cannot be read. Raises
     FileNotFoundError or NotADirectoryError if there is no such folder.
 
@@ -157,13 +157,13 @@ def _set_geometry(folder, image, series):
 
 
 def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> Image:
-    """Read a DICOM series as a 3D itk.Image, and refuse what is not one even volume.
+    """Read a DICOM series as a 3D itk.Image, and reject series that are not one evenly spaced volume.
 
     folder                 The folder with the files; subfolders are ignored.
     series                 SeriesInstanceUID; not needed if the folder has one series with images.
     allow_uneven_slices    Read slices with missing or uneven steps as if they were even, with a warning.
 
-    The slices are ordered along their normal by ImagePositionPatient. All files that are DICOM files or look like it must
+    The slices are ordered along their normal by ImagePositionPatient. All files that are or appear to be DICOM must
     be readable, with complete pixel data. Rows, Columns, PixelSpacing, ImageOrientationPatient (within 0.0001) and
     FrameOfReferenceUID must agree, no image or position may occur twice, and the steps between neighboring positions must
     agree with their median and the normal, within 1 % or 0.01 mm (at most 10 %). One file, with one or more frames, is read

@@ -404,7 +404,7 @@ def devices_of_arrays(device, library):
 
 
 def release_device_memory() -> None:
-    """Give back what this process keeps of CUDA devices for later calls: up to a thirty-second of the memory of each device.
+    """Free the CUDA device memory that this process retains for later calls: up to 1/32 of the memory of each device.
 
     Other libraries, such as PyTorch, cannot use it otherwise. The next call on a device takes a few milliseconds longer.
 

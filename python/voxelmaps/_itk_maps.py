@@ -56,8 +56,8 @@ def run_length_feature_maps(
 
     crop                            None for maps of the size of the input; "mask" for the bounding box of mask_image plus
                                     the reach of the window on each side, cut to the input: PyRadiomics' geometry. Only
-                                    this part is computed and allocated; input and mask are still read whole. The values
-                                    are those of the whole maps. Images overlay the input: their origin is that of their
+                                    this part is computed and allocated; input and mask are still read completely. The values
+                                    are those of the full maps. Images overlay the input: their origin is that of their
                                     first voxel; DataArrays keep their coordinates; crop_slices() says which part arrays
                                     are.
     skip_single_voxel_directions    The parameter skip_directions_without_pairs of the filter: leave out, for each

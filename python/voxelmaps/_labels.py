@@ -390,11 +390,11 @@ def labels(
     seeds          Labels of voxels: an integer array of the shape of x, or an image on its grid, 0 where there is no seed; or a
                    dict that maps each label to the index of a voxel, in the order of the axes, or to a list of indices.
     mask           Array of the shape of x, or image on its grid; paths do not enter voxels where it is 0.
-    seed_points    Besides a dict of seeds or instead: a dict that maps labels to a physical point x, y, z in mm, as ITK has it
-                   (LPS), or to a list of points, if x is an image. In 3D Slicer (RAS), x and y have the other sign.
+    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
+                   (LPS, as in ITK), or to a list of points, if x is an image. 3D Slicer (RAS) has the opposite sign for x and y.
     competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
-                   path no other label cuts off.
-    tie_rule       "background": voxels that several labels have the same claim to get 0. "lowest_label": the lowest of these.
+                   path no other label blocks.
+    tie_rule       "background": ties between labels get 0. "lowest_label": ties get the lowest of the tied labels.
     object_mean, object_variance, difference_variance
                    Of the intensities of the objects, and of the differences of neighbors in them. If all are left out, they
                    are estimated from the boxes of estimation_radius voxels around the seeds of all labels together. For
@@ -402,7 +402,7 @@ def labels(
     difference_mean, weight
                    Parameters of the affinity "weighted_sum".
     estimate_of_every_label
-                   Estimate an affinity of each label from its own seeds, for "relative".
+                   Estimate a separate affinity for each label from its own seeds, for "relative".
     affinity       "geometric_mean" (Li et al. 2015), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
                    Labels are 0 where even the strongest connection is weaker.
@@ -410,12 +410,12 @@ def labels(
     distance_weighting, spacing
                    Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm.
     components_axis
-                   For voxels of up to 16 components, such as colors: the axis of x that they are, 0 or -1. Means are then
+                   For voxels of up to 16 components, such as colors: the axis of the components, 0 or -1. Means are then
                    vectors, and variances are covariance matrices.
     label_type     "uint16" for labels up to 65535, "uint8" for labels up to 255.
     strength, margin
-                   Whether to compute the strength of the connection with the label that wins, and by how much it exceeds
-                   that with the strongest other label.
+                   Whether to compute the strength of the connection to the winning label, and its lead over
+                   the strongest other label.
     precision      "float" for strengths and margins of float32, "double" for float64.
     out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
     device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if

@@ -312,7 +312,7 @@ def _limits_of_values(values, percentiles):
 def map_limits(
     cases: Iterable[tuple[Any, Array | Image | None]], percentiles: Sequence[Number] = (2, 98)
 ) -> dict[str, tuple[float, float]]:
-    """Limits of colors for pictures of several cases, by the name of the map: pass them to show.
+    """Color limits for pictures of several cases, by map name, to be passed to show.
 
     cases          Pairs of maps and mask of each case, as show takes them; None for all voxels.
     percentiles    Of the values inside the masks of all cases together.
@@ -496,7 +496,7 @@ def show(
     caption: str | None = None,
     figure: Figure | SubFigure | None = None,
 ) -> Figure:
-    """Draw a slice of an image with the contour of the mask, and beside it maps inside the mask over the image.
+    """Draw a slice of an image with the contour of the mask, and next to it the maps inside the mask over the image.
 
     image          An image of ITK or SimpleITK, a DataArray with the axes x, y and perhaps z, an array with the axes (y, x) or
                    (z, y, x), or the path of a file.
@@ -514,7 +514,7 @@ def show(
     labels         For maps of labels: their names, for a legend; 0 is no label.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
     margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
-                   at least 10. math.inf draws whole slices.
+                   at least 10. math.inf draws complete slices.
     columns        Number of panels in a row, if there is one slice.
     caption        Below the panels. Default: the settings of the maps, if they have them.
     figure         Figure, or part of one that Figure.subfigures makes, to draw in.
@@ -523,7 +523,7 @@ def show(
     3D. Right and anterior or superior are at the left and at the top. Of images with the origin 0, the spacing 1 and no direction,
     as those of arrays and PNG files have, neither directions nor sizes are known.
 
-    Returns a figure of matplotlib; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg". Raises ValueError or
+    Returns a matplotlib figure; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg". Raises ValueError or
     TypeError, with the value and the rule, for invalid arguments, and ImportError without matplotlib, which the extra "pictures"
     installs.
 

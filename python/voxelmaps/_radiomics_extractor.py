@@ -37,8 +37,8 @@ _logger = logging.getLogger(__name__)
 class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
 
-    Loading, resampling, normalization, image filters such as wavelets, and cropping are PyRadiomics' own code. So is what this
-    module does not have: extraction that is not voxel-based.
+    PyRadiomics itself performs loading, resampling, normalization, image filters such as wavelets, and cropping, as well as
+    extraction that is not voxel-based.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 

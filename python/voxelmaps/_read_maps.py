@@ -166,7 +166,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. Values that are not finite, which ITK
     reads as 0 in NIfTI files, are those that were written. All files are checked as check_image_file does. Needs SimpleITK.
 
-    Raises FileNotFoundError, or ValueError if files are cut, are not on the same grid, or have no names.
+    Raises FileNotFoundError, or ValueError if files are truncated or corrupt, are not on the same grid, or have no names.
 
     Examples
 

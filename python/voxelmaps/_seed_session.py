@@ -363,9 +363,9 @@ def _box_of(voxels, image, parameters):
 
 
 class SeedSession:
-    """Labels all voxels of an image from labeled seeds, again and again, while a user adds and deletes seeds.
+    """Labels all voxels of an image from labeled seeds, repeatedly, while a user adds and deletes seeds.
 
-    The first update() contracts the image to a small graph, which the session keeps; later ones take a fraction of the time.
+    The first update() contracts the image to a small graph, which the session retains; later ones take a fraction of the time.
     Labels are the same as those of voxelmaps.labels and of itk.relative_fuzzy_connectedness_image_filter with the same seeds
     and the same affinity.
 
@@ -551,8 +551,8 @@ class SeedSession:
         seeds          An image, array or DataArray of labels with the size of the image; 0 is no seed. Or a dict that maps each
                        label to an index or a list of indices, in ITK's order x, y, z. All seeds, not only new ones. They are
                        copied.
-        seed_points    Besides a dict of seeds or instead: a dict that maps labels to a physical point x, y, z in mm, as ITK has
-                       it (LPS), or to a list of points, if the image is one of ITK or a DataArray.
+        seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
+                       (LPS, as in ITK), or to a list of points, if the image is one of ITK or a DataArray.
 
         All other arguments are parameters by name, which remain for later updates, such as competition="iterative". The graph
         is made again if it depends on them: mask_image, the affinity, adjacency and distance_weighting. affinity_function and

@@ -27,11 +27,11 @@ from ._feature_maps import feature_maps
 
 
 class FeatureMapsd:
-    """Transform of a dictionary that adds the feature maps of images as channels, for MONAI's Compose and for loops.
+    """Dictionary transform that adds the feature maps of images as channels, for MONAI's Compose and for loops.
 
     keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
     mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
-    suffix        What is added to the name of an image for the name of its maps; "" replaces the image.
+    suffix        Suffix that forms the name of the maps from the name of the image; "" replaces the image.
     with_image    Whether the first channel is the image itself, converted to the type of the maps.
     parameters    Of voxelmaps.feature_maps, such as features and bin_width.
 

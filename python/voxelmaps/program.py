@@ -167,8 +167,8 @@ def _parser():
     parser = _Parser(
         prog=_NAME,
         description="Computes the feature maps that PyRadiomics computes with voxelBased=True, and writes each to a file such as "
-        "original_glcm_Contrast.nii.gz, with a file provenance.json that says what they come from. Files that an earlier run with "
-        "the same input and settings has left are kept.",
+        "original_glcm_Contrast.nii.gz, with a file provenance.json that records input and settings. Files of an earlier run with "
+        "the same input and settings are reused.",
         allow_abbrev=False,
     )
     parser.add_argument("image", nargs="?", metavar="IMAGE", help="image, or folder with a DICOM series")
@@ -187,27 +187,27 @@ def _parser():
     parser.add_argument(
         "--save-images",
         action="store_true",
-        help="write the images that maps are computed of, too, such as wavelet-LLH.nii.gz, cropped as maps are",
+        help="also write the images that maps are computed from, such as wavelet-LLH.nii.gz, cropped like the maps",
     )
     parser.add_argument(
         "--jobs",
         metavar="TABLE",
-        help="CSV file with the columns image, mask and output, and perhaps label, instead of IMAGE, --mask and --out",
+        help="CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
     )
     parser.add_argument(
         "--shard",
         metavar="I/N",
-        help="compute the part I of N of the table only (default: that of the SLURM job array, if this is one of its tasks)",
+        help="compute only part I of N of the table (default in a SLURM job array: the part of the task)",
     )
     parser.add_argument(
         "--merge",
         action="store_true",
-        help="compute nothing, but make one summary of those that all shards have written",
+        help="merge the summaries of all shards, without computing maps",
     )
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="compute the cases of the table on a dask cluster, such as tcp://host:8786, or local for processes of this computer",
+        help="compute the cases of the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
     )
     parser.add_argument(
         "--summary",
@@ -225,9 +225,9 @@ def _parser():
     )
     parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
     group = parser.add_argument_group(
-        "what is computed", "Options come before the parameter file, but for its settings of an image type."
+        "what is computed", "Options override the parameter file, except for its settings of an image type."
     )
-    group.add_argument("--params", metavar="FILE", help="parameter file of PyRadiomics, YAML or JSON")
+    group.add_argument("--params", metavar="FILE", help="PyRadiomics parameter file, YAML or JSON")
     group.add_argument(
         "--classes", type=_names, metavar="NAMES", help="all features of these classes, such as glcm,glrlm"
     )
@@ -235,8 +235,8 @@ def _parser():
         "--features", type=_names, metavar="NAMES", help="features, such as glcm_Contrast,glrlm_RunEntropy"
     )
     for option, setting, text in (
-        ("--bin-width", "binWidth", "width of bins of intensities (default: 25)"),
-        ("--bin-count", "binCount", "number of bins, instead of their width"),
+        ("--bin-width", "binWidth", "bin width of the intensities (default: 25)"),
+        ("--bin-count", "binCount", "number of bins, instead of the bin width"),
         ("--radius", "kernelRadius", "radius of the window in voxels (default: 1)"),
         ("--force2d-dimension", "force2Ddimension", "axis across the windows of --force2d (default: 0, z)"),
     ):
@@ -245,7 +245,7 @@ def _parser():
         "--label",
         type=_labels,
         metavar="N",
-        help="label of the region in the mask (default: 1); several, such as 1,2,3, or all have a folder label-N each",
+        help="label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
     )
     group.add_argument("--force2d", dest="force2D", action="store_const", const=True, help="windows of one slice")
     group.add_argument(
@@ -262,20 +262,20 @@ def _parser():
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="compute and write nothing: read all files, check them and the parameters, and say what would be computed",
+        help="check all files and the parameters, and report what would be computed, without computing or writing anything",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="read the files of finished cases again, instead of trusting their sizes and times",
+        help="read the files of finished cases again instead of relying on their sizes and times",
     )
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="remove the maps that runs with other settings have left in the folders, unless somebody has changed them",
+        help="remove maps that runs with other settings have left in the folders, unless the files were modified",
     )
-    parser.add_argument("--verbose", action="store_true", help="print what the readers of images print")
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
+    parser.add_argument("--verbose", action="store_true", help="show the messages of image readers")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     return parser
 
 

@@ -19,9 +19,9 @@
 ngtdm.
 
 execute                      maps of an image and a mask; needs no PyRadiomics
-RadiomicsFeatureExtractor    PyRadiomics' extractor, with its image filters, which computes these maps here
+RadiomicsFeatureExtractor    PyRadiomics' extractor with its image filters, but with these maps
 
-doc/radiomics.md lists the settings, and where values differ from PyRadiomics' and why.
+doc/radiomics.md lists the settings, and where and why values differ from PyRadiomics.
 """
 
 from __future__ import annotations
@@ -382,10 +382,10 @@ def execute(
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
     out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
                    they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
-                   appear when they are whole, class by class, and replace those of the same names.
+                   appear when they are complete, class by class, and replace those of the same names.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
-    images         Whether the dict also has the images that maps are computed of, such as "wavelet-LLH", each before its maps.
+    images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
     settings       Settings, which come before those of params, but for those of an image type there; also featureClass and
                    imageType.
 

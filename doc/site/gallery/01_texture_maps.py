@@ -2,8 +2,8 @@
 Texture maps of a region
 ========================
 
-Compute four features of the window around every voxel of a region, and look at them. The region is a ball in the head, in
-place of a lesion.
+Compute four features of the window around every voxel of a region, and display them. A ball in the head stands in for a
+lesion.
 """
 
 import itk
@@ -22,8 +22,8 @@ names = ["firstorder_Mean", "glcm_Contrast", "glcm_JointEntropy", "glrlm_RunEntr
 print(voxelmaps.describe(array, ball, features=names, bin_width=10))
 
 # %%
-# The maps cover the surroundings of the region. ``show`` places them over the image, with color bars, a scale and
-# the directions of the patient.
+# The maps cover the surroundings of the region. ``show`` overlays them on the image, with color bars, a scale bar and
+# the patient directions.
 
 maps = voxelmaps.feature_maps(array, ball, features=names, bin_width=10, crop="mask")
 for name, values in maps.items():

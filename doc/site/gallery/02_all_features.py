@@ -3,8 +3,8 @@ All features of all classes
 ===========================
 
 All 93 features that PyRadiomics computes by default, with its names and settings, in the middle slice of the head.
-Colors range from the 2nd to the 98th percentile of the values inside. :doc:`Feature classes </doc/features/README>` has their
-formulas.
+Colors range from the 2nd to the 98th percentile of the values inside the mask. :doc:`Feature classes </doc/features/README>`
+lists the formulas.
 """
 
 import time

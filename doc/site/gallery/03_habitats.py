@@ -3,8 +3,8 @@ Habitats of a lesion
 ====================
 
 Habitats are regions of similar texture inside a lesion. The program ``examples/habitats.py`` computes the features that Prior et
-al. (2024) found precise in CT of the liver, leaves out those that are correlated with others, and groups the voxels of all cases by a
-Gaussian mixture. Here it gets one case: a ball in the head, in place of a lesion.
+al. (2024) found precise in CT of the liver, excludes features that are correlated with others, and clusters the voxels of all cases
+with a Gaussian mixture. Here, the only case is a ball in the head, which stands in for a lesion.
 """
 
 import csv
@@ -24,10 +24,10 @@ options = habitats.parse(arguments.split())
 habitats.find_habitats(options)
 
 # %%
-# The first picture shows three slices, with the volume of each habitat and the feature that distinguishes it most; the second, which features distinguish the habitats, in
-# standard deviations from the mean of all voxels.
+# The first picture shows three slices, with the volume of each habitat and the feature that distinguishes it most. The second
+# shows the mean features of the habitats, in standard deviations from the mean of all voxels.
 #
-# What distinguishes each habitat most, by its mean features in ``habitats.csv``:
+# ``habitats.csv`` contains the mean features. These distinguish each habitat most:
 
 with open("results/habitats.csv") as file:
     rows = list(csv.DictReader(file))

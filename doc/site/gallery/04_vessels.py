@@ -2,8 +2,8 @@
 Vessels of a CT from DICOM
 ==========================
 
-One seed in the portal vein is enough: fuzzy connectedness estimates mean and variance of the vessel around it. The input is a folder of DICOM
-files, which are checked to be one complete and even volume.
+One seed in the portal vein is sufficient: fuzzy connectedness estimates mean and variance of the vessel around it. The input is a
+folder of DICOM files, which are checked to form one complete and evenly spaced volume.
 """
 
 import itk
@@ -14,7 +14,7 @@ ct = voxelmaps.read_dicom_series("ct-series")
 strength = itk.fuzzy_connectedness_image_filter(ct, seed=[85, 92, 26], estimate_affinity_from_seeds=True)
 
 # %%
-# The strength of a voxel is the weakest link of the best path to the seed. A threshold gives the object.
+# The strength of a voxel is the weakest link of the strongest path to the seed. A threshold segments the object.
 
 values = itk.array_view_from_image(strength)
 milliliters = np.prod(list(itk.spacing(ct))) / 1000

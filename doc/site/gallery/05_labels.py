@@ -3,8 +3,8 @@ Labels from strokes
 ===================
 
 Strokes of seeds are added and deleted as with a brush, and all voxels are labeled after each edit. A
-:class:`~voxelmaps.SeedSession` keeps what does not depend on the seeds, so that an edit takes a fraction of the time of the first
-labels.
+:class:`~voxelmaps.SeedSession` caches everything that does not depend on the seeds, so that an edit takes a fraction of the time of
+the first update.
 """
 
 import time
@@ -45,7 +45,7 @@ with voxelmaps.SeedSession(ct, affinity_function="absolute_difference", competit
         frames[title] = np.where(array == 5, 0, array)
 
 # %%
-# The filmstrip shows a slice after each edit. What has no seeds of its own goes to the label that is connected with it most strongly.
+# The filmstrip shows a slice after each edit. Objects without seeds get the label that is connected to them most strongly.
 
 shown = {label: name for label, name in names.items() if label != 5}
 figure = voxelmaps.show(ct, frames, slice=40, labels=shown, window=(-150, 350), unit="HU", columns=3)

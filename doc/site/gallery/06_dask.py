@@ -2,8 +2,8 @@
 A volume in chunks with dask
 ============================
 
-Volumes that are too large for memory are computed chunk by chunk, each with a border of one window radius. The result is bit-identical
-to that of the entire image; ``--check`` computes both. The program is ``examples/large_volume_with_dask.py``.
+The program ``examples/large_volume_with_dask.py`` computes volumes that are too large for memory chunk by chunk, each with a border of
+one window radius. The result is bit-identical to that of the entire image; ``--check`` computes and compares both.
 """
 
 import subprocess

@@ -2,9 +2,9 @@
 Input channels of a network
 ===========================
 
-:class:`~voxelmaps.FeatureMapsd` is a transform of dictionaries, in the manner of MONAI, that adds maps to an image as channels. With
-tensors of PyTorch on a CUDA device, no voxel is copied to the host: ``examples/pytorch_channels.py`` trains a small network on such
-channels. Here the arrays are those of NumPy.
+:class:`~voxelmaps.FeatureMapsd` is a dictionary transform in the style of MONAI that adds maps to an image as channels. With PyTorch
+tensors on a CUDA device, no voxels are copied to the host; ``examples/pytorch_channels.py`` trains a small network on such channels.
+This page uses NumPy arrays.
 """
 
 import itk
@@ -25,7 +25,7 @@ channels = transform({"image": image})["image"]
 print(f"{image.dtype} {image.shape} becomes {channels.dtype} {channels.shape}")
 
 # %%
-# Each channel gets mean 0 and variance 1 in the head.
+# Each channel is normalized to mean 0 and variance 1 in the head.
 
 inside = image[0] > image.mean()
 means = channels[:, inside].mean(axis=1)

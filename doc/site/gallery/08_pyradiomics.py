@@ -2,9 +2,9 @@
 Comparison with PyRadiomics
 ===========================
 
-The voxel-based GLRLM maps of PyRadiomics 3.0.1 and of VoxelMaps with the same settings, in a small part of the head: agreement per feature
-and computation time. The program is ``examples/compare_with_pyradiomics.py``. PyRadiomics skips directions in which no line of a
-window has two voxels; the orange bars show what that means for scattered masks, unless VoxelMaps applies the same rule.
+The program ``examples/compare_with_pyradiomics.py`` compares the voxel-based GLRLM maps of PyRadiomics 3.0.1 and VoxelMaps with the
+same settings, in a small part of the head: agreement per feature and computation time. PyRadiomics skips directions in which no line of
+a window has two voxels; the orange bars show the effect on scattered masks, unless VoxelMaps applies the same rule.
 """
 
 import importlib.util

@@ -2,8 +2,8 @@
 What other settings change
 ==========================
 
-Maps of the same region with other bin widths, numbers of levels and radii. :doc:`Settings by modality </doc/settings>` says which to
-choose.
+Maps of the same region with different bin widths, numbers of levels and radii. :doc:`Settings by modality </doc/settings>` explains
+which to choose.
 """
 
 import itk
@@ -32,8 +32,8 @@ def maps_of(image, mask, settings, **common):
 # %%
 # CT: bin width
 # -------------
-# Liver and vessels of a synthetic CT. Narrow bins make a level of every few HU, so that entropy saturates and shows noise;
-# wide bins merge tissues. Values are comparable only for the same bin width.
+# Liver and vessels of a synthetic CT. Narrow bins of a few HU make entropy saturate and show noise; wide bins merge tissues.
+# Values are comparable only for the same bin width.
 
 widths = {f"bins of {width} HU": {"bin_width": width} for width in (25, 5, 12, 50, 100)}
 maps = maps_of(array, region, widths, neighborhood_radius=2)
@@ -42,7 +42,7 @@ voxelmaps.show(ct, maps, region, columns=6, window=(-150, 350), unit="HU").savef
 # %%
 # CT: radius
 # ----------
-# A larger window has more voxels for its statistics, and blurs what is smaller than itself.
+# A larger window has more voxels for its statistics, but blurs structures that are smaller than the window.
 
 radii = {f"radius {radius}": {"neighborhood_radius": radius} for radius in (2, 1, 3, 5)}
 maps = maps_of(array, region, radii, bin_width=25)
@@ -51,8 +51,8 @@ voxelmaps.show(ct, maps, region, columns=5, window=(-150, 350), unit="HU").savef
 # %%
 # MRI: levels instead of bins
 # ---------------------------
-# MRI intensities have no unit. Multiplying them by 4, as another scanner might, changes maps with bins of a fixed width,
-# and leaves those with a fixed number of levels as they are.
+# MRI intensities have arbitrary units. Multiplying them by 4, as another scanner might, changes maps with a fixed bin width but
+# not those with a fixed number of levels.
 
 image = itk.imread("head.nii.gz")
 head = itk.array_from_image(image).astype(np.float32)
