@@ -711,7 +711,7 @@ RegisterVectors()
   }
 }
 
-/** Tables 1 to 3 of Li et al. 2015: three synthetic CTs of the sizes of theirs and three seeds each, from which all of
+/** Tables 1 to 3 of Li et al. 2016: three synthetic CTs of the sizes of theirs and three seeds each, from which all of
  * an image is reached. The papers' serial queue, which takes minutes, has a table of its own. */
 void
 RegisterPapers()

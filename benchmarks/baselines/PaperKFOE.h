@@ -30,7 +30,7 @@ enum class PaperProgram
 {
   /** Zhuge et al. 2009: affinities stored by one kernel; a second propagates, with a comparison and then a store. */
   Original,
-  /** Li et al. 2015: one kernel; a comparison and then an atomic exchange; two correction passes for voxels at the edge
+  /** Li et al. 2016: one kernel; a comparison and then an atomic exchange; two correction passes for voxels at the edge
    * of their block. */
   Corrected
 };

@@ -269,7 +269,7 @@ def fuzzy_connectedness(
                    estimated from the boxes of estimation_radius voxels around the seeds.
     difference_mean, weight
                    Parameters of the affinity "weighted_sum".
-    affinity       "geometric_mean" (Li et al. 2015), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
+    affinity       "geometric_mean" (Li et al. 2016), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
                    Smaller strengths are set to 0 and not searched.
     adjacency      "face", "face_edge" or "full": which voxels are neighbors.

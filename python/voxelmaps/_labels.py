@@ -403,7 +403,7 @@ def labels(
                    Parameters of the affinity "weighted_sum".
     estimate_of_every_label
                    Estimate a separate affinity for each label from its own seeds, for "relative".
-    affinity       "geometric_mean" (Li et al. 2015), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
+    affinity       "geometric_mean" (Li et al. 2016), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
                    Labels are 0 where even the strongest connection is weaker.
     adjacency      "face", "face_edge" or "full": which voxels are neighbors.

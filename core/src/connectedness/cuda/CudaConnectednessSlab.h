@@ -164,7 +164,7 @@ SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid);
 void
 VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
 
-/** The algorithm of Li et al. 2015. */
+/** The algorithm of Li et al. 2016. */
 void
 RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectednessSlab & slab,
                      unsigned int correctionPasses);
