@@ -90,7 +90,7 @@ AddOptions(CLI::App & app, ProgramIO::ModuleDescription & module, Options & opti
   auto * suggestThreshold = app.add_flag("--suggest-threshold",
                                          options.suggestThreshold,
                                          "print the strength above which the object leaks: where its volume grows most "
-                                         "relative to what it is; with --labels, for each label");
+                                         "relative to itself; with --labels, for each label");
   auto * minimumVolume = AddNumbers(app,
                                     "--minimum-volume",
                                     options.minimumVolume,

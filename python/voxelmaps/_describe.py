@@ -55,7 +55,7 @@ class Description(NamedTuple):
     seconds         Expected time: that of a sample, scaled by the number of voxels.
     sample_voxels, sample_seconds
                     What was measured.
-    warnings        What is likely to be a mistake.
+    warnings        Probable mistakes, one sentence each.
 
     Examples
 

@@ -391,7 +391,7 @@ class SeedSession:
     Memory. About 7 bytes per voxel with 6 neighbors, as memory says, beside the copy of the image and the labels. release() gives it
     back; the next update() makes the graph again. A session used in a with statement releases it at the end.
 
-    Raises TypeError, ValueError or RuntimeError that name the value, for what is refused.
+    Raises TypeError, ValueError or RuntimeError that names the invalid value.
 
     Examples
 
@@ -692,7 +692,7 @@ class SeedSession:
         return self._graph.hierarchy.memory
 
     def release(self) -> None:
-        """Give the memory of the graph back. The next update() makes it again.
+        """Free the memory of the graph. The next update() builds it again.
 
         Examples
 

@@ -329,7 +329,7 @@ def _general_diagnostics(parameters):
 
 
 def read_image(path: Path) -> Image:
-    """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for damaged files, of which ITK reads many
+    """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for corrupt files, of which ITK reads many
     without an error, and FileNotFoundError. Needs SimpleITK.
 
     Examples
