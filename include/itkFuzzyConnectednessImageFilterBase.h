@@ -290,7 +290,7 @@ protected:
   /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
    * that are not empty do not suit the input. */
   void
-  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const;
+  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const;
 
   /** Copy what is not empty. */
   static void
@@ -303,11 +303,11 @@ protected:
   /** Throw an itk::ExceptionObject if those that a problem uses, some of which may be estimates from the seeds of
    * something, are no affinity. */
   void
-  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const;
+  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const;
 
   /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
   void
-  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const;
+  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & context) const;
 
   /** Throw an itk::ExceptionObject if a seed is outside the image. */
   void

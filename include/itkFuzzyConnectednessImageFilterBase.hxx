@@ -175,7 +175,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
-  const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const
+  const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const
 {
   const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
     if (rows * columns == 0)
@@ -184,7 +184,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     }
     if (!InputComponentsType::isVector)
     {
-      itkExceptionMacro(<< name << ofWhat << " has " << rows * columns
+      itkExceptionMacro(<< name << context << " has " << rows * columns
                         << " elements, but the input is a scalar image: set means and variances.");
     }
     VoxelMapsDetail::CallEngine(*this, verifyValues);
@@ -193,17 +193,17 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   voxelmaps::VectorAffinity vectors;
   CopyVectors(parameters, vectors);
   const auto verifyMean = [&](const std::string & name, const std::vector<double> & mean) {
-    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + ofWhat, mean, n); });
+    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + context, mean, n); });
   };
   const auto verifyCovariance =
     [&](const std::string & name, const Array2D<double> & matrix, const std::vector<double> & covariance) {
       verify(name, matrix.rows(), matrix.cols(), [&] {
         if (matrix.rows() != n || matrix.cols() != n)
         {
-          itkExceptionMacro(<< name << ofWhat << " has " << matrix.rows() << " rows and " << matrix.cols()
+          itkExceptionMacro(<< name << context << " has " << matrix.rows() << " rows and " << matrix.cols()
                             << " columns, but pixels of " << n << " components need " << n << " of both.");
         }
-        voxelmaps::VerifyCovariance(name + ofWhat, covariance, n);
+        voxelmaps::VerifyCovariance(name + context, covariance, n);
       });
     };
   verifyMean("ObjectMeanVector", vectors.objectMean);
@@ -241,11 +241,11 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyUsedVectors(
-  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const
+  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const
 {
   try
   {
-    voxelmaps::VerifyVectorAffinity(problem, ofWhat);
+    voxelmaps::VerifyVectorAffinity(problem, context);
   }
   catch (const voxelmaps::EngineError & error)
   {
@@ -483,13 +483,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyEstimate(
-  const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const
+  const voxelmaps::AffinityEstimate & estimate, const std::string & context) const
 {
   if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
       !IsMean(estimate.differenceMean))
   {
     itkExceptionMacro(
-      "The " << estimate.numberOfVoxels << " voxels around the seeds" << ofWhat << " (EstimationRadius "
+      "The " << estimate.numberOfVoxels << " voxels around the seeds" << context << " (EstimationRadius "
              << m_EstimationRadius << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
              << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
              << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance

@@ -93,7 +93,7 @@ PrintVoxelsWithoutLabel(const TFilter * filter, const Options & options)
 
 template <typename TImage>
 void
-ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
+ComputeLabelsOfScene(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
   using LabelType = itk::Image<unsigned short, dimension>;
@@ -161,6 +161,7 @@ ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
 void
 ComputeLabels(const ProgramIO::Input & input, const Options & options)
 {
-  ProgramIO::RunForImageType(input, [&](auto type) { ComputeLabelsOf<typename decltype(type)::Type>(input, options); });
+  ProgramIO::RunForImageType(input,
+                             [&](auto type) { ComputeLabelsOfScene<typename decltype(type)::Type>(input, options); });
 }
 } // namespace FuzzyConnectednessProgram

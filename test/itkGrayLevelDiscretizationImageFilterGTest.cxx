@@ -85,7 +85,7 @@ LevelsOf(TFilter * filter)
 }
 
 std::int64_t
-FloorOfQuotient(std::int64_t numerator, std::int64_t denominator)
+QuotientFloor(std::int64_t numerator, std::int64_t denominator)
 {
   const std::int64_t quotient = numerator / denominator;
   return quotient * denominator > numerator ? quotient - 1 : quotient;
@@ -130,7 +130,7 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
   {
     SCOPED_TRACE(::testing::Message() << method << " in " << VDimension << "D");
     filter->SetMethod(method);
-    const auto levelOf = [=](std::int64_t x) {
+    const auto getLevel = [=](std::int64_t x) {
       switch (method)
       {
         case Method::FixedBinNumber:
@@ -138,7 +138,7 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
         case Method::FixedBinSize:
           return (x - minimum) / width + 1;
         default:
-          return FloorOfQuotient(x, width) - FloorOfQuotient(minimum, width) + 1;
+          return QuotientFloor(x, width) - QuotientFloor(minimum, width) + 1;
       }
     };
     const Levels levels = LevelsOf(filter.GetPointer());
@@ -146,9 +146,9 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
     for (std::size_t i = 0; i < pixels.size(); ++i)
     {
       const auto x = std::min(std::max(static_cast<std::int64_t>(pixels[i]), minimum), maximum);
-      ASSERT_EQ(levelOf(x), levels[i]) << "of " << +pixels[i];
+      ASSERT_EQ(getLevel(x), levels[i]) << "of " << +pixels[i];
     }
-    EXPECT_EQ(levelOf(maximum), filter->GetUsedNumberOfGrayLevels());
+    EXPECT_EQ(getLevel(maximum), filter->GetUsedNumberOfGrayLevels());
     EXPECT_EQ(static_cast<double>(minimum), filter->GetUsedRangeMinimum());
     EXPECT_EQ(static_cast<double>(maximum), filter->GetUsedRangeMaximum());
   }

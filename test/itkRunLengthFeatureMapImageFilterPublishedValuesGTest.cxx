@@ -104,11 +104,11 @@ WorkOutFeatures(const PaperMatrix & matrix)
   double                srhge = 0; // times 3600
   double                lrlge = 0;
   double                lrhge = 0;
-  std::array<double, 5> runsOfLength{ {} };
+  std::array<double, 5> lengthRuns{ {} };
   for (std::size_t row = 0; row < 5; ++row)
   {
     const double i = paperLevels[row] + 1.0;
-    double       runsOfLevel = 0;
+    double       levelRuns = 0;
     for (std::size_t column = 0; column < 5; ++column)
     {
       const double j = static_cast<double>(column) + 1.0;
@@ -123,13 +123,13 @@ WorkOutFeatures(const PaperMatrix & matrix)
       srhge += p * i * i * 3600.0 / (j * j);
       lrlge += p * j * j / (i * i);
       lrhge += p * i * i * j * j;
-      runsOfLevel += p;
-      runsOfLength[column] += p;
+      levelRuns += p;
+      lengthRuns[column] += p;
     }
-    gln += runsOfLevel * runsOfLevel;
+    gln += levelRuns * levelRuns;
   }
   double rln = 0;
-  for (const double count : runsOfLength)
+  for (const double count : lengthRuns)
   {
     rln += count * count;
   }

@@ -154,7 +154,7 @@ struct Bounds
 
 /** floor of a quotient of doubles, of which up to four operations may have been rounded. */
 Bounds
-FloorOfQuotient(long double numerator, long double denominator)
+QuotientFloor(long double numerator, long double denominator)
 {
   constexpr long double rounding = 4.01L * 0x1p-53L;
   constexpr long double underflow = 0x1p-1073L;
@@ -170,7 +170,7 @@ IsSmallInteger(double value)
 }
 
 std::int64_t
-FloorOfIntegers(std::int64_t numerator, std::int64_t denominator)
+IntegerFloor(std::int64_t numerator, std::int64_t denominator)
 {
   return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
 }
@@ -323,21 +323,21 @@ private:
     if (IsSmallInteger(x) && IsSmallInteger(m_Minimum) && IsSmallInteger(m_Maximum) &&
         (isNumber || IsSmallInteger(width)))
     {
-      return this->GetBinOfIntegers(static_cast<std::int64_t>(x));
+      return this->GetIntegerBin(static_cast<std::int64_t>(x));
     }
     const long double minimum = m_Minimum;
     if (isNumber)
     {
-      const Bounds bin = FloorOfQuotient(number * (x - minimum), m_Maximum - minimum);
+      const Bounds bin = QuotientFloor(number * (x - minimum), m_Maximum - minimum);
       return { std::max(std::min(bin.low + 1, number), 1.0L), std::min(bin.high + 1, number) };
     }
     if (m_Parameters.method == Method::FixedBinSize)
     {
-      const Bounds bin = FloorOfQuotient(x - minimum, width);
+      const Bounds bin = QuotientFloor(x - minimum, width);
       return { std::max(bin.low + 1, 1.0L), bin.high + 1 };
     }
-    const Bounds bin = FloorOfQuotient(x, width);
-    const Bounds first = FloorOfQuotient(minimum, width);
+    const Bounds bin = QuotientFloor(x, width);
+    const Bounds first = QuotientFloor(minimum, width);
     // Numbers of bins beyond 2^53 are rounded, too.
     const long double error = std::max(std::abs(bin.high), std::abs(first.low)) * 0x1p-51L;
     const long double more = error < 0.25L ? 0.0L : std::ceil(error);
@@ -345,7 +345,7 @@ private:
   }
 
   Bounds
-  GetBinOfIntegers(std::int64_t x) const
+  GetIntegerBin(std::int64_t x) const
   {
     const auto         minimum = static_cast<std::int64_t>(m_Minimum);
     const auto         maximum = static_cast<std::int64_t>(m_Maximum);
@@ -358,9 +358,8 @@ private:
     else
     {
       const auto width = static_cast<std::int64_t>(m_Parameters.binWidth);
-      level = m_Parameters.method == Method::FixedBinSize
-                ? (x - minimum) / width + 1
-                : FloorOfIntegers(x, width) - FloorOfIntegers(minimum, width) + 1;
+      level = m_Parameters.method == Method::FixedBinSize ? (x - minimum) / width + 1
+                                                          : IntegerFloor(x, width) - IntegerFloor(minimum, width) + 1;
     }
     return { static_cast<long double>(level), static_cast<long double>(level) };
   }

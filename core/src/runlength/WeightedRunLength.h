@@ -39,7 +39,7 @@ public:
   static std::uint64_t
   GetWorkspaceSize(const Task & task)
   {
-    const auto levels = static_cast<std::uint64_t>(MaxLevelsOfWindow(task));
+    const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
     return (levels + 1) * (static_cast<std::uint64_t>(task.directions.longestLine) + 1);
   }
 
@@ -48,7 +48,7 @@ public:
     : m_Task(task)
     , m_Levels(workspace)
     , m_LongestLine(task.directions.longestLine)
-    , m_Lengths(workspace + MaxLevelsOfWindow(task))
+    , m_Lengths(workspace + MaxWindowLevels(task))
     , m_Cells(m_Lengths + m_LongestLine + 1)
   {}
 
@@ -128,7 +128,7 @@ private:
           {
             ++length;
           }
-          this->Cell(m_Levels.RankOf(level), length) += weight;
+          this->Cell(m_Levels.GetRank(level), length) += weight;
         }
       }
     }
@@ -185,9 +185,9 @@ private:
       {
         const double p = this->Cell(i, l) / runs;
         const double ofLevel = m_Levels[i] - levelMean;
-        const double ofLength = l - lengthMean;
+        const double lengthDeviation = l - lengthMean;
         m_Values.levelVariance += p * (ofLevel * ofLevel);
-        m_Values.lengthVariance += p * (ofLength * ofLength);
+        m_Values.lengthVariance += p * (lengthDeviation * lengthDeviation);
       }
     }
   }
