@@ -338,7 +338,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 std::vector<std::int64_t>
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindSeedsOfImage(
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindImageSeeds(
   const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
 {
   // In blocks of this size, most of which have no seed.
@@ -359,17 +359,17 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
         std::int64_t i = 0;
         for (; i + blockSize <= count; i += blockSize)
         {
-          int seedsOfBlock = 0;
+          int blockSeeds = 0;
           for (std::int64_t j = i; j < i + blockSize; ++j)
           {
-            seedsOfBlock += isSeed(j) ? 1 : 0;
+            blockSeeds += isSeed(j) ? 1 : 0;
           }
-          for (std::int64_t j = i; seedsOfBlock > 0; ++j)
+          for (std::int64_t j = i; blockSeeds > 0; ++j)
           {
             if (isSeed(j))
             {
               seeds.push_back(voxel + j);
-              --seedsOfBlock;
+              --blockSeeds;
             }
           }
         }
@@ -422,7 +422,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   if (this->GetSeedImage() != nullptr)
   {
     VoxelMapsDetail::JobProgress progress(this, 1);
-    for (std::int64_t voxel : this->FindSeedsOfImage(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
+    for (std::int64_t voxel : this->FindImageSeeds(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
     {
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {
@@ -435,7 +435,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   }
   if (last[0] < 0)
   {
-    return; // AddSeedsOfImage() tells that there is no seed.
+    return; // AddImageSeeds() tells that there is no seed.
   }
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
@@ -455,19 +455,19 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddImageSeeds(
   const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(image.GetBufferedRegion(), problem.execution);
-    if (seedsOfImage.empty())
+    const std::vector<std::int64_t> imageSeeds = this->FindImageSeeds(image.GetBufferedRegion(), problem.execution);
+    if (imageSeeds.empty())
     {
       itkExceptionMacro("The seed image has 0 non-zero voxels among "
                         << this->GetSeedImage()->GetLargestPossibleRegion().GetNumberOfPixels()
                         << ", but at least one is needed.");
     }
-    problem.seeds.insert(problem.seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
+    problem.seeds.insert(problem.seeds.end(), imageSeeds.begin(), imageSeeds.end());
   }
   for (const std::int64_t seed : problem.seeds)
   {

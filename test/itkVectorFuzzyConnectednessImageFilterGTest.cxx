@@ -34,7 +34,7 @@ using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 
 template <unsigned int VDimension>
 typename itk::ImageRegion<VDimension>
-RegionOf(const FuzzyConnectednessOracle::Scene & scene)
+MakeRegion(const FuzzyConnectednessOracle::Scene & scene)
 {
   itk::ImageRegion<VDimension> region;
   for (unsigned int d = 0; d < VDimension; ++d)
@@ -51,7 +51,7 @@ typename TImage::Pointer
 MakeImage(const FuzzyConnectednessRandomCase & randomCase)
 {
   const auto image = TImage::New();
-  image->SetRegions(RegionOf<TImage::ImageDimension>(randomCase.scene));
+  image->SetRegions(MakeRegion<TImage::ImageDimension>(randomCase.scene));
   // Ignored by images whose pixels have a fixed number.
   image->SetNumberOfComponentsPerPixel(randomCase.scene.components);
   image->Allocate();
@@ -392,12 +392,12 @@ TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   const auto scalars = ScalarImageType::New();
   scalars->SetRegions(image->GetLargestPossibleRegion());
   scalars->Allocate(true);
-  const auto ofScalars = itk::FuzzyConnectednessImageFilter<ScalarImageType>::New();
-  ofScalars->SetInput(scalars);
-  ofScalars->SetSeed({ { 1, 1 } });
-  ofScalars->SetObjectMeanVector(ToArray({ 1.0 }));
+  const auto scalarFilter = itk::FuzzyConnectednessImageFilter<ScalarImageType>::New();
+  scalarFilter->SetInput(scalars);
+  scalarFilter->SetSeed({ { 1, 1 } });
+  scalarFilter->SetObjectMeanVector(ToArray({ 1.0 }));
   EXPECT_NE(std::string::npos,
-            GetErrorMessage(ofScalars.GetPointer())
+            GetErrorMessage(scalarFilter.GetPointer())
               .find("ObjectMeanVector has 1 elements, but the input is a scalar image: set means and variances."));
 
   using VectorImageType = itk::VectorImage<float, 2>;
@@ -405,12 +405,12 @@ TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   vectors->SetRegions(image->GetLargestPossibleRegion());
   vectors->SetNumberOfComponentsPerPixel(17);
   vectors->Allocate(true);
-  const auto ofVectors = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
-  ofVectors->SetInput(vectors);
-  ofVectors->SetSeed({ { 1, 1 } });
-  EXPECT_NE(
-    std::string::npos,
-    GetErrorMessage(ofVectors.GetPointer()).find("The pixels of the input have 17 components, but must have 1 to 16."));
+  const auto vectorFilter = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
+  vectorFilter->SetInput(vectors);
+  vectorFilter->SetSeed({ { 1, 1 } });
+  EXPECT_NE(std::string::npos,
+            GetErrorMessage(vectorFilter.GetPointer())
+              .find("The pixels of the input have 17 components, but must have 1 to 16."));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, NoVoxels)

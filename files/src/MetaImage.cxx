@@ -66,7 +66,7 @@ ParseHeader(const std::string & name)
 }
 
 std::uint64_t
-GetBytesOfType(const std::string & type)
+GetTypeBytes(const std::string & type)
 {
   static const std::map<std::string, std::uint64_t> bytes{
     { "MET_CHAR", 1 },      { "MET_UCHAR", 1 },      { "MET_SHORT", 2 }, { "MET_USHORT", 2 },
@@ -144,7 +144,7 @@ InspectMetaImage(ImageFile & file)
     throw std::runtime_error("ElementNumberOfChannels is " + std::to_string(channels) + ", but must be positive");
   }
   const std::uint64_t voxelBytes =
-    Multiply(GetBytesOfType(header.Get("ElementType")), static_cast<std::uint64_t>(channels));
+    Multiply(GetTypeBytes(header.Get("ElementType")), static_cast<std::uint64_t>(channels));
   const std::uint64_t numberOfVoxels = GetProduct(sizes, "DimSize");
   CheckMemory(Multiply(numberOfVoxels, voxelBytes));
   CheckGeometry(header, sizes.size());

@@ -101,7 +101,7 @@ Shorten(const std::string & type)
 }
 
 std::uint64_t
-GetBytesOfType(const TextHeader & header)
+GetTypeBytes(const TextHeader & header)
 {
   // All names of the types of voxels, shortened: "unsigned short int" is "unsigned short".
   static const std::map<std::string, std::uint64_t> bytes{
@@ -154,7 +154,7 @@ InspectNrrd(ImageFile & file)
     throw std::runtime_error("sizes has " + std::to_string(sizes.size()) + " entries, but the dimension is " +
                              std::to_string(dimension));
   }
-  const std::uint64_t voxelBytes = GetBytesOfType(header);
+  const std::uint64_t voxelBytes = GetTypeBytes(header);
   const std::uint64_t numberOfVoxels = GetProduct(sizes, "sizes");
   CheckMemory(Multiply(numberOfVoxels, voxelBytes));
 
