@@ -206,7 +206,7 @@ struct Fixture : Case
     Verify(std::memcmp(expected.data(), actual, expected.size()) == 0, "differs from the CPU engine with all threads");
   }
   void
-  CountVoxelsOf(State & state, bool withDirections) const
+  CountVoxelsIn(State & state, bool withDirections) const
   {
     const auto voxels = static_cast<double>(CountVoxels(job.outputSize));
     state.counters["per voxel"] = TimePer(voxels);
@@ -326,7 +326,7 @@ RunFilter(State & state, const Case & thisCase, unsigned int threads, Memory mem
     }
   }
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(allThreads);
-  fixture.CountVoxelsOf(state, false);
+  fixture.CountVoxelsIn(state, false);
 }
 
 /** Skip a benchmark where there is no device, or its method does not take the window. */
@@ -381,7 +381,7 @@ RegisterEngine(const std::string & name, const Case & thisCase, unsigned int thr
       voxelmaps::ComputeRunLengthFeatureMaps(job);
     }
     fixture.VerifyBits(job.output);
-    fixture.CountVoxelsOf(state, true);
+    fixture.CountVoxelsIn(state, true);
   });
 }
 
@@ -410,7 +410,7 @@ RunCudaEngine(State & state, const Case & thisCase, Method method)
     features += report.featuresMilliseconds;
   }
   fixture.VerifyBits(fixture.job.output);
-  fixture.CountVoxelsOf(state, true);
+  fixture.CountVoxelsIn(state, true);
   state.counters["call"] = MeanOf(calls);
   if (report.method == Method::SortReduce)
   {
@@ -480,7 +480,7 @@ RunSequential(State & state, const Case & thisCase, Rows rows, bool withMatrices
                              : MaxRelativeDifference(reinterpret_cast<const float *>(expected), output.data(), output.size());
   constexpr double tolerance = 1e-5;
   Verify(difference <= tolerance, "differs from the engine by " + std::to_string(difference) + " of the value");
-  fixture.CountVoxelsOf(state, false);
+  fixture.CountVoxelsIn(state, false);
   if (withMatrices)
   {
     state.counters["matrices"] = MeanOf(matrices);

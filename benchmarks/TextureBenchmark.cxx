@@ -242,7 +242,7 @@ struct Fixture
            "differs from the CPU engine with all threads");
   }
   void
-  CountVoxelsOf(State & state) const
+  CountVoxelsIn(State & state) const
   {
     state.counters["per voxel"] = TimePer(static_cast<double>(CountVoxels(job.outputSize)));
   }
@@ -289,7 +289,7 @@ RegisterCpu(const Case & thisCase, InstructionSet instructionSet)
       TClass::Compute(job);
     }
     fixture.VerifyBits();
-    fixture.CountVoxelsOf(state);
+    fixture.CountVoxelsIn(state);
   });
 }
 
@@ -331,7 +331,7 @@ RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
       state.SetIterationTime(1e-3 * report.kernelMilliseconds);
     }
     fixture.VerifyBits();
-    fixture.CountVoxelsOf(state);
+    fixture.CountVoxelsIn(state);
     state.counters["call"] = MeanOf(calls);
     state.counters["slabs"] = static_cast<double>(report.numberOfSlabs);
     state.SetLabel(ToName(report.method));

@@ -676,11 +676,11 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
   const std::int64_t     noiseScale = std::llround(settings.noise * 1024.0);
 
   const auto size = settings.size;
-  const auto ballsOfSlice = SelectBalls(balls, 2, k, size[2]);
+  const auto sliceBalls = SelectBalls(balls, 2, k, size[2]);
   Line       line{ std::vector<short>(size[0] * Samples), std::vector<Organ>(size[0] * Samples), Others, 0, 0 };
   for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
-    const auto                ballsOfRow = SelectBalls(ballsOfSlice, 1, j, size[1]);
+    const auto                rowBalls = SelectBalls(sliceBalls, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
     // How many samples of each voxel are of each organ.
     std::vector<std::array<unsigned char, NumberOfOrgans>> counts(size[0]);
@@ -689,7 +689,7 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
       line.z = GetPosition(2, k * Samples + sample / Samples, size[2] * Samples);
       line.PaintAnatomy();
-      for (const auto & ball : ballsOfRow)
+      for (const auto & ball : rowBalls)
       {
         line.Paint(ball);
       }

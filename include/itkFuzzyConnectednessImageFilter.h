@@ -231,7 +231,7 @@ private:
 
   // Of the output as it was at a certain time.
   mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;
-  mutable ModifiedTimeType                         m_TimeOfVolumeCurve{ 0 };
+  mutable ModifiedTimeType                         m_VolumeCurveTime{ 0 };
   bool                                             m_IsOutputComplete{ false };
 };
 } // namespace itk

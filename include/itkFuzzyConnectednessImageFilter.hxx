@@ -81,14 +81,14 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeC
   {
     itkExceptionMacro("The last Update() did not finish: call it again before volumes and thresholds.");
   }
-  if (m_TimeOfVolumeCurve != output->GetMTime())
+  if (m_VolumeCurveTime != output->GetMTime())
   {
     voxelmaps::JobExecution execution;
     execution.numberOfWorkers = this->GetNumberOfWorkUnits();
     execution.parallelFor = VoxelMapsDetail::MakeParallelFor(const_cast<Self *>(this));
     m_VolumeCurve = voxelmaps::FuzzyConnectednessVolumeCurve(
       output->GetBufferPointer(), static_cast<std::int64_t>(voxels), execution);
-    m_TimeOfVolumeCurve = output->GetMTime();
+    m_VolumeCurveTime = output->GetMTime();
   }
   return m_VolumeCurve;
 }
@@ -200,7 +200,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   {
     job.seeds.push_back(bufferedInput->ComputeOffset(seed));
   }
-  this->AddSeedsOfImage(*bufferedInput, job);
+  this->AddImageSeeds(*bufferedInput, job);
   job.method = m_Method;
   this->SetAffinity(job);
 

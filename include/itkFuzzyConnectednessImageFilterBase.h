@@ -38,13 +38,13 @@ namespace itk
 {
 namespace VoxelMapsDetail
 {
-/** \class ComponentsOfPixel
+/** \class PixelComponents
  * \brief The type of the components of a pixel, and their number: 0 for scalars and where the image knows it.
  *
  * \ingroup VoxelMaps
  */
 template <typename TComponent, bool VIsVector, unsigned int VNumber>
-struct ComponentsOfPixel
+struct PixelComponents
 {
   using Type = TComponent;
   static constexpr bool         isVector = VIsVector;
@@ -52,14 +52,14 @@ struct ComponentsOfPixel
 };
 
 template <typename TComponent, unsigned int VLength>
-ComponentsOfPixel<TComponent, true, VLength>
-GetComponentsOfPixel(const FixedArray<TComponent, VLength> *);
+PixelComponents<TComponent, true, VLength>
+GetPixelComponents(const FixedArray<TComponent, VLength> *);
 template <typename TComponent>
-ComponentsOfPixel<TComponent, true, 0>
-GetComponentsOfPixel(const VariableLengthVector<TComponent> *);
+PixelComponents<TComponent, true, 0>
+GetPixelComponents(const VariableLengthVector<TComponent> *);
 template <typename TPixel>
-std::enable_if_t<std::is_arithmetic<TPixel>::value, ComponentsOfPixel<TPixel, false, 0>>
-GetComponentsOfPixel(const TPixel *);
+std::enable_if_t<std::is_arithmetic<TPixel>::value, PixelComponents<TPixel, false, 0>>
+GetPixelComponents(const TPixel *);
 
 /** \class VectorParameters
  * \brief Mean vectors and covariance matrices as users set them; what is not set is empty.
@@ -101,7 +101,7 @@ public:
   using InputImageType = TInputImage;
   using InputPixelType = typename InputImageType::PixelType;
   using InputComponentsType =
-    decltype(VoxelMapsDetail::GetComponentsOfPixel(static_cast<const InputPixelType *>(nullptr)));
+    decltype(VoxelMapsDetail::GetPixelComponents(static_cast<const InputPixelType *>(nullptr)));
   using InputComponentType = typename InputComponentsType::Type;
   using IndexType = typename InputImageType::IndexType;
   using OutputImageType = TOutputImage;
@@ -290,7 +290,7 @@ protected:
   /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
    * that are not empty do not suit the input. */
   void
-  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const;
+  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const;
 
   /** Copy what is not empty. */
   static void
@@ -303,11 +303,11 @@ protected:
   /** Throw an itk::ExceptionObject if those that a problem uses, some of which may be estimates from the seeds of
    * something, are no affinity. */
   void
-  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const;
+  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const;
 
   /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
   void
-  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const;
+  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & context) const;
 
   /** Throw an itk::ExceptionObject if a seed is outside the image. */
   void
@@ -326,8 +326,8 @@ protected:
   /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
    * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
   void
-  AddSeedsOfImage(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
-                  voxelmaps::FuzzyConnectednessProblem &                 problem) const;
+  AddImageSeeds(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
+                voxelmaps::FuzzyConnectednessProblem &                 problem) const;
 
   /** Set the means and variances of a problem, estimated if requested. */
   void
@@ -364,7 +364,7 @@ private:
 
   /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */
   std::vector<std::int64_t>
-  FindSeedsOfImage(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
+  FindImageSeeds(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
   MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };

@@ -175,7 +175,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
-  const VoxelMapsDetail::VectorParameters & parameters, const std::string & ofWhat) const
+  const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const
 {
   const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
     if (rows * columns == 0)
@@ -184,7 +184,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     }
     if (!InputComponentsType::isVector)
     {
-      itkExceptionMacro(<< name << ofWhat << " has " << rows * columns
+      itkExceptionMacro(<< name << context << " has " << rows * columns
                         << " elements, but the input is a scalar image: set means and variances.");
     }
     VoxelMapsDetail::CallEngine(*this, verifyValues);
@@ -193,17 +193,17 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   voxelmaps::VectorAffinity vectors;
   CopyVectors(parameters, vectors);
   const auto verifyMean = [&](const std::string & name, const std::vector<double> & mean) {
-    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + ofWhat, mean, n); });
+    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + context, mean, n); });
   };
   const auto verifyCovariance =
     [&](const std::string & name, const Array2D<double> & matrix, const std::vector<double> & covariance) {
       verify(name, matrix.rows(), matrix.cols(), [&] {
         if (matrix.rows() != n || matrix.cols() != n)
         {
-          itkExceptionMacro(<< name << ofWhat << " has " << matrix.rows() << " rows and " << matrix.cols()
+          itkExceptionMacro(<< name << context << " has " << matrix.rows() << " rows and " << matrix.cols()
                             << " columns, but pixels of " << n << " components need " << n << " of both.");
         }
-        voxelmaps::VerifyCovariance(name + ofWhat, covariance, n);
+        voxelmaps::VerifyCovariance(name + context, covariance, n);
       });
     };
   verifyMean("ObjectMeanVector", vectors.objectMean);
@@ -241,11 +241,11 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyUsedVectors(
-  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & ofWhat) const
+  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const
 {
   try
   {
-    voxelmaps::VerifyVectorAffinity(problem, ofWhat);
+    voxelmaps::VerifyVectorAffinity(problem, context);
   }
   catch (const voxelmaps::EngineError & error)
   {
@@ -338,7 +338,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 std::vector<std::int64_t>
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindSeedsOfImage(
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindImageSeeds(
   const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
 {
   // In blocks of this size, most of which have no seed.
@@ -359,17 +359,17 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
         std::int64_t i = 0;
         for (; i + blockSize <= count; i += blockSize)
         {
-          int seedsOfBlock = 0;
+          int blockSeeds = 0;
           for (std::int64_t j = i; j < i + blockSize; ++j)
           {
-            seedsOfBlock += isSeed(j) ? 1 : 0;
+            blockSeeds += isSeed(j) ? 1 : 0;
           }
-          for (std::int64_t j = i; seedsOfBlock > 0; ++j)
+          for (std::int64_t j = i; blockSeeds > 0; ++j)
           {
             if (isSeed(j))
             {
               seeds.push_back(voxel + j);
-              --seedsOfBlock;
+              --blockSeeds;
             }
           }
         }
@@ -422,7 +422,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   if (this->GetSeedImage() != nullptr)
   {
     VoxelMapsDetail::JobProgress progress(this, 1);
-    for (std::int64_t voxel : this->FindSeedsOfImage(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
+    for (std::int64_t voxel : this->FindImageSeeds(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
     {
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {
@@ -435,7 +435,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   }
   if (last[0] < 0)
   {
-    return; // AddSeedsOfImage() tells that there is no seed.
+    return; // AddImageSeeds() tells that there is no seed.
   }
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
@@ -455,19 +455,19 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddSeedsOfImage(
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddImageSeeds(
   const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> seedsOfImage = this->FindSeedsOfImage(image.GetBufferedRegion(), problem.execution);
-    if (seedsOfImage.empty())
+    const std::vector<std::int64_t> imageSeeds = this->FindImageSeeds(image.GetBufferedRegion(), problem.execution);
+    if (imageSeeds.empty())
     {
       itkExceptionMacro("The seed image has 0 non-zero voxels among "
                         << this->GetSeedImage()->GetLargestPossibleRegion().GetNumberOfPixels()
                         << ", but at least one is needed.");
     }
-    problem.seeds.insert(problem.seeds.end(), seedsOfImage.begin(), seedsOfImage.end());
+    problem.seeds.insert(problem.seeds.end(), imageSeeds.begin(), imageSeeds.end());
   }
   for (const std::int64_t seed : problem.seeds)
   {
@@ -483,13 +483,13 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyEstimate(
-  const voxelmaps::AffinityEstimate & estimate, const std::string & ofWhat) const
+  const voxelmaps::AffinityEstimate & estimate, const std::string & context) const
 {
   if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
       !IsMean(estimate.differenceMean))
   {
     itkExceptionMacro(
-      "The " << estimate.numberOfVoxels << " voxels around the seeds" << ofWhat << " (EstimationRadius "
+      "The " << estimate.numberOfVoxels << " voxels around the seeds" << context << " (EstimationRadius "
              << m_EstimationRadius << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
              << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
              << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance

@@ -211,7 +211,7 @@ public:
   const std::vector<voxelmaps::LabelAffinity> &
   GetUsedAffinitiesOfLabels() const
   {
-    return m_UsedAffinitiesOfLabels;
+    return m_UsedLabelAffinities;
   }
 
   /** Which label gets a voxel. Default: Relative. */
@@ -272,7 +272,7 @@ protected:
   bool
   HasAffinity() const override
   {
-    return Superclass::HasAffinity() || this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty();
+    return Superclass::HasAffinity() || this->EstimatesAffinityOfEveryLabel() || !m_LabelParameters.empty();
   }
   void
   VerifyInputInformation() const override;
@@ -333,16 +333,16 @@ private:
 
   /** Set the affinities of labels of a job that has seeds, estimated if requested. */
   void
-  SetAffinitiesOfLabels(voxelmaps::RelativeFuzzyConnectednessJob & job);
+  SetLabelAffinities(voxelmaps::RelativeFuzzyConnectednessJob & job);
 
   void
-  SetParameterOfLabel(unsigned int label, std::size_t parameter, double value);
+  SetLabelParameter(unsigned int label, std::size_t parameter, double value);
 
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
   std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
-  // The order of ParametersOfLabel.
+  // The order of LabelParameters.
   enum : std::size_t
   {
     objectMean,
@@ -350,17 +350,17 @@ private:
     differenceMean,
     differenceVariance
   };
-  using ParametersOfLabel = std::array<std::optional<double>, 4>;
+  using LabelParameters = std::array<std::optional<double>, 4>;
 
   template <typename TParameter>
   void
-  SetVectorsOfLabel(unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter,
-                    const TParameter & value);
+  SetLabelVectors(unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter,
+                  const TParameter & value);
 
-  std::map<unsigned int, ParametersOfLabel>                 m_ParametersOfLabels;
-  std::map<unsigned int, VoxelMapsDetail::VectorParameters> m_VectorsOfLabels;
+  std::map<unsigned int, LabelParameters>                   m_LabelParameters;
+  std::map<unsigned int, VoxelMapsDetail::VectorParameters> m_LabelVectors;
   bool                                                      m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>                     m_UsedAffinitiesOfLabels;
+  std::vector<voxelmaps::LabelAffinity>                     m_UsedLabelAffinities;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };
@@ -370,7 +370,7 @@ private:
   bool              m_KeepHierarchy{ false };
 
   voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
-  State                                          m_StateOfHierarchy{};
+  State                                          m_HierarchyState{};
 };
 } // namespace itk
 

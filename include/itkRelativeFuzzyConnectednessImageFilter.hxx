@@ -120,7 +120,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMean(
   unsigned int label, double mean)
 {
-  this->SetParameterOfLabel(label, objectMean, mean);
+  this->SetLabelParameter(label, objectMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -128,7 +128,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectVariance(
   unsigned int label, double variance)
 {
-  this->SetParameterOfLabel(label, objectVariance, variance);
+  this->SetLabelParameter(label, objectVariance, variance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -136,7 +136,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMean(
   unsigned int label, double mean)
 {
-  this->SetParameterOfLabel(label, differenceMean, mean);
+  this->SetLabelParameter(label, differenceMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -144,15 +144,15 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceVariance(
   unsigned int label, double variance)
 {
-  this->SetParameterOfLabel(label, differenceVariance, variance);
+  this->SetLabelParameter(label, differenceVariance, variance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetParameterOfLabel(
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelParameter(
   unsigned int label, std::size_t parameter, double value)
 {
-  std::optional<double> & known = m_ParametersOfLabels[label][parameter];
+  std::optional<double> & known = m_LabelParameters[label][parameter];
   if (known != value)
   {
     known = value;
@@ -165,7 +165,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
   unsigned int label, const Array<double> & mean)
 {
-  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::objectMean, mean);
+  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::objectMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -173,7 +173,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
   unsigned int label, const Array2D<double> & covariance)
 {
-  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::objectCovariance, covariance);
+  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::objectCovariance, covariance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -181,7 +181,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
   unsigned int label, const Array<double> & mean)
 {
-  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::differenceMean, mean);
+  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::differenceMean, mean);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -189,16 +189,16 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
   unsigned int label, const Array2D<double> & covariance)
 {
-  this->SetVectorsOfLabel(label, &VoxelMapsDetail::VectorParameters::differenceCovariance, covariance);
+  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::differenceCovariance, covariance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 template <typename TParameter>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetVectorsOfLabel(
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelVectors(
   unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter, const TParameter & value)
 {
-  TParameter & known = m_VectorsOfLabels[label].*parameter;
+  TParameter & known = m_LabelVectors[label].*parameter;
   if (known != value)
   {
     known = value;
@@ -210,10 +210,10 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
 {
-  if (!m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty())
+  if (!m_LabelParameters.empty() || !m_LabelVectors.empty())
   {
-    m_ParametersOfLabels.clear();
-    m_VectorsOfLabels.clear();
+    m_LabelParameters.clear();
+    m_LabelVectors.clear();
     this->Modified();
   }
 }
@@ -252,11 +252,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   os << std::endl;
   os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
   os << indent << "LabelsWithAffinities:";
-  for (const auto & each : m_ParametersOfLabels)
+  for (const auto & each : m_LabelParameters)
   {
     os << ' ' << each.first;
   }
-  for (const auto & each : m_VectorsOfLabels)
+  for (const auto & each : m_LabelVectors)
   {
     os << ' ' << each.first;
   }
@@ -289,7 +289,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   VoxelMapsDetail::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   VoxelMapsDetail::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
   if (m_Competition == CompetitionEnum::Iterative &&
-      (this->EstimatesAffinityOfEveryLabel() || !m_ParametersOfLabels.empty() || !m_VectorsOfLabels.empty()))
+      (this->EstimatesAffinityOfEveryLabel() || !m_LabelParameters.empty() || !m_LabelVectors.empty()))
   {
     itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
                       << (this->EstimatesAffinityOfEveryLabel() ? "EstimateAffinityOfEveryLabel is on."
@@ -302,11 +302,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
                                      << '.');
     }
   };
-  for (const auto & each : m_VectorsOfLabels)
+  for (const auto & each : m_LabelVectors)
   {
     verifyLabel(each.first);
   }
-  for (const auto & each : m_ParametersOfLabels)
+  for (const auto & each : m_LabelParameters)
   {
     verifyLabel(each.first);
     const auto verify = [&](std::size_t parameter, const char * name, bool isVariance) {
@@ -334,14 +334,14 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     this->VerifySeed(seed.first);
   }
-  if (InputComponentsType::isVector && !m_ParametersOfLabels.empty())
+  if (InputComponentsType::isVector && !m_LabelParameters.empty())
   {
     itkExceptionMacro(
-      "Label " << m_ParametersOfLabels.begin()->first
+      "Label " << m_LabelParameters.begin()->first
                << " has means or variances of its own, but the pixels of the input have components: set "
                   "mean vectors and covariance matrices of labels.");
   }
-  for (const auto & each : m_VectorsOfLabels)
+  for (const auto & each : m_LabelVectors)
   {
     this->VerifyVectors(each.second, " of label " + std::to_string(each.first));
   }
@@ -376,57 +376,57 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetAffinitiesOfLabels(
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelAffinities(
   voxelmaps::RelativeFuzzyConnectednessJob & job)
 {
-  m_UsedAffinitiesOfLabels.clear();
+  m_UsedLabelAffinities.clear();
   if (this->EstimatesAffinityOfEveryLabel())
   {
     for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
     {
-      voxelmaps::FuzzyConnectednessInput ofLabel = job;
-      ofLabel.seeds.clear();
+      voxelmaps::FuzzyConnectednessInput labelInput = job;
+      labelInput.seeds.clear();
       for (std::size_t i = 0; i < job.seeds.size(); ++i)
       {
         if (job.labels[i] == label)
         {
-          ofLabel.seeds.push_back(job.seeds[i]);
+          labelInput.seeds.push_back(job.seeds[i]);
         }
       }
       if (InputComponentsType::isVector)
       {
         voxelmaps::FuzzyConnectednessProblem problem = job;
-        problem.vectors = this->EstimateVectors(ofLabel, job.execution);
+        problem.vectors = this->EstimateVectors(labelInput, job.execution);
         this->VerifyUsedVectors(problem, " of label " + std::to_string(label));
-        m_UsedAffinitiesOfLabels.push_back({ label, 0.0, 1.0, 0.0, 1.0, problem.vectors });
+        m_UsedLabelAffinities.push_back({ label, 0.0, 1.0, 0.0, 1.0, problem.vectors });
         continue;
       }
       const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
-        ofLabel, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
+        labelInput, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
       this->VerifyEstimate(estimate, " of label " + std::to_string(label));
-      m_UsedAffinitiesOfLabels.push_back(
+      m_UsedLabelAffinities.push_back(
         { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance, {} });
     }
   }
   else
   {
-    for (const auto & each : m_ParametersOfLabels)
+    for (const auto & each : m_LabelParameters)
     {
-      const ParametersOfLabel & parameters = each.second;
-      m_UsedAffinitiesOfLabels.push_back({ static_cast<std::uint16_t>(each.first),
-                                           parameters[objectMean].value_or(job.objectMean),
-                                           parameters[objectVariance].value_or(job.objectVariance),
-                                           parameters[differenceMean].value_or(job.differenceMean),
-                                           parameters[differenceVariance].value_or(job.differenceVariance),
-                                           {} });
+      const LabelParameters & parameters = each.second;
+      m_UsedLabelAffinities.push_back({ static_cast<std::uint16_t>(each.first),
+                                        parameters[objectMean].value_or(job.objectMean),
+                                        parameters[objectVariance].value_or(job.objectVariance),
+                                        parameters[differenceMean].value_or(job.differenceMean),
+                                        parameters[differenceVariance].value_or(job.differenceVariance),
+                                        {} });
     }
-    for (const auto & each : m_VectorsOfLabels)
+    for (const auto & each : m_LabelVectors)
     {
-      m_UsedAffinitiesOfLabels.push_back({ static_cast<std::uint16_t>(each.first), 0.0, 1.0, 0.0, 1.0, job.vectors });
-      Superclass::CopyVectors(each.second, m_UsedAffinitiesOfLabels.back().vectors);
+      m_UsedLabelAffinities.push_back({ static_cast<std::uint16_t>(each.first), 0.0, 1.0, 0.0, 1.0, job.vectors });
+      Superclass::CopyVectors(each.second, m_UsedLabelAffinities.back().vectors);
     }
   }
-  job.affinities = m_UsedAffinitiesOfLabels;
+  job.affinities = m_UsedLabelAffinities;
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -439,7 +439,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     job.seeds.push_back(image.ComputeOffset(seed.first));
     job.labels.push_back(static_cast<std::uint16_t>(seed.second));
   }
-  this->AddSeedsOfImage(image, job);
+  this->AddImageSeeds(image, job);
   for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
   {
     job.labels.push_back(this->GetSeedImage()->GetPixel(image.ComputeIndex(job.seeds[i])));
@@ -524,7 +524,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     this->FindSeeds(*bufferedInput, job);
     this->SetAffinity(job);
-    this->SetAffinitiesOfLabels(job);
+    this->SetLabelAffinities(job);
   }
 
   VoxelMapsDetail::OutputRegion<LabelImageType> labels(this->GetOutput(), region);
@@ -551,11 +551,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     state.problem.image = nullptr;
     state.problem.mask = nullptr;
     state.problem.execution = voxelmaps::JobExecution();
-    if (!state.IsSame(m_StateOfHierarchy))
+    if (!state.IsSame(m_HierarchyState))
     {
       m_Hierarchy.Release();
     }
-    m_StateOfHierarchy = state;
+    m_HierarchyState = state;
     this->ComputeLabels(job, &m_Hierarchy);
   }
   else if (numberOfVoxels > 0)

@@ -45,7 +45,7 @@ const std::vector<std::string> classes{ "RunLength", "FirstOrder", "Cooccurrence
                                         "SizeZone",  "Dependence", "GrayToneDifference" };
 
 /** The options that only some classes have. */
-const std::map<std::string, std::vector<std::string>> classesOfOptions{
+const std::map<std::string, std::vector<std::string>> optionClasses{
   { "--offsets", { "RunLength", "Cooccurrence", "SizeZone", "Dependence", "GrayToneDifference" } },
   { "--aggregation", { "RunLength", "Cooccurrence" } },
   { "--distances", { "Cooccurrence", "Dependence", "GrayToneDifference" } },
@@ -158,9 +158,9 @@ AddOptions(CLI::App & app, ProgramIO::ModuleDescription & module, Options & opti
 
 /** Throw if an option has no effect. Its default is permitted: 3D Slicer passes that of every choice. */
 void
-VerifyOptionsOfClass(const CLI::App & app, const std::string & className)
+VerifyClassOptions(const CLI::App & app, const std::string & className)
 {
-  for (const auto & [name, itsClasses] : classesOfOptions)
+  for (const auto & [name, itsClasses] : optionClasses)
   {
     const auto * option = app.get_option(name);
     if (option->count() > 0 && option->results().front() != option->get_default_str() &&
@@ -475,7 +475,7 @@ Run(const ProgramIO::Input & input, const Options & options)
 void
 Run(const CLI::App & app, const Options & options)
 {
-  VerifyOptionsOfClass(app, options.className);
+  VerifyClassOptions(app, options.className);
   ProgramIO::VerifyMaskGeometryRules(options.maskGeometry, !options.mask.empty());
   const auto input = ProgramIO::FindScalarInput(options.input, options.dicom);
   if (!options.quiet && !input.remark.empty())

@@ -37,11 +37,11 @@ SortByLabel(const TLabelImage * labels, const TStrengthImage * strengths, bool n
   {
     if (label[i] != 0)
     {
-      auto & ofLabel = result[label[i]];
-      ++ofLabel.first;
+      auto & labelVoxels = result[label[i]];
+      ++labelVoxels.first;
       if (needsStrengths)
       {
-        ofLabel.second.push_back(strength[i]);
+        labelVoxels.second.push_back(strength[i]);
       }
     }
   }
@@ -59,7 +59,7 @@ GetMinNumberOfVoxels(const TImage * image, unsigned int estimationRadius, double
   {
     box *= std::min(static_cast<double>(image->GetLargestPossibleRegion().GetSize(d)), 2.0 * estimationRadius + 1.0);
   }
-  return static_cast<std::int64_t>(std::min(std::max(box, std::ceil(minimumVolume / GetVolumeOfVoxel(image))), 9e18));
+  return static_cast<std::int64_t>(std::min(std::max(box, std::ceil(minimumVolume / GetVoxelVolume(image))), 9e18));
 }
 
 /** Tell how many voxels have no label, if they are many and not by the user's choice. */
@@ -93,7 +93,7 @@ PrintVoxelsWithoutLabel(const TFilter * filter, const Options & options)
 
 template <typename TImage>
 void
-ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
+ComputeTypedLabels(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
   using LabelType = itk::Image<unsigned short, dimension>;
@@ -141,12 +141,12 @@ ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
   PrintAffinity(filter.GetPointer(), options);
   std::cout << options.output << ": strength > 0 in "
             << DescribeSize(labels, CountVoxels(strength, [](auto value) { return value > 0; })) << '\n';
-  for (const auto & [label, ofLabel] : SortByLabel(labels, strength, options.suggestThreshold))
+  for (const auto & [label, labelVoxels] : SortByLabel(labels, strength, options.suggestThreshold))
   {
-    std::cout << options.labels << ": label " << label << " in " << DescribeSize(labels, ofLabel.first);
+    std::cout << options.labels << ": label " << label << " in " << DescribeSize(labels, labelVoxels.first);
     if (options.suggestThreshold)
     {
-      const voxelmaps::FuzzyConnectednessVolumeCurve curve(ofLabel.second.data(), ofLabel.first);
+      const voxelmaps::FuzzyConnectednessVolumeCurve curve(labelVoxels.second.data(), labelVoxels.first);
       const double                                   suggested = curve.GetSuggestedThreshold(minVoxels);
       std::cout << "; suggested threshold: "
                 << DescribeThreshold(labels, suggested, curve.GetNumberOfVoxels(suggested));
@@ -161,6 +161,7 @@ ComputeLabelsOf(const ProgramIO::Input & input, const Options & options)
 void
 ComputeLabels(const ProgramIO::Input & input, const Options & options)
 {
-  ProgramIO::RunForImageType(input, [&](auto type) { ComputeLabelsOf<typename decltype(type)::Type>(input, options); });
+  ProgramIO::RunForImageType(input,
+                             [&](auto type) { ComputeTypedLabels<typename decltype(type)::Type>(input, options); });
 }
 } // namespace FuzzyConnectednessProgram

@@ -52,7 +52,7 @@ GetObject(const TStrengthImage * strength, double threshold)
 
 template <typename TImage>
 void
-ComputeObjectOf(const ProgramIO::Input & input, const Options & options)
+ComputeTypedObject(const ProgramIO::Input & input, const Options & options)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
 
@@ -114,6 +114,7 @@ ComputeObjectOf(const ProgramIO::Input & input, const Options & options)
 void
 ComputeObject(const ProgramIO::Input & input, const Options & options)
 {
-  ProgramIO::RunForImageType(input, [&](auto type) { ComputeObjectOf<typename decltype(type)::Type>(input, options); });
+  ProgramIO::RunForImageType(input,
+                             [&](auto type) { ComputeTypedObject<typename decltype(type)::Type>(input, options); });
 }
 } // namespace FuzzyConnectednessProgram

@@ -153,7 +153,7 @@ GetSeeds(const TImage * image, const Options & options)
 
 template <typename TImage>
 double
-GetVolumeOfVoxel(const TImage * image)
+GetVoxelVolume(const TImage * image)
 {
   double volume = 1.0;
   for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
@@ -169,7 +169,7 @@ std::string
 DescribeSize(const TImage * image, std::int64_t count)
 {
   std::ostringstream text;
-  text << count << (count == 1 ? " voxel, " : " voxels, ") << static_cast<double>(count) * GetVolumeOfVoxel(image)
+  text << count << (count == 1 ? " voxel, " : " voxels, ") << static_cast<double>(count) * GetVoxelVolume(image)
        << (TImage::ImageDimension == 2 ? " mm^2" : " mm^3");
   return text.str();
 }

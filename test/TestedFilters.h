@@ -180,11 +180,11 @@ protected:
 
 /** The Cuda class of a filter, and the class of the tested objects, which is derived from it. */
 template <typename TFilter>
-struct CudaClassOf;
+struct CudaClass;
 
 #define VOXELMAPS_TESTED_FILTER(filter, withTestedMethod, job)                                                         \
   template <typename... TArguments>                                                                                    \
-  struct CudaClassOf<itk::filter<TArguments...>>                                                                       \
+  struct CudaClass<itk::filter<TArguments...>>                                                                         \
   {                                                                                                                    \
     using Type = itk::Cuda##filter<TArguments...>;                                                                     \
     using TestedType = withTestedMethod<Type, voxelmaps::job>;                                                         \
@@ -202,7 +202,7 @@ VOXELMAPS_TESTED_FILTER(SizeZoneFeatureMapImageFilter, TextureFilterWithTestedMe
 
 /** It has no Cuda class. */
 template <typename... TArguments>
-struct CudaClassOf<itk::GrayLevelDiscretizationImageFilter<TArguments...>>
+struct CudaClass<itk::GrayLevelDiscretizationImageFilter<TArguments...>>
 {
   using Type = itk::GrayLevelDiscretizationImageFilter<TArguments...>;
   using TestedType = Type;
@@ -215,7 +215,7 @@ NewFilter()
 {
   if (IsCudaTest())
   {
-    return CudaClassOf<TFilter>::TestedType::New().GetPointer();
+    return CudaClass<TFilter>::TestedType::New().GetPointer();
   }
   return TFilter::New();
 }

@@ -50,8 +50,8 @@ inline const std::vector<unsigned char> documentedImage{ 5, 2, 5, 4, 4, //
 /** A filter of an image of gray levels, of which 0 is outside of its mask. */
 template <typename TFilter>
 typename TFilter::Pointer
-MakeFilterOfLevels(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
-                   unsigned int numberOfGrayLevels, unsigned int radius = 2)
+MakeLevelsFilter(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
+                 unsigned int numberOfGrayLevels, unsigned int radius = 2)
 {
   std::vector<unsigned char> inside;
   for (const unsigned char level : levels)
@@ -72,7 +72,7 @@ template <typename TFilter>
 typename TFilter::Pointer
 MakeDocumentedFilter()
 {
-  return MakeFilterOfLevels<TFilter>({ { 5, 5 } }, documentedImage, 5);
+  return MakeLevelsFilter<TFilter>({ { 5, 5 } }, documentedImage, 5);
 }
 
 /** Expect an error of a filter of documentedImage that names these words, and that the filter works once the mistake is

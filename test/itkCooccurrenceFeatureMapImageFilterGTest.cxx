@@ -50,7 +50,7 @@ using VoxelMapsTest::ExpectValues;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeDocumentedFilter;
-using VoxelMapsTest::MakeFilterOfLevels;
+using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
@@ -203,7 +203,7 @@ TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
 // Worked out with exact fractions.
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   filter->SetOffsets({ { { 1, 0 } } });
   const std::vector<Expectation<Feature>> expectations{
     { Feature::Autocorrelation, 77.0 / 10, 0 },
@@ -237,7 +237,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   ExpectValues<Feature>({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
                           { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
                           { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
@@ -254,7 +254,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
                         ComputePixel(filter, 12));
 
   // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
-  const auto corner = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
+  const auto corner = MakeLevelsFilter<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
   ExpectValues<Feature>({ { Feature::Contrast, 3.5, 0 } }, [&] {
     corner->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
     // Pairs 5-2, 3-3 along x and 5-3, 2-3 along y.
@@ -265,7 +265,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 // The window of 5 x 5 at the corner holds the first 3 x 3 pixels.
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   ExpectValues<Feature>({ { Feature::Contrast, 143.0 / 48, 1e-15 },
                           { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
                           { Feature::MaximalCorrelationCoefficient, 1, 0 } },
@@ -275,7 +275,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 // Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
 TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 4, 1 } }, { 1, 1, 2, 4 }, 4, 4);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 4, 1 } }, { 1, 1, 2, 4 }, 4, 4);
   filter->SetOffsets({ { { 1, 0 } } });
   filter->SymmetricOff();
   const double entropy = std::log2(3.0);
@@ -326,7 +326,7 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
 TEST(CooccurrenceFeatureMapImageFilter, WeightsOfOffsets)
 {
   // One pair along x has the levels 1 and 3, and the one along y 1 and 2.
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, 2 } }, { 1, 3, 2, 0 }, 3);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, 2 } }, { 1, 3, 2, 0 }, 3);
   filter->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
   filter->SetFeatures({ Feature::Contrast, Feature::MaximumProbability });
   filter->SetAggregation(Aggregation::Merge);
@@ -347,7 +347,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
   for (const unsigned int levels : { 1u, 7u })
   {
     const auto filter =
-      MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
+      MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
     const double level = levels == 1 ? 1.0 : 3.0;
     for (const bool symmetric : { true, false })
     {
@@ -388,8 +388,8 @@ TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
 
 TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
 {
-  const auto correlationOf = [](const std::vector<unsigned char> & levels, bool symmetric, double expected) {
-    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 9, 20);
+  const auto checkCorrelation = [](const std::vector<unsigned char> & levels, bool symmetric, double expected) {
+    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 9, 20);
     filter->SetOffsets({ { { 1, 0 } } });
     filter->SetSymmetric(symmetric);
     filter->SetFeatures({ Feature::MaximalCorrelationCoefficient });
@@ -398,25 +398,25 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
   for (const bool symmetric : { true, false })
   {
     // Levels that have no pairs with each other: two, and as many as there are.
-    correlationOf({ 1, 1, 1, 2, 2, 1, 7, 7, 7, 7, 7, 9, 9, 7 }, symmetric, 1.0);
-    correlationOf({ 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9 }, symmetric, 1.0);
+    checkCorrelation({ 1, 1, 1, 2, 2, 1, 7, 7, 7, 7, 7, 9, 9, 7 }, symmetric, 1.0);
+    checkCorrelation({ 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9 }, symmetric, 1.0);
   }
   // Odd levels that have pairs with even ones alone: an eigenvalue is -1. In one order, rows and columns are
   // independent.
-  correlationOf({ 1, 2, 3, 4, 1, 4, 5, 2, 5, 4 }, true, 1.0);
-  correlationOf({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, false, 0.0);
-  correlationOf({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, true, 1.0);
+  checkCorrelation({ 1, 2, 3, 4, 1, 4, 5, 2, 5, 4 }, true, 1.0);
+  checkCorrelation({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, false, 0.0);
+  checkCorrelation({ 1, 2, 1, 4, 3, 2, 3, 4, 5, 2, 5, 4 }, true, 1.0);
   // P = ((4, 1), (1, 2)) has the second eigenvalue 4 / 5 + 2 / 3 - 1 = 7 / 15, ((2, 3), (3, 2)) has -1 / 5.
   const double grid = std::ldexp(1.0, 40);
-  correlationOf({ 1, 1, 1, 1, 1, 8, 8, 8 }, true, std::round(7.0 / 15 * grid) / grid);
-  correlationOf({ 3, 3, 3, 4, 3, 4, 4, 3, 4, 4 }, true, std::round(0.2 * grid) / grid);
+  checkCorrelation({ 1, 1, 1, 1, 1, 8, 8, 8 }, true, std::round(7.0 / 15 * grid) / grid);
+  checkCorrelation({ 3, 3, 3, 4, 3, 4, 4, 3, 4, 4 }, true, std::round(0.2 * grid) / grid);
   // Of P = ((2, 1), (1, 4)), the second singular value is (2 4 - 1 1) / sqrt(3 5 3 5).
-  correlationOf({ 2, 2, 2, 2, 2, 5, 5, 2, 5, 5, 5, 5, 5, 5, 5, 5 }, false, std::round(7.0 / 15 * grid) / grid);
+  checkCorrelation({ 2, 2, 2, 2, 2, 5, 5, 2, 5, 5, 5, 5, 5, 5, 5, 5 }, false, std::round(7.0 / 15 * grid) / grid);
 }
 
 TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfARegionWithOneLevel)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
   filter->SetFeatures({ Feature::MaximalCorrelationCoefficient, Feature::Correlation });
   ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, 0, 0 } }, ComputePixel(filter, 4));
   filter->RegionHasOneLevelOn();
@@ -431,7 +431,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
   for (const unsigned char second : { 2, 5 })
   {
     const std::vector<unsigned char> levels{ 1, 1, 1, second, second, 1, second, second };
-    const auto                       filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
+    const auto                       filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
     filter->SetOffsets({ { { 1, 0 } } });
     for (const bool symmetric : { true, false })
     {
@@ -455,7 +455,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
     {
       levels.insert(levels.end(), { 4, 4 });
     }
-    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
+    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
     filter->SetOffsets({ { { 1, 0 } } });
     ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
                             { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
@@ -469,27 +469,27 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
   for (const double empty : { quietNaN, 0.0, -2.5 })
   {
     // A line along x has pairs in one of the four directions, an isolated pixel in none.
-    const auto filter = MakeFilterOfLevels<Filter2D>({ { 6, 3 } },
-                                                     { 2,
-                                                       4,
-                                                       3,
-                                                       0,
-                                                       0,
-                                                       0, //
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       0, //
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       1 },
+    const auto filter = MakeLevelsFilter<Filter2D>({ { 6, 3 } },
+                                                   { 2,
                                                      4,
-                                                     1);
+                                                     3,
+                                                     0,
+                                                     0,
+                                                     0, //
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     0, //
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     0,
+                                                     1 },
+                                                   4,
+                                                   1);
     filter->SetInsidePixelValue(1);
     filter->SetMaskImage(MakeImage<Image2D>({ { 6, 3 } }, { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }));
     filter->SetEmptyValue(empty);
@@ -535,7 +535,7 @@ TEST(CooccurrenceFeatureMapImageFilter, NormalizedFeaturesUseTheNumberOfGrayLeve
   const std::vector<unsigned char> levels{ 1, 2, 1, 2, 1, 2, 1, 2 };
   for (const unsigned int number : { 2u, 4u, 200u })
   {
-    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 8, 1 } }, levels, number);
+    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 8, 1 } }, levels, number);
     filter->SetOffsets({ { { 1, 0 } } });
     const double ng = number;
     ExpectValues<Feature>({ { Feature::InverseDifferenceNormalized, ng / (ng + 1.0), 1e-15 },

@@ -48,7 +48,7 @@ using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::ExpectValues;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeFilterOfLevels;
+using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
@@ -131,7 +131,7 @@ TEST(DependenceFeatureMapImageFilter, PrintsItsMembers)
 // Worked out with exact fractions.
 TEST(DependenceFeatureMapImageFilter, DocumentedImage)
 {
-  const auto                              filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto                              filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   const std::vector<Expectation<Feature>> expectations{
     { Feature::SmallDependenceEmphasis, 149.0 / 400, 1e-15 },
     { Feature::LargeDependenceEmphasis, 139.0 / 25, 0 },
@@ -157,7 +157,7 @@ TEST(DependenceFeatureMapImageFilter, DocumentedImage)
 // 1 2 4 4 along x.
 TEST(DependenceFeatureMapImageFilter, ALineByHand)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 4, 1 } }, { 1, 2, 4, 4 }, 4, 4);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 4, 1 } }, { 1, 2, 4, 4 }, 4, 4);
   // Sizes 1 1 2 2.
   ExpectValues<Feature>({ { Feature::LargeDependenceEmphasis, 10.0 / 4, 0 },
                           { Feature::SmallDependenceEmphasis, 2.5 / 4, 1e-16 },
@@ -192,7 +192,7 @@ TEST(DependenceFeatureMapImageFilter, ALineByHand)
 
 TEST(DependenceFeatureMapImageFilter, WindowsOfOneVoxel)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 2, 2 } }, { 1, 2, 4, 200 }, 200, 0);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, 2 } }, { 1, 2, 4, 200 }, 200, 0);
   for (std::size_t pixel = 0; pixel < 4; ++pixel)
   {
     const double level = std::vector<double>{ 1, 2, 4, 200 }[pixel];
@@ -219,7 +219,7 @@ TEST(DependenceFeatureMapImageFilter, ConstantWindows)
   for (const unsigned int levels : { 1u, 7u })
   {
     const unsigned char level = levels == 1 ? 1 : 3;
-    const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, level), levels);
+    const auto   filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, level), levels);
     const double square = level * level;
     // 4 corners of size 4, 12 pixels of size 6 at edges, 9 of size 9 inside.
     const double sizeSquares = 4 * 16 + 12 * 36 + 9 * 81;
@@ -241,7 +241,7 @@ TEST(DependenceFeatureMapImageFilter, ConstantWindows)
 // A voxel of the mask depends on its neighbors in the mask alone.
 TEST(DependenceFeatureMapImageFilter, AbsentPixelsAreNoNeighbors)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 1 } }, { 2, 2, 2 }, 2, 1);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 1 } }, { 2, 2, 2 }, 2, 1);
   filter->SetMaskImage(MakeImage<Image2D>({ { 3, 1 } }, { 1, 1, 0 }));
   filter->SetAlpha(2);
   filter->SetBackgroundValue(9.0);

@@ -73,7 +73,7 @@ const std::vector<short> handImage{ 50, 20, 50, 40, 40, 30, 30, 30, 10, 30, 20, 
 
 template <typename TFilter>
 void
-UseLevelsOfHandImage(TFilter * filter)
+UseHandImageLevels(TFilter * filter)
 {
   filter->SetDiscretizationMethod(Method::FixedBinSize);
   filter->SetRangeSource(RangeSource::Given);
@@ -317,7 +317,7 @@ TEST(FirstOrderFeatureMapImageFilter, HandCase)
 {
   const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
-  UseLevelsOfHandImage(filter.GetPointer());
+  UseHandImageLevels(filter.GetPointer());
   const auto values = FeaturesAt(filter.GetPointer(), { { 2, 2 } });
   EXPECT_EQ(23200.0, values.at(Feature::Energy));
   EXPECT_EQ(23200.0, values.at(Feature::TotalEnergy));
@@ -344,7 +344,7 @@ TEST(FirstOrderFeatureMapImageFilter, HandCaseAtTheCorner)
 {
   const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
-  UseLevelsOfHandImage(filter.GetPointer());
+  UseHandImageLevels(filter.GetPointer());
   // Rows 50 20 50, 30 30 30, 20 10 10.
   const auto values = FeaturesAt(filter.GetPointer(), { { 0, 0 } });
   EXPECT_EQ(50.0, values.at(Feature::Percentile90));

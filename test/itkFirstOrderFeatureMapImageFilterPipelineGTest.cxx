@@ -85,7 +85,7 @@ struct Scene
 
 /** A filter that is not done too soon, however many processors there are. */
 FilterType::Pointer
-MakeFilterOfTwoThreads()
+MakeTwoThreadFilter()
 {
   auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetNumberOfWorkUnits(2);
@@ -257,7 +257,7 @@ TEST(FirstOrderPipeline, ProgressGrowsFrom0To1)
 
 TEST(FirstOrderPipeline, ProgressIsReportedOnTheWay)
 {
-  const auto filter = MakeFilterOfTwoThreads();
+  const auto filter = MakeTwoThreadFilter();
   // CUDA reports in larger pieces.
   const itk::SizeValueType slices = VoxelMapsTest::IsCudaTest() ? 200 : 40;
   filter->SetInput(VoxelMapsTest::MakeImageForProgress({ { 120, 110, slices } }));
@@ -270,7 +270,7 @@ TEST(FirstOrderPipeline, AbortFromAnObserver)
   for (const float progress : { 0.0f, 0.1f })
   {
     SCOPED_TRACE(::testing::Message() << "at progress " << progress);
-    const auto filter = MakeFilterOfTwoThreads();
+    const auto filter = MakeTwoThreadFilter();
     filter->SetInput(image);
     EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).withoutOthers, maxSecondsToAbort);
   }
@@ -282,7 +282,7 @@ TEST(FirstOrderPipeline, AbortFromAnotherThread)
   for (const unsigned int radius : { 2u, 7u, 19u })
   {
     SCOPED_TRACE(::testing::Message() << "radius " << radius);
-    const auto filter = MakeFilterOfTwoThreads();
+    const auto filter = MakeTwoThreadFilter();
     filter->SetInput(image);
     filter->SetNeighborhoodRadius(radius);
     filter->SetNumberOfGrayLevels(256);

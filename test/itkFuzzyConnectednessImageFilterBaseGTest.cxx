@@ -288,7 +288,7 @@ ExpectAsCropped(TFilter * filter, const Scene & scene, const RegionType & box)
 
 /** A scene of one seed at this place. */
 Scene
-MakeSceneOfOneSeed(const IndexType & seed)
+MakeOneSeedScene(const IndexType & seed)
 {
   RandomNumbers random(5);
   Scene         scene = MakeScene(random);
@@ -342,7 +342,7 @@ TEST(FuzzyConnectednessImageFilterBase, CropToSeedsIsTheResultOfTheCroppedImage)
 TEST(FuzzyConnectednessImageFilterBase, MarginsAreInVoxelsOrMillimeters)
 {
   // Spacing 0.9375, 0.9375 and 3.3.
-  const Scene scene = MakeSceneOfOneSeed({ { 3, 46, 7 } });
+  const Scene scene = MakeOneSeedScene({ { 3, 46, 7 } });
   const auto  filter = OneObject::New();
   scene.Apply(filter.GetPointer());
   const auto expectBox = [&](const std::vector<std::int64_t> & margins) {
@@ -376,7 +376,7 @@ TEST(FuzzyConnectednessImageFilterBase, MarginsAreInVoxelsOrMillimeters)
   expectBox({ 0, 100, 1 });
 
   // 11 voxels, although the quotient is a little more than 11.
-  const Scene atCorner = MakeSceneOfOneSeed(sceneStart);
+  const Scene atCorner = MakeOneSeedScene(sceneStart);
   atCorner.image->SetSpacing(itk::Vector<double, 3>(0.7));
   const auto fine = OneObject::New();
   atCorner.Apply(fine.GetPointer());
@@ -397,7 +397,7 @@ TEST(FuzzyConnectednessImageFilterBase, BoxesEndAtTheEdgesOfTheImage)
     {
       seed[d] = (corner >> d & 1) != 0 ? whole.GetUpperIndex()[d] : whole.GetIndex(d);
     }
-    const Scene scene = MakeSceneOfOneSeed(seed);
+    const Scene scene = MakeOneSeedScene(seed);
     const auto  filter = SeveralLabels::New();
     scene.Apply(filter.GetPointer());
     filter->CropToSeedsOn();
@@ -459,7 +459,7 @@ TEST(FuzzyConnectednessImageFilterBase, KeptHierarchiesFollowTheBox)
 
 TEST(FuzzyConnectednessImageFilterBase, ChangesOfTheCropComputeAgain)
 {
-  const Scene  scene = MakeSceneOfOneSeed({ { 3, 46, 7 } });
+  const Scene  scene = MakeOneSeedScene({ { 3, 46, 7 } });
   const auto   filter = OneObject::New();
   unsigned int runs = 0;
   scene.Apply(filter.GetPointer());
@@ -488,7 +488,7 @@ TEST(FuzzyConnectednessImageFilterBase, ChangesOfTheCropComputeAgain)
 
 TEST(FuzzyConnectednessImageFilterBase, CropErrorsNameTheValue)
 {
-  const Scene scene = MakeSceneOfOneSeed({ { 3, 46, 7 } });
+  const Scene scene = MakeOneSeedScene({ { 3, 46, 7 } });
   const auto  filter = SeveralLabels::New();
   scene.Apply(filter.GetPointer());
   const double negative[3] = { 1.0, -0.5, 2.0 };

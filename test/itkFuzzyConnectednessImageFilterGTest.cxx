@@ -103,7 +103,7 @@ ExpectStrengths(const std::vector<long double> & expected, const std::vector<flo
 
 /** exp(-cost) of costs; a voxel that is not reached has infinite cost. */
 std::vector<long double>
-StrengthsOfCosts(const std::vector<double> & costs)
+ConvertCostsToStrengths(const std::vector<double> & costs)
 {
   std::vector<long double> strengths;
   for (const double cost : costs)
@@ -115,13 +115,13 @@ StrengthsOfCosts(const std::vector<double> & costs)
 
 /** Expect the strengths of costs from every method. */
 void
-ExpectCostsOfAllMethods(const std::vector<double> & costs, Filter2D * filter)
+ExpectCostsWithAllMethods(const std::vector<double> & costs, Filter2D * filter)
 {
   for (const Method method : allMethods)
   {
     SCOPED_TRACE(::testing::Message() << "method " << method);
     filter->SetMethod(method);
-    ExpectStrengths(StrengthsOfCosts(costs), Compute(filter));
+    ExpectStrengths(ConvertCostsToStrengths(costs), Compute(filter));
   }
 }
 
@@ -407,12 +407,12 @@ TEST_F(FuzzyConnectednessFiveByFive, Faces)
 {
   // 1-2 costs 2.5, and no later step of the path costs more. Walls are entered from an adjacent 0, or else from a 1.
   // The path around the walls reaches the 0 at the left of the third row; the step through the wall above it costs 4.5.
-  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                            4.5, 4.5, 5.0, 5.0, 2.5, //
-                            2.5, 2.5, 2.5, 5.0, 2.5, //
-                            2.5, 4.5, 4.5, 4.5, 2.5, //
-                            2.5, 2.5, 2.5, 2.5, 2.5 },
-                          MakeFilter());
+  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                              4.5, 4.5, 5.0, 5.0, 2.5, //
+                              2.5, 2.5, 2.5, 5.0, 2.5, //
+                              2.5, 4.5, 4.5, 4.5, 2.5, //
+                              2.5, 2.5, 2.5, 2.5, 2.5 },
+                            MakeFilter());
 }
 
 TEST_F(FuzzyConnectednessFiveByFive, FacesAndCorners)
@@ -422,12 +422,12 @@ TEST_F(FuzzyConnectednessFiveByFive, FacesAndCorners)
   {
     const auto filter = MakeFilter();
     filter->SetAdjacency(adjacency);
-    ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                              4.5, 4.5, 4.5, 4.5, 2.5, //
-                              2.5, 2.5, 2.5, 4.5, 2.5, //
-                              2.5, 4.5, 4.5, 4.5, 2.5, //
-                              2.5, 2.5, 2.5, 2.5, 2.5 },
-                            filter);
+    ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                                4.5, 4.5, 4.5, 4.5, 2.5, //
+                                2.5, 2.5, 2.5, 4.5, 2.5, //
+                                2.5, 4.5, 4.5, 4.5, 2.5, //
+                                2.5, 2.5, 2.5, 2.5, 2.5 },
+                              filter);
   }
 }
 
@@ -441,20 +441,20 @@ TEST_F(FuzzyConnectednessFiveByFive, TwoSeeds)
                                    0.5, 0.5, 0.5, 0.5, 0.5 };
   const auto                filter = MakeFilter();
   filter->AddSeed({ { 2, 2 } });
-  ExpectCostsOfAllMethods(costs, filter);
+  ExpectCostsWithAllMethods(costs, filter);
   filter->SetSeeds({ { { 2, 2 } }, { { 0, 0 } }, { { 2, 2 } } });
-  ExpectCostsOfAllMethods(costs, filter);
+  ExpectCostsWithAllMethods(costs, filter);
 
   // Every non-zero voxel of the seed image is a seed, alone or together with indices.
   std::vector<unsigned char> seeds(25, 0);
   seeds[12] = 255;
   filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
   filter->SetSeed({ { 0, 0 } });
-  ExpectCostsOfAllMethods(costs, filter);
+  ExpectCostsWithAllMethods(costs, filter);
   seeds[0] = 1;
   filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
   filter->ClearSeeds();
-  ExpectCostsOfAllMethods(costs, filter);
+  ExpectCostsWithAllMethods(costs, filter);
 }
 
 TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
@@ -465,12 +465,12 @@ TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
   const auto filter = MakeFilter();
   filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
   filter->SetInsidePixelValue(7);
-  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5,      //
-                            4.5, 4.5, 5.0, 5.0, 2.5,      //
-                            4.5, 4.5, 4.5, 5.0, infinity, //
-                            4.5, 4.5, 4.5, 4.5, 4.5,      //
-                            4.5, 4.5, 4.5, 4.5, 4.5 },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5,      //
+                              4.5, 4.5, 5.0, 5.0, 2.5,      //
+                              4.5, 4.5, 4.5, 5.0, infinity, //
+                              4.5, 4.5, 4.5, 4.5, 4.5,      //
+                              4.5, 4.5, 4.5, 4.5, 4.5 },
+                            filter);
   // If the walls are also outside the mask, no path is left.
   for (const std::size_t wall : { 5, 6, 7, 8, 13, 16, 17, 18 })
   {
@@ -478,12 +478,12 @@ TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
   }
   filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
   const double o = infinity;
-  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                            o,   o,   o,   o,   2.5, //
-                            o,   o,   o,   o,   o,   //
-                            o,   o,   o,   o,   o,   //
-                            o,   o,   o,   o,   o },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                              o,   o,   o,   o,   2.5, //
+                              o,   o,   o,   o,   o,   //
+                              o,   o,   o,   o,   o,   //
+                              o,   o,   o,   o,   o },
+                            filter);
 }
 
 TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
@@ -492,19 +492,19 @@ TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
   const auto   filter = MakeFilter();
   // A voxel with exactly the minimum is kept.
   filter->SetMinimumStrength(std::exp(-4.5 - 1e-9));
-  ExpectCostsOfAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                            4.5, 4.5, o,   o,   2.5, //
-                            2.5, 2.5, 2.5, o,   2.5, //
-                            2.5, 4.5, 4.5, 4.5, 2.5, //
-                            2.5, 2.5, 2.5, 2.5, 2.5 },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
+                              4.5, 4.5, o,   o,   2.5, //
+                              2.5, 2.5, 2.5, o,   2.5, //
+                              2.5, 4.5, 4.5, 4.5, 2.5, //
+                              2.5, 2.5, 2.5, 2.5, 2.5 },
+                            filter);
   filter->SetMinimumStrength(0.5);
-  ExpectCostsOfAllMethods({ 0.0, 0.5, o, o, o, //
-                            o,   o,   o, o, o, //
-                            o,   o,   o, o, o, //
-                            o,   o,   o, o, o, //
-                            o,   o,   o, o, o },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0, 0.5, o, o, o, //
+                              o,   o,   o, o, o, //
+                              o,   o,   o, o, o, //
+                              o,   o,   o, o, o, //
+                              o,   o,   o, o, o },
+                            filter);
 }
 
 TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
@@ -514,12 +514,12 @@ TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
   auto filter = MakeFilter();
   filter->SetAffinityFunction(AffinityFunction::Homogeneity);
   filter->SetDifferenceVariance(0.125);
-  ExpectCostsOfAllMethods({ 0.0, 1.0, 1.0, 1.0, 1.0, //
-                            1.0, 1.0, 1.0, 1.0, 1.0, //
-                            1.0, 1.0, 1.0, 1.0, 1.0, //
-                            1.0, 1.0, 1.0, 1.0, 1.0, //
-                            1.0, 1.0, 1.0, 1.0, 1.0 },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0, 1.0, 1.0, 1.0, 1.0, //
+                              1.0, 1.0, 1.0, 1.0, 1.0, //
+                              1.0, 1.0, 1.0, 1.0, 1.0, //
+                              1.0, 1.0, 1.0, 1.0, 1.0, //
+                              1.0, 1.0, 1.0, 1.0, 1.0 },
+                            filter);
 
   // With the variance 1/2, the mean costs h^2; the larger cost counts: 0-1: 1, 1-1: 1, 1-2: 2.25, 0-3: 9, 1-3: 4,
   // 2-3: 6.25, 3-3: 9. Walls next to a 1 cost 4, the others 9.
@@ -527,12 +527,12 @@ TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
   filter->SetAffinityFunction(AffinityFunction::Minimum);
   filter->SetObjectVariance(0.5);
   filter->SetDifferenceVariance(0.125);
-  ExpectCostsOfAllMethods({ 0.0,  1.0,  2.25, 2.25, 2.25, //
-                            9.0,  4.0,  4.0,  4.0,  2.25, //
-                            2.25, 2.25, 2.25, 4.0,  2.25, //
-                            2.25, 4.0,  4.0,  9.0,  2.25, //
-                            2.25, 2.25, 2.25, 2.25, 2.25 },
-                          filter);
+  ExpectCostsWithAllMethods({ 0.0,  1.0,  2.25, 2.25, 2.25, //
+                              9.0,  4.0,  4.0,  4.0,  2.25, //
+                              2.25, 2.25, 2.25, 4.0,  2.25, //
+                              2.25, 4.0,  4.0,  9.0,  2.25, //
+                              2.25, 2.25, 2.25, 2.25, 2.25 },
+                            filter);
 }
 
 TEST(FuzzyConnectednessImageFilter, AllEqual)
@@ -545,7 +545,7 @@ TEST(FuzzyConnectednessImageFilter, AllEqual)
   filter->SetObjectVariance(8.0);
   std::vector<double> costs(24, 0.125);
   costs[20] = 0.0;
-  ExpectCostsOfAllMethods(costs, filter);
+  ExpectCostsWithAllMethods(costs, filter);
 }
 
 TEST(FuzzyConnectednessImageFilter, OneVoxel)
@@ -599,20 +599,20 @@ TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
     filter->SetAffinityFunction(affinityFunction);
     return Compute(filter.GetPointer())[1];
   };
-  const double ofMean = std::exp(-25.0 / 100.0);
-  const double ofHalf = std::exp(-225.0 / 300.0);
+  const double meanTerm = std::exp(-25.0 / 100.0);
+  const double halfTerm = std::exp(-225.0 / 300.0);
   // Rounding to keys: three relative errors of 2^-25; for sums, errors of 2^-31 and one more.
-  EXPECT_NEAR(std::sqrt(ofMean * ofHalf), strength(AffinityFunction::GeometricMean), 1e-7);
-  EXPECT_NEAR(ofHalf, strength(AffinityFunction::Minimum), 1e-7);
-  EXPECT_NEAR(ofHalf, strength(AffinityFunction::Homogeneity), 1e-7);
+  EXPECT_NEAR(std::sqrt(meanTerm * halfTerm), strength(AffinityFunction::GeometricMean), 1e-7);
+  EXPECT_NEAR(halfTerm, strength(AffinityFunction::Minimum), 1e-7);
+  EXPECT_NEAR(halfTerm, strength(AffinityFunction::Homogeneity), 1e-7);
   // ITK 3: weight times the Gaussian of the mean, and the rest times that of the difference, which is not halved.
-  EXPECT_NEAR(0.25 * ofMean + 0.75 * std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
+  EXPECT_NEAR(0.25 * meanTerm + 0.75 * std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
   filter->SetWeight(1.0);
-  EXPECT_NEAR(ofMean, strength(AffinityFunction::WeightedSum), 2e-9);
+  EXPECT_NEAR(meanTerm, strength(AffinityFunction::WeightedSum), 2e-9);
   filter->SetWeight(0.0);
   EXPECT_NEAR(std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
   filter->SetDifferenceVariance(1e6);
-  EXPECT_NEAR(ofMean, strength(AffinityFunction::Minimum), 1e-7) << "the term of the mean is now the smaller one";
+  EXPECT_NEAR(meanTerm, strength(AffinityFunction::Minimum), 1e-7) << "the term of the mean is now the smaller one";
 }
 
 TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)

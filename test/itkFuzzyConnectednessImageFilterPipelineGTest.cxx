@@ -195,7 +195,7 @@ CheckRandomCases(PixelType type, std::uint64_t firstSeed)
     // Within one unit in the last place of float, or two of double, of the exact strength of the key.
     for (std::size_t voxel = 0; voxel < keys.size(); ++voxel)
     {
-      const auto nearest = static_cast<TStrength>(FuzzyConnectednessOracle::StrengthOfKey(scene, keys[voxel]));
+      const auto nearest = static_cast<TStrength>(FuzzyConnectednessOracle::KeyStrength(scene, keys[voxel]));
       const auto units = std::is_same<TStrength, float>::value ? 1 : 2;
       TStrength  min = nearest;
       TStrength  max = nearest;

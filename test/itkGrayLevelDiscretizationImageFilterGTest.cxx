@@ -41,9 +41,9 @@ using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Levels = std::vector<unsigned short>;
 
 template <typename TPixel, unsigned int VDimension = 2>
-using FilterOf = itk::GrayLevelDiscretizationImageFilter<itk::Image<TPixel, VDimension>>;
+using TypedFilter = itk::GrayLevelDiscretizationImageFilter<itk::Image<TPixel, VDimension>>;
 
-using FloatFilter = FilterOf<float>;
+using FloatFilter = TypedFilter<float>;
 using FloatImage = itk::Image<float, 2>;
 using MaskImage = itk::Image<unsigned char, 2>;
 
@@ -78,14 +78,14 @@ MakeLine(const std::vector<typename TImage::PixelType> & pixels, unsigned int ax
 
 template <typename TFilter>
 Levels
-LevelsOf(TFilter * filter)
+GetOutputLevels(TFilter * filter)
 {
   filter->Update();
   return GetBuffer(filter->GetOutput());
 }
 
 std::int64_t
-FloorOfQuotient(std::int64_t numerator, std::int64_t denominator)
+QuotientFloor(std::int64_t numerator, std::int64_t denominator)
 {
   const std::int64_t quotient = numerator / denominator;
   return quotient * denominator > numerator ? quotient - 1 : quotient;
@@ -113,12 +113,12 @@ MakeIntegers(std::int64_t minimum, std::int64_t maximum)
 /** All methods with a given range of integers, against integer arithmetic. */
 template <typename TPixel, unsigned int VDimension>
 void
-CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64_t number, std::int64_t width)
+CheckGivenIntegerRange(std::int64_t minimum, std::int64_t maximum, std::int64_t number, std::int64_t width)
 {
   using ImageType = itk::Image<TPixel, VDimension>;
   const std::vector<TPixel> pixels = MakeIntegers<TPixel>(minimum, maximum);
 
-  const auto filter = FilterOf<TPixel, VDimension>::New();
+  const auto filter = TypedFilter<TPixel, VDimension>::New();
   filter->SetInput(MakeLine<ImageType>(pixels, VDimension - 1));
   filter->SetRangeSource(RangeSource::Given);
   filter->SetRangeMinimum(static_cast<double>(minimum));
@@ -130,7 +130,7 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
   {
     SCOPED_TRACE(::testing::Message() << method << " in " << VDimension << "D");
     filter->SetMethod(method);
-    const auto levelOf = [=](std::int64_t x) {
+    const auto getLevel = [=](std::int64_t x) {
       switch (method)
       {
         case Method::FixedBinNumber:
@@ -138,17 +138,17 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
         case Method::FixedBinSize:
           return (x - minimum) / width + 1;
         default:
-          return FloorOfQuotient(x, width) - FloorOfQuotient(minimum, width) + 1;
+          return QuotientFloor(x, width) - QuotientFloor(minimum, width) + 1;
       }
     };
-    const Levels levels = LevelsOf(filter.GetPointer());
+    const Levels levels = GetOutputLevels(filter.GetPointer());
     ASSERT_EQ(pixels.size(), levels.size());
     for (std::size_t i = 0; i < pixels.size(); ++i)
     {
       const auto x = std::min(std::max(static_cast<std::int64_t>(pixels[i]), minimum), maximum);
-      ASSERT_EQ(levelOf(x), levels[i]) << "of " << +pixels[i];
+      ASSERT_EQ(getLevel(x), levels[i]) << "of " << +pixels[i];
     }
-    EXPECT_EQ(levelOf(maximum), filter->GetUsedNumberOfGrayLevels());
+    EXPECT_EQ(getLevel(maximum), filter->GetUsedNumberOfGrayLevels());
     EXPECT_EQ(static_cast<double>(minimum), filter->GetUsedRangeMinimum());
     EXPECT_EQ(static_cast<double>(maximum), filter->GetUsedRangeMaximum());
   }
@@ -157,7 +157,7 @@ CheckGivenRangeOfIntegers(std::int64_t minimum, std::int64_t maximum, std::int64
 /** All methods with a given range of real numbers, against the formulas of the documentation. */
 template <typename TPixel, unsigned int VDimension>
 void
-CheckGivenRangeOfReals(double minimum, double maximum, unsigned int number, double width)
+CheckGivenRealRange(double minimum, double maximum, unsigned int number, double width)
 {
   RandomNumbers       random(4711);
   std::vector<TPixel> pixels{ static_cast<TPixel>(minimum), static_cast<TPixel>(maximum) };
@@ -166,7 +166,7 @@ CheckGivenRangeOfReals(double minimum, double maximum, unsigned int number, doub
     const double share = static_cast<double>(random.Between(-100, 1100)) / 1000.0;
     pixels.push_back(static_cast<TPixel>(minimum + share * (maximum - minimum)));
   }
-  const auto filter = FilterOf<TPixel, VDimension>::New();
+  const auto filter = TypedFilter<TPixel, VDimension>::New();
   filter->SetInput(MakeLine<itk::Image<TPixel, VDimension>>(pixels, VDimension - 1));
   filter->SetRangeSource(RangeSource::Given);
   filter->SetRangeMinimum(minimum);
@@ -178,7 +178,7 @@ CheckGivenRangeOfReals(double minimum, double maximum, unsigned int number, doub
   {
     SCOPED_TRACE(::testing::Message() << method << " in " << VDimension << "D");
     filter->SetMethod(method);
-    const Levels levels = LevelsOf(filter.GetPointer());
+    const Levels levels = GetOutputLevels(filter.GetPointer());
     ASSERT_EQ(pixels.size(), levels.size());
     for (std::size_t i = 0; i < pixels.size(); ++i)
     {
@@ -236,10 +236,10 @@ TEST(GrayLevelDiscretizationImageFilter, LargeImagesHaveTheLevelsOfTheirIntensit
         value = static_cast<short>(value & 0x7fff);
       }
     }
-    const auto large = FilterOf<short>::New();
+    const auto large = TypedFilter<short>::New();
     prepare(large.GetPointer(), method);
     large->SetInput(MakeImage<Image16>({ { columns, rows } }, valid));
-    const auto wide = FilterOf<int>::New();
+    const auto wide = TypedFilter<int>::New();
     prepare(wide.GetPointer(), method);
     wide->SetInput(MakeImage<Image32>({ { columns, rows } }, std::vector<int>(valid.begin(), valid.end())));
     for (const bool isMasked : { false, true })
@@ -249,8 +249,8 @@ TEST(GrayLevelDiscretizationImageFilter, LargeImagesHaveTheLevelsOfTheirIntensit
         large->SetMaskImage(mask);
         wide->SetMaskImage(mask);
       }
-      const Levels levels = LevelsOf(large.GetPointer());
-      EXPECT_EQ(LevelsOf(wide.GetPointer()), levels);
+      const Levels levels = GetOutputLevels(large.GetPointer());
+      EXPECT_EQ(GetOutputLevels(wide.GetPointer()), levels);
       if (method == Method::FixedBinNumber)
       {
         for (std::size_t i = 0; i < pixels; ++i)
@@ -263,7 +263,7 @@ TEST(GrayLevelDiscretizationImageFilter, LargeImagesHaveTheLevelsOfTheirIntensit
   }
 
   // An invalid level is found in a table, too.
-  const auto filter = FilterOf<short>::New();
+  const auto filter = TypedFilter<short>::New();
   prepare(filter.GetPointer(), Method::Identity);
   filter->SetInput(MakeImage<Image16>({ { columns, rows } }, values));
   ExpectError([&] { filter->Update(); }, { "-32768", "0", "65534" });
@@ -374,7 +374,7 @@ TEST(GrayLevelDiscretizationImageFilter, LevelsStayAsTheyAre)
   filter->SetMaskImage(MakeLine<MaskImage>({ 1, 1, 1, 1, 1, 0 }));
   filter->SetMethod(Method::Levels);
   filter->SetNumberOfGrayLevels(8);
-  EXPECT_EQ((Levels{ 0, 1, 7, 8, 0, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 1, 7, 8, 0, 0 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(8u, filter->GetUsedNumberOfGrayLevels());
   EXPECT_EQ(1.0, filter->GetUsedRangeMinimum());
   EXPECT_EQ(8.0, filter->GetUsedRangeMaximum());
@@ -388,7 +388,7 @@ TEST(GrayLevelDiscretizationImageFilter, EdgesAreCountedAsNumpyDoes)
     MakeLine<FloatImage>({ -infinity, -1.5f, -1.0f, -0.5f, 0.0f, 2.25f, 2.5f, 999.0f, 1000.0f, infinity, quietNaN }));
   filter->SetMethod(Method::Edges);
   filter->SetBinEdges({ -1.0, 0.0, 2.5, 1000.0 });
-  EXPECT_EQ((Levels{ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(4u, filter->GetUsedNumberOfGrayLevels());
   EXPECT_EQ(-1.0, filter->GetUsedRangeMinimum());
   EXPECT_EQ(1000.0, filter->GetUsedRangeMaximum());
@@ -398,59 +398,59 @@ TEST(GrayLevelDiscretizationImageFilter, EdgesAreCountedAsNumpyDoes)
 // Worked by hand: 8 levels of 0..255 are 32 wide (but the last one ends at 255 inclusive).
 TEST(GrayLevelDiscretizationImageFilter, FixedBinNumberByHand)
 {
-  const auto filter = FilterOf<unsigned char>::New();
+  const auto filter = TypedFilter<unsigned char>::New();
   filter->SetInput(MakeLine<itk::Image<unsigned char, 2>>({ 0, 31, 32, 63, 64, 127, 128, 223, 224, 254, 255 }));
   filter->SetRangeSource(RangeSource::Given);
   filter->SetNumberOfGrayLevels(8);
-  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3, 4, 5, 7, 8, 8, 8 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3, 4, 5, 7, 8, 8, 8 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(8u, filter->GetUsedNumberOfGrayLevels());
 }
 
 // Worked by hand: min -30, width 25. Bins from min begin at -30, -5, 20; bins at multiples at -50, -25, 0, 25.
 TEST(GrayLevelDiscretizationImageFilter, FixedBinSizesByHand)
 {
-  const auto filter = FilterOf<short>::New();
+  const auto filter = TypedFilter<short>::New();
   filter->SetInput(MakeLine<itk::Image<short, 2>>({ -30, -26, -25, -6, -5, -1, 0, 19, 20, 24, 25, 44 }));
   filter->SetMethod(Method::FixedBinSize);
-  EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(3u, filter->GetUsedNumberOfGrayLevels());
   EXPECT_EQ(-30.0, filter->GetUsedRangeMinimum());
   EXPECT_EQ(44.0, filter->GetUsedRangeMaximum());
 
   filter->SetMethod(Method::FixedBinSizeAtMultiples);
-  EXPECT_EQ((Levels{ 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(4u, filter->GetUsedNumberOfGrayLevels());
 }
 
 // The greatest intensity begins a bin of its own if the range is a multiple of the width (IBSI 2.7).
 TEST(GrayLevelDiscretizationImageFilter, FixedBinSizeCountsTheMaximum)
 {
-  const auto filter = FilterOf<short>::New();
+  const auto filter = TypedFilter<short>::New();
   filter->SetInput(MakeLine<itk::Image<short, 2>>({ 0, 24, 25, 49, 50 }));
   filter->SetMethod(Method::FixedBinSize);
-  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 2, 2, 3 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(3u, filter->GetUsedNumberOfGrayLevels());
 }
 
 TEST(GrayLevelDiscretizationImageFilter, GivenRangesOfIntegerTypes)
 {
-  CheckGivenRangeOfIntegers<unsigned char, 2>(10, 200, 32, 7);
-  CheckGivenRangeOfIntegers<unsigned char, 3>(0, 255, 255, 1);
-  CheckGivenRangeOfIntegers<short, 2>(-1000, 3000, 100, 25);
-  CheckGivenRangeOfIntegers<short, 3>(-32768, 32767, 65535, 3);
-  CheckGivenRangeOfIntegers<unsigned short, 2>(5, 60000, 1000, 333);
-  CheckGivenRangeOfIntegers<unsigned short, 3>(0, 65534, 65535, 1);
-  CheckGivenRangeOfIntegers<int, 2>(-2000000000, 2000000000, 65535, 100003);
-  CheckGivenRangeOfIntegers<int, 3>(-5, 77, 3, 10);
-  CheckGivenRangeOfIntegers<long long, 2>(-5000000000, 5000000001, 257, 1000000007);
+  CheckGivenIntegerRange<unsigned char, 2>(10, 200, 32, 7);
+  CheckGivenIntegerRange<unsigned char, 3>(0, 255, 255, 1);
+  CheckGivenIntegerRange<short, 2>(-1000, 3000, 100, 25);
+  CheckGivenIntegerRange<short, 3>(-32768, 32767, 65535, 3);
+  CheckGivenIntegerRange<unsigned short, 2>(5, 60000, 1000, 333);
+  CheckGivenIntegerRange<unsigned short, 3>(0, 65534, 65535, 1);
+  CheckGivenIntegerRange<int, 2>(-2000000000, 2000000000, 65535, 100003);
+  CheckGivenIntegerRange<int, 3>(-5, 77, 3, 10);
+  CheckGivenIntegerRange<long long, 2>(-5000000000, 5000000001, 257, 1000000007);
 }
 
 TEST(GrayLevelDiscretizationImageFilter, GivenRangesOfRealTypes)
 {
-  CheckGivenRangeOfReals<float, 2>(-1.5, 2.25, 64, 0.1);
-  CheckGivenRangeOfReals<float, 3>(0.1, 0.7, 10, 0.03);
-  CheckGivenRangeOfReals<double, 2>(-1e6, 1e7, 65535, 1e3);
-  CheckGivenRangeOfReals<double, 3>(-0.3, 0.3, 6, 0.1);
+  CheckGivenRealRange<float, 2>(-1.5, 2.25, 64, 0.1);
+  CheckGivenRealRange<float, 3>(0.1, 0.7, 10, 0.03);
+  CheckGivenRealRange<double, 2>(-1e6, 1e7, 65535, 1e3);
+  CheckGivenRealRange<double, 3>(-0.3, 0.3, 6, 0.1);
 }
 
 TEST(GrayLevelDiscretizationImageFilter, EverySecondIntensityUpTo65535Levels)
@@ -460,11 +460,11 @@ TEST(GrayLevelDiscretizationImageFilter, EverySecondIntensityUpTo65535Levels)
   {
     pixels.push_back(i - 1000);
   }
-  const auto filter = FilterOf<int, 3>::New();
+  const auto filter = TypedFilter<int, 3>::New();
   filter->SetInput(MakeLine<itk::Image<int, 3>>(pixels));
   filter->SetMethod(Method::FixedBinSize);
   filter->SetBinWidth(2.0);
-  const Levels levels = LevelsOf(filter.GetPointer());
+  const Levels levels = GetOutputLevels(filter.GetPointer());
   EXPECT_EQ(65535u, filter->GetUsedNumberOfGrayLevels());
   for (std::size_t i = 0; i < pixels.size(); ++i)
   {
@@ -485,17 +485,17 @@ TEST(GrayLevelDiscretizationImageFilter, OutputMayBeAnyIntegerOf16BitsOrMore)
 
 TEST(GrayLevelDiscretizationImageFilter, IdentityAddsOne)
 {
-  const auto filter = FilterOf<unsigned char>::New();
+  const auto filter = TypedFilter<unsigned char>::New();
   filter->SetInput(MakeLine<itk::Image<unsigned char, 2>>({ 0, 1, 7, 254, 255 }));
   filter->SetMethod(Method::Identity);
   filter->SetNumberOfGrayLevels(256);
-  EXPECT_EQ((Levels{ 1, 2, 8, 255, 256 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 2, 8, 255, 256 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(256u, filter->GetUsedNumberOfGrayLevels());
 
   const auto floatFilter = FloatFilter::New();
   floatFilter->SetInput(MakeLine<FloatImage>({ 0.0f, -0.0f, quietNaN, 31.0f }));
   floatFilter->SetMethod(Method::Identity);
-  EXPECT_EQ((Levels{ 1, 1, 0, 32 }), LevelsOf(floatFilter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 0, 32 }), GetOutputLevels(floatFilter.GetPointer()));
 }
 
 TEST(GrayLevelDiscretizationImageFilter, TheRangeComesFromImageOrMask)
@@ -508,17 +508,17 @@ TEST(GrayLevelDiscretizationImageFilter, TheRangeComesFromImageOrMask)
   for (const RangeSource source : { RangeSource::Mask, RangeSource::Image })
   {
     filter->SetRangeSource(source);
-    EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 10 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ((Levels{ 1, 1, 1, 1, 2, 10 }), GetOutputLevels(filter.GetPointer()));
     EXPECT_EQ(-100.0, filter->GetUsedRangeMinimum());
     EXPECT_EQ(1000.0, filter->GetUsedRangeMaximum());
   }
 
   filter->SetMaskImage(MakeLine<MaskImage>({ 0, 1, 1, 1, 1, 0 }));
-  EXPECT_EQ((Levels{ 0, 1, 1, 1, 2, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 1, 1, 1, 2, 0 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(-100.0, filter->GetUsedRangeMinimum());
 
   filter->SetRangeSource(RangeSource::Mask);
-  EXPECT_EQ((Levels{ 0, 1, 4, 7, 10, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 1, 4, 7, 10, 0 }), GetOutputLevels(filter.GetPointer()));
   EXPECT_EQ(0.0, filter->GetUsedRangeMinimum());
   EXPECT_EQ(10.0, filter->GetUsedRangeMaximum());
   EXPECT_EQ(10u, filter->GetUsedNumberOfGrayLevels());
@@ -526,7 +526,7 @@ TEST(GrayLevelDiscretizationImageFilter, TheRangeComesFromImageOrMask)
   filter->SetRangeSource(RangeSource::Given);
   filter->SetRangeMinimum(0.0);
   filter->SetRangeMaximum(5.0);
-  EXPECT_EQ((Levels{ 0, 1, 7, 10, 10, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 1, 7, 10, 10, 0 }), GetOutputLevels(filter.GetPointer()));
 }
 
 TEST(GrayLevelDiscretizationImageFilter, OnlyVoxelsOfInsidePixelValueAreInside)
@@ -537,9 +537,9 @@ TEST(GrayLevelDiscretizationImageFilter, OnlyVoxelsOfInsidePixelValueAreInside)
   filter->SetMethod(Method::FixedBinSize);
   filter->SetBinWidth(1.0);
   filter->SetInsidePixelValue(7);
-  EXPECT_EQ((Levels{ 0, 1, 0, 3, 0 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 1, 0, 3, 0 }), GetOutputLevels(filter.GetPointer()));
   filter->SetInsidePixelValue(0);
-  EXPECT_EQ((Levels{ 0, 0, 0, 0, 1 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 0, 0, 0, 1 }), GetOutputLevels(filter.GetPointer()));
 }
 
 TEST(GrayLevelDiscretizationImageFilter, NaNIsAbsentAndInfinitiesAreClamped)
@@ -550,7 +550,7 @@ TEST(GrayLevelDiscretizationImageFilter, NaNIsAbsentAndInfinitiesAreClamped)
   for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
   {
     filter->SetRangeSource(source);
-    EXPECT_EQ((Levels{ 0, 1, 1, 2, 3, 3 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ((Levels{ 0, 1, 1, 2, 3, 3 }), GetOutputLevels(filter.GetPointer()));
     EXPECT_EQ(1.0, filter->GetUsedRangeMinimum());
     EXPECT_EQ(4.0, filter->GetUsedRangeMaximum());
   }
@@ -563,7 +563,7 @@ TEST(GrayLevelDiscretizationImageFilter, NaNIsAbsentAndInfinitiesAreClamped)
     filter->SetMethod(method);
     filter->SetBinWidth(2.0);
     const Levels expected = method == Method::FixedBinNumber ? Levels{ 0, 1, 2, 3, 3, 3 } : Levels{ 0, 1, 2, 3, 4, 4 };
-    EXPECT_EQ(expected, LevelsOf(filter.GetPointer()));
+    EXPECT_EQ(expected, GetOutputLevels(filter.GetPointer()));
   }
 }
 
@@ -578,7 +578,7 @@ TEST(GrayLevelDiscretizationImageFilter, AConstantImageIsAllOfLevelOne)
     for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
     {
       filter->SetRangeSource(source);
-      EXPECT_EQ((Levels{ 1, 1, 0, 1 }), LevelsOf(filter.GetPointer()));
+      EXPECT_EQ((Levels{ 1, 1, 0, 1 }), GetOutputLevels(filter.GetPointer()));
     }
   }
 }
@@ -591,7 +591,7 @@ TEST(GrayLevelDiscretizationImageFilter, AnEmptyMaskLeavesNoLevel)
   for (const RangeSource source : { RangeSource::Image, RangeSource::Mask, RangeSource::Given })
   {
     filter->SetRangeSource(source);
-    EXPECT_EQ((Levels{ 0, 0, 0 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ((Levels{ 0, 0, 0 }), GetOutputLevels(filter.GetPointer()));
   }
 }
 
@@ -600,7 +600,7 @@ TEST(GrayLevelDiscretizationImageFilter, OneGrayLevel)
   const auto filter = FloatFilter::New();
   filter->SetInput(MakeLine<FloatImage>({ 1.0f, 2.0f, 3.0f }));
   filter->SetNumberOfGrayLevels(1);
-  EXPECT_EQ((Levels{ 1, 1, 1 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 1, 1, 1 }), GetOutputLevels(filter.GetPointer()));
 }
 
 TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
@@ -640,7 +640,7 @@ TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
       return filter;
     };
     const auto   whole = makeFilter();
-    const Levels levels = LevelsOf(whole.GetPointer());
+    const Levels levels = GetOutputLevels(whole.GetPointer());
     EXPECT_EQ(image->GetLargestPossibleRegion(), whole->GetOutput()->GetBufferedRegion());
     EXPECT_EQ(spacing, whole->GetOutput()->GetSpacing());
     for (std::size_t i = 0; i < pixels.size(); ++i)
@@ -675,7 +675,7 @@ TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
     {
       const auto filter = makeFilter();
       filter->SetNumberOfWorkUnits(workUnits);
-      EXPECT_EQ(levels, LevelsOf(filter.GetPointer()));
+      EXPECT_EQ(levels, GetOutputLevels(filter.GetPointer()));
     }
   }
 }
@@ -756,7 +756,7 @@ TEST(GrayLevelDiscretizationImageFilterErrors, IdentityTakesLevelsOnly)
     ExpectError([&] { filter->Update(); }, { badIntensity.second });
     // What the mask leaves out is not looked at.
     filter->SetMaskImage(MakeLine<MaskImage>({ 1, 0, 1 }));
-    EXPECT_EQ((Levels{ 2, 0, 4 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ((Levels{ 2, 0, 4 }), GetOutputLevels(filter.GetPointer()));
   }
 }
 
@@ -772,7 +772,7 @@ TEST(GrayLevelDiscretizationImageFilterErrors, LevelsTakesLevelsOnly)
     filter->SetMethod(Method::Levels);
     ExpectError([&] { filter->Update(); }, { badIntensity.second, "Levels", "32" });
     filter->SetMaskImage(MakeLine<MaskImage>({ 1, 0, 1 }));
-    EXPECT_EQ((Levels{ 1, 0, 32 }), LevelsOf(filter.GetPointer()));
+    EXPECT_EQ((Levels{ 1, 0, 32 }), GetOutputLevels(filter.GetPointer()));
   }
 }
 
@@ -815,7 +815,7 @@ TEST(GrayLevelDiscretizationImageFilterErrors, NoFiniteIntensity)
   filter->SetRangeSource(RangeSource::Mask);
   ExpectError([&] { filter->Update(); }, {});
   filter->SetRangeSource(RangeSource::Given);
-  EXPECT_EQ((Levels{ 0, 32, 1 }), LevelsOf(filter.GetPointer()));
+  EXPECT_EQ((Levels{ 0, 32, 1 }), GetOutputLevels(filter.GetPointer()));
 }
 
 TEST(GrayLevelDiscretizationImageFilterErrors, MaskOfAnotherGeometry)

@@ -46,7 +46,7 @@ using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeDocumentedFilter;
-using VoxelMapsTest::MakeFilterOfLevels;
+using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::RandomNumbers;
@@ -160,7 +160,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, PrintsItsMembers)
 // Worked out with exact fractions.
 TEST(GrayToneDifferenceFeatureMapImageFilter, DocumentedImage)
 {
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   // s = 45/8, 503/120, 76/15, 53/15, 104/15
   const Values values{
     2493.0 / 3920, 500.0 / 2493, 16892957.0 / 2047500, 4563.0 / 31250, 232.0 / 169,
@@ -190,7 +190,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, DocumentedImage)
 TEST(GrayToneDifferenceFeatureMapImageFilter, ALine)
 {
   // 1 3 2 with neighbors along x: |1 - 3| = 2, |3 - 3/2| = 3/2, |2 - 3| = 1.
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 1 } }, { 1, 3, 2 }, 4);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 1 } }, { 1, 3, 2 }, 4);
   // Pairs of levels: (1, 2): 1 (2 + 1) / 2, (1, 3): 2 (2 + 3/2) / 2, (2, 3): 1 (1 + 3/2) / 2.
   const Values values{ (4.5 / 3) / (2.0 * (1 + 2 + 1) / 3),
                        3 / 4.5,
@@ -208,8 +208,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, FlatWindowsAndSingleVoxels)
   for (const unsigned int levels : { 1u, 7u, 255u })
   {
     const auto level = static_cast<unsigned char>(levels);
-    const auto flat =
-      MakeFilterOfLevels<DoubleFilter3D>({ { 4, 4, 3 } }, std::vector<unsigned char>(48, level), levels);
+    const auto flat = MakeLevelsFilter<DoubleFilter3D>({ { 4, 4, 3 } }, std::vector<unsigned char>(48, level), levels);
     for (const std::size_t pixel : { 0u, 21u, 47u })
     {
       EXPECT_EQ(flatValues, ComputeValues(flat, pixel));
@@ -220,7 +219,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, FlatWindowsAndSingleVoxels)
     flat->CountVoxelsWithoutNeighborsOff();
     EXPECT_EQ(flatValues, ComputeValues(flat, 5));
 
-    const auto voxel = MakeFilterOfLevels<DoubleFilter3D>({ { 1, 1, 1 } }, { level }, levels);
+    const auto voxel = MakeLevelsFilter<DoubleFilter3D>({ { 1, 1, 1 } }, { level }, levels);
     EXPECT_EQ(flatValues, ComputeValues(voxel, 0));
     voxel->CountVoxelsWithoutNeighborsOff();
     EXPECT_EQ(flatValues, ComputeValues(voxel, 0));
@@ -230,22 +229,22 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, FlatWindowsAndSingleVoxels)
 TEST(GrayToneDifferenceFeatureMapImageFilter, BusynessIsZeroWhereLevelsBalance)
 {
   // i n(i) = j n(j): two voxels of level 1 and one of 2, or six of 5 and five of 6.
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 3, 1 } }, { 1, 2, 1 }, 2);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 1 } }, { 1, 2, 1 }, 2);
   Values     values = ComputeValues(filter, 1);
   EXPECT_EQ(0.0, values[0]);
   // s(1) = 2, s(2) = 1
   EXPECT_EQ(3.0 / 5, values[1]);
-  const auto larger = MakeFilterOfLevels<DoubleFilter2D>({ { 11, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5 }, 9, 10);
+  const auto larger = MakeLevelsFilter<DoubleFilter2D>({ { 11, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5 }, 9, 10);
   EXPECT_EQ(0.0, ComputeValues(larger, 4)[0]);
   // One voxel more.
-  const auto other = MakeFilterOfLevels<DoubleFilter2D>({ { 12, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6 }, 9, 11);
+  const auto other = MakeLevelsFilter<DoubleFilter2D>({ { 12, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6 }, 9, 11);
   EXPECT_LT(0.0, ComputeValues(other, 4)[0]);
 }
 
 TEST(GrayToneDifferenceFeatureMapImageFilter, IsolatedVoxelsCountOrNot)
 {
   // A pair 2 4, an isolated 6: with it N = 3 and three levels, without it N = 2 and two levels.
-  const auto filter = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 1 } }, { 2, 4, 0, 0, 6 }, 6, 4);
+  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 1 } }, { 2, 4, 0, 0, 6 }, 6, 4);
   filter->SetBackgroundValue(-5.0);
   for (const std::size_t pixel : { 0u, 1u, 4u })
   {
@@ -263,7 +262,7 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, IsolatedVoxelsCountOrNot)
   }
   EXPECT_EQ(Values(5, -5.0), ComputeValues(filter, 2));
   // Only isolated voxels.
-  const auto isolated = MakeFilterOfLevels<DoubleFilter2D>({ { 5, 1 } }, { 2, 0, 4, 0, 6 }, 6, 4);
+  const auto isolated = MakeLevelsFilter<DoubleFilter2D>({ { 5, 1 } }, { 2, 0, 4, 0, 6 }, 6, 4);
   ExpectNear({ 0.0, 1e6, 0.0, 0.0, 0.0 }, ComputeValues(isolated, 2));
   isolated->CountVoxelsWithoutNeighborsOff();
   EXPECT_EQ(flatValues, ComputeValues(isolated, 2));

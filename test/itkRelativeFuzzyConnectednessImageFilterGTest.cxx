@@ -494,7 +494,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
     const Outputs outputs = ComputeAll(filter);
     ASSERT_EQ(3u, filter->GetUsedAffinitiesOfLabels().size());
     EXPECT_EQ(1, filter->GetUsedAffinitiesOfLabels()[0].label);
-    std::size_t ofBalls = 0;
+    std::size_t ballVoxels = 0;
     for (std::size_t voxel = 0; voxel < left.size(); ++voxel)
     {
       const float         greatest = std::max({ left[voxel], right[voxel], outside[voxel] });
@@ -504,9 +504,9 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
       {
         ASSERT_EQ(greatest, label == 3 ? left[voxel] : label == 9 ? right[voxel] : outside[voxel]);
       }
-      ofBalls += label == 3 || label == 9 ? 1 : 0;
+      ballVoxels += label == 3 || label == 9 ? 1 : 0;
     }
-    EXPECT_GT(ofBalls, 4000u);
+    EXPECT_GT(ballVoxels, 4000u);
   }
   const auto filter = MakeFilter(image);
   filter->GenerateStrengthImageOn();

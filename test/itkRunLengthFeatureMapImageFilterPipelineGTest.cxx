@@ -116,7 +116,7 @@ MakeLargeImage()
 
 /** A filter that is not done too soon, however many processors there are. */
 FilterType::Pointer
-MakeFilterOfTwoThreads()
+MakeTwoThreadFilter()
 {
   auto filter = VoxelMapsTest::NewFilter<FilterType>();
   filter->SetNumberOfWorkUnits(2);
@@ -334,7 +334,7 @@ TEST(RunLengthPipeline, ProgressGrowsFrom0To1)
 
 TEST(RunLengthPipeline, ProgressIsReportedOnTheWay)
 {
-  const auto filter = MakeFilterOfTwoThreads();
+  const auto filter = MakeTwoThreadFilter();
   // CUDA reports in larger pieces.
   const itk::SizeValueType slices = VoxelMapsTest::IsCudaTest() ? 200 : 40;
   filter->SetInput(VoxelMapsTest::MakeImageForProgress({ { 120, 110, slices } }));
@@ -347,7 +347,7 @@ TEST(RunLengthPipeline, AbortFromAnObserver)
   for (const float progress : { 0.0f, 0.01f, 0.1f })
   {
     SCOPED_TRACE(::testing::Message() << "at progress " << progress);
-    const auto filter = MakeFilterOfTwoThreads();
+    const auto filter = MakeTwoThreadFilter();
     filter->SetInput(image);
     EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).withoutOthers, maxSecondsToAbort);
   }
@@ -375,7 +375,7 @@ TEST(RunLengthPipeline, AbortFromAnotherThread)
   for (const Setting & setting : settings)
   {
     SCOPED_TRACE(::testing::Message() << "radius " << setting.radius << ", " << setting.features.size() << " features");
-    const auto filter = MakeFilterOfTwoThreads();
+    const auto filter = MakeTwoThreadFilter();
     filter->SetInput(image);
     filter->SetNeighborhoodRadius(setting.radius);
     filter->SetAggregation(setting.aggregation);

@@ -104,11 +104,11 @@ WorkOutFeatures(const PaperMatrix & matrix)
   double                srhge = 0; // times 3600
   double                lrlge = 0;
   double                lrhge = 0;
-  std::array<double, 5> runsOfLength{ {} };
+  std::array<double, 5> lengthRuns{ {} };
   for (std::size_t row = 0; row < 5; ++row)
   {
     const double i = paperLevels[row] + 1.0;
-    double       runsOfLevel = 0;
+    double       levelRuns = 0;
     for (std::size_t column = 0; column < 5; ++column)
     {
       const double j = static_cast<double>(column) + 1.0;
@@ -123,13 +123,13 @@ WorkOutFeatures(const PaperMatrix & matrix)
       srhge += p * i * i * 3600.0 / (j * j);
       lrlge += p * j * j / (i * i);
       lrhge += p * i * i * j * j;
-      runsOfLevel += p;
-      runsOfLength[column] += p;
+      levelRuns += p;
+      lengthRuns[column] += p;
     }
-    gln += runsOfLevel * runsOfLevel;
+    gln += levelRuns * levelRuns;
   }
   double rln = 0;
-  for (const double count : runsOfLength)
+  for (const double count : lengthRuns)
   {
     rln += count * count;
   }
@@ -231,7 +231,7 @@ ExpectPublishedValues(PublishedColumn column, const std::vector<double> & values
 /** Use the intensities as they are: they are gray levels already, from 1 to 6. */
 template <typename TFilter>
 void
-UseLevelsOfPhantom(TFilter * filter)
+UsePhantomLevels(TFilter * filter)
 {
   filter->SetDiscretizationMethod(TFilter::MethodEnum::FixedBinSize);
   filter->SetBinWidth(1.0);
@@ -279,7 +279,7 @@ ComputePhantomIn3D(const PhantomFilter3D::OffsetsType & offsets, Aggregation agg
   const auto                      filter = VoxelMapsTest::NewFilter<PhantomFilter3D>();
   filter->SetInput(MakeImage<itk::Image<short, 3>>(size, phantomImage));
   filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask));
-  UseLevelsOfPhantom(filter.GetPointer());
+  UsePhantomLevels(filter.GetPointer());
   filter->SetOffsets(offsets);
   filter->SetAggregation(aggregation);
   filter->Update();
@@ -292,18 +292,18 @@ std::vector<double>
 ComputePhantomIn2D(Aggregation aggregation)
 {
   const PhantomFilter2D::SizeType size{ { phantomSize[0], phantomSize[1] } };
-  const std::size_t               pixelsOfSlice = size[0] * size[1];
+  const std::size_t               slicePixels = size[0] * size[1];
   std::vector<double>             means(publishedRows.size(), 0.0);
   for (std::size_t slice = 0; slice < phantomSize[2]; ++slice)
   {
-    const auto first = static_cast<std::ptrdiff_t>(slice * pixelsOfSlice);
-    const auto last = static_cast<std::ptrdiff_t>((slice + 1) * pixelsOfSlice);
+    const auto first = static_cast<std::ptrdiff_t>(slice * slicePixels);
+    const auto last = static_cast<std::ptrdiff_t>((slice + 1) * slicePixels);
     const auto filter = VoxelMapsTest::NewFilter<PhantomFilter2D>();
     filter->SetInput(MakeImage<itk::Image<short, 2>>(
       size, std::vector<short>(phantomImage.begin() + first, phantomImage.begin() + last)));
     filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 2>>(
       size, std::vector<unsigned char>(phantomMask.begin() + first, phantomMask.begin() + last)));
-    UseLevelsOfPhantom(filter.GetPointer());
+    UsePhantomLevels(filter.GetPointer());
     filter->SetAggregation(aggregation);
     filter->Update();
     const std::vector<double> values = GetTheOnlyValues(filter.GetPointer());

@@ -50,7 +50,7 @@ using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeDocumentedFilter;
-using VoxelMapsTest::MakeFilterOfLevels;
+using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::MakeSceneFilter;
 using VoxelMapsTest::maxSecondsToAbort;
@@ -163,7 +163,7 @@ ComputePhantom(const typename TFilter::SizeType & size, std::size_t first, Conne
                                         IbsiPhantom::phantomMask.begin() + end);
   const std::vector<unsigned char> levels(IbsiPhantom::phantomImage.begin() + begin,
                                           IbsiPhantom::phantomImage.begin() + end);
-  const auto                       filter = MakeFilterOfLevels<TFilter>(size, levels, 9, 4);
+  const auto                       filter = MakeLevelsFilter<TFilter>(size, levels, 9, 4);
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, mask));
   filter->SetConnectivity(connectivity);
   filter->SetFeatures(Enums::GetAllFeatures());
@@ -257,7 +257,7 @@ TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
 // Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.
 TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
 {
-  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 12);
+  const auto values = ComputePixel(MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 12);
   EXPECT_EQ(85.0 / 11.0, values.at(Feature::LargeAreaEmphasis));
   EXPECT_EQ(27.0 / 11.0, values.at(Feature::GrayLevelNonUniformity));
   EXPECT_EQ(27.0 / 121.0, values.at(Feature::GrayLevelNonUniformityNormalized));
@@ -280,7 +280,7 @@ TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
 // 1).
 TEST(SizeZoneFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
-  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 0);
+  const auto values = ComputePixel(MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5), 0);
   EXPECT_NEAR(157.0 / 216.0, values.at(Feature::SmallAreaEmphasis), 1e-15);
   EXPECT_EQ(6.0 / 9.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(17.0 / 6.0, values.at(Feature::LargeAreaEmphasis));
@@ -288,7 +288,7 @@ TEST(SizeZoneFeatureMapImageFilter, DocumentedImageAtTheCorner)
 
 TEST(SizeZoneFeatureMapImageFilter, OneVoxel)
 {
-  const auto values = ComputePixel(MakeFilterOfLevels<DoubleFilter2D>({ { 1, 1 } }, { 3 }, 5), 0);
+  const auto values = ComputePixel(MakeLevelsFilter<DoubleFilter2D>({ { 1, 1 } }, { 3 }, 5), 0);
   for (const Feature feature : { Feature::GrayLevelNonUniformity,
                                  Feature::GrayLevelNonUniformityNormalized,
                                  Feature::SizeZoneNonUniformity,
@@ -310,7 +310,7 @@ TEST(SizeZoneFeatureMapImageFilter, OneVoxel)
 TEST(SizeZoneFeatureMapImageFilter, AFlatWindowIsOneZone)
 {
   const auto values =
-    ComputePixel(MakeFilterOfLevels<DoubleFilter3D>({ { 5, 5, 5 } }, std::vector<unsigned char>(125, 1), 1), 62);
+    ComputePixel(MakeLevelsFilter<DoubleFilter3D>({ { 5, 5, 5 } }, std::vector<unsigned char>(125, 1), 1), 62);
   EXPECT_EQ(1.0 / 125.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(15625.0, values.at(Feature::LargeAreaEmphasis));
   EXPECT_EQ(0.0, values.at(Feature::ZoneEntropy));
@@ -322,13 +322,13 @@ TEST(SizeZoneFeatureMapImageFilter, AFlatWindowIsOneZone)
 TEST(SizeZoneFeatureMapImageFilter, ConnectivityInPlaneIsThatOfSlices)
 {
   const std::vector<unsigned char> levels(27, 1);
-  const auto                       filter = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
+  const auto                       filter = MakeLevelsFilter<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
   filter->SetConnectivity(Connectivity::InPlane);
   const auto values = ComputePixel(filter, 13);
   EXPECT_EQ(3.0 / 27.0, values.at(Feature::ZonePercentage));
   EXPECT_EQ(81.0, values.at(Feature::LargeAreaEmphasis));
   // A window of one slice has the zones of this slice.
-  const auto slice = MakeFilterOfLevels<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
+  const auto slice = MakeLevelsFilter<DoubleFilter3D>({ { 3, 3, 3 } }, levels, 1, 1);
   slice->SetWindowSize({ { 3, 3, 1 } });
   EXPECT_EQ(1.0 / 9.0, ComputePixel(slice, 13).at(Feature::ZonePercentage));
 }

@@ -227,14 +227,14 @@ TEST(TextureFeatureMapImageFilter, LevelsOfTheDiscretizationFilterCanBeFedToIt)
   discretization->SetInput(image);
   discretization->SetMaskImage(mask);
   discretization->SetNumberOfGrayLevels(9);
-  const auto ofLevels = VoxelMapsTest::NewFilter<LevelFilter3D>();
-  ofLevels->SetInput(discretization->GetOutput());
-  ofLevels->SetDiscretizationMethod(Method::Levels);
-  ofLevels->SetNumberOfGrayLevels(9);
-  ofLevels->SetBackgroundValue(-1.0);
-  ofLevels->Update();
-  EXPECT_EQ(GetBuffer(direct->GetOutput()), GetBuffer(ofLevels->GetOutput()));
-  EXPECT_EQ(9u, ofLevels->GetUsedNumberOfGrayLevels());
+  const auto levelFilter = VoxelMapsTest::NewFilter<LevelFilter3D>();
+  levelFilter->SetInput(discretization->GetOutput());
+  levelFilter->SetDiscretizationMethod(Method::Levels);
+  levelFilter->SetNumberOfGrayLevels(9);
+  levelFilter->SetBackgroundValue(-1.0);
+  levelFilter->Update();
+  EXPECT_EQ(GetBuffer(direct->GetOutput()), GetBuffer(levelFilter->GetOutput()));
+  EXPECT_EQ(9u, levelFilter->GetUsedNumberOfGrayLevels());
 }
 
 TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)

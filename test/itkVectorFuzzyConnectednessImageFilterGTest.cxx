@@ -34,7 +34,7 @@ using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 
 template <unsigned int VDimension>
 typename itk::ImageRegion<VDimension>
-RegionOf(const FuzzyConnectednessOracle::Scene & scene)
+MakeRegion(const FuzzyConnectednessOracle::Scene & scene)
 {
   itk::ImageRegion<VDimension> region;
   for (unsigned int d = 0; d < VDimension; ++d)
@@ -51,7 +51,7 @@ typename TImage::Pointer
 MakeImage(const FuzzyConnectednessRandomCase & randomCase)
 {
   const auto image = TImage::New();
-  image->SetRegions(RegionOf<TImage::ImageDimension>(randomCase.scene));
+  image->SetRegions(MakeRegion<TImage::ImageDimension>(randomCase.scene));
   // Ignored by images whose pixels have a fixed number.
   image->SetNumberOfComponentsPerPixel(randomCase.scene.components);
   image->Allocate();
@@ -210,7 +210,7 @@ CheckImages(PixelType type, unsigned int components, std::uint64_t firstSeed)
 
 template <typename TFilter>
 std::string
-ErrorOf(TFilter * filter)
+GetErrorMessage(TFilter * filter)
 {
   try
   {
@@ -341,31 +341,31 @@ TEST(VectorFuzzyConnectednessImageFilter, LabelsByColor)
   filter->SetObjectCovariance(9, ToMatrix({ 1.0, 2.0, 2.0, 1.0 }, 2));
   EXPECT_NE(
     std::string::npos,
-    ErrorOf(filter.GetPointer())
+    GetErrorMessage(filter.GetPointer())
       .find("ObjectCovariance of label 9 has 2 rows and 2 columns, but pixels of 3 components need 3 of both."));
   filter->ClearAffinitiesOfLabels();
   filter->Update();
   EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
   filter->SetObjectMean(7, 5.0);
-  EXPECT_NE(std::string::npos, ErrorOf(filter.GetPointer()).find("Label 7 has means or variances of its own"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(filter.GetPointer()).find("Label 7 has means or variances of its own"));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
 {
   using FilterType = itk::FuzzyConnectednessImageFilter<RGBImageType>;
   const auto image = MakeColorImage();
-  const auto errorOf = [&](const auto & change) {
+  const auto getError = [&](const auto & change) {
     const auto filter = FilterType::New();
     filter->SetInput(image);
     filter->SetSeed({ { 10, 15 } });
     change(*filter);
-    return ErrorOf(filter.GetPointer());
+    return GetErrorMessage(filter.GetPointer());
   };
   const auto expectError = [&](const std::string & expected, const auto & change) {
-    const std::string error = errorOf(change);
+    const std::string error = getError(change);
     EXPECT_NE(std::string::npos, error.find(expected)) << error;
   };
-  EXPECT_EQ("no error", errorOf([](FilterType &) {}));
+  EXPECT_EQ("no error", getError([](FilterType &) {}));
   expectError("ObjectMeanVector has 2 elements, but pixels of 3 components need 3.",
               [](FilterType & filter) { filter.SetObjectMeanVector(ToArray({ 1.0, 2.0 })); });
   expectError("DifferenceCovariance has 2 rows and 2 columns, but pixels of 3 components need 3 of both.",
@@ -392,12 +392,12 @@ TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   const auto scalars = ScalarImageType::New();
   scalars->SetRegions(image->GetLargestPossibleRegion());
   scalars->Allocate(true);
-  const auto ofScalars = itk::FuzzyConnectednessImageFilter<ScalarImageType>::New();
-  ofScalars->SetInput(scalars);
-  ofScalars->SetSeed({ { 1, 1 } });
-  ofScalars->SetObjectMeanVector(ToArray({ 1.0 }));
+  const auto scalarFilter = itk::FuzzyConnectednessImageFilter<ScalarImageType>::New();
+  scalarFilter->SetInput(scalars);
+  scalarFilter->SetSeed({ { 1, 1 } });
+  scalarFilter->SetObjectMeanVector(ToArray({ 1.0 }));
   EXPECT_NE(std::string::npos,
-            ErrorOf(ofScalars.GetPointer())
+            GetErrorMessage(scalarFilter.GetPointer())
               .find("ObjectMeanVector has 1 elements, but the input is a scalar image: set means and variances."));
 
   using VectorImageType = itk::VectorImage<float, 2>;
@@ -405,11 +405,12 @@ TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   vectors->SetRegions(image->GetLargestPossibleRegion());
   vectors->SetNumberOfComponentsPerPixel(17);
   vectors->Allocate(true);
-  const auto ofVectors = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
-  ofVectors->SetInput(vectors);
-  ofVectors->SetSeed({ { 1, 1 } });
+  const auto vectorFilter = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
+  vectorFilter->SetInput(vectors);
+  vectorFilter->SetSeed({ { 1, 1 } });
   EXPECT_NE(std::string::npos,
-            ErrorOf(ofVectors.GetPointer()).find("The pixels of the input have 17 components, but must have 1 to 16."));
+            GetErrorMessage(vectorFilter.GetPointer())
+              .find("The pixels of the input have 17 components, but must have 1 to 16."));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, NoVoxels)
@@ -426,10 +427,10 @@ TEST(VectorFuzzyConnectednessImageFilter, NoVoxels)
   const auto filter = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
   filter->SetInput(vectors);
   filter->SetSeedImage(seeds);
-  EXPECT_EQ("no error", ErrorOf(filter.GetPointer()));
+  EXPECT_EQ("no error", GetErrorMessage(filter.GetPointer()));
   const auto relative = itk::RelativeFuzzyConnectednessImageFilter<VectorImageType>::New();
   relative->SetInput(vectors);
   relative->SetSeedImage(seeds);
-  EXPECT_EQ("no error", ErrorOf(relative.GetPointer()));
+  EXPECT_EQ("no error", GetErrorMessage(relative.GetPointer()));
   EXPECT_EQ(0u, relative->GetOutput()->GetBufferedRegion().GetNumberOfPixels());
 }

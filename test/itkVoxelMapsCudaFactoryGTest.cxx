@@ -49,7 +49,7 @@ using itk::VoxelMapsCudaFactory;
 /** Name of the class that New() of a class gives. */
 template <typename TFilter>
 std::string
-NameOfNew()
+NewClassName()
 {
   return TFilter::New()->GetNameOfClass();
 }
@@ -83,40 +83,44 @@ TEST_F(VoxelMapsCudaFactoryTest, NewGivesTheCudaClassWhereADeviceIsAndTheOverrid
     EXPECT_EQ(enabled, VoxelMapsCudaFactory::GetOverrideEnabled());
     const std::string before = enabled ? prefix : "";
     EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
-              NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
+              NewClassName<itk::CooccurrenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "CooccurrenceFeatureMapImageFilter",
-              NameOfNew<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
-    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ(before + "DependenceFeatureMapImageFilter", NameOfNew<itk::DependenceFeatureMapImageFilter<Image3D>>());
-    EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter", NameOfNew<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
+              NewClassName<itk::CooccurrenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter",
+              NewClassName<itk::DependenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "DependenceFeatureMapImageFilter",
+              NewClassName<itk::DependenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter",
+              NewClassName<itk::FirstOrderFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "FirstOrderFeatureMapImageFilter",
+              NewClassName<itk::FirstOrderFeatureMapImageFilter<Image3D>>());
     EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
-              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>>());
+              NewClassName<itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ(before + "GrayToneDifferenceFeatureMapImageFilter",
-              NameOfNew<itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>>());
-    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NameOfNew<itk::RunLengthFeatureMapImageFilter<Image3D>>());
-    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NameOfNew<itk::SizeZoneFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NameOfNew<itk::SizeZoneFeatureMapImageFilter<Image3D>>());
-    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image2D>>());
-    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NameOfNew<itk::FuzzyConnectednessImageFilter<Image3D>>());
+              NewClassName<itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NewClassName<itk::RunLengthFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "RunLengthFeatureMapImageFilter", NewClassName<itk::RunLengthFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NewClassName<itk::SizeZoneFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ(before + "SizeZoneFeatureMapImageFilter", NewClassName<itk::SizeZoneFeatureMapImageFilter<Image3D>>());
+    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NewClassName<itk::FuzzyConnectednessImageFilter<Image2D>>());
+    EXPECT_EQ(before + "FuzzyConnectednessImageFilter", NewClassName<itk::FuzzyConnectednessImageFilter<Image3D>>());
     EXPECT_EQ(before + "RelativeFuzzyConnectednessImageFilter",
-              NameOfNew<itk::RelativeFuzzyConnectednessImageFilter<Image2D>>());
+              NewClassName<itk::RelativeFuzzyConnectednessImageFilter<Image2D>>());
     EXPECT_EQ(before + "RelativeFuzzyConnectednessImageFilter",
-              NameOfNew<itk::RelativeFuzzyConnectednessImageFilter<Image3D>>());
+              NewClassName<itk::RelativeFuzzyConnectednessImageFilter<Image3D>>());
     // Other classes are left alone, and so are those that are named.
-    EXPECT_EQ("Image", NameOfNew<Image2D>());
+    EXPECT_EQ("Image", NewClassName<Image2D>());
     EXPECT_EQ("CudaCooccurrenceFeatureMapImageFilter",
-              NameOfNew<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NameOfNew<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NameOfNew<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
+              NewClassName<itk::CudaCooccurrenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaDependenceFeatureMapImageFilter", NewClassName<itk::CudaDependenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaFirstOrderFeatureMapImageFilter", NewClassName<itk::CudaFirstOrderFeatureMapImageFilter<Image2D>>());
     EXPECT_EQ("CudaGrayToneDifferenceFeatureMapImageFilter",
-              NameOfNew<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NameOfNew<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ("CudaSizeZoneFeatureMapImageFilter", NameOfNew<itk::CudaSizeZoneFeatureMapImageFilter<Image2D>>());
-    EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NameOfNew<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
+              NewClassName<itk::CudaGrayToneDifferenceFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaRunLengthFeatureMapImageFilter", NewClassName<itk::CudaRunLengthFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaSizeZoneFeatureMapImageFilter", NewClassName<itk::CudaSizeZoneFeatureMapImageFilter<Image2D>>());
+    EXPECT_EQ("CudaFuzzyConnectednessImageFilter", NewClassName<itk::CudaFuzzyConnectednessImageFilter<Image2D>>());
     EXPECT_EQ("CudaRelativeFuzzyConnectednessImageFilter",
-              NameOfNew<itk::CudaRelativeFuzzyConnectednessImageFilter<Image2D>>());
+              NewClassName<itk::CudaRelativeFuzzyConnectednessImageFilter<Image2D>>());
   }
 }
 
@@ -152,7 +156,7 @@ TEST_F(VoxelMapsCudaFactoryTest, ReHashKeepsTheOverride)
   EXPECT_EQ(1, countFactories());
   VoxelMapsCudaFactory::SetOverrideEnabled(true);
   EXPECT_EQ(itk::CudaDevices::IsUsable(0) ? "CudaRunLengthFeatureMapImageFilter" : "RunLengthFeatureMapImageFilter",
-            NameOfNew<itk::RunLengthFeatureMapImageFilter<Image2D>>());
+            NewClassName<itk::RunLengthFeatureMapImageFilter<Image2D>>());
 }
 
 TEST_F(VoxelMapsCudaFactoryTest, TheOverrideIsAnOrdinaryFilter)

@@ -42,7 +42,7 @@ struct Voxel
 };
 
 __device__ Voxel
-GetVoxelOfThread(const CudaConnectednessScene & scene)
+GetThreadVoxel(const CudaConnectednessScene & scene)
 {
   const auto x = static_cast<int>(blockIdx.x * blockSide + threadIdx.x);
   const auto y = static_cast<int>(blockIdx.y * blockSide + threadIdx.y);
@@ -73,7 +73,7 @@ template <typename TKeys>
 __global__ void
 AffinityKernel(CudaConnectednessScene scene, std::uint32_t * affinities)
 {
-  const Voxel voxel = GetVoxelOfThread(scene);
+  const Voxel voxel = GetThreadVoxel(scene);
   for (int n = 0; n < numberOfNeighbors && voxel.isInside; ++n)
   {
     const std::int64_t neighbor = GetNeighbor(scene, voxel, n);
@@ -87,7 +87,7 @@ __global__ void
 TrackingKernel(CudaConnectednessScene scene, const std::uint32_t * affinities, const std::uint8_t * c1,
                std::uint8_t * c2, int * any)
 {
-  const Voxel voxel = GetVoxelOfThread(scene);
+  const Voxel voxel = GetThreadVoxel(scene);
   if (!voxel.isInside || c1[voxel.number] == 0)
   {
     return;
@@ -116,7 +116,7 @@ template <typename TKeys>
 __global__ void
 ParallelKernel(CudaConnectednessScene scene, const std::uint8_t * c1, std::uint8_t * c2, int * any)
 {
-  const Voxel voxel = GetVoxelOfThread(scene);
+  const Voxel voxel = GetThreadVoxel(scene);
   const bool  offers = voxel.isInside && c1[voxel.number] != 0;
   const bool  isAtEdge =
     threadIdx.x == 0 || threadIdx.x == blockSide - 1 || threadIdx.y == 0 || threadIdx.y == blockSide - 1;

@@ -199,14 +199,14 @@ public:
     {
       const unsigned int row = m_Rows[r];
       Count * const      counts = &m_Counts[static_cast<std::size_t>(row) * m_MaximumLength];
-      TReal              shortRunsOfRow{ 0 };
-      TReal              longRunsOfRow{ 0 };
+      TReal              rowShortRuns{ 0 };
+      TReal              rowLongRuns{ 0 };
       for (unsigned int j = 0; j < m_MaximumLength; ++j)
       {
         const auto count = static_cast<TReal>(counts[j]);
         m_ColumnCounts[j] += counts[j];
-        shortRunsOfRow += count * m_LengthWeights[j].inverseSquare;
-        longRunsOfRow += count * m_LengthWeights[j].square;
+        rowShortRuns += count * m_LengthWeights[j].inverseSquare;
+        rowLongRuns += count * m_LengthWeights[j].square;
         counts[j] = 0;
       }
       const auto     rowCount = static_cast<TReal>(m_RowCounts[row]);
@@ -216,12 +216,12 @@ public:
       rowSquares += rowCount * rowCount;
       lowLevels += rowCount * weight.inverseSquare;
       highLevels += rowCount * weight.square;
-      shortRuns += shortRunsOfRow;
-      longRuns += longRunsOfRow;
-      shortLow += shortRunsOfRow * weight.inverseSquare;
-      shortHigh += shortRunsOfRow * weight.square;
-      longLow += longRunsOfRow * weight.inverseSquare;
-      longHigh += longRunsOfRow * weight.square;
+      shortRuns += rowShortRuns;
+      longRuns += rowLongRuns;
+      shortLow += rowShortRuns * weight.inverseSquare;
+      shortHigh += rowShortRuns * weight.square;
+      longLow += rowLongRuns * weight.inverseSquare;
+      longHigh += rowLongRuns * weight.square;
     }
     m_NumberOfRows = m_AllRows ? m_NumberOfRows : 0;
     for (const Count count : m_ColumnCounts)
@@ -287,7 +287,7 @@ ComputeSequentialRunLengthFeatures(const Job & job, Rows rows, bool matricesOnly
   std::fill_n(output, numberOfOutputVoxels * numberOfComponents, TReal{ 0 });
 
   std::vector<RunLength> runLengths(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
-  TReal *                outputOfDirection = output;
+  TReal *                directionOutput = output;
   for (const Triple & offset : job.offsets)
   {
     CountRunLengths(job.levels, imageSize, offset, runLengths);
@@ -301,10 +301,9 @@ ComputeSequentialRunLengthFeatures(const Job & job, Rows rows, bool matricesOnly
     Matrix<TReal> matrix(job.numberOfGrayLevels, static_cast<unsigned int>(maximumLength), rows);
 
     // The lines of windows of every clipped size, listed when first met.
-    std::vector<std::vector<Line>> linesOfSizes(
-      static_cast<std::size_t>(windowSize[0] * windowSize[1] * windowSize[2]));
+    std::vector<std::vector<Line>> sizeLines(static_cast<std::size_t>(windowSize[0] * windowSize[1] * windowSize[2]));
 
-    TReal * outputOfVoxel = outputOfDirection;
+    TReal * voxelOutput = directionOutput;
     Triple  p;
     for (p[2] = job.outputIndex[2]; p[2] < job.outputIndex[2] + job.outputSize[2]; ++p[2])
     {
@@ -320,7 +319,7 @@ ComputeSequentialRunLengthFeatures(const Job & job, Rows rows, bool matricesOnly
             first[axis] = std::max<std::int64_t>(0, begin);
             size[axis] = std::min(imageSize[axis], begin + windowSize[axis]) - first[axis];
           }
-          std::vector<Line> & lines = linesOfSizes[static_cast<std::size_t>(
+          std::vector<Line> & lines = sizeLines[static_cast<std::size_t>(
             size[0] - 1 + windowSize[0] * (size[1] - 1 + windowSize[1] * (size[2] - 1)))];
           if (lines.empty())
           {
@@ -338,13 +337,13 @@ ComputeSequentialRunLengthFeatures(const Job & job, Rows rows, bool matricesOnly
           }
           else
           {
-            matrix.AddFeatures(size[0] * size[1] * size[2], outputOfVoxel);
+            matrix.AddFeatures(size[0] * size[1] * size[2], voxelOutput);
           }
-          outputOfVoxel += numberOfComponents;
+          voxelOutput += numberOfComponents;
         }
       }
     }
-    outputOfDirection += average ? 0 : SequentialNumberOfFeatures;
+    directionOutput += average ? 0 : SequentialNumberOfFeatures;
   }
 
   if (average)

@@ -34,7 +34,7 @@ using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
-using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckProgressException;
 using VoxelMapsTest::CheckFeaturesAlone;
 using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckSelection;
@@ -73,10 +73,10 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : NoiseJobOf(size, numberOfGrayLevels)
+    : TextureNoiseJob(size, numberOfGrayLevels)
   {
     job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
     job.features = Enums::GetAllFeatures();
@@ -99,11 +99,11 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
   // Moments in 64, 128 and 256 bits, sums of halves, counts beyond 16 bits, levels by rank and by level.
   const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } }, { { 11, 11, 11 } },
                                      { { 9, 9, 9 } },    { { 255, 3, 3 } },   { { 3, 250, 2 } } };
-  const std::vector<std::uint32_t> numbersOfLevels{ 2, 33, 256, 1000, 65535 };
+  const std::vector<std::uint32_t> levelCounts{ 2, 33, 256, 1000, 65535 };
   std::uint64_t                    seed = 630000;
   for (const Triple & window : windows)
   {
-    for (const std::uint32_t levels : numbersOfLevels)
+    for (const std::uint32_t levels : levelCounts)
     {
       for (const std::int64_t used : { std::int64_t{ 3 }, std::int64_t{ levels } })
       {
@@ -439,7 +439,7 @@ TEST(CooccurrenceJob, ASelectionIsComputedAlone)
 
 TEST(CooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
+  CheckProgressException(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(CooccurrenceJob, RefusesWhatBreaksARule)

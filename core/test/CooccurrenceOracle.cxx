@@ -111,7 +111,7 @@ CentralMoment(const Matrix & matrix, Wide total, int power, long double knownDen
   const Mean  mean(matrix, total, function);
   long double greatest = 1.0L;
   long double sum = 0.0L;
-  long double sumOfMagnitudes = 0.0L;
+  long double magnitudeSum = 0.0L;
   for (const auto & entry : matrix)
   {
     const auto deviation =
@@ -119,13 +119,13 @@ CentralMoment(const Matrix & matrix, Wide total, int power, long double knownDen
     const long double term = static_cast<long double>(entry.second) * std::pow(deviation, power);
     greatest = std::max(greatest, std::fabs(deviation));
     sum += term;
-    sumOfMagnitudes += std::fabs(term);
+    magnitudeSum += std::fabs(term);
   }
   const auto        realTotal = static_cast<long double>(total);
   const long double scale = std::pow(static_cast<long double>(mean.denominator), power) * realTotal;
   if (std::pow(greatest, power) * realTotal > maxWide || scale > maxWide)
   {
-    return Approximate(sum / scale, sumOfMagnitudes / scale * 1e-17L);
+    return Approximate(sum / scale, magnitudeSum / scale * 1e-17L);
   }
   Wide numerator = 0;
   Wide denominator = total;
@@ -152,8 +152,8 @@ Correlation(const Matrix & matrix, Wide total, bool symmetric)
   const Mean  first(matrix, total, [](Wide i, Wide) { return i; });
   const Mean  second(matrix, total, [](Wide, Wide j) { return j; });
   Wide        covariance = 0;
-  Wide        varianceOfFirst = 0;
-  Wide        varianceOfSecond = 0;
+  Wide        firstVariance = 0;
+  Wide        secondVariance = 0;
   const auto  realTotal = static_cast<long double>(total);
   long double magnitude = 0.0L;
   for (const auto & entry : matrix)
@@ -161,12 +161,12 @@ Correlation(const Matrix & matrix, Wide total, bool symmetric)
     const Wide i = first.Deviation(entry.first.first);
     const Wide j = second.Deviation(entry.first.second);
     covariance += entry.second * i * j;
-    varianceOfFirst += entry.second * i * i;
-    varianceOfSecond += entry.second * j * j;
+    firstVariance += entry.second * i * i;
+    secondVariance += entry.second * j * j;
     magnitude += static_cast<long double>(entry.second) * std::fabs(static_cast<long double>(i)) *
                  std::fabs(static_cast<long double>(j));
   }
-  if (varianceOfFirst == 0 || varianceOfSecond == 0)
+  if (firstVariance == 0 || secondVariance == 0)
   {
     Value one;
     one.isExact = true;
@@ -179,11 +179,11 @@ Correlation(const Matrix & matrix, Wide total, bool symmetric)
     // The denominator is known as 4 C^2 times the variance.
     const auto realDenominator = static_cast<long double>(first.denominator);
     return Ratio(covariance,
-                 varianceOfFirst,
-                 static_cast<long double>(varianceOfFirst) / (realDenominator * realDenominator) * realTotal);
+                 firstVariance,
+                 static_cast<long double>(firstVariance) / (realDenominator * realDenominator) * realTotal);
   }
   const long double roots =
-    std::sqrt(static_cast<long double>(varianceOfFirst)) * std::sqrt(static_cast<long double>(varianceOfSecond));
+    std::sqrt(static_cast<long double>(firstVariance)) * std::sqrt(static_cast<long double>(secondVariance));
   return Approximate(static_cast<long double>(covariance) / roots, magnitude / roots * 1e-17L);
 }
 
@@ -260,7 +260,7 @@ MutualInformation(const Matrix & matrix, std::int64_t total)
 /** The uncertainty of mutual information whose terms n log2 n have the bits that a sum below 2^61 leaves, at most 48.
  */
 long double
-UncertaintyOfInformation(std::int64_t greatestTotal)
+InformationUncertainty(std::int64_t greatestTotal)
 {
   const auto        real = static_cast<long double>(std::max<std::int64_t>(greatestTotal, 2));
   const long double unit = std::max(std::ldexp(1.0L, -48), 2.0L * real * std::log2(real) * std::ldexp(1.0L, -61));
@@ -281,11 +281,11 @@ SecondSingularValue(const Matrix & matrix)
 {
   const Histogram                                   rows = MakeHistogram(matrix, First);
   const Histogram                                   columns = MakeHistogram(matrix, Second);
-  std::map<std::uint32_t, std::size_t>              rowOfLevel;
+  std::map<std::uint32_t, std::size_t>              levelRows;
   std::map<std::uint32_t, std::vector<long double>> elements;
   for (const auto & row : rows)
   {
-    rowOfLevel.emplace(row.first, rowOfLevel.size());
+    levelRows.emplace(row.first, levelRows.size());
   }
   for (const auto & column : columns)
   {
@@ -295,7 +295,7 @@ SecondSingularValue(const Matrix & matrix)
   {
     const std::uint32_t i = entry.first.first;
     const std::uint32_t j = entry.first.second;
-    elements[j][rowOfLevel[i]] =
+    elements[j][levelRows[i]] =
       static_cast<long double>(entry.second) /
       std::sqrt(static_cast<long double>(rows.at(i)) * static_cast<long double>(columns.at(j)));
   }
@@ -312,15 +312,15 @@ SecondSingularValue(const Matrix & matrix)
       {
         std::vector<long double> & a = first->second;
         std::vector<long double> & b = second->second;
-        const long double          ofFirst = product(a, a);
-        const long double          ofSecond = product(b, b);
+        const long double          firstProduct = product(a, a);
+        const long double          secondProduct = product(b, b);
         const long double          mixed = product(a, b);
-        if (std::fabs(mixed) <= 1e-18L * std::sqrt(ofFirst * ofSecond) || std::fabs(mixed) < 1e-40L)
+        if (std::fabs(mixed) <= 1e-18L * std::sqrt(firstProduct * secondProduct) || std::fabs(mixed) < 1e-40L)
         {
           continue;
         }
         isRotated = true;
-        const long double cotangent = (ofSecond - ofFirst) / (2.0L * mixed);
+        const long double cotangent = (secondProduct - firstProduct) / (2.0L * mixed);
         const long double tangent =
           (cotangent < 0.0L ? -1.0L : 1.0L) / (std::fabs(cotangent) + std::sqrt(1.0L + cotangent * cotangent));
         const long double cosine = 1.0L / std::sqrt(1.0L + tangent * tangent);
@@ -343,11 +343,11 @@ SecondSingularValue(const Matrix & matrix)
 }
 
 /** Half a step of the grid of the results, and as much for the rounding of their computation. */
-constexpr long double uncertaintyOfCorrelation = 1e-12L;
+constexpr long double correlationUncertainty = 1e-12L;
 
 template <typename TReal>
 TReal
-SpacingOfFloats(long double value)
+FloatSpacing(long double value)
 {
   const float magnitude = std::fabs(static_cast<float>(value));
   return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
@@ -368,7 +368,7 @@ AgreesAs(const Value & expected, TReal actual, double emptyValue)
   }
   const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
   // Fixed-point weights are good to 2^-39 relative, and entropies to a few 10^-14.
-  const long double tolerance = std::is_same<TReal, float>::value ? 2 * SpacingOfFloats<long double>(expected.reference)
+  const long double tolerance = std::is_same<TReal, float>::value ? 2 * FloatSpacing<long double>(expected.reference)
                                                                   : 4e-12L * std::fabs(expected.reference) + 1e-13L;
   return error <= tolerance + expected.uncertainty;
 }
@@ -437,7 +437,7 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
     return Ratio(sum, total, knownDenominator);
   };
   // sum P f(|i - j|) / T
-  const auto meanOfDifference = [&](auto function) {
+  const auto differenceMean = [&](auto function) {
     long double sum = 0.0L;
     for (const auto & entry : matrix)
     {
@@ -446,7 +446,7 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
     }
     return Approximate(sum / realTotal);
   };
-  const auto sumOfLevels = [](Wide i, Wide j) { return i + j; };
+  const auto levelSum = [](Wide i, Wide j) { return i + j; };
   const auto difference = [](Wide i, Wide j) { return i < j ? j - i : i - j; };
 
   switch (feature)
@@ -454,11 +454,11 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
     case Feature::Autocorrelation:
       return mean(4.0L * pairs, [](Wide i, Wide j) { return i * j; });
     case Feature::ClusterProminence:
-      return CentralMoment(matrix, total, 4, std::pow(pairs, 4), sumOfLevels);
+      return CentralMoment(matrix, total, 4, std::pow(pairs, 4), levelSum);
     case Feature::ClusterShade:
-      return CentralMoment(matrix, total, 3, std::pow(pairs, 3), sumOfLevels);
+      return CentralMoment(matrix, total, 3, std::pow(pairs, 3), levelSum);
     case Feature::ClusterTendency:
-      return CentralMoment(matrix, total, 2, pairs * pairs, sumOfLevels);
+      return CentralMoment(matrix, total, 2, pairs * pairs, levelSum);
     case Feature::Contrast:
       return mean(pairs, [](Wide i, Wide j) { return (i - j) * (i - j); });
     case Feature::Correlation:
@@ -470,33 +470,32 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
     case Feature::DifferenceVariance:
       return CentralMoment(matrix, total, 2, pairs * pairs, difference);
     case Feature::InverseDifference:
-      return meanOfDifference([](long double k) { return 1.0L / (1.0L + k); });
+      return differenceMean([](long double k) { return 1.0L / (1.0L + k); });
     case Feature::InverseDifferenceMoment:
-      return meanOfDifference([](long double k) { return 1.0L / (1.0L + k * k); });
+      return differenceMean([](long double k) { return 1.0L / (1.0L + k * k); });
     case Feature::InverseDifferenceMomentNormalized:
-      return meanOfDifference([=](long double k) { return 1.0L / (1.0L + k / greatestLevel * (k / greatestLevel)); });
+      return differenceMean([=](long double k) { return 1.0L / (1.0L + k / greatestLevel * (k / greatestLevel)); });
     case Feature::InverseDifferenceNormalized:
-      return meanOfDifference([=](long double k) { return 1.0L / (1.0L + k / greatestLevel); });
+      return differenceMean([=](long double k) { return 1.0L / (1.0L + k / greatestLevel); });
     case Feature::InformationalMeasureOfCorrelation1:
     {
       const long double rows = Entropy(MakeHistogram(matrix, First), realTotal);
       const long double columns = Entropy(MakeHistogram(matrix, Second), realTotal);
       const long double information = MutualInformation(matrix, total);
       const long double entropy = std::max(rows, columns);
-      return information == 0.0L
-               ? Ratio(0, 1, 1.0L)
-               : Approximate(-information / entropy, UncertaintyOfInformation(greatestTotal) / entropy);
+      return information == 0.0L ? Ratio(0, 1, 1.0L)
+                                 : Approximate(-information / entropy, InformationUncertainty(greatestTotal) / entropy);
     }
     case Feature::InformationalMeasureOfCorrelation2:
     {
       const long double information = MutualInformation(matrix, total);
-      const long double uncertainty = UncertaintyOfInformation(greatestTotal);
+      const long double uncertainty = InformationUncertainty(greatestTotal);
       return information == 0.0L ? Ratio(0, 1, 1.0L)
                                  : Approximate(SecondMeasure(information),
                                                SecondMeasure(information + uncertainty) - SecondMeasure(information));
     }
     case Feature::InverseVariance:
-      return meanOfDifference([](long double k) { return k == 0.0L ? 0.0L : 1.0L / (k * k); });
+      return differenceMean([](long double k) { return k == 0.0L ? 0.0L : 1.0L / (k * k); });
     case Feature::JointAverage:
       return mean(2.0L * pairs, [](Wide i, Wide) { return i; });
     case Feature::JointEnergy:
@@ -512,7 +511,7 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
       return Approximate(Entropy(matrix, realTotal));
     case Feature::MaximalCorrelationCoefficient:
       return numberOfGrayLevels == 1 ? Ratio(1, 1, 1.0L)
-                                     : Approximate(SecondSingularValue(matrix), uncertaintyOfCorrelation);
+                                     : Approximate(SecondSingularValue(matrix), correlationUncertainty);
     case Feature::MaximumProbability:
     {
       std::int64_t greatest = 0;
@@ -523,7 +522,7 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
       return Ratio(greatest, total, realTotal);
     }
     case Feature::SumAverage:
-      return mean(pairs, sumOfLevels);
+      return mean(pairs, levelSum);
     case Feature::SumEntropy:
       return Approximate(
         Entropy(MakeHistogram(matrix, [](std::uint32_t i, std::uint32_t j) { return i + j; }), realTotal));
@@ -537,7 +536,7 @@ std::vector<Value>
 ComputeFeatures(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters)
 {
   std::int64_t greatestTotal = 1;
-  std::int64_t sumOfTotals = 0;
+  std::int64_t totalSum = 0;
   for (const Triple & offset : parameters.offsets)
   {
     std::int64_t pairs = parameters.symmetric ? 2 : 1;
@@ -546,9 +545,9 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
       pairs *= std::max<std::int64_t>(window.size[axis] - std::abs(offset[axis]), 0);
     }
     greatestTotal = std::max(greatestTotal, pairs);
-    sumOfTotals += pairs;
+    totalSum += pairs;
   }
-  const auto valuesOf = [&](const Matrix & matrix, std::int64_t greatest) {
+  const auto computeValues = [&](const Matrix & matrix, std::int64_t greatest) {
     std::vector<Value> values;
     for (const Feature feature : parameters.features)
     {
@@ -573,7 +572,7 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
     {
       AddPairs(levels, window, position, offset, parameters.symmetric, matrix);
     }
-    return valuesOf(matrix, sumOfTotals);
+    return computeValues(matrix, totalSum);
   }
 
   std::vector<Value> values;
@@ -581,8 +580,8 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
   {
     Matrix matrix;
     AddPairs(levels, window, position, offset, parameters.symmetric, matrix);
-    const std::vector<Value> ofOffset = valuesOf(matrix, greatestTotal);
-    values.insert(values.end(), ofOffset.begin(), ofOffset.end());
+    const std::vector<Value> offsetValues = computeValues(matrix, greatestTotal);
+    values.insert(values.end(), offsetValues.begin(), offsetValues.end());
   }
   if (parameters.aggregation == Aggregation::PerDirection)
   {

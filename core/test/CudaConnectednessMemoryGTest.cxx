@@ -209,12 +209,12 @@ CheckLabels(RelativeJob job, const DeviceScene & scene, const Place & place,
 std::vector<std::uint16_t>
 DrawLabels(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
 {
-  std::map<std::int64_t, std::uint16_t> labelOf;
+  std::map<std::int64_t, std::uint16_t> voxelLabels;
   std::vector<std::uint16_t>            labels;
   for (const std::int64_t seed : randomCase.scene.seeds)
   {
     const auto label = static_cast<std::uint16_t>(random.Between(1, 3));
-    labels.push_back(labelOf.emplace(seed, label).first->second);
+    labels.push_back(voxelLabels.emplace(seed, label).first->second);
   }
   return labels;
 }
@@ -326,16 +326,16 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
           CheckLabels<std::uint16_t, double>(job, scene, place, &hierarchy);
           CheckLabels<std::uint8_t, float>(job, scene, place, &hierarchy);
         }
-        RelativeJob              ofLabels = job;
+        RelativeJob              labelJob = job;
         voxelmaps::LabelAffinity affinity;
         affinity.label = 2;
         affinity.objectMean = job.objectMean + 1.0;
         affinity.objectVariance = job.objectVariance;
         affinity.differenceMean = job.differenceMean;
         affinity.differenceVariance = job.differenceVariance;
-        ofLabels.competition = RelativeJob::Competition::Relative;
-        ofLabels.affinities = { affinity };
-        CheckLabels<std::uint16_t, float>(ofLabels, scene, place, nullptr);
+        labelJob.competition = RelativeJob::Competition::Relative;
+        labelJob.affinities = { affinity };
+        CheckLabels<std::uint16_t, float>(labelJob, scene, place, nullptr);
         ASSERT_FALSE(this->HasFailure());
       }
     }
@@ -376,7 +376,7 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
   relative.labelOutput = labels.data();
   onDevice.Set(job);
   onDevice.Set(relative);
-  const auto messageOf = [](const auto & compute) {
+  const auto getMessage = [](const auto & compute) {
     try
     {
       compute();
@@ -388,6 +388,6 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
     return std::string("no error");
   };
   EXPECT_NE(std::string::npos, expected.find("a seed at voxel 100"));
-  EXPECT_EQ(expected, messageOf([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
-  EXPECT_EQ(expected, messageOf([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
+  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
+  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
 }

@@ -57,7 +57,7 @@ struct SceneJob : VoxelMapsTest::NeighborScene<Job>
 };
 /** Expect that all methods that take a job give the bits of the CPU, and that Automatic chooses the first of them. */
 void
-ExpectBitsOfTheCpu(const Job & job, bool isSorted)
+ExpectCpuBits(const Job & job, bool isSorted)
 {
   const auto expected = ComputeOnCpu<double>(job);
   Method     first = Method::WindowWalk;
@@ -121,7 +121,7 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
       scene.job.selection = selection.data();
       scene.job.aggregation = aggregation;
       const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted);
+      ExpectCpuBits(scene.job, isSorted);
     }
   }
 }
@@ -136,7 +136,7 @@ TEST_F(CudaCooccurrenceJob, FewVoxels)
       SceneJob scene({ { 3, 2, 1 } }, { { 3, 3, 1 } }, numberOfGrayLevels, 0.6);
       scene.job.aggregation = aggregation;
       const bool isSorted = numberOfGrayLevels <= 256 && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted);
+      ExpectCpuBits(scene.job, isSorted);
     }
   }
 }
@@ -147,14 +147,14 @@ TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)
   // would not fit 16 bits, and between 64 and 74 formulas change from doubles to 128 bits.
   for (const std::uint32_t numberOfGrayLevels : { 1u, 2u, 32u, 64u, 70u, 74u, 128u, 255u, 256u, 257u, 65535u })
   {
-    for (const double chanceOfNewLevel : { 0.0, 0.05, 1.0 })
+    for (const double newLevelChance : { 0.0, 0.05, 1.0 })
     {
-      for (const double chanceOfHoles : { 0.0, 0.2, 0.9 })
+      for (const double holeChance : { 0.0, 0.2, 0.9 })
       {
-        SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << " levels, new with " << chanceOfNewLevel
-                                          << ", holes with " << chanceOfHoles);
-        const SceneJob scene({ { 40, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
-        ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels <= 256);
+        SCOPED_TRACE(::testing::Message()
+                     << numberOfGrayLevels << " levels, new with " << newLevelChance << ", holes with " << holeChance);
+        const SceneJob scene({ { 40, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
+        ExpectCpuBits(scene.job, numberOfGrayLevels <= 256);
       }
     }
   }
@@ -182,8 +182,8 @@ TEST_F(CudaCooccurrenceJob, TablesOfFewAndManyLevels)
       {
         SCOPED_TRACE(::testing::Message() << windowSize[0] << ", " << numberOfGrayLevels << ", " << aggregation);
         scene.job.aggregation = aggregation;
-        ExpectBitsOfTheCpu(scene.job,
-                           aggregation != Job::Aggregation::Merge && numberOfGrayLevels <= 256 && windowSize[0] != 7);
+        ExpectCpuBits(scene.job,
+                      aggregation != Job::Aggregation::Merge && numberOfGrayLevels <= 256 && windowSize[0] != 7);
       }
     }
   }
@@ -207,13 +207,13 @@ TEST_F(CudaCooccurrenceJob, WindowsWithUpTo127Pairs)
                                      WindowCase{ { { 17, 8, 1 } }, false },
                                      WindowCase{ { { 7, 7, 7 } }, false } })
   {
-    for (const double chanceOfNewLevel : { 0.0, 0.5 })
+    for (const double newLevelChance : { 0.0, 0.5 })
     {
       SCOPED_TRACE(::testing::Message() << window.windowSize[0] << " x " << window.windowSize[1] << " x "
-                                        << window.windowSize[2] << ", " << chanceOfNewLevel);
-      SceneJob scene({ { 150, 9, window.windowSize[2] > 1 ? 5 : 1 } }, window.windowSize, 32, chanceOfNewLevel);
+                                        << window.windowSize[2] << ", " << newLevelChance);
+      SceneJob scene({ { 150, 9, window.windowSize[2] > 1 ? 5 : 1 } }, window.windowSize, 32, newLevelChance);
       scene.job.aggregation = Job::Aggregation::PerDirection;
-      ExpectBitsOfTheCpu(scene.job, window.isSorted);
+      ExpectCpuBits(scene.job, window.isSorted);
     }
   }
 }
@@ -248,7 +248,7 @@ TEST_F(CudaCooccurrenceJob, EveryFeatureAlone)
     {
       SCOPED_TRACE(::testing::Message() << feature);
       scene.job.features = { feature };
-      ExpectBitsOfTheCpu(scene.job, true);
+      ExpectCpuBits(scene.job, true);
     }
   }
 }
@@ -266,12 +266,12 @@ TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
       scene.job.aggregation = aggregation;
       scene.job.symmetric = symmetric;
       const bool isSorted = symmetric && aggregation != Job::Aggregation::Merge;
-      ExpectBitsOfTheCpu(scene.job, isSorted);
+      ExpectCpuBits(scene.job, isSorted);
     }
   }
   scene.job.offsets.resize(1);
   scene.job.symmetric = true;
-  ExpectBitsOfTheCpu(scene.job, true);
+  ExpectCpuBits(scene.job, true);
 }
 
 TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
@@ -281,9 +281,9 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
   scene.job.outputIndex = { { 120, 124, 0 } };
   scene.job.outputSize = { { 40, 5, 1 } };
-  ExpectBitsOfTheCpu(scene.job, true);
+  ExpectCpuBits(scene.job, true);
   scene.job.features.pop_back();
-  ExpectBitsOfTheCpu(scene.job, true);
+  ExpectCpuBits(scene.job, true);
 }
 
 TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)

@@ -189,7 +189,7 @@ TEST_P(CudaFuzzyConnectednessRandom, EqualsTheOracleIn3D)
 INSTANTIATE_TEST_SUITE_P(PixelTypes, CudaFuzzyConnectednessRandom,
                          ::testing::Values(PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16,
                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double),
-                         NameOfPixelType);
+                         PixelTypeName);
 
 // Small enough for compute-sanitizer.
 TEST_F(CudaFuzzyConnectednessJob, SmallCases)
@@ -582,14 +582,14 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
       {
         if (z > 0)
         {
-          expected = std::min(expected, Oracle::KeyOfLink(scene, intensity(z - 1), intensity(z), { { 0, 0, 1 } }));
+          expected = std::min(expected, Oracle::LinkKey(scene, intensity(z - 1), intensity(z), { { 0, 0, 1 } }));
         }
         wrong += static_cast<std::uint64_t>(
           planeSize - std::count(keys.begin() + z * planeSize, keys.begin() + (z + 1) * planeSize, expected));
       }
       // The seed has its own key.
       EXPECT_EQ(1u, wrong) << method << ", " << report.numberOfSlabs << " slabs";
-      EXPECT_EQ(Oracle::keyOfSeeds, keys[static_cast<std::size_t>(job.seeds[0])]);
+      EXPECT_EQ(Oracle::seedKey, keys[static_cast<std::size_t>(job.seeds[0])]);
     }
   }
 }

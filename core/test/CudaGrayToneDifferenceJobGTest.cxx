@@ -38,7 +38,7 @@ using Method = Enums::CudaMethod;
 using Report = voxelmaps::CudaGrayToneDifferenceReport;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::ExpectBitsOfTheCpu;
+using VoxelMapsTest::ExpectCpuBits;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 
@@ -87,7 +87,7 @@ TEST_F(CudaGrayToneDifferenceJob, SmallCases)
     std::vector<std::uint8_t> selection(scene.levels.size(), 1);
     selection[10] = 0;
     scene.job.selection = selection.data();
-    ExpectBitsOfTheCpu(scene.job, numberOfGrayLevels < 5000 ? Method::LevelTables : Method::WindowWalk);
+    ExpectCpuBits(scene.job, numberOfGrayLevels < 5000 ? Method::LevelTables : Method::WindowWalk);
   }
 }
 
@@ -96,13 +96,13 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
   // One level in all windows, a few, as many as there are voxels; blocks of all sizes.
   for (const std::uint32_t numberOfGrayLevels : { 1u, 2u, 32u, 64u, 128u, 200u, 256u, 400u, 1000u, 65535u })
   {
-    for (const double chanceOfNewLevel : { 0.0, 0.05, 1.0 })
+    for (const double newLevelChance : { 0.0, 0.05, 1.0 })
     {
-      for (const double chanceOfHoles : { 0.0, 0.2, 0.9 })
+      for (const double holeChance : { 0.0, 0.2, 0.9 })
       {
-        SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << " levels, new with " << chanceOfNewLevel
-                                          << ", holes with " << chanceOfHoles);
-        SceneJob   scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, chanceOfNewLevel, chanceOfHoles);
+        SCOPED_TRACE(::testing::Message()
+                     << numberOfGrayLevels << " levels, new with " << newLevelChance << ", holes with " << holeChance);
+        SceneJob   scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
         const auto expected = ComputeOnCpu<double>(scene.job);
         for (const Method method : { Method::Automatic, Method::LevelTables, Method::WindowWalk })
         {
@@ -141,10 +141,10 @@ TEST_F(CudaGrayToneDifferenceJob, WindowsOfAllShapes)
       SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
       SceneJob scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
       scene.job.countVoxelsWithoutNeighbors = countVoxelsWithoutNeighbors;
-      ExpectBitsOfTheCpu(scene.job, Method::LevelTables);
+      ExpectCpuBits(scene.job, Method::LevelTables);
       // Neighbors in the plane alone.
       scene.job.offsets.resize(4);
-      ExpectBitsOfTheCpu(scene.job, Method::LevelTables);
+      ExpectCpuBits(scene.job, Method::LevelTables);
     }
   }
 }
@@ -200,7 +200,7 @@ TEST_F(CudaGrayToneDifferenceJob, AMethodThatCannotTakeAJobSaysSo)
       EXPECT_NE(std::string::npos, message.find(hasManyLevels ? "65535" : "24 neighbors")) << message;
       EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
     }
-    ExpectBitsOfTheCpu(scene.job, Method::WindowWalk);
+    ExpectCpuBits(scene.job, Method::WindowWalk);
   }
 }
 

@@ -102,9 +102,9 @@ TEST(RunLengthMethodsOfCuda, TakeWhatTheSharedMemoryOfADeviceHolds)
   {
     SCOPED_TRACE(device.capability);
     const CudaDeviceLimits limits{ device.sharedMemory, 1 };
-    EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordTakes(word.task, limits));
-    EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsTakes(boxSums.task, limits));
-    EXPECT_EQ(device.sharedMemory >= 160016, CudaSlidingWindowTakes(sliding.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 66072, CudaWindowWordSupports(word.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 69648, CudaBoxSumsSupports(boxSums.task, limits));
+    EXPECT_EQ(device.sharedMemory >= 160016, CudaSlidingWindowSupports(sliding.task, limits));
   }
 }
 
@@ -113,10 +113,10 @@ TEST(RunLengthMethodsOfCuda, SmallJobsFitEveryDevice)
   const CudaDeviceLimits smallest{ 65536, 1 };
   const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
   const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
-  EXPECT_TRUE(CudaWindowWordTakes(word.task, smallest));
-  EXPECT_TRUE(CudaBoxSumsTakes(boxSums.task, smallest));
+  EXPECT_TRUE(CudaWindowWordSupports(word.task, smallest));
+  EXPECT_TRUE(CudaBoxSumsSupports(boxSums.task, smallest));
   const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
-  EXPECT_TRUE(CudaSlidingWindowTakes(sliding.task, smallest));
+  EXPECT_TRUE(CudaSlidingWindowSupports(sliding.task, smallest));
 }
 
 namespace
@@ -174,9 +174,9 @@ TEST(SortedPairsOfCuda, TakesWhatTheSharedMemoryOfADeviceHolds)
     SCOPED_TRACE(device.capability);
     const CudaDeviceLimits limits{ device.sharedMemory, 1 };
     job.numberOfGrayLevels = 32;
-    EXPECT_TRUE(CudaSortedPairsTakes(CooccurrencePlan(job).task, limits));
+    EXPECT_TRUE(CudaSortedPairsSupports(CooccurrencePlan(job).task, limits));
     // 68,192 bytes in blocks of two warps.
     job.numberOfGrayLevels = 256;
-    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsTakes(CooccurrencePlan(job).task, limits));
+    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsSupports(CooccurrencePlan(job).task, limits));
   }
 }

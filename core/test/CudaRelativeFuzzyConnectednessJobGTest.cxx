@@ -84,7 +84,7 @@ DrawStrokes(FuzzyConnectednessRandomCase & randomCase, Labels & labels, std::int
 /** Compare all competitions and ties with the CPU: once, and with two hierarchies. */
 void
 CheckAll(const FuzzyConnectednessRandomCase & randomCase, const Labels & labels, double minimumStrength,
-         Hierarchy & ofDevice, Hierarchy & ofCpu)
+         Hierarchy & deviceHierarchy, Hierarchy & cpuHierarchy)
 {
   RelativeJob job = MakeRelativeJob(randomCase, labels, 2);
   job.minimumStrength = minimumStrength;
@@ -95,7 +95,7 @@ CheckAll(const FuzzyConnectednessRandomCase & randomCase, const Labels & labels,
       job.competition = competition;
       job.tieRule = tieRule;
       const auto expected = RunRelativeJob(
-        job, {}, [&](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each, ofCpu); });
+        job, {}, [&](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each, cpuHierarchy); });
       EXPECT_TRUE(AreSameOutputs(
         expected,
         RunRelativeJob(
@@ -105,7 +105,8 @@ CheckAll(const FuzzyConnectednessRandomCase & randomCase, const Labels & labels,
                                  RunRelativeJob(job,
                                                 {},
                                                 [&](const RelativeJob & each) {
-                                                  voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {}, ofDevice);
+                                                  voxelmaps::ComputeRelativeFuzzyConnectednessCuda(
+                                                    each, {}, deviceHierarchy);
                                                 })))
         << competition << ", " << tieRule << ", kept";
     }
@@ -123,23 +124,23 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
     {
       auto      randomCase = MakeNoiseCase({ { 25, 17, 13 } }, 20, type, adjacency, random);
       Labels    labels;
-      Hierarchy ofDevice;
-      Hierarchy ofCpu;
+      Hierarchy deviceHierarchy;
+      Hierarchy cpuHierarchy;
       for (int edit = 0; edit < 2; ++edit)
       {
         DrawStrokes(randomCase, labels, 4, 5, random);
-        CheckAll(randomCase, labels, edit == 0 ? 0.0 : 0.6, ofDevice, ofCpu);
+        CheckAll(randomCase, labels, edit == 0 ? 0.0 : 0.6, deviceHierarchy, cpuHierarchy);
       }
     }
   }
   // Vectors, whose keys are computed before.
   auto vectors = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
   MakeVectors(vectors, 3, random);
-  Labels    labelsOfVectors;
-  Hierarchy ofDevice;
-  Hierarchy ofCpu;
-  DrawStrokes(vectors, labelsOfVectors, 4, 5, random);
-  CheckAll(vectors, labelsOfVectors, 0.0, ofDevice, ofCpu);
+  Labels    vectorLabels;
+  Hierarchy deviceHierarchy;
+  Hierarchy cpuHierarchy;
+  DrawStrokes(vectors, vectorLabels, 4, 5, random);
+  CheckAll(vectors, vectorLabels, 0.0, deviceHierarchy, cpuHierarchy);
   // One scene per label.
   auto   randomCase = MakeNoiseCase({ { 25, 17, 13 } }, 20, PixelType::UInt8, Adjacency::Face, random);
   Labels labels;
@@ -159,10 +160,10 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, FewVoxels)
   RandomNumbers random(163);
   auto          randomCase = MakeNoiseCase({ { 7, 5, 3 } }, 20, PixelType::UInt8, Adjacency::Face, random);
   Labels        labels;
-  Hierarchy     ofDevice;
-  Hierarchy     ofCpu;
+  Hierarchy     deviceHierarchy;
+  Hierarchy     cpuHierarchy;
   DrawStrokes(randomCase, labels, 2, 2, random);
-  CheckAll(randomCase, labels, 0.0, ofDevice, ofCpu);
+  CheckAll(randomCase, labels, 0.0, deviceHierarchy, cpuHierarchy);
 }
 
 TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
@@ -184,14 +185,14 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, EditsOfManyTilesEqualTheCpu)
     }
     SCOPED_TRACE(::testing::Message() << randomCase);
     Labels    labels;
-    Hierarchy ofDevice;
-    Hierarchy ofCpu;
+    Hierarchy deviceHierarchy;
+    Hierarchy cpuHierarchy;
     for (int edit = 0; edit < 4 && !HasFailure(); ++edit)
     {
       DrawStrokes(randomCase, labels, random.OneOf<std::int64_t>({ 0, 2, 5, 40 }), 30, random);
-      CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, ofDevice, ofCpu);
+      CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, deviceHierarchy, cpuHierarchy);
     }
-    EXPECT_GT(ofDevice.GetMemory(), 8u * static_cast<std::uint64_t>(randomCase.scene.GetNumberOfVoxels()));
+    EXPECT_GT(deviceHierarchy.GetMemory(), 8u * static_cast<std::uint64_t>(randomCase.scene.GetNumberOfVoxels()));
   }
 }
 
@@ -209,12 +210,12 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, VectorsEqualTheCpu)
     MakeVectors(randomCase, static_cast<unsigned int>(random.Between(1, 16)), random);
     SCOPED_TRACE(::testing::Message() << randomCase);
     Labels    labels;
-    Hierarchy ofDevice;
-    Hierarchy ofCpu;
+    Hierarchy deviceHierarchy;
+    Hierarchy cpuHierarchy;
     for (int edit = 0; edit < 2 && !HasFailure(); ++edit)
     {
       DrawStrokes(randomCase, labels, random.OneOf<std::int64_t>({ 2, 5, 40 }), 30, random);
-      CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, ofDevice, ofCpu);
+      CheckAll(randomCase, labels, random.Chance(0.3) ? 0.7 : 0.0, deviceHierarchy, cpuHierarchy);
     }
     // One scene per label.
     const Scene & scene = randomCase.scene;
@@ -242,10 +243,10 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, MoreLinksBetweenSeedsThanTheHostSorts)
   {
     auto      randomCase = MakeNoiseCase({ { 60, 50, 40 } }, 15, PixelType::Int16, adjacency, random);
     Labels    labels;
-    Hierarchy ofDevice;
-    Hierarchy ofCpu;
+    Hierarchy deviceHierarchy;
+    Hierarchy cpuHierarchy;
     DrawStrokes(randomCase, labels, 2000, 40, random);
-    CheckAll(randomCase, labels, 0.0, ofDevice, ofCpu);
+    CheckAll(randomCase, labels, 0.0, deviceHierarchy, cpuHierarchy);
   }
 }
 

@@ -67,7 +67,7 @@ class CudaRunLengthJob : public VoxelMapsTest::CudaTest
 
 /** The message of the error that a call must throw. */
 std::string
-ErrorOf(const std::function<void()> & action)
+GetErrorMessage(const std::function<void()> & action)
 {
   try
   {
@@ -142,23 +142,23 @@ MakeSmallScene()
 
 template <typename TReal>
 void
-ExpectBitsOfTheCpu(const Job & job)
+ExpectCpuBits(const Job & job)
 {
   const auto expected = ComputeOnCpu<TReal>(job);
   for (const Method method : allMethods)
   {
     SCOPED_TRACE(Print(method));
-    Job jobOfMethod = job;
+    Job methodJob = job;
     try
     {
-      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<TReal>(jobOfMethod, MakeOptions(method))));
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<TReal>(methodJob, MakeOptions(method))));
     }
     catch (const std::runtime_error & error)
     {
       ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
-      const bool isMergedApart =
+      const bool mergesVaryingDirections =
         job.skipDirectionsWithoutPairs && job.aggregation == Job::Aggregation::Merge && method == Method::SortReduce;
-      ASSERT_EQ(isMergedApart ? 1 : 0, std::count(generalMethods.begin(), generalMethods.end(), method))
+      ASSERT_EQ(mergesVaryingDirections ? 1 : 0, std::count(generalMethods.begin(), generalMethods.end(), method))
         << error.what();
     }
   }
@@ -176,11 +176,11 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
     const Job job = MakeRunLengthJob(randomCase);
     if (random.Chance(0.5))
     {
-      ExpectBitsOfTheCpu<float>(job);
+      ExpectCpuBits<float>(job);
     }
     else
     {
-      ExpectBitsOfTheCpu<double>(job);
+      ExpectCpuBits<double>(job);
     }
     if (::testing::Test::HasFatalFailure())
     {
@@ -231,15 +231,15 @@ TEST_F(CudaRunLengthJob, SmallCases)
     const std::string holes = DrawHoles(randomCase.levels, random);
     SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
     Job job = MakeRunLengthJob(randomCase);
-    ExpectBitsOfTheCpu<double>(job);
+    ExpectCpuBits<double>(job);
     std::vector<std::uint8_t> selection(CountNumbers(job) / job.GetNumberOfComponents());
     std::generate(selection.begin(), selection.end(), [&random] { return random.Chance(0.5) ? 1 : 0; });
     job.selection = selection.data();
     job.skipDirectionsWithoutPairs = true;
-    ExpectBitsOfTheCpu<float>(job);
+    ExpectCpuBits<float>(job);
     ++count;
   }
-  ExpectBitsOfTheCpu<float>(MakeSmallScene().job);
+  ExpectCpuBits<float>(MakeSmallScene().job);
 }
 
 TEST_F(CudaRunLengthJob, FewVoxels)
@@ -253,7 +253,7 @@ TEST_F(CudaRunLengthJob, FewVoxels)
     if (randomCase.levels.values.size() <= 30)
     {
       SCOPED_TRACE(randomCase);
-      ExpectBitsOfTheCpu<float>(MakeRunLengthJob(randomCase));
+      ExpectCpuBits<float>(MakeRunLengthJob(randomCase));
       ++count;
     }
   }
@@ -329,24 +329,24 @@ TEST_F(CudaRunLengthJob, AMethodThatCannotTakeAJobSaysSo)
 
 TEST_F(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
 {
-  const auto methodOf = [](const Job & job) {
+  const auto chooseMethod = [](const Job & job) {
     Report report;
     ComputeOnDevice<float>(job, MakeOptions(Method::Automatic), report);
     return report.method;
   };
-  EXPECT_EQ(Method::SlidingWindow, methodOf(SceneJob({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
-  EXPECT_EQ(Method::SlidingWindow, methodOf(SceneJob({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(SceneJob({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(SceneJob({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
   SceneJob merged({ { 12, 11, 10 } }, { { 5, 5, 5 } }, 32);
-  EXPECT_EQ(Method::BoxSums, methodOf(merged.job));
+  EXPECT_EQ(Method::BoxSums, chooseMethod(merged.job));
   merged.job.aggregation = Job::Aggregation::Merge;
-  EXPECT_EQ(Method::SlidingWindow, methodOf(merged.job));
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
   // Run entropy has a kernel beside these methods, for windows whose counts fit shared memory.
   merged.job.features = { Enums::Feature::RunEntropy };
-  EXPECT_EQ(Method::SlidingWindow, methodOf(merged.job));
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
   SceneJob wide({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
   wide.job.features = Enums::GetAllFeatures();
   EXPECT_FALSE(Takes(Method::BoxSums, wide.job));
-  EXPECT_EQ(Method::WindowWalk, methodOf(wide.job));
+  EXPECT_EQ(Method::WindowWalk, chooseMethod(wide.job));
 }
 
 TEST_F(CudaRunLengthJob, RunEntropyBesideOtherMethods)
@@ -355,7 +355,7 @@ TEST_F(CudaRunLengthJob, RunEntropyBesideOtherMethods)
   {
     Triple        windowSize;
     std::uint32_t numberOfGrayLevels;
-    double        chanceOfNewLevel;
+    double        newLevelChance;
     Method        method;
   };
   // Windows of 255, 256 and more voxels, whose counts are of 8 and 16 bits; as many levels as voxels; levels that are
@@ -371,20 +371,20 @@ TEST_F(CudaRunLengthJob, RunEntropyBesideOtherMethods)
   };
   for (const EntropyCase & entropy : cases)
   {
-    for (const double chanceOfHoles : { 0.0, 0.1 })
+    for (const double holeChance : { 0.0, 0.1 })
     {
       SceneJob      scene({ { 45, 21, 6 } }, entropy.windowSize, entropy.numberOfGrayLevels);
       RandomNumbers random(12);
       for (std::size_t i = 0; i < scene.levels.size(); ++i)
       {
-        scene.levels[i] = i == 0 || random.Chance(entropy.chanceOfNewLevel)
+        scene.levels[i] = i == 0 || random.Chance(entropy.newLevelChance)
                             ? static_cast<std::uint16_t>(random.Between(1, entropy.numberOfGrayLevels))
                             : scene.levels[i - 1];
       }
       std::replace_if(
         scene.levels.begin(),
         scene.levels.end(),
-        [&](std::uint16_t) { return random.Chance(chanceOfHoles); },
+        [&](std::uint16_t) { return random.Chance(holeChance); },
         std::uint16_t{ 0 });
       scene.job.offsets.push_back({ { 0, 1, 0 } });
       for (const auto aggregation :
@@ -395,7 +395,7 @@ TEST_F(CudaRunLengthJob, RunEntropyBesideOtherMethods)
         {
           SCOPED_TRACE(::testing::Message()
                        << entropy.windowSize[0] << " x " << entropy.windowSize[1] << " x " << entropy.windowSize[2]
-                       << ", " << entropy.numberOfGrayLevels << " levels, " << chanceOfHoles << ", " << aggregation
+                       << ", " << entropy.numberOfGrayLevels << " levels, " << holeChance << ", " << aggregation
                        << (isAlone ? ", alone" : ""));
           scene.job.features = Enums::GetAllFeatures();
           // Not the last component.
@@ -436,14 +436,14 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
   };
   for (const WideCase & wide : cases)
   {
-    for (const double chanceOfHoles : { 0.0, 0.3 })
+    for (const double holeChance : { 0.0, 0.3 })
     {
       SceneJob scene(wide.size, wide.windowSize, wide.numberOfGrayLevels);
       // One direction has the longest runs.
       RandomNumbers random(11);
       for (std::uint16_t & level : scene.levels)
       {
-        level = random.Chance(chanceOfHoles) ? 0 : random.Chance(0.02) ? level : 1;
+        level = random.Chance(holeChance) ? 0 : random.Chance(0.02) ? level : 1;
       }
       scene.job.offsets.push_back({ { 0, 1, 0 } });
       scene.job.features = Enums::GetAllFeatures();
@@ -452,7 +452,7 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
            { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
       {
         SCOPED_TRACE(::testing::Message() << wide.windowSize[0] << " x " << wide.windowSize[1] << " x "
-                                          << wide.windowSize[2] << ", " << chanceOfHoles << ", " << aggregation);
+                                          << wide.windowSize[2] << ", " << holeChance << ", " << aggregation);
         scene.job.aggregation = aggregation;
         const auto expected = ComputeOnCpu<double>(scene.job);
         ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, MakeOptions(Method::SlidingWindow))));
@@ -543,7 +543,7 @@ TEST_F(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
   for (const Method method : generalMethods)
   {
     SCOPED_TRACE(Print(method));
-    const std::string   message = ErrorOf([&] { ComputeOnDevice<float>(scene.job, MakeOptions(method, 1000)); });
+    const std::string message = GetErrorMessage([&] { ComputeOnDevice<float>(scene.job, MakeOptions(method, 1000)); });
     const std::uint64_t needed = GreatestNumberIn(message);
     EXPECT_GT(needed, 1000u) << message;
     EXPECT_TRUE(VoxelMapsTest::ContainsWord(message, "1000")) << message;
@@ -551,7 +551,7 @@ TEST_F(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
     {
       EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, MakeOptions(method, needed)))) << message;
     }
-    ErrorOf([&] { ComputeOnDevice<float>(scene.job, MakeOptions(method, needed - 1)); });
+    GetErrorMessage([&] { ComputeOnDevice<float>(scene.job, MakeOptions(method, needed - 1)); });
   }
 }
 
@@ -564,7 +564,7 @@ TEST_F(CudaRunLengthJob, BadDeviceIDs)
   {
     Options options;
     options.deviceID = deviceID;
-    const std::string message = ErrorOf([&] { ComputeOnDevice<float>(scene.job, options); });
+    const std::string message = GetErrorMessage([&] { ComputeOnDevice<float>(scene.job, options); });
     EXPECT_NE(std::string::npos, message.find("DeviceID")) << message;
     EXPECT_NE(std::string::npos, message.find(std::to_string(deviceID))) << message;
   }
@@ -608,7 +608,7 @@ TEST_F(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
       ComputeOnDevice<float>(scene->job, MakeOptions(method, std::uint64_t{ 8 } << 20));
 
       // Errors before, and an abort in the middle.
-      ErrorOf([&] { ComputeOnDevice<float>(scene->job, MakeOptions(method, 100)); });
+      GetErrorMessage([&] { ComputeOnDevice<float>(scene->job, MakeOptions(method, 100)); });
       Job aborted = scene->job;
       aborted.execution.reportProgress = [](std::uint64_t numberOfVoxels) {
         if (numberOfVoxels > 0)
@@ -616,9 +616,9 @@ TEST_F(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
           throw std::runtime_error("enough");
         }
       };
-      EXPECT_EQ("enough", ErrorOf([&] { ComputeOnDevice<float>(aborted, MakeOptions(method)); }));
+      EXPECT_EQ("enough", GetErrorMessage([&] { ComputeOnDevice<float>(aborted, MakeOptions(method)); }));
       aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("at once"); };
-      EXPECT_EQ("at once", ErrorOf([&] { ComputeOnDevice<float>(aborted, MakeOptions(method)); }));
+      EXPECT_EQ("at once", GetErrorMessage([&] { ComputeOnDevice<float>(aborted, MakeOptions(method)); }));
     }
   };
   for (const Method method : allMethods)
@@ -654,7 +654,7 @@ TEST_F(CudaRunLengthJob, AnExceptionOfCompletedEndsTheJobOfEveryMethod)
     };
     // Slabs of this budget are a part of the volume.
     const Options options = MakeOptions(method, std::uint64_t{ 1 } << 20);
-    EXPECT_EQ("enough", ErrorOf([&] { ComputeOnDevice<float>(aborted, options); }));
+    EXPECT_EQ("enough", GetErrorMessage([&] { ComputeOnDevice<float>(aborted, options); }));
     EXPECT_LT(done, scene.levels.size());
     EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, options)));
   }
@@ -664,16 +664,16 @@ TEST_F(CudaRunLengthJob, SeveralHostThreadsAtTheSameTime)
 {
   SceneJob         volume({ { 70, 60, 12 } }, { { 5, 5, 5 } }, 32);
   const SceneJob   small = MakeSmallScene();
-  const auto       expectedOfVolume = ComputeOnCpu<float>(volume.job);
-  const auto       expectedOfSmall = ComputeOnCpu<float>(small.job);
+  const auto       volumeExpected = ComputeOnCpu<float>(volume.job);
+  const auto       smallExpected = ComputeOnCpu<float>(small.job);
   std::atomic<int> differences{ 0 };
   RunThreads(10, [&](unsigned int thread) {
     const Method method = allMethods[thread % allMethods.size()];
     for (int run = 0; run < 4; ++run)
     {
-      differences += HasSameBits(expectedOfSmall, ComputeOnDevice<float>(small.job, MakeOptions(method))) ? 0 : 1;
+      differences += HasSameBits(smallExpected, ComputeOnDevice<float>(small.job, MakeOptions(method))) ? 0 : 1;
       const Method general = generalMethods[thread % generalMethods.size()];
-      differences += HasSameBits(expectedOfVolume, ComputeOnDevice<float>(volume.job, MakeOptions(general))) ? 0 : 1;
+      differences += HasSameBits(volumeExpected, ComputeOnDevice<float>(volume.job, MakeOptions(general))) ? 0 : 1;
     }
   });
   EXPECT_EQ(0, differences.load());

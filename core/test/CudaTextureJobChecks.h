@@ -33,11 +33,11 @@
 namespace VoxelMapsTest
 {
 template <typename TJob>
-using CudaOptionsOf = typename CudaTypesOf<TJob>::Options;
+using CudaJobOptions = typename CudaJobTypes<TJob>::Options;
 template <typename TJob>
-using CudaReportOf = typename CudaTypesOf<TJob>::Report;
+using CudaJobReport = typename CudaJobTypes<TJob>::Report;
 template <typename TJob>
-using CudaMethodOf = typename CudaOptionsOf<TJob>::Method;
+using CudaJobMethod = typename CudaJobOptions<TJob>::Method;
 
 /** Number of numbers in the output of a job. */
 template <typename TJob>
@@ -64,7 +64,7 @@ ComputeOnCpu(TJob job)
 /** Compute into a buffer that was filled with what cannot be a result. */
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(TJob job, const CudaOptionsOf<TJob> & options, CudaReportOf<TJob> & report)
+ComputeOnDevice(TJob job, const CudaJobOptions<TJob> & options, CudaJobReport<TJob> & report)
 {
   std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
   job.output = output.data();
@@ -75,39 +75,39 @@ ComputeOnDevice(TJob job, const CudaOptionsOf<TJob> & options, CudaReportOf<TJob
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, const CudaOptionsOf<TJob> & options)
+ComputeOnDevice(const TJob & job, const CudaJobOptions<TJob> & options)
 {
-  CudaReportOf<TJob> report;
+  CudaJobReport<TJob> report;
   return ComputeOnDevice<TReal>(job, options, report);
 }
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, CudaMethodOf<TJob> method, CudaReportOf<TJob> & report,
+ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, CudaJobReport<TJob> & report,
                 std::uint64_t memoryBudget = 0)
 {
-  return ComputeOnDevice<TReal>(job, MakeCudaOptions<CudaOptionsOf<TJob>>(method, memoryBudget), report);
+  return ComputeOnDevice<TReal>(job, MakeCudaOptions<CudaJobOptions<TJob>>(method, memoryBudget), report);
 }
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, CudaMethodOf<TJob> method)
+ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method)
 {
-  CudaReportOf<TJob> report;
+  CudaJobReport<TJob> report;
   return ComputeOnDevice<TReal>(job, method, report);
 }
 
 /** Expect that Automatic chooses a method, and that it and WindowWalk give the bits of the CPU. */
 template <typename TJob>
 void
-ExpectBitsOfTheCpu(const TJob & job, CudaMethodOf<TJob> expectedMethod)
+ExpectCpuBits(const TJob & job, CudaJobMethod<TJob> expectedMethod)
 {
-  using Method = CudaMethodOf<TJob>;
+  using Method = CudaJobMethod<TJob>;
   const auto expected = ComputeOnCpu<double>(job);
   for (const Method method : { Method::Automatic, Method::WindowWalk })
   {
     SCOPED_TRACE(::testing::Message() << method);
-    CudaReportOf<TJob> report;
+    CudaJobReport<TJob> report;
     ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
     EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
   }
@@ -118,18 +118,18 @@ template <typename TJob>
 struct NeighborScene
 {
   NeighborScene(const voxelmaps::Triple & size, const voxelmaps::Triple & windowSize, std::uint32_t numberOfGrayLevels,
-                double chanceOfNewLevel, double chanceOfHoles = 0.0)
+                double newLevelChance, double holeChance = 0.0)
   {
     RandomNumbers random(5);
     levels.resize(static_cast<std::size_t>(size[0] * size[1] * size[2]));
     auto level = static_cast<std::uint16_t>(numberOfGrayLevels);
     for (std::uint16_t & voxel : levels)
     {
-      if (random.Chance(chanceOfNewLevel))
+      if (random.Chance(newLevelChance))
       {
         level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
       }
-      voxel = random.Chance(chanceOfHoles) ? std::uint16_t{ 0 } : level;
+      voxel = random.Chance(holeChance) ? std::uint16_t{ 0 } : level;
     }
     job.levels = levels.data();
     job.levelsSize = size;

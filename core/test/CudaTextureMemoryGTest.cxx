@@ -40,8 +40,8 @@ namespace
 using voxelmaps::MemoryLocation;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::CountVoxels;
-using VoxelMapsTest::CudaOptionsOf;
-using VoxelMapsTest::CudaReportOf;
+using VoxelMapsTest::CudaJobOptions;
+using VoxelMapsTest::CudaJobReport;
 using VoxelMapsTest::DelayStream;
 using VoxelMapsTest::DeviceArray;
 using VoxelMapsTest::GetNumberOfComponents;
@@ -143,7 +143,7 @@ private:
 template <typename TReal, typename TJob>
 std::uint64_t
 CheckAllLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
-                CudaOptionsOf<TJob> options)
+                CudaJobOptions<TJob> options)
 {
   std::uint64_t maxNumberOfSlabs = 0;
   place.Set(options);
@@ -156,7 +156,7 @@ CheckAllLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput
     SCOPED_TRACE(layout.name);
     PlacedOutput<TReal> output(job, layout, place);
     output.Set(job);
-    const CudaReportOf<TJob> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+    const CudaJobReport<TJob> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
     EXPECT_TRUE(output.Has(expected));
     EXPECT_EQ(place.output == MemoryLocation::Device, report.kernelMilliseconds == 0.0);
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
@@ -168,9 +168,9 @@ CheckAllLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput
 template <typename TReal, typename TJob>
 std::uint64_t
 CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
-            typename CudaOptionsOf<TJob>::Method method)
+            typename CudaJobOptions<TJob>::Method method)
 {
-  using Options = CudaOptionsOf<TJob>;
+  using Options = CudaJobOptions<TJob>;
   SCOPED_TRACE(::testing::Message() << method << (job.outputIsDouble ? ", double" : ", float"));
   std::vector<std::uint64_t> budgets = VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
     CheckAllLayouts(job, expected, input, place, MakeCudaOptions<Options>(method, budget));
@@ -197,7 +197,7 @@ template <typename TJob>
 class CudaTextureMemory : public VoxelMapsTest::CudaTest
 {};
 
-TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::NameOfTextureJob);
+TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
 } // namespace
 
 TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
@@ -213,7 +213,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
     std::uint64_t                maxNumberOfSlabs = 0; // of any method
     for (TypeParam job : WithAllAggregations(scene.job))
     {
-      for (const auto method : voxelmaps::GetEnumerators<VoxelMapsTest::CudaMethodOf<TypeParam>>())
+      for (const auto method : voxelmaps::GetEnumerators<VoxelMapsTest::CudaJobMethod<TypeParam>>())
       {
         job.selection = nullptr;
         job.backgroundValue = -7.0;
@@ -236,7 +236,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 
 TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
 {
-  using Options = CudaOptionsOf<TypeParam>;
+  using Options = CudaJobOptions<TypeParam>;
   const Stream                  stream;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
   // Where there is one device only, it does the work of several.
@@ -279,7 +279,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
 
 TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 {
-  using Options = CudaOptionsOf<TypeParam>;
+  using Options = CudaJobOptions<TypeParam>;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
   std::vector<float>            output(CountVoxels(scene.job.outputSize) * GetNumberOfComponents(scene.job));
   TypeParam                     job = scene.job;
@@ -292,7 +292,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
     EXPECT_EQ(caller, std::this_thread::get_id());
     finished += voxels;
   };
-  const CudaReportOf<TypeParam> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+  const CudaJobReport<TypeParam> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
   EXPECT_EQ(CountVoxels(job.outputSize), finished);
   EXPECT_EQ(3u, report.numberOfSlabs);
   const std::string name = voxelmaps::CudaDevices::GetName(0);
@@ -319,7 +319,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 
 TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)
 {
-  using Options = CudaOptionsOf<TypeParam>;
+  using Options = CudaJobOptions<TypeParam>;
   const Stream                        stream;
   TextureMemoryScene<TypeParam>       scene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 1);
   const TextureMemoryScene<TypeParam> otherScene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 2);
@@ -406,7 +406,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       TypeParam job = jobs[call];
       outputs[call]->Set(job);
       input.Set(job);
-      CudaOptionsOf<TypeParam> options;
+      CudaJobOptions<TypeParam> options;
       place.Set(options);
       VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
     }

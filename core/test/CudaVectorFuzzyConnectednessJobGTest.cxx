@@ -56,8 +56,8 @@ std::uint64_t
 BudgetForPlanes(const Job & job, std::int64_t planes)
 {
   const std::int64_t  allPlanes = job.size[2] > 1 ? job.size[2] : job.size[1] > 1 ? job.size[1] : job.size[0];
-  const std::uint64_t bytesOfVoxel = 8 * job.numberOfComponents + 80;
-  return 2000000 + bytesOfVoxel * static_cast<std::uint64_t>(job.GetNumberOfVoxels() / allPlanes * planes);
+  const std::uint64_t voxelBytes = 8 * job.numberOfComponents + 80;
+  return 2000000 + voxelBytes * static_cast<std::uint64_t>(job.GetNumberOfVoxels() / allPlanes * planes);
 }
 
 /** Expect keys of every method, in one slab and in several; returns the greatest number of slabs. */
@@ -118,7 +118,7 @@ TEST_P(CudaVectorFuzzyConnectednessRandom, EqualsTheOracle)
 INSTANTIATE_TEST_SUITE_P(PixelTypes, CudaVectorFuzzyConnectednessRandom,
                          ::testing::Values(PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16,
                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double),
-                         NameOfPixelType);
+                         PixelTypeName);
 
 TEST_F(CudaVectorFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
 {

@@ -32,7 +32,7 @@ using Job = voxelmaps::DependenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::DependenceFeatureMapEnums;
 using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
-using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckProgressException;
 using VoxelMapsTest::CheckFeaturesAlone;
 using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckSelection;
@@ -69,10 +69,10 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : NoiseJobOf(size, numberOfGrayLevels)
+    : TextureNoiseJob(size, numberOfGrayLevels)
   {
     job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
     job.features = Enums::GetAllFeatures();
@@ -204,7 +204,7 @@ TEST(DependenceJob, ASelectionIsComputedAlone)
 
 TEST(DependenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
+  CheckProgressException(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(DependenceJob, RefusesWhatBreaksARule)

@@ -67,7 +67,7 @@ Quotient(Real numerator, std::uint64_t denominator)
 /** The mean of integers, which add up to less than 2^64. */
 template <typename TFunction>
 Value
-MeanOfIntegers(const Matrix & matrix, const TFunction & function)
+IntegerMean(const Matrix & matrix, const TFunction & function)
 {
   std::uint64_t sum = 0;
   for (const auto & element : matrix)
@@ -141,7 +141,7 @@ Entropy(const Matrix & matrix)
 /** A mean with 1 / i^2 or 1 / j^2, for which fixed-point numbers have at least 55 bits. */
 template <typename TFunction>
 Value
-MeanOfInverses(const Matrix & matrix, const TFunction & function)
+InverseMean(const Matrix & matrix, const TFunction & function)
 {
   std::uint32_t greatest = 0;
   for (const auto & element : matrix)
@@ -203,39 +203,39 @@ Value
 ComputeFeature(Feature feature, const Matrix & matrix)
 {
   using Key = Matrix::key_type;
-  const auto levelOf = [](const Key & key) { return std::uint64_t{ key.first }; };
-  const auto sizeOf = [](const Key & key) { return std::uint64_t{ key.second }; };
+  const auto getLevel = [](const Key & key) { return std::uint64_t{ key.first }; };
+  const auto getSize = [](const Key & key) { return std::uint64_t{ key.second }; };
   switch (feature)
   {
     case Feature::SmallDependenceEmphasis:
-      return MeanOfInverses(matrix, [](Real, Real j) { return 1.0L / (j * j); });
+      return InverseMean(matrix, [](Real, Real j) { return 1.0L / (j * j); });
     case Feature::LargeDependenceEmphasis:
-      return MeanOfIntegers(matrix, [](std::uint64_t, std::uint64_t j) { return j * j; });
+      return IntegerMean(matrix, [](std::uint64_t, std::uint64_t j) { return j * j; });
     case Feature::GrayLevelNonUniformity:
-      return NonUniformity(matrix, 1, levelOf);
+      return NonUniformity(matrix, 1, getLevel);
     case Feature::DependenceNonUniformity:
-      return NonUniformity(matrix, 1, sizeOf);
+      return NonUniformity(matrix, 1, getSize);
     case Feature::DependenceNonUniformityNormalized:
-      return NonUniformity(matrix, 2, sizeOf);
+      return NonUniformity(matrix, 2, getSize);
     case Feature::GrayLevelVariance:
-      return Variance(matrix, levelOf);
+      return Variance(matrix, getLevel);
     case Feature::DependenceVariance:
-      return Variance(matrix, sizeOf);
+      return Variance(matrix, getSize);
     case Feature::DependenceEntropy:
       return Entropy(matrix);
     case Feature::LowGrayLevelEmphasis:
-      return MeanOfInverses(matrix, [](Real i, Real) { return 1.0L / (i * i); });
+      return InverseMean(matrix, [](Real i, Real) { return 1.0L / (i * i); });
     case Feature::HighGrayLevelEmphasis:
-      return MeanOfIntegers(matrix, [](std::uint64_t i, std::uint64_t) { return i * i; });
+      return IntegerMean(matrix, [](std::uint64_t i, std::uint64_t) { return i * i; });
     case Feature::SmallDependenceLowGrayLevelEmphasis:
-      return MeanOfInverses(matrix, [](Real i, Real j) { return 1.0L / (i * i * j * j); });
+      return InverseMean(matrix, [](Real i, Real j) { return 1.0L / (i * i * j * j); });
     case Feature::SmallDependenceHighGrayLevelEmphasis:
-      return MeanOfInverses(matrix, [](Real i, Real j) { return i * i / (j * j); });
+      return InverseMean(matrix, [](Real i, Real j) { return i * i / (j * j); });
     case Feature::LargeDependenceLowGrayLevelEmphasis:
-      return MeanOfInverses(matrix, [](Real i, Real j) { return j * j / (i * i); });
+      return InverseMean(matrix, [](Real i, Real j) { return j * j / (i * i); });
     case Feature::LargeDependenceHighGrayLevelEmphasis:
       // Without overflow for sizes below 2^8.
-      return MeanOfIntegers(matrix, [](std::uint64_t i, std::uint64_t j) { return i * i * j * j; });
+      return IntegerMean(matrix, [](std::uint64_t i, std::uint64_t j) { return i * i * j * j; });
   }
   return {};
 }

@@ -50,7 +50,7 @@ struct Cooccurrence
   using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool namesAreThoseOfPyRadiomics = false;
+  static constexpr bool hasPyRadiomicsNames = false;
   // sorted(radiomics.glcm.RadiomicsGLCM.getFeatureNames()), without the deprecated ones; the last one is not in order.
   static inline const Strings           names{ "Autocorrelation",
                                      "ClusterProminence",
@@ -110,7 +110,7 @@ struct Dependence
   using Enums = voxelmaps::DependenceFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool namesAreThoseOfPyRadiomics = true;
+  static constexpr bool hasPyRadiomicsNames = true;
   // The methods of radiomics.gldm.RadiomicsGLDM, from first to last, without the deprecated ones.
   static inline const Strings           names{ "SmallDependenceEmphasis",
                                      "LargeDependenceEmphasis",
@@ -168,7 +168,7 @@ struct FirstOrder
   using Enums = voxelmaps::FirstOrderFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool namesAreThoseOfPyRadiomics = false;
+  static constexpr bool hasPyRadiomicsNames = false;
   // sorted(radiomics.firstorder.RadiomicsFirstOrder.getFeatureNames())
   static inline const Strings           names{ "10Percentile",
                                      "90Percentile",
@@ -217,7 +217,7 @@ struct GrayToneDifference
   using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool namesAreThoseOfPyRadiomics = true;
+  static constexpr bool hasPyRadiomicsNames = true;
   // sorted(radiomics.ngtdm.RadiomicsNGTDM.getFeatureNames())
   static inline const Strings           names{ "Busyness", "Coarseness", "Complexity", "Contrast", "Strength" };
   static inline const Strings           abbreviations;
@@ -240,7 +240,7 @@ struct RunLength
   using Enums = voxelmaps::RunLengthFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool       namesAreThoseOfPyRadiomics = true;
+  static constexpr bool       hasPyRadiomicsNames = true;
   static inline const Strings names{ "ShortRunEmphasis",
                                      "LongRunEmphasis",
                                      "GrayLevelNonUniformity",
@@ -285,7 +285,7 @@ struct SizeZone
   using Enums = voxelmaps::SizeZoneFeatureMapEnums;
   using Feature = Enums::Feature;
   using Method = Enums::CudaMethod;
-  static constexpr bool namesAreThoseOfPyRadiomics = true;
+  static constexpr bool hasPyRadiomicsNames = true;
   // sorted(radiomics.glszm.RadiomicsGLSZM.getFeatureNames())
   static inline const Strings           names{ "GrayLevelNonUniformity",
                                      "GrayLevelNonUniformityNormalized",
@@ -400,7 +400,7 @@ template <typename TTable>
 class FeatureMapEnums : public ::testing::Test
 {};
 
-struct NameOfTable
+struct TableName
 {
   template <typename TTable>
   static std::string
@@ -413,7 +413,7 @@ struct NameOfTable
 };
 
 using Tables = ::testing::Types<Cooccurrence, Dependence, FirstOrder, GrayToneDifference, RunLength, SizeZone>;
-TYPED_TEST_SUITE(FeatureMapEnums, Tables, NameOfTable);
+TYPED_TEST_SUITE(FeatureMapEnums, Tables, TableName);
 } // namespace
 
 TYPED_TEST(FeatureMapEnums, FeaturesAreInTheOrderOfTheTable)
@@ -427,7 +427,7 @@ TYPED_TEST(FeatureMapEnums, FeaturesAreInTheOrderOfTheTable)
     EXPECT_EQ(i, static_cast<std::size_t>(all[i]));
     EXPECT_EQ(TypeParam::names[i], GetPyRadiomicsName<Enums>(all[i], 0));
     EXPECT_EQ(Print(all[i]), Enums::GetName(all[i]));
-    if (TypeParam::namesAreThoseOfPyRadiomics)
+    if (TypeParam::hasPyRadiomicsNames)
     {
       EXPECT_EQ(TypeParam::names[i], Enums::GetName(all[i]));
     }

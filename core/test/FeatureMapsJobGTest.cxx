@@ -117,25 +117,25 @@ public:
     for (const voxelmaps::TextureClassJob & classJob : job.classes)
     {
       std::visit(
-        [&](auto ofClass) {
-          ofClass.levels = levels.data();
-          ofClass.levelsSize = job.size;
-          ofClass.numberOfGrayLevels = result.numberOfGrayLevels;
-          ofClass.intensities = intensities.data();
-          ofClass.windowSize = job.windowSize;
-          ofClass.windowAnchor = job.windowAnchor;
-          ofClass.outputIndex = job.outputIndex;
-          ofClass.outputSize = job.outputSize;
-          ofClass.selection = job.selection;
-          ofClass.backgroundValue = job.backgroundValue;
-          std::size_t components = ofClass.features.size();
-          if constexpr (std::is_same<decltype(ofClass), voxelmaps::RunLengthJob>::value)
+        [&](auto typedJob) {
+          typedJob.levels = levels.data();
+          typedJob.levelsSize = job.size;
+          typedJob.numberOfGrayLevels = result.numberOfGrayLevels;
+          typedJob.intensities = intensities.data();
+          typedJob.windowSize = job.windowSize;
+          typedJob.windowAnchor = job.windowAnchor;
+          typedJob.outputIndex = job.outputIndex;
+          typedJob.outputSize = job.outputSize;
+          typedJob.selection = job.selection;
+          typedJob.backgroundValue = job.backgroundValue;
+          std::size_t components = typedJob.features.size();
+          if constexpr (std::is_same<decltype(typedJob), voxelmaps::RunLengthJob>::value)
           {
-            components = ofClass.GetNumberOfComponents();
+            components = typedJob.GetNumberOfComponents();
           }
           std::vector<float> interleaved(voxels * components);
-          ofClass.output = interleaved.data();
-          VoxelMapsTest::ComputeFeatureMaps(ofClass);
+          typedJob.output = interleaved.data();
+          VoxelMapsTest::ComputeFeatureMaps(typedJob);
           for (std::size_t c = 0; c < components; ++c)
           {
             for (std::size_t v = 0; v < voxels; ++v)
@@ -162,7 +162,7 @@ private:
 /** With a gap between maps, in which nothing is written. */
 template <typename TCompute>
 void
-ExpectMapsOfClasses(Scene & scene, const TCompute & compute)
+ExpectClassMaps(Scene & scene, const TCompute & compute)
 {
   const std::vector<float> expected = scene.MapsByClass();
   constexpr std::size_t    gap = 5;
@@ -184,7 +184,7 @@ ExpectMapsOfClasses(Scene & scene, const TCompute & compute)
 }
 
 std::string
-ErrorOf(const FeatureMapsJob & job)
+GetErrorMessage(const FeatureMapsJob & job)
 {
   try
   {
@@ -203,7 +203,7 @@ TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
   for (const bool hasAllClasses : { false, true })
   {
     Scene scene(hasAllClasses);
-    ExpectMapsOfClasses(scene, [](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMaps(job); });
+    ExpectClassMaps(scene, [](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMaps(job); });
   }
 }
 
@@ -213,32 +213,32 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
   std::vector<float> output(Scene::voxels * 64);
   scene.job.output = output.data();
   scene.job.mapStride = Scene::voxels;
-  EXPECT_EQ(ErrorOf(scene.job), "no error");
+  EXPECT_EQ(GetErrorMessage(scene.job), "no error");
 
   FeatureMapsJob job = scene.job;
   job.outputIndex[1] = 3;
-  EXPECT_NE(ErrorOf(job).find("an output of index 3 and size 6 along axis 1"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("an output of index 3 and size 6 along axis 1"), std::string::npos);
   job = scene.job;
   job.output = nullptr;
-  EXPECT_NE(ErrorOf(job).find("the output is null"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("the output is null"), std::string::npos);
   job = scene.job;
   job.classes.clear();
-  EXPECT_NE(ErrorOf(job).find("no texture classes"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("no texture classes"), std::string::npos);
   job = scene.job;
   job.mapStride = Scene::voxels - 1;
-  EXPECT_NE(ErrorOf(job).find("a map stride of 125"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("a map stride of 125"), std::string::npos);
   // One map of each class would be interleaved without a gap, and those of the two classes overlap.
   std::get<voxelmaps::FirstOrderJob>(job.classes[0]).features.resize(1);
   auto & runLength = std::get<voxelmaps::RunLengthJob>(job.classes[1]);
   runLength.features.resize(1);
   runLength.offsets.resize(1);
   job.mapStride = 1;
-  EXPECT_NE(ErrorOf(job).find("a map stride of 1, but it must be at least 126"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("a map stride of 1, but it must be at least 126"), std::string::npos);
   job.mapStride = std::numeric_limits<std::int64_t>::max();
-  EXPECT_NE(ErrorOf(job).find("at most 2^56"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("at most 2^56"), std::string::npos);
   job = scene.job;
   job.pixels = nullptr;
-  EXPECT_NE(ErrorOf(job).find("pixels is null"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("pixels is null"), std::string::npos);
 }
 
 TEST(FeatureMapsJob, AbortEndsTheJob)
@@ -265,8 +265,8 @@ TEST_F(CudaFeatureMapsJob, MapsAreThoseOfTheClasses)
       Scene                  scene(hasAllClasses);
       voxelmaps::CudaOptions options;
       options.memoryBudget = budget;
-      ExpectMapsOfClasses(scene,
-                          [&options](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMapsCuda(job, options); });
+      ExpectClassMaps(scene,
+                      [&options](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMapsCuda(job, options); });
     }
   }
 }

@@ -48,9 +48,9 @@ using VoxelMapsTest::RandomNumbers;
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
 /** A case as a job with its intensities; the job points into this object. */
-struct JobOfCase
+struct CaseJob
 {
-  JobOfCase(const FirstOrderRandomCase & randomCase, bool areDouble)
+  CaseJob(const FirstOrderRandomCase & randomCase, bool areDouble)
     : floats(randomCase.intensities.begin(), randomCase.intensities.end())
   {
     static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.levels);
@@ -61,9 +61,9 @@ struct JobOfCase
     job.voxelArrayShift = randomCase.voxelArrayShift;
     job.voxelVolume = randomCase.voxelVolume;
   }
-  JobOfCase(const JobOfCase &) = delete;
-  JobOfCase &
-  operator=(const JobOfCase &) = delete;
+  CaseJob(const CaseJob &) = delete;
+  CaseJob &
+  operator=(const CaseJob &) = delete;
 
   std::vector<float> floats;
   Job                job;
@@ -74,8 +74,8 @@ template <typename TReal>
 void
 CheckCase(const FirstOrderRandomCase & randomCase, bool areDouble, RandomNumbers & random, std::int64_t budget = 30000)
 {
-  const JobOfCase ofCase(randomCase, areDouble);
-  CheckAllEngines<TReal>(ofCase.job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
+  const CaseJob caseJob(randomCase, areDouble);
+  CheckAllEngines<TReal>(caseJob.job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
     return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
   });
 }
@@ -346,8 +346,8 @@ TEST(FirstOrderJob, WorkersDoNotChangeBits)
   randomCase.levels = DrawTextureRandomCase(77, 3, 64, random);
   DrawIntensities(false, randomCase, random);
   randomCase.features = Enums::GetAllFeatures();
-  const JobOfCase ofCase(randomCase, false);
-  CheckWorkers(ofCase.job);
+  const CaseJob caseJob(randomCase, false);
+  CheckWorkers(caseJob.job);
 }
 
 TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
@@ -360,8 +360,8 @@ TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
     DrawHoles(randomCase.levels.levels, random);
     DrawIntensities(false, randomCase, random);
     randomCase.features = DrawFirstOrderFeatures(random);
-    JobOfCase                 ofCase(randomCase, false);
-    Job &                     job = ofCase.job;
+    CaseJob                   caseJob(randomCase, false);
+    Job &                     job = caseJob.job;
     std::vector<std::uint8_t> selection(
       static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
     for (auto & selected : selection)
@@ -389,15 +389,15 @@ TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
   randomCase.levels = DrawTextureRandomCase(78, 3, 64, random);
   DrawIntensities(false, randomCase, random);
   randomCase.features = Enums::GetAllFeatures();
-  JobOfCase ofCase(randomCase, false);
-  ofCase.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
-  for (const auto & engine : GetEngines(ofCase.job))
+  CaseJob caseJob(randomCase, false);
+  caseJob.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
+  for (const auto & engine : GetEngines(caseJob.job))
   {
     std::vector<float> buffer(
-      ofCase.job.features.size() *
-      static_cast<std::size_t>(ofCase.job.outputSize[0] * ofCase.job.outputSize[1] * ofCase.job.outputSize[2]));
-    ofCase.job.output = buffer.data();
-    EXPECT_THROW(engine.compute(ofCase.job), std::logic_error) << engine.name;
+      caseJob.job.features.size() *
+      static_cast<std::size_t>(caseJob.job.outputSize[0] * caseJob.job.outputSize[1] * caseJob.job.outputSize[2]));
+    caseJob.job.output = buffer.data();
+    EXPECT_THROW(engine.compute(caseJob.job), std::logic_error) << engine.name;
   }
 }
 

@@ -48,7 +48,7 @@ Near(long double reference, long double tolerance = 0.0L)
 
 /** numpy.percentile(sorted, 100 * part) */
 double
-PercentileOf(const Numbers & sorted, double part)
+ComputePercentile(const Numbers & sorted, double part)
 {
   const double      index = static_cast<double>(sorted.size() - 1) * part;
   const auto        previous = static_cast<std::size_t>(std::floor(index));
@@ -71,7 +71,7 @@ MeanDifference(const Numbers & numbers, long double median)
 }
 
 long double
-MedianOf(Numbers numbers)
+ComputeMedian(Numbers numbers)
 {
   std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2), numbers.end());
   return numbers[numbers.size() / 2];
@@ -80,15 +80,15 @@ MedianOf(Numbers numbers)
 long double
 MeanOf(const Numbers & numbers)
 {
-  const long double median = MedianOf(numbers);
+  const long double median = ComputeMedian(numbers);
   return median + MeanDifference(numbers, median);
 }
 
 /** Mean of |x - mean|^power, or of (x - mean)^power. */
 long double
-MomentOf(const Numbers & numbers, int power, bool isAbsolute)
+ComputeMoment(const Numbers & numbers, int power, bool isAbsolute)
 {
-  const long double median = MedianOf(numbers);
+  const long double median = ComputeMedian(numbers);
   const long double mean = MeanDifference(numbers, median);
   long double       sum = 0.0L;
   for (const double x : numbers)
@@ -150,9 +150,9 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
   switch (feature)
   {
     case Feature::Percentile10:
-      return Exact(PercentileOf(sorted, 0.1));
+      return Exact(ComputePercentile(sorted, 0.1));
     case Feature::Percentile90:
-      return Exact(PercentileOf(sorted, 0.9));
+      return Exact(ComputePercentile(sorted, 0.9));
     case Feature::Energy:
       return Near(energy);
     case Feature::Entropy:
@@ -166,16 +166,16 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
       return counts.size() == 1 ? Exact(0.0) : Near(entropy);
     }
     case Feature::InterquartileRange:
-      return Exact(PercentileOf(sorted, 0.75) - PercentileOf(sorted, 0.25));
+      return Exact(ComputePercentile(sorted, 0.75) - ComputePercentile(sorted, 0.25));
     case Feature::Kurtosis:
     {
-      const long double variance = MomentOf(numbers, 2, false);
-      return isFlat ? Exact(0.0) : Near(MomentOf(numbers, 4, false) / (variance * variance));
+      const long double variance = ComputeMoment(numbers, 2, false);
+      return isFlat ? Exact(0.0) : Near(ComputeMoment(numbers, 4, false) / (variance * variance));
     }
     case Feature::Maximum:
       return Exact(sorted.back());
     case Feature::MeanAbsoluteDeviation:
-      return isFlat ? Exact(0.0) : Near(MomentOf(numbers, 1, true));
+      return isFlat ? Exact(0.0) : Near(ComputeMoment(numbers, 1, true));
     case Feature::Mean:
       return isFlat ? Exact(sorted.front()) : Near(MeanOf(numbers), 1e-15L * greatest);
     case Feature::Median:
@@ -189,7 +189,7 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
       Numbers inside;
       for (const double x : numbers)
       {
-        if (x >= PercentileOf(sorted, 0.1) && x <= PercentileOf(sorted, 0.9))
+        if (x >= ComputePercentile(sorted, 0.1) && x <= ComputePercentile(sorted, 0.9))
         {
           inside.push_back(x);
         }
@@ -199,17 +199,17 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
         return Near(std::numeric_limits<long double>::quiet_NaN());
       }
       const auto ends = std::minmax_element(inside.begin(), inside.end());
-      return *ends.first == *ends.second ? Exact(0.0) : Near(MomentOf(inside, 1, true));
+      return *ends.first == *ends.second ? Exact(0.0) : Near(ComputeMoment(inside, 1, true));
     }
     case Feature::RootMeanSquared:
       return Near(std::sqrt(energy / size));
     case Feature::Skewness:
     {
-      const long double variance = MomentOf(numbers, 2, false);
-      return isFlat ? Exact(0.0) : Near(MomentOf(numbers, 3, false) / (variance * std::sqrt(variance)), 1e-12L);
+      const long double variance = ComputeMoment(numbers, 2, false);
+      return isFlat ? Exact(0.0) : Near(ComputeMoment(numbers, 3, false) / (variance * std::sqrt(variance)), 1e-12L);
     }
     case Feature::StandardDeviation:
-      return isFlat ? Exact(0.0) : Near(std::sqrt(MomentOf(numbers, 2, false)));
+      return isFlat ? Exact(0.0) : Near(std::sqrt(ComputeMoment(numbers, 2, false)));
     case Feature::TotalEnergy:
       return Near(energy * voxelVolume);
     case Feature::Uniformity:
@@ -222,7 +222,7 @@ Compute(Feature feature, const std::vector<Voxel> & voxels, double voxelArrayShi
       return Exact(static_cast<double>(squares) / static_cast<double>(numbers.size() * numbers.size()));
     }
     case Feature::Variance:
-      return isFlat ? Exact(0.0) : Near(MomentOf(numbers, 2, false));
+      return isFlat ? Exact(0.0) : Near(ComputeMoment(numbers, 2, false));
   }
   return {};
 }

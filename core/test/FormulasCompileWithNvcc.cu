@@ -63,15 +63,15 @@ struct Numbers
 __host__ __device__ bool
 HasAllFunctions()
 {
-  const auto add = &AddRunsOfLength<double>;
+  const auto add = &AddRunsWithLength<double>;
   const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
-  const auto averageTerm = &RunLengthTermOfAverage<double>;
+  const auto averageTerm = &RunLengthAverageTerm<double>;
   const auto average = &RunLengthAverage<double, PlainDivision<double>>;
   const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
   const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
   const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
-  const auto keyOfTerms = &KeyOfTerms;
-  const auto strengthOfKey = &StrengthOfKey;
+  const auto termKey = &TermKey;
+  const auto keyStrength = &KeyStrength;
   const auto meanTerm = &MeanTerm;
   const auto differenceTerm = &DifferenceTerm;
   const auto startFirstOrder = &StartFirstOrderSums<double>;
@@ -81,7 +81,7 @@ HasAllFunctions()
   const auto addRobustDeviation = &AddRobustDeviation<double>;
   const auto firstOrder = &FirstOrderFeatureValue<double, Root>;
   const auto percentile = &Percentile<Numbers>;
-  const auto median = &MedianOf<Numbers>;
+  const auto median = &ComputeMedian<Numbers>;
   const auto sort = &SortByMergeExchange<Numbers>;
   const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
   const auto pairTerm = &GrayToneDifferencePairTerm<double>;
@@ -91,18 +91,18 @@ HasAllFunctions()
   const auto addLevel = &AddGroup<levelAxis>;
   const auto addSize = &AddGroup<sizeAxis>;
   const auto sizeMatrix = &SizeMatrixFeatureValue;
-  const auto sizeMatrixOfZones = &SizeMatrixFeatureOf;
+  const auto zoneSizeMatrix = &ToSizeMatrixFeature;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
       percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
       sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
-      storeDependences == nullptr || sizeMatrixOfZones == nullptr || grayLevel == nullptr)
+      storeDependences == nullptr || zoneSizeMatrix == nullptr || grayLevel == nullptr)
   {
     return false;
   }
   return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
          cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
-         keyOfTerms != nullptr && strengthOfKey != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
+         termKey != nullptr && keyStrength != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
 }
 } // namespace
 

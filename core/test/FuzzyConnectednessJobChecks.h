@@ -39,13 +39,13 @@ GetAllFuzzyConnectednessMethods()
 
 /** Expect keys of every method; of Tiles and Hierarchy with these numbers of threads. */
 inline void
-ExpectKeysOfAllMethods(const std::vector<std::uint32_t> & expected, const voxelmaps::FuzzyConnectednessJob & job,
-                       const std::vector<unsigned int> & numbersOfWorkers = { 1, 2, 8, 8, 2, 1 })
+ExpectKeysWithAllMethods(const std::vector<std::uint32_t> & expected, const voxelmaps::FuzzyConnectednessJob & job,
+                         const std::vector<unsigned int> & workerCounts = { 1, 2, 8, 8, 2, 1 })
 {
   using Method = FuzzyConnectednessMethod;
   EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Queue, 1))) << "Queue";
   EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Buckets, 1))) << "Buckets";
-  for (const unsigned int workers : numbersOfWorkers)
+  for (const unsigned int workers : workerCounts)
   {
     EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Tiles, workers)))
       << "Tiles with " << workers << " threads";
@@ -59,12 +59,12 @@ ExpectKeysOfAllMethods(const std::vector<std::uint32_t> & expected, const voxelm
  */
 inline void
 CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random,
-                            const std::vector<unsigned int> & numbersOfWorkers = { 1, 2, 8, 8, 2, 1 })
+                            const std::vector<unsigned int> & workerCounts = { 1, 2, 8, 8, 2, 1 })
 {
   using Method = FuzzyConnectednessMethod;
   voxelmaps::FuzzyConnectednessJob job = MakeFuzzyConnectednessJob(randomCase);
   const std::vector<std::uint32_t> expected = FuzzyConnectednessOracle::ComputeKeys(randomCase.scene);
-  ExpectKeysOfAllMethods(expected, job, numbersOfWorkers);
+  ExpectKeysWithAllMethods(expected, job, workerCounts);
 
   random.Shuffle(job.seeds);
   const Method method = random.OneOf(GetAllFuzzyConnectednessMethods());

@@ -41,7 +41,7 @@ using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::ExpectKeysOfAllMethods;
+using VoxelMapsTest::ExpectKeysWithAllMethods;
 using VoxelMapsTest::RandomNumbers;
 namespace Oracle = FuzzyConnectednessOracle;
 
@@ -119,7 +119,7 @@ EstimateWithFlags(const Scene & scene, std::int64_t radius, AffinityFunction aff
   });
   std::sort(differences.begin(), differences.end());
   differences.resize(differences.size() - differences.size() / 10);
-  const auto meanOf = [](const std::vector<double> & values) {
+  const auto computeMean = [](const std::vector<double> & values) {
     double sum = 0.0;
     for (const double value : values)
     {
@@ -127,21 +127,22 @@ EstimateWithFlags(const Scene & scene, std::int64_t radius, AffinityFunction aff
     }
     return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
   };
-  const auto varianceOf = [&](std::vector<double> values) {
-    const double mean = meanOf(values);
+  const auto computeVariance = [&](std::vector<double> values) {
+    const double mean = computeMean(values);
     for (double & value : values)
     {
       value = (value - mean) * (value - mean);
     }
-    return meanOf(values);
+    return computeMean(values);
   };
   voxelmaps::AffinityEstimate estimate;
-  estimate.mean = meanOf(intensities);
-  estimate.variance = varianceOf(intensities);
-  const double mean = meanOf(differences);
+  estimate.mean = computeMean(intensities);
+  estimate.variance = computeVariance(intensities);
+  const double mean = computeMean(differences);
   const bool   isSum = affinityFunction == AffinityFunction::WeightedSum;
   estimate.differenceMean = isSum ? mean : 0.0;
-  estimate.differenceVariance = isSum ? varianceOf(differences) : 0.25 * (varianceOf(differences) + mean * mean);
+  estimate.differenceVariance =
+    isSum ? computeVariance(differences) : 0.25 * (computeVariance(differences) + mean * mean);
   estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
   return estimate;
 }
@@ -159,11 +160,11 @@ TEST(FuzzyConnectednessAffinityEstimate, EqualsThatWithAFlagForEveryVoxel)
     scene.size = { { random.Between(1, 14), random.Between(1, 11), is2D ? 1 : random.Between(1, 9) } };
     const std::int64_t voxels = scene.GetNumberOfVoxels();
     const bool         hasMask = random.Chance(0.4);
-    const double       shareOfNaN = random.Chance(0.3) ? 0.2 : 0.0;
+    const double       nanShare = random.Chance(0.3) ? 0.2 : 0.0;
     for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
     {
       scene.intensities.push_back(
-        random.Chance(shareOfNaN)
+        random.Chance(nanShare)
           ? random.OneOf<double>({ std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
           : static_cast<double>(random.Between(-100, 100)) / 7.0);
       if (hasMask)
@@ -222,7 +223,7 @@ TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), NameOfPixelType);
+INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), PixelTypeName);
 
 TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
 {
@@ -277,14 +278,14 @@ TEST(FuzzyConnectednessJob, AllEqual)
     scene.objectVariance = 2.0;
     // sqrt(exp(-(7 - 5)^2 / (2 2)) 1) = exp(-1 / 2)
     Keys expected(scene.intensities.size(), Oracle::fullAffinity - (1u << 23));
-    expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::keyOfSeeds;
-    expected[3] = Oracle::keyOfSeeds;
+    expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::seedKey;
+    expected[3] = Oracle::seedKey;
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
     {
       scene.adjacency = adjacency;
       for (const PixelType type : { PixelType::UInt8, PixelType::Float })
       {
-        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+        ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
     }
   }
@@ -304,9 +305,9 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     scene.seeds = { 2, 40 };
     scene.affinityFunction = AffinityFunction::Homogeneity;
     Keys expected(scene.intensities.size(), Oracle::notReached);
-    expected[2] = Oracle::keyOfSeeds;
-    expected[40] = Oracle::keyOfSeeds;
-    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+    expected[2] = Oracle::seedKey;
+    expected[40] = Oracle::seedKey;
+    ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
 
     // Across edges, a voxel has neighbors of its own color.
     scene.adjacency = Adjacency::FaceEdge;
@@ -314,7 +315,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     {
       expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
     }
-    ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+    ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
   }
 }
 
@@ -336,23 +337,25 @@ TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
     scene.differenceVariance = 50.0;
 
     // The key of a voxel is that of the weakest link on the way from the seed.
-    Keys         expected(scene.intensities.size(), Oracle::keyOfSeeds);
+    Keys         expected(scene.intensities.size(), Oracle::seedKey);
     const Triple step{ { 1, 0, 0 } };
     for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
     {
-      expected[voxel] = std::min(
-        expected[voxel - 1], Oracle::KeyOfLink(scene, scene.intensities[voxel - 1], scene.intensities[voxel], step));
+      expected[voxel] = std::min(expected[voxel - 1],
+                                 Oracle::LinkKey(scene, scene.intensities[voxel - 1], scene.intensities[voxel], step));
     }
     for (std::size_t voxel = seed; voxel-- > 0;)
     {
-      expected[voxel] = std::min(
-        expected[voxel + 1], Oracle::KeyOfLink(scene, scene.intensities[voxel + 1], scene.intensities[voxel], step));
+      expected[voxel] = std::min(expected[voxel + 1],
+                                 Oracle::LinkKey(scene, scene.intensities[voxel + 1], scene.intensities[voxel], step));
     }
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
     {
       scene.adjacency = adjacency;
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Double)));
+      ExpectKeysWithAllMethods(expected,
+                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
+      ExpectKeysWithAllMethods(expected,
+                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Double)));
     }
   }
 }
@@ -380,19 +383,20 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
       }
 
       Keys          expected(scene.intensities.size(), Oracle::notReached);
-      std::uint32_t key = Oracle::keyOfSeeds;
+      std::uint32_t key = Oracle::seedKey;
       for (std::int64_t i = 0; i < length; ++i)
       {
         const auto intensity = [&](std::int64_t at) { return scene.intensities[path[at]]; };
         if (i > 0)
         {
-          key = std::min(key, Oracle::KeyOfLink(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
+          key = std::min(key, Oracle::LinkKey(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
         }
         expected[static_cast<std::size_t>(path[i])] = key;
       }
       ASSERT_NE(Oracle::notReached, key);
       ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
-      ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+      ExpectKeysWithAllMethods(expected,
+                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
     }
   }
 }
@@ -412,12 +416,10 @@ TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
       scene.seeds = { 0, 7 };
       scene.adjacency = Adjacency::Full;
       const std::uint32_t full = affinityFunction == AffinityFunction::WeightedSum ? (1u << 30) : Oracle::fullAffinity;
-      const Keys          expected{
-        Oracle::keyOfSeeds, full, 0, 0, 0, full, full, Oracle::keyOfSeeds, 0, 0, full, full, 0, 0, 0
-      };
+      const Keys expected{ Oracle::seedKey, full, 0, 0, 0, full, full, Oracle::seedKey, 0, 0, full, full, 0, 0, 0 };
       for (const PixelType type : { PixelType::Float, PixelType::Double })
       {
-        ExpectKeysOfAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+        ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
       }
     }
   }
@@ -452,7 +454,7 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
     {
       job.minimumStrength = minimum;
       const Keys expected = ClearWeakKeys(job, full, minimum);
-      EXPECT_EQ(Oracle::keyOfSeeds, expected[20000]);
+      EXPECT_EQ(Oracle::seedKey, expected[20000]);
       for (const Method method : allMethods)
       {
         EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 4)))
@@ -465,10 +467,10 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
 TEST(FuzzyConnectednessJob, StrengthsOfKeys)
 {
   RandomNumbers random(31);
-  Keys          keys{ Oracle::notReached, 1, 2, Oracle::fullAffinity - 1, Oracle::fullAffinity, Oracle::keyOfSeeds };
+  Keys          keys{ Oracle::notReached, 1, 2, Oracle::fullAffinity - 1, Oracle::fullAffinity, Oracle::seedKey };
   for (int i = 0; i < 200000; ++i)
   {
-    keys.push_back(static_cast<std::uint32_t>(random.Below(Oracle::keyOfSeeds)));
+    keys.push_back(static_cast<std::uint32_t>(random.Below(Oracle::seedKey)));
     // Most strengths in practice are greater than exp(-8).
     keys.push_back(Oracle::fullAffinity - static_cast<std::uint32_t>(random.Below(1 << 27)));
   }
@@ -486,7 +488,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
       // Except for seeds, keys of sums are at most 2^30.
       keys.erase(std::remove_if(keys.begin(),
                                 keys.end(),
-                                [](std::uint32_t key) { return key > (1u << 30) && key != Oracle::keyOfSeeds; }),
+                                [](std::uint32_t key) { return key > (1u << 30) && key != Oracle::seedKey; }),
                  keys.end());
     }
     const auto  doubles = ConvertToStrengths<double>(job, keys);
@@ -495,7 +497,7 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
     std::size_t notNearestFloats = 0;
     for (std::size_t i = 0; i < keys.size(); ++i)
     {
-      const long double expected = Oracle::StrengthOfKey(scene, keys[i]);
+      const long double expected = Oracle::KeyStrength(scene, keys[i]);
       const auto        nearestDouble = static_cast<double>(expected);
       const auto        nearestFloat = static_cast<float>(expected);
       notNearestDoubles += doubles[i] != nearestDouble ? 1 : 0;
@@ -506,17 +508,16 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
                   floats[i] == std::nextafter(nearestFloat, 2.0f))
         << "key " << keys[i];
       ASSERT_EQ(static_cast<float>(doubles[i]), floats[i]);
-      if (!isSum && !isDifference && keys[i] != Oracle::notReached && keys[i] != Oracle::keyOfSeeds)
+      if (!isSum && !isDifference && keys[i] != Oracle::notReached && keys[i] != Oracle::seedKey)
       {
         // Bit-identical to the documented series.
-        ASSERT_EQ(Oracle::ExponentialOfNegative((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
+        ASSERT_EQ(Oracle::NegativeExponential((Oracle::fullAffinity - keys[i]) * 0x1p-24), doubles[i]);
       }
       if (i > 0)
       {
         // Small differences give the same strength.
         ASSERT_TRUE(keys[i] == keys[i - 1] || doubles[i] > doubles[i - 1] ||
-                    (isDifference && doubles[i] == doubles[i - 1]) ||
-                    (doubles[i] == 1.0 && keys[i] == Oracle::keyOfSeeds))
+                    (isDifference && doubles[i] == doubles[i - 1]) || (doubles[i] == 1.0 && keys[i] == Oracle::seedKey))
           << "keys " << keys[i - 1] << " and " << keys[i];
       }
     }
@@ -531,7 +532,7 @@ namespace
 /** Expect that keys in the output become the same strengths as keys elsewhere, without writes around the output. */
 template <typename TReal>
 void
-ExpectStrengthsOfKeysInTheOutput(std::size_t count)
+ExpectKeyStrengthsInTheOutput(std::size_t count)
 {
   constexpr std::size_t guard = 64;
   Keys                  keys(count);
@@ -564,8 +565,8 @@ TEST(FuzzyConnectednessJob, KeysInTheOutputBecomeStrengths)
   // Large ones are converted by several workers, doubles in several rounds.
   for (const std::size_t count : { 1, 2, 3, 4, 1000, 131071, 131072, 131073, 1000003, 3000000 })
   {
-    ExpectStrengthsOfKeysInTheOutput<float>(count);
-    ExpectStrengthsOfKeysInTheOutput<double>(count);
+    ExpectKeyStrengthsInTheOutput<float>(count);
+    ExpectKeyStrengthsInTheOutput<double>(count);
   }
 }
 
@@ -646,10 +647,10 @@ TEST(FuzzyConnectednessJob, TheOraclesExponentialIsOne)
   {
     const double      x = static_cast<double>(random.Below(std::int64_t{ 1 } << 40)) * 0x1p-31;
     const long double expected = std::exp(-static_cast<long double>(x));
-    ASSERT_LE(std::abs(Oracle::ExponentialOfNegative(x) - expected), expected * 0x1p-51L) << x;
+    ASSERT_LE(std::abs(Oracle::NegativeExponential(x) - expected), expected * 0x1p-51L) << x;
   }
-  EXPECT_EQ(1.0, Oracle::ExponentialOfNegative(0.0));
-  EXPECT_EQ(0.0, Oracle::ExponentialOfNegative(700.0));
+  EXPECT_EQ(1.0, Oracle::NegativeExponential(0.0));
+  EXPECT_EQ(0.0, Oracle::NegativeExponential(700.0));
 }
 
 TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
@@ -670,12 +671,12 @@ TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
     const double        b = static_cast<double>(random.Below(1000)) / 10.0;
     const Triple        step{ { 1, random.Between(-1, 1), 0 } };
     const long double   expected = Oracle::Affinity(scene, a, b, step);
-    const std::uint32_t key = Oracle::KeyOfLink(scene, a, b, step);
+    const std::uint32_t key = Oracle::LinkKey(scene, a, b, step);
     // Bounds of the rounding of keys: three times 2^-25 of the logarithm, or 2^-31 twice and 2^-30 once of the sum; and
     // of the computation.
     const long double bound =
       scene.affinityFunction == AffinityFunction::WeightedSum ? 0x1.2p-29L : expected * 0x1p-23L + 1e-55L;
-    ASSERT_LE(std::abs(Oracle::StrengthOfKey(scene, key) - expected), bound) << a << ' ' << b;
+    ASSERT_LE(std::abs(Oracle::KeyStrength(scene, key) - expected), bound) << a << ' ' << b;
   }
 }
 

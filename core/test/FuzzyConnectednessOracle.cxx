@@ -74,7 +74,7 @@ MakeStep(const Scene & scene, const Triple & by)
 }
 
 std::uint32_t
-KeyOfDistance(double distance)
+DistanceKey(double distance)
 {
   // Floats that are not negative are ordered like their bits.
   const double largest = std::numeric_limits<float>::max();
@@ -86,14 +86,14 @@ KeyOfDistance(double distance)
 
 /** Key of the costs of mean and difference, and of the length of the link. */
 std::uint32_t
-KeyOfCosts(const Scene & scene, double cost1, double cost2, const Step & step)
+CostKey(const Scene & scene, double cost1, double cost2, const Step & step)
 {
   if (scene.affinityFunction == AffinityFunction::WeightedSum)
   {
     const double weight1 = std::floor(0x1p30 * scene.weight + 0.5);
     const double weight2 = 0x1p30 - weight1;
-    const auto   term1 = static_cast<std::uint64_t>(std::floor(weight1 * ExponentialOfNegative(cost1 * 0x1p-24) + 0.5));
-    const auto   term2 = static_cast<std::uint64_t>(std::floor(weight2 * ExponentialOfNegative(cost2 * 0x1p-24) + 0.5));
+    const auto   term1 = static_cast<std::uint64_t>(std::floor(weight1 * NegativeExponential(cost1 * 0x1p-24) + 0.5));
+    const auto   term2 = static_cast<std::uint64_t>(std::floor(weight2 * NegativeExponential(cost2 * 0x1p-24) + 0.5));
     return static_cast<std::uint32_t>((term1 + term2) * step.factor / (std::uint64_t{ 1 } << 32));
   }
   std::uint64_t cost = step.cost;
@@ -113,7 +113,7 @@ KeyOfCosts(const Scene & scene, double cost1, double cost2, const Step & step)
 
 /** Cost of a vector relative to the mean, with a covariance matrix. */
 double
-CostOfVector(const std::vector<double> & x, const std::vector<double> & covariance, double half)
+VectorCost(const std::vector<double> & x, const std::vector<double> & covariance, double half)
 {
   using Row = std::vector<double>;
   const std::size_t n = x.size();
@@ -143,7 +143,7 @@ CostOfVector(const std::vector<double> & x, const std::vector<double> & covarian
 }
 
 std::uint32_t
-KeyOfVectorStep(const Scene & scene, const double * a, const double * b, const Step & step)
+VectorStepKey(const Scene & scene, const double * a, const double * b, const Step & step)
 {
   const bool          isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
   std::vector<double> fromMean;
@@ -161,18 +161,18 @@ KeyOfVectorStep(const Scene & scene, const double * a, const double * b, const S
   }
   if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
   {
-    return KeyOfDistance(std::sqrt(squares));
+    return DistanceKey(std::sqrt(squares));
   }
   const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
   const bool   usesMean = scene.affinityFunction != AffinityFunction::Homogeneity;
-  return KeyOfCosts(scene,
-                    usesMean ? CostOfVector(fromMean, scene.objectCovariance, half) : 0.0,
-                    CostOfVector(difference, scene.differenceCovariance, half),
-                    step);
+  return CostKey(scene,
+                 usesMean ? VectorCost(fromMean, scene.objectCovariance, half) : 0.0,
+                 VectorCost(difference, scene.differenceCovariance, half),
+                 step);
 }
 
 std::uint32_t
-KeyOfStep(const Scene & scene, double a, double b, const Step & step)
+StepKey(const Scene & scene, double a, double b, const Step & step)
 {
   if (!std::isfinite(a) || !std::isfinite(b))
   {
@@ -180,7 +180,7 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   }
   if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
   {
-    return KeyOfDistance(std::abs(a - b));
+    return DistanceKey(std::abs(a - b));
   }
   const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
   const double fromMean = (a + b) * 0.5 - scene.objectMean;
@@ -190,7 +190,7 @@ KeyOfStep(const Scene & scene, double a, double b, const Step & step)
   const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
   const double cost1 = fromMean * fromMean * (0x1p24 * (half / (2.0 * scene.objectVariance)));
   const double cost2 = fromDifference * fromDifference * (0x1p24 * (half / (2.0 * scene.differenceVariance)));
-  return KeyOfCosts(scene, cost1, cost2, step);
+  return CostKey(scene, cost1, cost2, step);
 }
 
 /** Steps to half of the neighbors, those that come later in memory. */
@@ -244,7 +244,7 @@ SquaredMahalanobisDistance(std::vector<long double> x, const std::vector<double>
 } // namespace
 
 double
-ExponentialOfNegative(double x)
+NegativeExponential(double x)
 {
   if (!(x < 700.0))
   {
@@ -266,15 +266,15 @@ ExponentialOfNegative(double x)
 }
 
 std::uint32_t
-KeyOfLink(const Scene & scene, double a, double b, const Triple & step)
+LinkKey(const Scene & scene, double a, double b, const Triple & step)
 {
-  return KeyOfStep(scene, a, b, MakeStep(scene, step));
+  return StepKey(scene, a, b, MakeStep(scene, step));
 }
 
 std::uint32_t
-KeyOfVectorLink(const Scene & scene, const double * a, const double * b, const Triple & step)
+VectorLinkKey(const Scene & scene, const double * a, const double * b, const Triple & step)
 {
-  return KeyOfVectorStep(scene, a, b, MakeStep(scene, step));
+  return VectorStepKey(scene, a, b, MakeStep(scene, step));
 }
 
 std::vector<Edge>
@@ -304,11 +304,11 @@ MakeEdges(const Scene & scene)
             continue;
           }
           const std::uint32_t key = scene.components == 0
-                                      ? KeyOfStep(scene, scene.intensities[voxel], scene.intensities[neighbor], step)
-                                      : KeyOfVectorStep(scene,
-                                                        scene.intensities.data() + voxel * scene.components,
-                                                        scene.intensities.data() + neighbor * scene.components,
-                                                        step);
+                                      ? StepKey(scene, scene.intensities[voxel], scene.intensities[neighbor], step)
+                                      : VectorStepKey(scene,
+                                                      scene.intensities.data() + voxel * scene.components,
+                                                      scene.intensities.data() + neighbor * scene.components,
+                                                      step);
           if (key != notReached)
           {
             edges.push_back({ key, static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(neighbor) });
@@ -335,7 +335,7 @@ ComputeKeys(const Scene & scene)
   }
   for (const std::int64_t seed : scene.seeds)
   {
-    keys[seed] = keyOfSeeds;
+    keys[seed] = seedKey;
     hasSeed[seed] = true;
   }
 
@@ -380,28 +380,28 @@ Affinity(const Scene & scene, double a, double b, const Triple & step)
   };
   const long double h = (static_cast<long double>(a) + b) / 2.0L;
   const long double d = std::abs(static_cast<long double>(a) - b);
-  const long double ofMean = gaussian(h, scene.objectMean, scene.objectVariance);
-  const long double ofHalf = gaussian(d / 2.0L, 0.0L, scene.differenceVariance);
+  const long double meanTerm = gaussian(h, scene.objectMean, scene.objectVariance);
+  const long double halfTerm = gaussian(d / 2.0L, 0.0L, scene.differenceVariance);
   const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
   switch (scene.affinityFunction)
   {
     case AffinityFunction::WeightedSum:
-      return (scene.weight * ofMean +
+      return (scene.weight * meanTerm +
               (1.0L - scene.weight) * gaussian(d, scene.differenceMean, scene.differenceVariance)) /
              length;
     case AffinityFunction::Minimum:
-      return std::min(ofMean, ofHalf) / length;
+      return std::min(meanTerm, halfTerm) / length;
     case AffinityFunction::Homogeneity:
-      return ofHalf / length;
+      return halfTerm / length;
     case AffinityFunction::AbsoluteDifference:
       return 1.0L / (1.0L + d);
     default:
-      return std::sqrt(ofMean * ofHalf) / length;
+      return std::sqrt(meanTerm * halfTerm) / length;
   }
 }
 
 long double
-AffinityOfVectors(const Scene & scene, const double * a, const double * b, const Triple & step)
+ComputeVectorAffinity(const Scene & scene, const double * a, const double * b, const Triple & step)
 {
   std::vector<long double> h;
   std::vector<long double> half;
@@ -418,30 +418,31 @@ AffinityOfVectors(const Scene & scene, const double * a, const double * b, const
   const auto gaussian = [](const std::vector<long double> & x, const std::vector<double> & covariance) {
     return std::exp(-SquaredMahalanobisDistance(x, covariance) / 2.0L);
   };
-  const long double ofMean = gaussian(h, scene.objectCovariance);
-  const long double ofHalf = gaussian(half, scene.differenceCovariance);
+  const long double meanTerm = gaussian(h, scene.objectCovariance);
+  const long double halfTerm = gaussian(half, scene.differenceCovariance);
   const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
   switch (scene.affinityFunction)
   {
     case AffinityFunction::WeightedSum:
-      return (scene.weight * ofMean + (1.0L - scene.weight) * gaussian(absolute, scene.differenceCovariance)) / length;
+      return (scene.weight * meanTerm + (1.0L - scene.weight) * gaussian(absolute, scene.differenceCovariance)) /
+             length;
     case AffinityFunction::Minimum:
-      return std::min(ofMean, ofHalf) / length;
+      return std::min(meanTerm, halfTerm) / length;
     case AffinityFunction::Homogeneity:
-      return ofHalf / length;
+      return halfTerm / length;
     case AffinityFunction::AbsoluteDifference:
       return 1.0L / (1.0L + std::sqrt(squares));
     default:
-      return std::sqrt(ofMean * ofHalf) / length;
+      return std::sqrt(meanTerm * halfTerm) / length;
   }
 }
 
 long double
-StrengthOfKey(const Scene & scene, std::uint32_t key)
+KeyStrength(const Scene & scene, std::uint32_t key)
 {
-  if (key == notReached || key == keyOfSeeds)
+  if (key == notReached || key == seedKey)
   {
-    return key == keyOfSeeds ? 1.0L : 0.0L;
+    return key == seedKey ? 1.0L : 0.0L;
   }
   if (scene.affinityFunction == AffinityFunction::WeightedSum)
   {

@@ -37,7 +37,7 @@ using Adjacency = voxelmaps::FuzzyConnectednessEnums::Adjacency;
 
 constexpr std::uint32_t notReached = 0;
 constexpr std::uint32_t fullAffinity = 0x7ffffffe;
-constexpr std::uint32_t keyOfSeeds = 0x7fffffff;
+constexpr std::uint32_t seedKey = 0x7fffffff;
 
 /** An image of any pixel type, whose intensities double represents exactly, and all parameters. */
 struct Scene
@@ -73,17 +73,17 @@ struct Scene
 
 /** exp(-x) for 0 <= x < 700, by the documented series; 0 for larger x. */
 double
-ExponentialOfNegative(double x);
+NegativeExponential(double x);
 
 /** Key of the link of two voxels of intensities a and b, step voxels apart. */
 std::uint32_t
-KeyOfLink(const Scene & scene, double a, double b, const Triple & step);
+LinkKey(const Scene & scene, double a, double b, const Triple & step);
 
 /** Key of the link of two voxels whose components begin at a and b. The covariance matrix is factored as L D L^T, row
  * by row; z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ..., and the squared distance in units of the cost is the sum of
  * z[i]^2 times (unit / 2 / D[i]), all in this order, in double. */
 std::uint32_t
-KeyOfVectorLink(const Scene & scene, const double * a, const double * b, const Triple & step);
+VectorLinkKey(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** A link of two voxels, and its key, which is not 0. */
 struct Edge
@@ -107,11 +107,11 @@ Affinity(const Scene & scene, double a, double b, const Triple & step);
 
 /** The same for voxels whose components begin at a and b, by Gaussian elimination. */
 long double
-AffinityOfVectors(const Scene & scene, const double * a, const double * b, const Triple & step);
+ComputeVectorAffinity(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** The strength of a key in long double. */
 long double
-StrengthOfKey(const Scene & scene, std::uint32_t key);
+KeyStrength(const Scene & scene, std::uint32_t key);
 } // namespace FuzzyConnectednessOracle
 
 #endif // FuzzyConnectednessOracle_h

@@ -34,7 +34,7 @@ using VoxelMapsTest::RunThreads;
 
 template <typename TPixel>
 void
-StorePixelsOf(std::vector<double> & intensities, std::vector<unsigned char> & bytes)
+StoreTypedPixels(std::vector<double> & intensities, std::vector<unsigned char> & bytes)
 {
   bytes.resize(intensities.size() * sizeof(TPixel));
   for (std::size_t i = 0; i < intensities.size(); ++i)
@@ -349,21 +349,21 @@ StorePixels(FuzzyConnectednessRandomCase & randomCase, PixelType type)
   switch (type)
   {
     case PixelType::Int8:
-      return StorePixelsOf<std::int8_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::int8_t>(intensities, randomCase.pixels);
     case PixelType::UInt8:
-      return StorePixelsOf<std::uint8_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::uint8_t>(intensities, randomCase.pixels);
     case PixelType::Int16:
-      return StorePixelsOf<std::int16_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::int16_t>(intensities, randomCase.pixels);
     case PixelType::UInt16:
-      return StorePixelsOf<std::uint16_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::uint16_t>(intensities, randomCase.pixels);
     case PixelType::Int32:
-      return StorePixelsOf<std::int32_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::int32_t>(intensities, randomCase.pixels);
     case PixelType::UInt32:
-      return StorePixelsOf<std::uint32_t>(intensities, randomCase.pixels);
+      return StoreTypedPixels<std::uint32_t>(intensities, randomCase.pixels);
     case PixelType::Float:
-      return StorePixelsOf<float>(intensities, randomCase.pixels);
+      return StoreTypedPixels<float>(intensities, randomCase.pixels);
     case PixelType::Double:
-      return StorePixelsOf<double>(intensities, randomCase.pixels);
+      return StoreTypedPixels<double>(intensities, randomCase.pixels);
   }
 }
 
@@ -460,7 +460,7 @@ MakeNoiseScene(const Triple & size, std::int64_t range, RandomNumbers & random)
 }
 
 std::string
-NameOfPixelType(const ::testing::TestParamInfo<PixelType> & parameter)
+PixelTypeName(const ::testing::TestParamInfo<PixelType> & parameter)
 {
   const std::vector<std::string> names{ "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Float", "Double" };
   return names[static_cast<std::size_t>(parameter.param)];

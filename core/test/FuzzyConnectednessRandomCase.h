@@ -90,7 +90,7 @@ MakeNoiseScene(const FuzzyConnectednessOracle::Triple & size, std::int64_t range
 
 /** Names of tests whose parameter is the pixel type. */
 std::string
-NameOfPixelType(const ::testing::TestParamInfo<voxelmaps::FuzzyConnectednessJob::PixelType> & parameter);
+PixelTypeName(const ::testing::TestParamInfo<voxelmaps::FuzzyConnectednessJob::PixelType> & parameter);
 
 /** The job of a case, without output; it refers to the case. */
 voxelmaps::FuzzyConnectednessJob

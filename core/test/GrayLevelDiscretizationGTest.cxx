@@ -64,7 +64,7 @@ struct Bounds
 
 /** floor of a quotient of doubles, of which up to four operations may have been rounded. */
 Bounds
-FloorOfQuotient(long double numerator, long double denominator)
+QuotientFloor(long double numerator, long double denominator)
 {
   const long double quotient = numerator / denominator;
   const long double error = std::abs(quotient) * 4.01L * 0x1p-53L + 0x1p-1073L;
@@ -78,7 +78,7 @@ IsSmallInteger(double value)
 }
 
 std::int64_t
-FloorOfIntegers(std::int64_t numerator, std::int64_t denominator)
+IntegerFloor(std::int64_t numerator, std::int64_t denominator)
 {
   return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
 }
@@ -178,27 +178,27 @@ private:
     if (IsSmallInteger(x) && IsSmallInteger(m_Minimum) && IsSmallInteger(m_Maximum) &&
         (isNumber || IsSmallInteger(width)))
     {
-      const auto level = static_cast<long double>(this->GetBinOfIntegers(static_cast<std::int64_t>(x)));
+      const auto level = static_cast<long double>(this->GetIntegerBin(static_cast<std::int64_t>(x)));
       return { level, level };
     }
     const long double minimum = m_Minimum;
     if (isNumber)
     {
-      const Bounds bin = FloorOfQuotient(number * (x - minimum), m_Maximum - minimum);
+      const Bounds bin = QuotientFloor(number * (x - minimum), m_Maximum - minimum);
       return { std::max(std::min(bin.low + 1, number), 1.0L), std::min(bin.high + 1, number) };
     }
     if (m_Parameters.method == Method::FixedBinSize)
     {
-      const Bounds bin = FloorOfQuotient(x - minimum, width);
+      const Bounds bin = QuotientFloor(x - minimum, width);
       return { std::max(bin.low + 1, 1.0L), bin.high + 1 };
     }
-    const Bounds bin = FloorOfQuotient(x, width);
-    const Bounds first = FloorOfQuotient(minimum, width);
+    const Bounds bin = QuotientFloor(x, width);
+    const Bounds first = QuotientFloor(minimum, width);
     return { std::max(bin.low - first.high + 1, 1.0L), bin.high - first.low + 1 };
   }
 
   std::int64_t
-  GetBinOfIntegers(std::int64_t x) const
+  GetIntegerBin(std::int64_t x) const
   {
     const auto         minimum = static_cast<std::int64_t>(m_Minimum);
     const auto         maximum = static_cast<std::int64_t>(m_Maximum);
@@ -211,7 +211,7 @@ private:
       case Method::FixedBinSize:
         return (x - minimum) / width + 1;
       default:
-        return FloorOfIntegers(x, width) - FloorOfIntegers(minimum, width) + 1;
+        return IntegerFloor(x, width) - IntegerFloor(minimum, width) + 1;
     }
   }
 

@@ -33,7 +33,7 @@ using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
 using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
-using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckProgressException;
 using VoxelMapsTest::CheckFeaturesAlone;
 using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckSelection;
@@ -71,7 +71,7 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 
 /** All offsets of the neighbors at a distance. */
 std::vector<Triple>
-OffsetsOfDistance(std::int64_t distance)
+OffsetsAtDistance(std::int64_t distance)
 {
   std::vector<Triple> offsets;
   for (std::int64_t z = -distance; z <= distance; ++z)
@@ -92,12 +92,12 @@ OffsetsOfDistance(std::int64_t distance)
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : NoiseJobOf(size, numberOfGrayLevels)
+    : TextureNoiseJob(size, numberOfGrayLevels)
   {
-    job.offsets = OffsetsOfDistance(1);
+    job.offsets = OffsetsAtDistance(1);
     job.features = Enums::GetAllFeatures();
   }
 };
@@ -125,11 +125,11 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
   // Sums in 64 and in 128 bits, weights of few and of many neighbors, tables of few and of many levels.
   const std::vector<Triple> windows{ { { 40, 40, 40 } }, { { 255, 255, 1 } }, { { 17, 17, 17 } }, { { 11, 11, 11 } },
                                      { { 9, 9, 9 } },    { { 255, 3, 3 } },   { { 3, 250, 2 } },  { { 2, 2, 2 } } };
-  const std::vector<std::uint32_t> numbersOfLevels{ 2, 33, 256, 1000, 1025, 65535 };
+  const std::vector<std::uint32_t> levelCounts{ 2, 33, 256, 1000, 1025, 65535 };
   std::uint64_t                    seed = 830000;
   for (const Triple & window : windows)
   {
-    for (const std::uint32_t levels : numbersOfLevels)
+    for (const std::uint32_t levels : levelCounts)
     {
       for (const std::int64_t used : { std::int64_t{ 3 }, std::int64_t{ std::min<std::uint32_t>(levels, 1500) } })
       {
@@ -166,7 +166,7 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
           common.levels.values[i] =
             i == 0 || random.Chance(change) ? random.OneOf(palette) : common.levels.values[i - 1];
         }
-        randomCase.parameters.offsets = OffsetsOfDistance(random.Chance(0.7) ? 1 : 2);
+        randomCase.parameters.offsets = OffsetsAtDistance(random.Chance(0.7) ? 1 : 2);
         common.offsets = randomCase.parameters.offsets;
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
         CheckCase<double>(randomCase, random, 100);
@@ -248,7 +248,7 @@ TEST(GrayToneDifferenceJob, OffsetsLongerThanTheWindowDoNotMatter)
 
 TEST(GrayToneDifferenceJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  CheckExceptionOfProgress(NoiseJob(Triple{ { 200, 100, 40 } }).job);
+  CheckProgressException(NoiseJob(Triple{ { 200, 100, 40 } }).job);
 }
 
 TEST(GrayToneDifferenceJob, RefusesWhatBreaksARule)

@@ -134,7 +134,7 @@ MakeLine(const std::vector<double> & intensities)
 }
 
 Labels
-ComputeLabelsOf(const Scene & scene, const Labels & labels, Competition competition, TieRule tieRule)
+ComputeSceneLabels(const Scene & scene, const Labels & labels, Competition competition, TieRule tieRule)
 {
   const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   RelativeJob job = MakeRelativeJob(randomCase, labels);
@@ -169,7 +169,7 @@ TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
 }
 
 INSTANTIATE_TEST_SUITE_P(PixelTypes, RelativeFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
-                         NameOfPixelType);
+                         PixelTypeName);
 
 TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
 {
@@ -184,7 +184,7 @@ TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
   {
     for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
     {
-      EXPECT_EQ((Labels{ 5, 5, 2, 2 }), ComputeLabelsOf(line, { 5, 2 }, competition, tieRule));
+      EXPECT_EQ((Labels{ 5, 5, 2, 2 }), ComputeSceneLabels(line, { 5, 2 }, competition, tieRule));
     }
   }
 
@@ -195,11 +195,15 @@ TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
     scene.seeds = { 0, 2 };
     return scene;
   }();
-  EXPECT_EQ((Labels{ 5, 2, 2, 0, 0 }), ComputeLabelsOf(beyond, { 5, 2 }, Competition::Relative, TieRule::Background));
-  EXPECT_EQ((Labels{ 2, 5, 5, 2, 2 }), ComputeLabelsOf(beyond, { 2, 5 }, Competition::Relative, TieRule::LowestLabel));
+  EXPECT_EQ((Labels{ 5, 2, 2, 0, 0 }),
+            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Relative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 2, 2 }),
+            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Relative, TieRule::LowestLabel));
   // But all paths to voxels 3 and 4 pass the seed of label 2 (5).
-  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }), ComputeLabelsOf(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
-  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }), ComputeLabelsOf(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
+  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }),
+            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }),
+            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
 }
 
 TEST(RelativeFuzzyConnectednessJob, TiesOfEqualImages)
@@ -219,7 +223,7 @@ TEST(RelativeFuzzyConnectednessJob, TiesOfEqualImages)
       {
         expected[static_cast<std::size_t>(scene.seeds[i])] = labels[i];
       }
-      EXPECT_EQ(expected, ComputeLabelsOf(scene, labels, competition, tieRule));
+      EXPECT_EQ(expected, ComputeSceneLabels(scene, labels, competition, tieRule));
     }
   }
 }

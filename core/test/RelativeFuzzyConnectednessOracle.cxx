@@ -23,7 +23,7 @@
 namespace RelativeFuzzyConnectednessOracle
 {
 using FuzzyConnectednessOracle::Edge;
-using FuzzyConnectednessOracle::keyOfSeeds;
+using FuzzyConnectednessOracle::seedKey;
 using FuzzyConnectednessOracle::notReached;
 
 namespace
@@ -35,7 +35,7 @@ RelaxKeys(const std::vector<Edge> & edges, const std::vector<std::int64_t> & see
   Keys keys(forbidden.size(), notReached);
   for (const std::int64_t seed : seeds)
   {
-    keys[static_cast<std::size_t>(seed)] = keyOfSeeds;
+    keys[static_cast<std::size_t>(seed)] = seedKey;
   }
   for (bool isChanged = true; isChanged;)
   {
@@ -56,12 +56,12 @@ RelaxKeys(const std::vector<Edge> & edges, const std::vector<std::int64_t> & see
 }
 
 std::vector<std::int64_t>
-SelectSeeds(const Scene & scene, const Labels & labelsOfSeeds, std::uint16_t label, bool isLabel)
+SelectSeeds(const Scene & scene, const Labels & seedLabels, std::uint16_t label, bool isLabel)
 {
   std::vector<std::int64_t> seeds;
-  for (std::size_t i = 0; i < labelsOfSeeds.size(); ++i)
+  for (std::size_t i = 0; i < seedLabels.size(); ++i)
   {
-    if ((labelsOfSeeds[i] == label) == isLabel)
+    if ((seedLabels[i] == label) == isLabel)
     {
       seeds.push_back(scene.seeds[i]);
     }
@@ -71,10 +71,10 @@ SelectSeeds(const Scene & scene, const Labels & labelsOfSeeds, std::uint16_t lab
 } // namespace
 
 Strengths
-ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
+ComputeStrengths(const Scene & scene, const Labels & seedLabels,
                  const std::function<void(std::uint16_t, Scene &)> & prepare)
 {
-  const std::set<std::uint16_t> labels(labelsOfSeeds.begin(), labelsOfSeeds.end());
+  const std::set<std::uint16_t> labels(seedLabels.begin(), seedLabels.end());
   const auto                    count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
   Strengths                     strengths;
   strengths.labels.assign(labels.begin(), labels.end());
@@ -82,13 +82,13 @@ ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
   strengths.second.assign(count, notReached);
   for (const std::uint16_t label : strengths.labels)
   {
-    Scene ofLabel = scene;
-    ofLabel.seeds = SelectSeeds(scene, labelsOfSeeds, label, true);
+    Scene labelScene = scene;
+    labelScene.seeds = SelectSeeds(scene, seedLabels, label, true);
     if (prepare)
     {
-      prepare(label, ofLabel);
+      prepare(label, labelScene);
     }
-    strengths.scenes.push_back(FuzzyConnectednessOracle::ComputeKeys(ofLabel));
+    strengths.scenes.push_back(FuzzyConnectednessOracle::ComputeKeys(labelScene));
     const Keys & keys = strengths.scenes.back();
     for (std::size_t voxel = 0; voxel < count; ++voxel)
     {
@@ -122,22 +122,22 @@ ComputeRelative(const Strengths & strengths, TieRule tieRule)
 }
 
 Labels
-ComputeIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths)
+ComputeIterative(const Scene & scene, const Labels & seedLabels, const Strengths & strengths)
 {
   const std::vector<Edge> edges = FuzzyConnectednessOracle::MakeEdges(scene);
   Labels                  labels(strengths.first.size(), 0);
   for (std::size_t i = 0; i < strengths.labels.size(); ++i)
   {
     const std::uint16_t label = strengths.labels[i];
-    const auto          others = SelectSeeds(scene, labelsOfSeeds, label, false);
+    const auto          others = SelectSeeds(scene, seedLabels, label, false);
     std::vector<char>   object(labels.size(), 0);
     for (bool isChanged = true; isChanged;)
     {
       isChanged = false;
-      const Keys keysOfOthers = RelaxKeys(edges, others, object);
+      const Keys otherKeys = RelaxKeys(edges, others, object);
       for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
       {
-        if (object[voxel] == 0 && strengths.scenes[i][voxel] > keysOfOthers[voxel])
+        if (object[voxel] == 0 && strengths.scenes[i][voxel] > otherKeys[voxel])
         {
           object[voxel] = 1;
           isChanged = true;
@@ -157,7 +157,7 @@ ComputeIterative(const Scene & scene, const Labels & labelsOfSeeds, const Streng
 }
 
 Labels
-ComputeLowestIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths)
+ComputeLowestIterative(const Scene & scene, const Labels & seedLabels, const Strengths & strengths)
 {
   const std::vector<Edge> edges = FuzzyConnectednessOracle::MakeEdges(scene);
   const Keys &            keys = strengths.first;
@@ -166,7 +166,7 @@ ComputeLowestIterative(const Scene & scene, const Labels & labelsOfSeeds, const 
   for (const std::uint16_t label : strengths.labels)
   {
     std::vector<char> isReached(labels.size(), 0);
-    for (const std::int64_t seed : SelectSeeds(scene, labelsOfSeeds, label, true))
+    for (const std::int64_t seed : SelectSeeds(scene, seedLabels, label, true))
     {
       isReached[static_cast<std::size_t>(seed)] = 1;
     }

@@ -47,7 +47,7 @@ struct Strengths
 
 /** The scenes of all labels; prepare(label, scene) may change the affinity of a label's scene. */
 Strengths
-ComputeStrengths(const Scene & scene, const Labels & labelsOfSeeds,
+ComputeStrengths(const Scene & scene, const Labels & seedLabels,
                  const std::function<void(std::uint16_t, Scene &)> & prepare = {});
 
 /** The label of the greatest key; of several such labels, none or the lowest. */
@@ -57,11 +57,11 @@ ComputeRelative(const Strengths & strengths, TieRule tieRule);
 /** The iteration of Ciesielski et al. (2007), for every label against all others: voxels that are stronger connected to
  * the label than to all others join its object, and links to the object no longer serve the others. */
 Labels
-ComputeIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths);
+ComputeIterative(const Scene & scene, const Labels & seedLabels, const Strengths & strengths);
 
 /** The lowest label from whose seeds a path leads to the voxel that is a strongest path to each of its voxels. */
 Labels
-ComputeLowestIterative(const Scene & scene, const Labels & labelsOfSeeds, const Strengths & strengths);
+ComputeLowestIterative(const Scene & scene, const Labels & seedLabels, const Strengths & strengths);
 } // namespace RelativeFuzzyConnectednessOracle
 
 #endif // RelativeFuzzyConnectednessOracle_h

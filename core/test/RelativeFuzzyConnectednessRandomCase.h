@@ -59,8 +59,8 @@ ConvertAll(const std::vector<TFrom> & values)
 /** The outputs that compute(job) writes for a job; expect that it writes nothing else. */
 template <typename TLabel, typename TReal>
 RelativeOutputs
-RunRelativeJobOfTypes(RelativeJob job, const RelativeRequest & request,
-                      const std::function<void(const RelativeJob &)> & compute)
+RunTypedRelativeJob(RelativeJob job, const RelativeRequest & request,
+                    const std::function<void(const RelativeJob &)> & compute)
 {
   constexpr std::size_t guard = 64;
   const auto            count = static_cast<std::size_t>(job.GetNumberOfVoxels());
@@ -96,10 +96,10 @@ RunRelativeJob(const RelativeJob & job, const RelativeRequest & request,
                const std::function<void(const RelativeJob &)> & compute)
 {
   return request.labelsAre16Bit
-           ? (request.realsAreDouble ? RunRelativeJobOfTypes<std::uint16_t, double>(job, request, compute)
-                                     : RunRelativeJobOfTypes<std::uint16_t, float>(job, request, compute))
-           : (request.realsAreDouble ? RunRelativeJobOfTypes<std::uint8_t, double>(job, request, compute)
-                                     : RunRelativeJobOfTypes<std::uint8_t, float>(job, request, compute));
+           ? (request.realsAreDouble ? RunTypedRelativeJob<std::uint16_t, double>(job, request, compute)
+                                     : RunTypedRelativeJob<std::uint16_t, float>(job, request, compute))
+           : (request.realsAreDouble ? RunTypedRelativeJob<std::uint8_t, double>(job, request, compute)
+                                     : RunTypedRelativeJob<std::uint8_t, float>(job, request, compute));
 }
 
 /** The job of a case and the labels of its seeds, computed by so many workers. */
@@ -125,11 +125,11 @@ DrawLabels(const std::vector<std::int64_t> & seeds, std::int64_t maxLabel, Rando
   {
     choices.push_back(static_cast<std::uint16_t>(random.Chance(0.5) ? i + 1 : random.Between(1, maxLabel)));
   }
-  std::map<std::int64_t, std::uint16_t> labelOf;
+  std::map<std::int64_t, std::uint16_t> voxelLabels;
   std::vector<std::uint16_t>            labels;
   for (const std::int64_t seed : seeds)
   {
-    labels.push_back(labelOf.emplace(seed, random.OneOf(choices)).first->second);
+    labels.push_back(voxelLabels.emplace(seed, random.OneOf(choices)).first->second);
   }
   return labels;
 }

@@ -32,7 +32,7 @@ using Job = voxelmaps::RunLengthJob;
 using InstructionSet = voxelmaps::InstructionSet;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
-using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckProgressException;
 using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckRunLengthCase;
 using VoxelMapsTest::CheckSelection;
@@ -99,12 +99,12 @@ void
 CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowSize, const Triple & regionSize,
                  unsigned int count, std::int64_t budget)
 {
-  const std::vector<std::pair<std::uint32_t, int>> numbersOfLevels{ { 2, 2 },     { 32, 32 },    { 256, 3 },
-                                                                    { 256, 256 }, { 65535, 30 }, { 65535, 5000 } };
+  const std::vector<std::pair<std::uint32_t, int>> levelCounts{ { 2, 2 },     { 32, 32 },    { 256, 3 },
+                                                                { 256, 256 }, { 65535, 30 }, { 65535, 5000 } };
   for (unsigned int i = 0; i < count; ++i)
   {
     RandomNumbers random(seed + i);
-    const auto &  numbers = numbersOfLevels[(seed + i) % numbersOfLevels.size()];
+    const auto &  numbers = levelCounts[(seed + i) % levelCounts.size()];
     const auto    randomCase =
       MakeLargeWindowCase(seed + i, imageSize, windowSize, regionSize, numbers.first, numbers.second, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
@@ -139,10 +139,10 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
 }
 
 /** Noise with holes of four levels, and the features of Zhang et al. */
-struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
 {
   explicit NoiseJob(const Triple & size)
-    : NoiseJobOf(size, 4)
+    : TextureNoiseJob(size, 4)
   {
     job.windowSize = { { 5, 5, 1 } };
     job.windowAnchor = { { 2, 2, 0 } };
@@ -420,7 +420,7 @@ TEST(RunLengthJob, ASelectionIsComputedAlone)
 
 TEST(RunLengthJob, AnExceptionOfReportProgressEndsTheJob)
 {
-  CheckExceptionOfProgress(NoiseJob(Triple{ { 300, 300, 10 } }).job);
+  CheckProgressException(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)

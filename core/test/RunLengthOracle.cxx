@@ -108,14 +108,14 @@ Square(Wide x)
 
 /** Numerator of a variance: N * sum x^2 - (sum x)^2. */
 Wide
-Spread(Wide count, Wide sum, Wide sumOfSquares)
+Spread(Wide count, Wide sum, Wide squareSum)
 {
-  return count * sumOfSquares - Square(sum);
+  return count * squareSum - Square(sum);
 }
 
 template <typename TReal>
 TReal
-SpacingOfFloats(long double value)
+FloatSpacing(long double value)
 {
   const float magnitude = std::fabs(static_cast<float>(value));
   return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
@@ -131,7 +131,7 @@ AgreesAs(const Value & expected, TReal actual)
     return actual == static_cast<TReal>(expected.exact);
   }
   const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
-  return error <= 2 * SpacingOfFloats<long double>(expected.reference);
+  return error <= 2 * FloatSpacing<long double>(expected.reference);
 }
 } // namespace
 
@@ -214,32 +214,31 @@ Value
 ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t longestPossibleRun, Feature feature)
 {
   Wide                          runs = 0;
-  std::map<std::uint32_t, Wide> runsOfLevel;
-  std::map<std::uint32_t, Wide> runsOfLength;
+  std::map<std::uint32_t, Wide> levelRuns;
+  std::map<std::uint32_t, Wide> lengthRuns;
   for (const auto & entry : matrix)
   {
     runs += entry.second;
-    runsOfLevel[entry.first.first] += entry.second;
-    runsOfLength[entry.first.second] += entry.second;
+    levelRuns[entry.first.first] += entry.second;
+    lengthRuns[entry.first.second] += entry.second;
   }
 
   // sum P * f(i) * h(j) in integers
-  const auto sum = [&matrix](auto weightOfLevel, auto weightOfLength) {
+  const auto sum = [&matrix](auto levelWeight, auto lengthWeight) {
     Wide total = 0;
     for (const auto & entry : matrix)
     {
-      total +=
-        Wide{ entry.second } * weightOfLevel(Wide{ entry.first.first }) * weightOfLength(Wide{ entry.first.second });
+      total += Wide{ entry.second } * levelWeight(Wide{ entry.first.first }) * lengthWeight(Wide{ entry.first.second });
     }
     return total;
   };
   // sum P * h(j) / i^2
-  const auto sumOfLowLevels = [&matrix](auto weightOfLength) {
+  const auto lowLevelSum = [&matrix](auto lengthWeight) {
     long double total = 0.0L;
     for (const auto & entry : matrix)
     {
       const auto level = static_cast<long double>(entry.first.first);
-      total += static_cast<long double>(entry.second) * weightOfLength(static_cast<long double>(entry.first.second)) /
+      total += static_cast<long double>(entry.second) * lengthWeight(static_cast<long double>(entry.first.second)) /
                (level * level);
     }
     return total;
@@ -247,7 +246,7 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
   const auto one = [](auto) { return decltype(runs){ 1 }; };
   const auto self = [](Wide x) { return x; };
   const auto square = [](Wide x) { return x * x; };
-  const auto sumOfSquaredCounts = [](const std::map<std::uint32_t, Wide> & counts) {
+  const auto squaredCountSum = [](const std::map<std::uint32_t, Wide> & counts) {
     Wide total = 0;
     for (const auto & entry : counts)
     {
@@ -257,7 +256,7 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
   };
 
   // Short runs: bring 1 / j^2 to a common denominator, which is possible in 128 bits for short windows only.
-  const auto sumOfShortRuns = [&](auto weightOfLevel) {
+  const auto shortRunSum = [&](auto levelWeight) {
     if (longestPossibleRun > 12)
     {
       long double total = 0.0L;
@@ -265,7 +264,7 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
       {
         const auto length = static_cast<long double>(entry.first.second);
         total +=
-          static_cast<long double>(Wide{ entry.second } * weightOfLevel(Wide{ entry.first.first })) / (length * length);
+          static_cast<long double>(Wide{ entry.second } * levelWeight(Wide{ entry.first.first })) / (length * length);
       }
       return Approximate(total / static_cast<long double>(runs));
     }
@@ -275,38 +274,38 @@ ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t
       multiple = std::lcm(multiple, length);
     }
     const Wide common = Square(static_cast<Wide>(multiple));
-    return Ratio(sum(weightOfLevel, [common](Wide length) { return common / (length * length); }), runs, 1, common);
+    return Ratio(sum(levelWeight, [common](Wide length) { return common / (length * length); }), runs, 1, common);
   };
 
   const auto realRuns = static_cast<long double>(runs);
   switch (feature)
   {
     case Feature::ShortRunEmphasis:
-      return sumOfShortRuns(one);
+      return shortRunSum(one);
     case Feature::LongRunEmphasis:
       return Ratio(sum(one, square), runs, 1, 1);
     case Feature::GrayLevelNonUniformity:
-      return Ratio(sumOfSquaredCounts(runsOfLevel), runs, 1, 1);
+      return Ratio(squaredCountSum(levelRuns), runs, 1, 1);
     case Feature::RunLengthNonUniformity:
-      return Ratio(sumOfSquaredCounts(runsOfLength), runs, 1, 1);
+      return Ratio(squaredCountSum(lengthRuns), runs, 1, 1);
     case Feature::RunPercentage:
       return Ratio(runs, runs, 0, numberOfVoxels);
     case Feature::LowGrayLevelRunEmphasis:
-      return Approximate(sumOfLowLevels([](long double) { return 1.0L; }) / realRuns);
+      return Approximate(lowLevelSum([](long double) { return 1.0L; }) / realRuns);
     case Feature::HighGrayLevelRunEmphasis:
       return Ratio(sum(square, one), runs, 1, 1);
     case Feature::ShortRunLowGrayLevelEmphasis:
-      return Approximate(sumOfLowLevels([](long double length) { return 1.0L / (length * length); }) / realRuns);
+      return Approximate(lowLevelSum([](long double length) { return 1.0L / (length * length); }) / realRuns);
     case Feature::ShortRunHighGrayLevelEmphasis:
-      return sumOfShortRuns(square);
+      return shortRunSum(square);
     case Feature::LongRunLowGrayLevelEmphasis:
-      return Approximate(sumOfLowLevels([](long double length) { return length * length; }) / realRuns);
+      return Approximate(lowLevelSum([](long double length) { return length * length; }) / realRuns);
     case Feature::LongRunHighGrayLevelEmphasis:
       return Ratio(sum(square, square), runs, 1, 1);
     case Feature::GrayLevelNonUniformityNormalized:
-      return Ratio(sumOfSquaredCounts(runsOfLevel), runs, 2, 1);
+      return Ratio(squaredCountSum(levelRuns), runs, 2, 1);
     case Feature::RunLengthNonUniformityNormalized:
-      return Ratio(sumOfSquaredCounts(runsOfLength), runs, 2, 1);
+      return Ratio(squaredCountSum(lengthRuns), runs, 2, 1);
     case Feature::GrayLevelVariance:
       return Ratio(Spread(runs, sum(self, one), sum(square, one)), runs, 2, 1);
     case Feature::RunVariance:

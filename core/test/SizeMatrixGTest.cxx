@@ -41,7 +41,7 @@ using Matrix = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
 /** Sums of a matrix, by groups along an axis: 0 for groups of a level, 1 for groups of a size. */
 template <int VAxis>
 SizeMatrixSums
-SumOf(const Matrix & matrix, const SizeMatrixScales & scales)
+SumMatrix(const Matrix & matrix, const SizeMatrixScales & scales)
 {
   std::map<std::uint32_t, SizeMatrixGroup> groups;
   std::map<std::uint32_t, std::uint64_t>   others;
@@ -80,16 +80,16 @@ Expected(SizeMatrixFeature feature, const Matrix & matrix)
   long double                          entries = 0.0L;
   long double                          sizes = 0.0L;
   long double                          levels = 0.0L;
-  std::map<std::uint32_t, long double> ofLevel;
-  std::map<std::uint32_t, long double> ofSize;
+  std::map<std::uint32_t, long double> levelCounts;
+  std::map<std::uint32_t, long double> sizeCounts;
   for (const auto & element : matrix)
   {
     const long double n = element.second;
     entries += n;
     levels += n * element.first.first;
     sizes += n * element.first.second;
-    ofLevel[element.first.first] += n;
-    ofSize[element.first.second] += n;
+    levelCounts[element.first.first] += n;
+    sizeCounts[element.first.second] += n;
   }
   const auto mean = [&](const auto & term) {
     long double sum = 0.0L;
@@ -117,13 +117,13 @@ Expected(SizeMatrixFeature feature, const Matrix & matrix)
     case SizeMatrixFeature::LargeEmphasis:
       return mean([](Number, Number j, Number) { return j * j; });
     case SizeMatrixFeature::LevelNonUniformity:
-      return nonUniformity(ofLevel) / entries;
+      return nonUniformity(levelCounts) / entries;
     case SizeMatrixFeature::LevelNonUniformityNormalized:
-      return nonUniformity(ofLevel) / (entries * entries);
+      return nonUniformity(levelCounts) / (entries * entries);
     case SizeMatrixFeature::SizeNonUniformity:
-      return nonUniformity(ofSize) / entries;
+      return nonUniformity(sizeCounts) / entries;
     case SizeMatrixFeature::SizeNonUniformityNormalized:
-      return nonUniformity(ofSize) / (entries * entries);
+      return nonUniformity(sizeCounts) / (entries * entries);
     case SizeMatrixFeature::Percentage:
       return entries / sizes;
     case SizeMatrixFeature::LevelVariance:
@@ -170,8 +170,8 @@ TEST(SizeMatrix, GroupsAlongBothAxesGiveTheSameBitsAndTheDefinition)
       matrix[{ repetition % 11 == 0 ? maxLevel : upTo(maxLevel), upTo(maxSize) }] += n;
       left -= n;
     }
-    const SizeMatrixSums byLevel = SumOf<levelAxis>(matrix, scales);
-    const SizeMatrixSums bySize = SumOf<sizeAxis>(matrix, scales);
+    const SizeMatrixSums byLevel = SumMatrix<levelAxis>(matrix, scales);
+    const SizeMatrixSums bySize = SumMatrix<sizeAxis>(matrix, scales);
     // 2^-s by which q(n) is rounded, relative to the smallest 1 / n^2.
     const double greatest = std::max(maxLevel, maxSize);
     const double tolerance = 1e-15 + 2.0 * scales.inverseScale * greatest * greatest;
@@ -194,10 +194,10 @@ TEST(SizeMatrix, GreatestSumsFit)
   SizeMatrixScales scales;
   plan.Make({ 65535, 65535, 65535 }, true, voxelmaps::JobExecution(), scales);
   const Matrix         matrix = { { { 1, 1 }, 65535 } };
-  const SizeMatrixSums sums = SumOf<levelAxis>(matrix, scales);
+  const SizeMatrixSums sums = SumMatrix<levelAxis>(matrix, scales);
   EXPECT_EQ(SizeMatrixFeatureValue(SizeMatrixFeature::SmallLowLevelEmphasis, sums, scales), 1.0);
   EXPECT_EQ(SizeMatrixFeatureValue(SizeMatrixFeature::LargeLowLevelEmphasis, sums, scales), 1.0);
-  const SizeMatrixSums greatest = SumOf<sizeAxis>({ { { 65535, 65535 }, 65535 } }, scales);
+  const SizeMatrixSums greatest = SumMatrix<sizeAxis>({ { { 65535, 65535 }, 65535 } }, scales);
   EXPECT_EQ(SizeMatrixFeatureValue(SizeMatrixFeature::LargeHighLevelEmphasis, greatest, scales),
             65535.0 * 65535.0 * 65535.0 * 65535.0);
   EXPECT_EQ(SizeMatrixFeatureValue(SizeMatrixFeature::LevelVariance, greatest, scales), 0.0);

@@ -33,7 +33,7 @@ using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
 using VoxelMapsTest::AgreesWithOracle;
 using VoxelMapsTest::CheckAllEngines;
-using VoxelMapsTest::CheckExceptionOfProgress;
+using VoxelMapsTest::CheckProgressException;
 using VoxelMapsTest::CheckFeaturesAlone;
 using VoxelMapsTest::CheckRegions;
 using VoxelMapsTest::CheckSelection;
@@ -122,10 +122,10 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
 }
 
 /** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::NoiseJobOf<Job>
+struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
 {
   explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : NoiseJobOf(size, numberOfGrayLevels)
+    : TextureNoiseJob(size, numberOfGrayLevels)
   {
     job.windowSize[0] = job.windowSize[1] = 5;
     job.windowAnchor[0] = job.windowAnchor[1] = 2;
@@ -260,7 +260,7 @@ TEST(SizeZoneJob, AnExceptionOfReportProgressEndsTheJob)
   {
     NoiseJob noise(Triple{ { 200, 200, 10 } });
     noise.job.windowSize[0] = noise.job.windowSize[1] = window;
-    CheckExceptionOfProgress(noise.job);
+    CheckProgressException(noise.job);
   }
 }
 

@@ -59,7 +59,7 @@ MeanOf(const Matrix & matrix, const TFunction & function)
 /** Sum of the squares of the numbers of zones with equal coordinates. */
 template <typename TCoordinate>
 std::int64_t
-SumOfSquares(const Matrix & matrix, const TCoordinate & coordinate)
+SquareSum(const Matrix & matrix, const TCoordinate & coordinate)
 {
   std::map<std::int64_t, std::int64_t> numbers;
   for (const auto & entry : matrix)
@@ -199,19 +199,19 @@ ComputeFeature(const Matrix & matrix, Feature feature)
     voxels += entry.second * entry.first.second;
   }
   const auto n = static_cast<long double>(zones);
-  const auto levelOf = [](const std::pair<std::int64_t, std::int64_t> & key) { return key.first; };
-  const auto sizeOf = [](const std::pair<std::int64_t, std::int64_t> & key) { return key.second; };
+  const auto getLevel = [](const std::pair<std::int64_t, std::int64_t> & key) { return key.first; };
+  const auto getSize = [](const std::pair<std::int64_t, std::int64_t> & key) { return key.second; };
   // A mean of integers is a quotient of integers.
   const auto integers = [&](const auto & function) { return Quotient(std::round(MeanOf(matrix, function) * n), n); };
   const auto near = [&](const auto & function) { return Near(MeanOf(matrix, function), matrix); };
   switch (feature)
   {
     case Feature::GrayLevelNonUniformity:
-      return Quotient(static_cast<long double>(SumOfSquares(matrix, levelOf)), n);
+      return Quotient(static_cast<long double>(SquareSum(matrix, getLevel)), n);
     case Feature::GrayLevelNonUniformityNormalized:
-      return Quotient(static_cast<long double>(SumOfSquares(matrix, levelOf)), n * n);
+      return Quotient(static_cast<long double>(SquareSum(matrix, getLevel)), n * n);
     case Feature::GrayLevelVariance:
-      return Variance(matrix, levelOf);
+      return Variance(matrix, getLevel);
     case Feature::HighGrayLevelZoneEmphasis:
       return integers([](long double i, long double) { return i * i; });
     case Feature::LargeAreaEmphasis:
@@ -223,9 +223,9 @@ ComputeFeature(const Matrix & matrix, Feature feature)
     case Feature::LowGrayLevelZoneEmphasis:
       return near([](long double i, long double) { return 1.0L / (i * i); });
     case Feature::SizeZoneNonUniformity:
-      return Quotient(static_cast<long double>(SumOfSquares(matrix, sizeOf)), n);
+      return Quotient(static_cast<long double>(SquareSum(matrix, getSize)), n);
     case Feature::SizeZoneNonUniformityNormalized:
-      return Quotient(static_cast<long double>(SumOfSquares(matrix, sizeOf)), n * n);
+      return Quotient(static_cast<long double>(SquareSum(matrix, getSize)), n * n);
     case Feature::SmallAreaEmphasis:
       return near([](long double, long double j) { return 1.0L / (j * j); });
     case Feature::SmallAreaHighGrayLevelEmphasis:
@@ -247,7 +247,7 @@ ComputeFeature(const Matrix & matrix, Feature feature)
     case Feature::ZonePercentage:
       return Quotient(n, static_cast<long double>(voxels));
     case Feature::ZoneVariance:
-      return Variance(matrix, sizeOf);
+      return Variance(matrix, getSize);
   }
   return {};
 }

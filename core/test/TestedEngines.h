@@ -107,13 +107,13 @@ MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const
 
 /** Options and report of the CUDA engine of a texture class. */
 template <typename TJob>
-struct CudaTypesOf;
+struct CudaJobTypes;
 
 // For a job: GetEngines(job), the first of which is to be compared with the oracle, and the engines by the same names
 // for all classes.
 #define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
   template <>                                                                                                          \
-  struct CudaTypesOf<voxelmaps::name##Job>                                                                             \
+  struct CudaJobTypes<voxelmaps::name##Job>                                                                            \
   {                                                                                                                    \
     using Options = voxelmaps::Cuda##name##Options;                                                                    \
     using Report = voxelmaps::Cuda##name##Report;                                                                      \

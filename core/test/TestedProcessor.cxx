@@ -45,7 +45,7 @@ GetEnvironmentVariable(const char * name)
 
 template <typename... TEnums>
 bool
-IsMethodOfAny(const std::string & name)
+IsMethodOfAnyEngine(const std::string & name)
 {
   return (... || (FindMethod<typename TEnums::CudaMethod>(name) != TEnums::CudaMethod::Automatic));
 }
@@ -64,14 +64,14 @@ FindInvalidEnvironment()
   {
     return "VOXELMAPS_TEST_CUDA_METHOD is '" + method + "', which needs VOXELMAPS_TEST_PROCESSOR=Cuda";
   }
-  if (!method.empty() && !IsMethodOfAny<voxelmaps::CooccurrenceFeatureMapEnums,
-                                        voxelmaps::DependenceFeatureMapEnums,
-                                        voxelmaps::FirstOrderFeatureMapEnums,
-                                        voxelmaps::FuzzyConnectednessEnums,
-                                        voxelmaps::GrayToneDifferenceFeatureMapEnums,
-                                        voxelmaps::RelativeFuzzyConnectednessEnums,
-                                        voxelmaps::RunLengthFeatureMapEnums,
-                                        voxelmaps::SizeZoneFeatureMapEnums>(method))
+  if (!method.empty() && !IsMethodOfAnyEngine<voxelmaps::CooccurrenceFeatureMapEnums,
+                                              voxelmaps::DependenceFeatureMapEnums,
+                                              voxelmaps::FirstOrderFeatureMapEnums,
+                                              voxelmaps::FuzzyConnectednessEnums,
+                                              voxelmaps::GrayToneDifferenceFeatureMapEnums,
+                                              voxelmaps::RelativeFuzzyConnectednessEnums,
+                                              voxelmaps::RunLengthFeatureMapEnums,
+                                              voxelmaps::SizeZoneFeatureMapEnums>(method))
   {
     return "VOXELMAPS_TEST_CUDA_METHOD is '" + method + "', which is not a CUDA method";
   }

@@ -232,7 +232,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
     eachDirection.aggregation = Aggregation::PerDirection;
     const std::vector<double>                        values = Compute<double>(eachDirection, GetAllEngines().front());
     std::map<std::vector<bool>, std::vector<double>> averages;
-    const auto averagesOf = [&](const std::vector<bool> & isUsed) -> const std::vector<double> & {
+    const auto getAverages = [&](const std::vector<bool> & isUsed) -> const std::vector<double> & {
       std::vector<double> & result = averages[isUsed];
       if (result.empty())
       {
@@ -285,7 +285,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
           for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
           {
             expected.push_back(!isPresent ? -1.0
-                               : used > 0 ? averagesOf(usedDirections)[at / directions + f]
+                               : used > 0 ? getAverages(usedDirections)[at / directions + f]
                                           : std::numeric_limits<double>::quiet_NaN());
           }
         }

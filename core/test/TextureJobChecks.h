@@ -168,9 +168,9 @@ CheckDrawnCases(std::uint64_t firstSeed, unsigned int count, const TDraw & draw,
 
 /** A job of noise with holes, and windows of up to 3x3x3 voxels. Offsets and features are to be set. */
 template <typename TJob>
-struct NoiseJobOf
+struct TextureNoiseJob
 {
-  explicit NoiseJobOf(const voxelmaps::Triple & size, std::uint32_t numberOfGrayLevels)
+  explicit TextureNoiseJob(const voxelmaps::Triple & size, std::uint32_t numberOfGrayLevels)
     : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
   {
     RandomNumbers random(7);
@@ -185,9 +185,9 @@ struct NoiseJobOf
     job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
     job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
   }
-  NoiseJobOf(const NoiseJobOf &) = delete;
-  NoiseJobOf &
-  operator=(const NoiseJobOf &) = delete;
+  TextureNoiseJob(const TextureNoiseJob &) = delete;
+  TextureNoiseJob &
+  operator=(const TextureNoiseJob &) = delete;
 
   std::vector<std::uint16_t> levels;
   TJob                       job;
@@ -297,7 +297,7 @@ CheckSelection(TJob job)
 /** An exception of reportProgress must end the job, and reach the caller. */
 template <typename TJob>
 void
-CheckExceptionOfProgress(TJob job)
+CheckProgressException(TJob job)
 {
   const auto         voxels = static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
   std::vector<float> output(GetNumberOfComponents(job) * voxels);

@@ -139,8 +139,8 @@ template <typename TJob>
 class CudaTextureLayouts : public VoxelMapsTest::CudaTest
 {};
 
-TYPED_TEST_SUITE(TextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::NameOfTextureJob);
-TYPED_TEST_SUITE(CudaTextureLayouts, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::NameOfTextureJob);
+TYPED_TEST_SUITE(TextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(CudaTextureLayouts, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
 } // namespace
 
 TYPED_TEST(TextureMemory, LayoutsOfVolumesHaveTheSameBits)
@@ -185,7 +185,7 @@ TYPED_TEST(TextureMemory, LayoutsOfSomeFeaturesHaveTheSameBits)
 
 TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
 {
-  using Options = VoxelMapsTest::CudaOptionsOf<TypeParam>;
+  using Options = VoxelMapsTest::CudaJobOptions<TypeParam>;
   // Rows that copies take in several parts, and a part of the image, so that slabs reach beyond the output.
   TextureMemoryScene<TypeParam> scene({ { 43, 9, 7 } }, { { 3, 4, 5 } }, 16);
   scene.SetRegion({ { { 1, 2, 0 } }, { { 40, 7, 7 } } });

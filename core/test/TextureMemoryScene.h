@@ -43,11 +43,11 @@ using AllTextureJobs =
 
 /** Enumerations and name of the class of a job. */
 template <typename TJob>
-struct TextureClassOf;
+struct JobTextureClass;
 
 #define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
   template <>                                                                                                          \
-  struct TextureClassOf<voxelmaps::name##Job>                                                                          \
+  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
   {                                                                                                                    \
     using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
     static std::string                                                                                                 \
@@ -65,13 +65,13 @@ VOXELMAPS_TEXTURE_CLASS(SizeZone);
 #undef VOXELMAPS_TEXTURE_CLASS
 
 /** Names the tests of AllTextureJobs. */
-struct NameOfTextureJob
+struct TextureJobName
 {
   template <typename TJob>
   static std::string
   GetName(int)
   {
-    return TextureClassOf<TJob>::GetName();
+    return JobTextureClass<TJob>::GetName();
   }
 };
 
@@ -124,7 +124,7 @@ template <typename TJob>
 struct TextureMemoryScene
 {
   using Triple = voxelmaps::Triple;
-  using Enums = typename TextureClassOf<TJob>::Enums;
+  using Enums = typename JobTextureClass<TJob>::Enums;
 
   TextureMemoryScene(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
                      std::uint64_t seed = 1)

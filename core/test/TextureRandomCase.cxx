@@ -432,7 +432,7 @@ DrawPositions(const TextureRandomCase & randomCase, RandomNumbers & random, std:
     workPerVoxel *= std::min(randomCase.window.size[axis], randomCase.levels.size[axis]);
   }
   const std::int64_t voxels = size[0] * size[1] * size[2];
-  const auto         positionOf = [&](std::int64_t i) {
+  const auto         getPosition = [&](std::int64_t i) {
     return Triple{ { index[0] + i % size[0], index[1] + i / size[0] % size[1], index[2] + i / size[0] / size[1] } };
   };
   std::vector<Triple> positions;
@@ -440,17 +440,17 @@ DrawPositions(const TextureRandomCase & randomCase, RandomNumbers & random, std:
   {
     for (std::int64_t i = 0; i < voxels; ++i)
     {
-      positions.push_back(positionOf(i));
+      positions.push_back(getPosition(i));
     }
     return positions;
   }
   for (const std::int64_t corner : { std::int64_t{ 0 }, size[0] - 1, voxels - size[0], voxels - 1 })
   {
-    positions.push_back(positionOf(corner));
+    positions.push_back(getPosition(corner));
   }
   for (std::int64_t work = 0; work < budget; work += workPerVoxel)
   {
-    positions.push_back(positionOf(random.Below(voxels)));
+    positions.push_back(getPosition(random.Below(voxels)));
   }
   return positions;
 }

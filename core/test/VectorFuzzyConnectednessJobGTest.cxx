@@ -61,7 +61,7 @@ DrawComponents(RandomNumbers & random)
 /** What a call says when it throws. */
 template <typename TCall>
 std::string
-ErrorOf(const TCall & call)
+GetErrorMessage(const TCall & call)
 {
   try
   {
@@ -165,7 +165,7 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
 INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom,
                          ::testing::Values(PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16,
                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double),
-                         NameOfPixelType);
+                         PixelTypeName);
 
 TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
 {
@@ -181,20 +181,20 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
   scene.differenceMeanVector = { 0.5, 1.0 };
   scene.differenceCovariance = { 1.0, 0.0, 0.0, 4.0 };
   scene.seeds = { 0 };
-  const auto strengthOf = [&](AffinityFunction function) {
+  const auto getStrength = [&](AffinityFunction function) {
     const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
     Job        job = MakeFuzzyConnectednessJob(randomCase);
     job.affinityFunction = function;
     return ConvertToStrengths<double>(job, RunFuzzyConnectednessJob(job, Job::Method::Queue, 1))[1];
   };
   constexpr double unit = 6e-8; // of costs
-  EXPECT_NEAR(std::exp(-1.0 / 6.0), strengthOf(AffinityFunction::GeometricMean), unit);
-  EXPECT_NEAR(std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::Minimum), unit);
-  EXPECT_NEAR(std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::Homogeneity), unit);
+  EXPECT_NEAR(std::exp(-1.0 / 6.0), getStrength(AffinityFunction::GeometricMean), unit);
+  EXPECT_NEAR(std::exp(-1.0 / 4.0), getStrength(AffinityFunction::Minimum), unit);
+  EXPECT_NEAR(std::exp(-1.0 / 4.0), getStrength(AffinityFunction::Homogeneity), unit);
   // |d| - (0.5, 1) = (0.5, 1): 0.25 + 0.25.
   EXPECT_NEAR(
-    0.5 * std::exp(-1.0 / 12.0) + 0.5 * std::exp(-1.0 / 4.0), strengthOf(AffinityFunction::WeightedSum), unit);
-  EXPECT_EQ(1.0 / (1.0 + static_cast<float>(std::sqrt(5.0))), strengthOf(AffinityFunction::AbsoluteDifference));
+    0.5 * std::exp(-1.0 / 12.0) + 0.5 * std::exp(-1.0 / 4.0), getStrength(AffinityFunction::WeightedSum), unit);
+  EXPECT_EQ(1.0 / (1.0 + static_cast<float>(std::sqrt(5.0))), getStrength(AffinityFunction::AbsoluteDifference));
 }
 
 TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
@@ -210,12 +210,12 @@ TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
     {
       const double * const a = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
       const double * const b = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
-      const std::uint32_t  key = FuzzyConnectednessOracle::KeyOfVectorLink(scene, a, b, step);
-      const long double    expected = FuzzyConnectednessOracle::AffinityOfVectors(scene, a, b, step);
+      const std::uint32_t  key = FuzzyConnectednessOracle::VectorLinkKey(scene, a, b, step);
+      const long double    expected = FuzzyConnectednessOracle::ComputeVectorAffinity(scene, a, b, step);
       // Up to two terms and the length are rounded to 2^-25, relative to the strength or to 1; sums of squares have
       // errors relative to costs of up to 89.
       EXPECT_NEAR(
-        static_cast<double>(expected), static_cast<double>(FuzzyConnectednessOracle::StrengthOfKey(scene, key)), 2e-7);
+        static_cast<double>(expected), static_cast<double>(FuzzyConnectednessOracle::KeyStrength(scene, key)), 2e-7);
     }
   }
 }
@@ -233,7 +233,7 @@ TEST(VectorFuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
   for (const PixelType type : { PixelType::Float, PixelType::Double })
   {
     const auto randomCase = MakeFuzzyConnectednessCase(scene, type);
-    VoxelMapsTest::ExpectKeysOfAllMethods({ 0x7fffffff, 0x7ffffffe, 0, 0 }, MakeFuzzyConnectednessJob(randomCase));
+    VoxelMapsTest::ExpectKeysWithAllMethods({ 0x7fffffff, 0x7ffffffe, 0, 0 }, MakeFuzzyConnectednessJob(randomCase));
   }
 }
 
@@ -330,12 +330,12 @@ TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
     const std::int64_t radius = random.Between(0, 3);
     const std::size_t  n = scene.components;
 
-    const auto placeOf = [&](std::int64_t voxel) {
+    const auto getPlace = [&](std::int64_t voxel) {
       return FuzzyConnectednessOracle::Triple{
         { voxel % scene.size[0], voxel / scene.size[0] % scene.size[1], voxel / scene.size[0] / scene.size[1] }
       };
     };
-    const auto vectorOf = [&](std::int64_t voxel) {
+    const auto getVector = [&](std::int64_t voxel) {
       const double * const first = scene.intensities.data() + voxel * static_cast<std::int64_t>(n);
       return std::vector<double>(first, first + n);
     };
@@ -343,11 +343,11 @@ TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
     std::vector<std::vector<double>> vectors;
     for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
     {
-      const auto place = placeOf(voxel);
-      const auto vector = vectorOf(voxel);
+      const auto place = getPlace(voxel);
+      const auto vector = getVector(voxel);
       for (const std::int64_t seedVoxel : scene.seeds)
       {
-        const auto center = placeOf(seedVoxel);
+        const auto center = getPlace(seedVoxel);
         bool       isNear = true;
         for (int d = 0; d < 3; ++d)
         {
@@ -370,9 +370,9 @@ TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
     {
       continue;
     }
-    const Moments ofVectors(vectors, n, true);
-    EXPECT_EQ(ofVectors.mean, estimate.vectors.objectMean);
-    EXPECT_EQ(ofVectors.covariance, estimate.vectors.objectCovariance);
+    const Moments vectorMoments(vectors, n, true);
+    EXPECT_EQ(vectorMoments.mean, estimate.vectors.objectMean);
+    EXPECT_EQ(vectorMoments.covariance, estimate.vectors.objectCovariance);
 
     std::vector<std::pair<double, std::size_t>> lengths;
     std::vector<std::vector<double>>            differences;
@@ -383,18 +383,18 @@ TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
       {
         const std::int64_t neighbor = voxel + stride;
         stride *= scene.size[d];
-        if (!isUsed[voxel] || placeOf(voxel)[d] + 1 == scene.size[d] || !isUsed[neighbor])
+        if (!isUsed[voxel] || getPlace(voxel)[d] + 1 == scene.size[d] || !isUsed[neighbor])
         {
           continue;
         }
-        const auto          a = vectorOf(voxel);
-        const auto          b = vectorOf(neighbor);
+        const auto          a = getVector(voxel);
+        const auto          b = getVector(neighbor);
         std::vector<double> difference;
         double              length = 0.0;
         for (std::size_t i = 0; i < n; ++i)
         {
           const double each = a[i] - b[i];
-          const double variance = ofVectors.covariance[i * n + i];
+          const double variance = vectorMoments.covariance[i * n + i];
           length += variance > 0.0 ? each * each / variance : 0.0;
           difference.push_back(scene.affinityFunction == AffinityFunction::WeightedSum ? std::abs(each) : 0.5 * each);
         }
@@ -417,14 +417,14 @@ TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
     }
     if (!usedDifferences.empty())
     {
-      const Moments ofDifferences(usedDifferences, n, scene.affinityFunction == AffinityFunction::WeightedSum);
+      const Moments differenceMoments(usedDifferences, n, scene.affinityFunction == AffinityFunction::WeightedSum);
       const auto    areSame = [](const std::vector<double> & a, const std::vector<double> & b) {
         return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
                  return x == y || (std::isnan(x) && std::isnan(y));
                });
       };
-      EXPECT_TRUE(areSame(ofDifferences.mean, estimate.vectors.differenceMean));
-      EXPECT_TRUE(areSame(ofDifferences.covariance, estimate.vectors.differenceCovariance));
+      EXPECT_TRUE(areSame(differenceMoments.mean, estimate.vectors.differenceMean));
+      EXPECT_TRUE(areSame(differenceMoments.covariance, estimate.vectors.differenceCovariance));
     }
   }
 }
@@ -461,57 +461,57 @@ TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
   scene.differenceCovariance = scene.objectCovariance;
   scene.seeds = { 0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);
-  const auto errorOf = [&](const auto & change) {
+  const auto getError = [&](const auto & change) {
     Job job = MakeFuzzyConnectednessJob(randomCase);
     job.affinityFunction = AffinityFunction::WeightedSum;
     change(job);
     std::vector<float> output(2);
     job.output = output.data();
-    return ErrorOf([&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
+    return GetErrorMessage([&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
   };
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ("no error", errorOf([](Job &) {}));
+  EXPECT_EQ("no error", getError([](Job &) {}));
   EXPECT_EQ("A job has a number of components of 17, but it must be at most 16.",
-            errorOf([](Job & job) { job.numberOfComponents = 17; }));
+            getError([](Job & job) { job.numberOfComponents = 17; }));
   EXPECT_EQ("ObjectMeanVector of a job has 2 elements, but pixels of 3 components need 3.",
-            errorOf([](Job & job) { job.vectors.objectMean.resize(2); }));
+            getError([](Job & job) { job.vectors.objectMean.resize(2); }));
   EXPECT_EQ("DifferenceMeanVector of a job has 0 elements, but pixels of 3 components need 3.",
-            errorOf([](Job & job) { job.vectors.differenceMean.clear(); }));
+            getError([](Job & job) { job.vectors.differenceMean.clear(); }));
   EXPECT_EQ("ObjectMeanVector of a job has the element nan, but all must be finite, from -8.9e+307 to 8.9e+307.",
-            errorOf([](Job & job) { job.vectors.objectMean[1] = nan; }));
+            getError([](Job & job) { job.vectors.objectMean[1] = nan; }));
   EXPECT_EQ("DifferenceCovariance of a job has 4 elements, but pixels of 3 components need 9.",
-            errorOf([](Job & job) { job.vectors.differenceCovariance.resize(4); }));
+            getError([](Job & job) { job.vectors.differenceCovariance.resize(4); }));
   EXPECT_EQ(
     "ObjectCovariance of a job has the variance 0 of component 1, but variances must be positive and finite, from "
     "1e-299 to 1e+307.",
-    errorOf([](Job & job) { job.vectors.objectCovariance[4] = 0.0; }));
+    getError([](Job & job) { job.vectors.objectCovariance[4] = 0.0; }));
   EXPECT_EQ(
     "ObjectCovariance of a job has the elements 0 in row 1, column 0, and 1 in row 0, column 1, but a covariance "
     "matrix must be symmetric and finite.",
-    errorOf([](Job & job) { job.vectors.objectCovariance[1] = 1.0; }));
+    getError([](Job & job) { job.vectors.objectCovariance[1] = 1.0; }));
   EXPECT_EQ(
     "DifferenceCovariance of a job has the elements nan in row 1, column 0, and nan in row 0, column 1, but a "
     "covariance matrix must be symmetric and finite.",
-    errorOf([](Job & job) { job.vectors.differenceCovariance[1] = job.vectors.differenceCovariance[3] = nan; }));
+    getError([](Job & job) { job.vectors.differenceCovariance[1] = job.vectors.differenceCovariance[3] = nan; }));
   // Component 2 is the sum of the others.
   EXPECT_EQ(
     "ObjectCovariance of a job is not positive definite: of the variance 5 of component 2, 0 is left if the "
     "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
     "depend linearly on others.",
-    errorOf([](Job & job) { job.vectors.objectCovariance = { 2.0, 0.0, 2.0, 0.0, 3.0, 3.0, 2.0, 3.0, 5.0 }; }));
+    getError([](Job & job) { job.vectors.objectCovariance = { 2.0, 0.0, 2.0, 0.0, 3.0, 3.0, 2.0, 3.0, 5.0 }; }));
   EXPECT_EQ(
     "DifferenceCovariance of a job is not positive definite: of the variance 1 of component 1, -3 is left if the "
     "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
     "depend linearly on others.",
-    errorOf([](Job & job) { job.vectors.differenceCovariance = { 1.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0 }; }));
+    getError([](Job & job) { job.vectors.differenceCovariance = { 1.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0 }; }));
   // What the function does not use may be empty.
-  EXPECT_EQ("no error", errorOf([](Job & job) {
+  EXPECT_EQ("no error", getError([](Job & job) {
               job.affinityFunction = AffinityFunction::Homogeneity;
               job.vectors.objectMean.clear();
               job.vectors.objectCovariance.clear();
               job.vectors.differenceMean.clear();
             }));
-  EXPECT_EQ("no error", errorOf([](Job & job) {
+  EXPECT_EQ("no error", getError([](Job & job) {
               job.affinityFunction = AffinityFunction::AbsoluteDifference;
               job.vectors = VectorAffinity();
             }));

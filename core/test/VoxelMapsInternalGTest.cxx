@@ -52,7 +52,7 @@ using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
 
 std::string
-ErrorOf(const RunLengthJob & job)
+GetErrorMessage(const RunLengthJob & job)
 {
   try
   {
@@ -69,36 +69,36 @@ ErrorOf(const RunLengthJob & job)
 TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
 {
   const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
-  EXPECT_EQ("", ErrorOf(valid));
+  EXPECT_EQ("", GetErrorMessage(valid));
 
   RunLengthJob job = valid;
   job.offsets.assign(14, { { 1, 0, 0 } });
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("14 offsets"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("14 offsets"));
   job.offsets.clear();
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("0 offsets"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("0 offsets"));
   job.offsets = { { { 1, 2, 0 } } };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("(1, 2, 0)"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("(1, 2, 0)"));
   job.offsets = { { { 0, 0, 0 } } };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("not a valid direction"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("not a valid direction"));
 
   job = valid;
   job.features.assign(17, Feature::RunPercentage);
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("17 features"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("17 features"));
   job.features = { static_cast<Feature>(16) };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("features"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("features"));
 
   job = valid;
   job.windowSize = { { 256, 1, 1 } };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("256 voxels"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("256 voxels"));
   job.windowSize = { { 4, 4, 1 } };
   job.windowAnchor = { { 4, 0, 0 } };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("anchor 4"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("anchor 4"));
   job.windowAnchor = { { 0, 0, 0 } };
   job.windowSize = { { 255, 255, 2 } };
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("130050"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("130050"));
   job.windowSize = { { 4, 4, 1 } };
   job.numberOfGrayLevels = 65536;
-  EXPECT_NE(std::string::npos, ErrorOf(job).find("65536"));
+  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("65536"));
 }
 
 TEST(Architectures, MachineCodeAndPTXRunWhereCUDASaysSo)

@@ -95,15 +95,15 @@ HasSameBits(const std::vector<T> & a, const std::vector<T> & b)
 inline bool
 ContainsWord(const std::string & text, const std::string & word)
 {
-  const auto isPartOfWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto isWordCharacter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
   {
     const std::size_t end = at + word.size();
     const bool        beginsWord =
-      at == 0 || (!isPartOfWord(text[at - 1]) && !(text[at - 1] == '.' && at > 1 && isPartOfWord(text[at - 2])));
+      at == 0 || (!isWordCharacter(text[at - 1]) && !(text[at - 1] == '.' && at > 1 && isWordCharacter(text[at - 2])));
     const bool endsWord =
       end == text.size() ||
-      (!isPartOfWord(text[end]) && !(text[end] == '.' && end + 1 < text.size() && isPartOfWord(text[end + 1])));
+      (!isWordCharacter(text[end]) && !(text[end] == '.' && end + 1 < text.size() && isWordCharacter(text[end + 1])));
     if (beginsWord && endsWord)
     {
       return true;

@@ -58,10 +58,10 @@ SetAllFeatures(RunLengthJob & job)
 
 /** Noise with holes, all features, and all neighbors with weights between which there are many magnitudes. */
 template <typename TJob>
-struct WeightedNoise : VoxelMapsTest::NoiseJobOf<TJob>
+struct WeightedNoise : VoxelMapsTest::TextureNoiseJob<TJob>
 {
   explicit WeightedNoise(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : VoxelMapsTest::NoiseJobOf<TJob>(size, numberOfGrayLevels)
+    : VoxelMapsTest::TextureNoiseJob<TJob>(size, numberOfGrayLevels)
   {
     TJob & job = this->job;
     SetAllFeatures(job);
@@ -125,9 +125,9 @@ GetExpected(const CooccurrenceJob & job, const RunLengthOracle::Levels & levels,
   std::int64_t               total = 0;
   for (std::size_t i = 0; i < weights.size(); ++i)
   {
-    CooccurrenceOracle::Matrix ofOffset;
-    CooccurrenceOracle::AddPairs(levels, window, position, job.offsets[i], job.symmetric, ofOffset);
-    for (const auto & cell : ofOffset)
+    CooccurrenceOracle::Matrix offsetMatrix;
+    CooccurrenceOracle::AddPairs(levels, window, position, job.offsets[i], job.symmetric, offsetMatrix);
+    for (const auto & cell : offsetMatrix)
     {
       if (weights[i] > 0)
       {
@@ -154,10 +154,10 @@ GetExpected(const RunLengthJob & job, const RunLengthOracle::Levels & levels, co
   std::uint64_t           voxels = 0;
   for (std::size_t i = 0; i < weights.size(); ++i)
   {
-    RunLengthOracle::Matrix ofDirection;
-    RunLengthOracle::AddRuns(levels, window, position, job.offsets[i], ofDirection);
+    RunLengthOracle::Matrix directionMatrix;
+    RunLengthOracle::AddRuns(levels, window, position, job.offsets[i], directionMatrix);
     voxels += RunLengthOracle::CountVoxels(levels, window, position) * static_cast<std::uint64_t>(weights[i]);
-    for (const auto & cell : ofDirection)
+    for (const auto & cell : directionMatrix)
     {
       if (weights[i] > 0)
       {
@@ -329,7 +329,7 @@ TYPED_TEST(WeightedMatrices, WorkersRegionsAndSelectionsDoNotChangeBits)
   VoxelMapsTest::CheckRegions(WeightedNoise<TypeParam>(Triple{ { 13, 7, 5 } }).job);
   VoxelMapsTest::CheckSelection(WeightedNoise<TypeParam>(Triple{ { 60, 5, 2 } }).job);
   VoxelMapsTest::CheckFeaturesAlone(WeightedNoise<TypeParam>(Triple{ { 11, 6, 3 } }).job);
-  VoxelMapsTest::CheckExceptionOfProgress(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
+  VoxelMapsTest::CheckProgressException(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
 }
 
 TYPED_TEST(WeightedMatrices, RefusesWhatBreaksARule)

@@ -66,7 +66,7 @@ ParseHeader(const std::string & name)
 }
 
 std::uint64_t
-GetBytesOfType(const std::string & type)
+GetTypeBytes(const std::string & type)
 {
   static const std::map<std::string, std::uint64_t> bytes{
     { "MET_CHAR", 1 },      { "MET_UCHAR", 1 },      { "MET_SHORT", 2 }, { "MET_USHORT", 2 },
@@ -143,10 +143,10 @@ InspectMetaImage(ImageFile & file)
   {
     throw std::runtime_error("ElementNumberOfChannels is " + std::to_string(channels) + ", but must be positive");
   }
-  const std::uint64_t bytesOfVoxel =
-    Multiply(GetBytesOfType(header.Get("ElementType")), static_cast<std::uint64_t>(channels));
+  const std::uint64_t voxelBytes =
+    Multiply(GetTypeBytes(header.Get("ElementType")), static_cast<std::uint64_t>(channels));
   const std::uint64_t numberOfVoxels = GetProduct(sizes, "DimSize");
-  CheckMemory(Multiply(numberOfVoxels, bytesOfVoxel));
+  CheckMemory(Multiply(numberOfVoxels, voxelBytes));
   CheckGeometry(header, sizes.size());
 
   const std::string  element = header.Get("ElementDataFile");
@@ -159,7 +159,7 @@ InspectMetaImage(ImageFile & file)
   }
 
   CompressedPart part;
-  part.promised = Multiply(numberOfVoxels, bytesOfVoxel);
+  part.promised = Multiply(numberOfVoxels, voxelBytes);
   part.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(skipped, 0));
   if (isLocal && skipped > 0 && part.offset < header.length)
   {

@@ -101,7 +101,7 @@ Shorten(const std::string & type)
 }
 
 std::uint64_t
-GetBytesOfType(const TextHeader & header)
+GetTypeBytes(const TextHeader & header)
 {
   // All names of the types of voxels, shortened: "unsigned short int" is "unsigned short".
   static const std::map<std::string, std::uint64_t> bytes{
@@ -154,9 +154,9 @@ InspectNrrd(ImageFile & file)
     throw std::runtime_error("sizes has " + std::to_string(sizes.size()) + " entries, but the dimension is " +
                              std::to_string(dimension));
   }
-  const std::uint64_t bytesOfVoxel = GetBytesOfType(header);
+  const std::uint64_t voxelBytes = GetTypeBytes(header);
   const std::uint64_t numberOfVoxels = GetProduct(sizes, "sizes");
-  CheckMemory(Multiply(numberOfVoxels, bytesOfVoxel));
+  CheckMemory(Multiply(numberOfVoxels, voxelBytes));
 
   for (const char * field : { "spacedirections", "spaceorigin" })
   {
@@ -195,7 +195,7 @@ InspectNrrd(ImageFile & file)
   CompressedPart part;
   part.file = isAttached ? file.name : FindDataFile(file.name, dataFile);
   part.offset = SkipLines(part.file, isAttached ? header.length : 0, skippedLines);
-  part.promised = Multiply(numberOfVoxels, bytesOfVoxel);
+  part.promised = Multiply(numberOfVoxels, voxelBytes);
   // The bytes to skip are compressed too.
   (isGzip ? part.promised : part.offset) += static_cast<std::uint64_t>(std::max<std::int64_t>(skippedBytes, 0));
   AddVoxels(file, part, isGzip);

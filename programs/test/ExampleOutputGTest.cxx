@@ -41,7 +41,7 @@ using VectorImage = itk::VectorImage<float, 3>;
 
 /** The message of the exception that a function throws, or an empty text. */
 std::string
-GetMessageOf(const std::function<void()> & function)
+GetErrorMessage(const std::function<void()> & function)
 {
   try
   {
@@ -104,7 +104,7 @@ MakeImage(bool hasDefaultGeometry = false, itk::SizeValueType size = 7)
 
 template <typename TImage>
 ProgramIO::ImageProperties
-GetPropertiesOf(const TImage & image)
+GetImageProperties(const TImage & image)
 {
   return ProgramIO::GetProperties<typename TImage::ObjectType>(image.GetPointer(),
                                                                image->GetNumberOfComponentsPerPixel());
@@ -116,7 +116,7 @@ void
 WriteOne(const TImage & image, const std::string & name)
 {
   OutputFiles outputs({});
-  outputs.AddImage(name, GetPropertiesOf(image));
+  outputs.AddImage(name, GetImageProperties(image));
   outputs.WriteImage(image.GetPointer(), name);
   outputs.Commit();
 }
@@ -160,7 +160,7 @@ protected:
   {
     const auto before = this->GetNames();
     SCOPED_TRACE(name);
-    ExpectPart(part, GetMessageOf([&] { OutputFiles({}).AddImage(name, GetPropertiesOf(image)); }));
+    ExpectPart(part, GetErrorMessage([&] { OutputFiles({}).AddImage(name, GetImageProperties(image)); }));
     EXPECT_EQ(before, this->GetNames());
   }
 
@@ -177,9 +177,9 @@ TEST_F(ExampleOutput, EveryFormatKeepsEverything)
   const std::vector<std::string> names{ "a.nii", "b.nii.gz", "c.mha", "d.mhd", "e.nrrd", "f.nhdr", "g.hdr", "h.img" };
   for (const auto & name : names)
   {
-    outputs.AddImage(name, GetPropertiesOf(scalars));
-    outputs.AddImage("v" + name, GetPropertiesOf(vectors));
-    outputs.AddImage("s" + name, GetPropertiesOf(slice));
+    outputs.AddImage(name, GetImageProperties(scalars));
+    outputs.AddImage("v" + name, GetImageProperties(vectors));
+    outputs.AddImage("s" + name, GetImageProperties(slice));
   }
   for (const auto & name : names)
   {
@@ -220,8 +220,8 @@ TEST_F(ExampleOutput, LeavesNothingButTheOutputs)
   EXPECT_EQ(".voxelmaps-123 0 x.mhd x.raw", this->GetNames());
   {
     OutputFiles outputs({});
-    outputs.AddImage("x.mhd", GetPropertiesOf(image));
-    outputs.AddImage("y.nii", GetPropertiesOf(image));
+    outputs.AddImage("x.mhd", GetImageProperties(image));
+    outputs.AddImage("y.nii", GetImageProperties(image));
     outputs.WriteImage(image.GetPointer(), "x.mhd");
     // The second one was not written.
     EXPECT_THROW(outputs.Commit(), std::logic_error);
@@ -258,12 +258,12 @@ TEST_F(ExampleOutput, ComparesWhatWasWritten)
     itk::WriteImage(written, temporary);
     const fs::path last = name == "x.mhd" ? fs::path(temporary).replace_extension(".raw") : fs::path(temporary);
     fs::resize_file(last, fs::file_size(last) - missing);
-    return GetMessageOf([&] { outputs.FinishImage(name, GetPropertiesOf(image)); });
+    return GetErrorMessage([&] { outputs.FinishImage(name, GetImageProperties(image)); });
   };
   for (const std::string name : { "x.nii", "x.nii.gz", "x.mha", "x.mhd", "x.nrrd" })
   {
     SCOPED_TRACE(name);
-    outputs.AddImage(name, GetPropertiesOf(image));
+    outputs.AddImage(name, GetImageProperties(image));
     ExpectPart("cannot write '" + name + "': it was not written", finish(name, image, 1));
     ExpectPart("what its format stores has spacing [1, 1, 1], the image [0.7, ",
                finish(name, MakeImage<FloatImage>(true)));
@@ -272,7 +272,7 @@ TEST_F(ExampleOutput, ComparesWhatWasWritten)
   }
   itk::WriteImage(MakeImage<ByteImage>().GetPointer(), outputs.GetTemporaryName("x.nii"));
   ExpectPart("its format stores 1 components of unsigned_char instead of 1 components of float",
-             GetMessageOf([&] { outputs.FinishImage("x.nii", GetPropertiesOf(image)); }));
+             GetErrorMessage([&] { outputs.FinishImage("x.nii", GetImageProperties(image)); }));
 }
 
 TEST(ExampleGeometry, DifferencesHaveBothValues)

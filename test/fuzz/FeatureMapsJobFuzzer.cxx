@@ -47,12 +47,12 @@ template <typename TJob>
 constexpr bool hasAggregation = isSame<TJob, voxelmaps::CooccurrenceJob> || isSame<TJob, voxelmaps::RunLengthJob>;
 
 /** In the order of the classes of TextureClassJob. */
-constexpr std::uint8_t numbersOfFeatures[] = { voxelmaps::CooccurrenceFeatureMapEnums::NumberOfFeatures,
-                                               voxelmaps::DependenceFeatureMapEnums::NumberOfFeatures,
-                                               voxelmaps::FirstOrderFeatureMapEnums::NumberOfFeatures,
-                                               voxelmaps::GrayToneDifferenceFeatureMapEnums::NumberOfFeatures,
-                                               voxelmaps::RunLengthFeatureMapEnums::NumberOfFeatures,
-                                               voxelmaps::SizeZoneFeatureMapEnums::NumberOfFeatures };
+constexpr std::uint8_t featureCounts[] = { voxelmaps::CooccurrenceFeatureMapEnums::NumberOfFeatures,
+                                           voxelmaps::DependenceFeatureMapEnums::NumberOfFeatures,
+                                           voxelmaps::FirstOrderFeatureMapEnums::NumberOfFeatures,
+                                           voxelmaps::GrayToneDifferenceFeatureMapEnums::NumberOfFeatures,
+                                           voxelmaps::RunLengthFeatureMapEnums::NumberOfFeatures,
+                                           voxelmaps::SizeZoneFeatureMapEnums::NumberOfFeatures };
 
 double
 ConsumeParameter(FuzzedInput & data, double usual)
@@ -203,7 +203,7 @@ ConsumeJob(FuzzedInput & data)
   {
     const auto index = data.ConsumeIntegralInRange<std::size_t>(0, numberOfClasses - 1);
     job.classes.push_back(MakeClass(index, std::make_index_sequence<numberOfClasses>()));
-    std::visit([&](auto & ofClass) { ConsumeClass(data, numbersOfFeatures[index], ofClass); }, job.classes.back());
+    std::visit([&](auto & typedJob) { ConsumeClass(data, featureCounts[index], typedJob); }, job.classes.back());
   }
   job.outputIsDouble = data.ConsumeBool();
   job.backgroundValue = ConsumeAnyDouble(data);
@@ -279,16 +279,16 @@ IsInvalid(const Job & job)
   }
   for (const auto & classJob : job.classes)
   {
-    const auto numberOfFeatures = numbersOfFeatures[classJob.index()];
+    const auto numberOfFeatures = featureCounts[classJob.index()];
     isInvalid = isInvalid ||
-                std::visit([&](const auto & ofClass) { return IsInvalidClass(ofClass, numberOfFeatures); }, classJob);
+                std::visit([&](const auto & typedJob) { return IsInvalidClass(typedJob, numberOfFeatures); }, classJob);
   }
   return isInvalid || windowVoxels > 65535;
 }
 
 /** Whether it would take seconds to compute the job, because of its eigenvalues or its large windows. */
 bool
-TakesLong(const Job & job)
+IsSlow(const Job & job)
 {
   double windowVoxels = 1.0;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -359,7 +359,7 @@ Compute(Job job)
   std::int64_t maps = 0;
   for (const auto & classJob : job.classes)
   {
-    maps += std::visit([](const auto & ofClass) { return voxelmaps::GetNumberOfMaps(ofClass); }, classJob);
+    maps += std::visit([](const auto & typedJob) { return voxelmaps::GetNumberOfMaps(typedJob); }, classJob);
   }
   const std::int64_t voxels = CountVoxels(job.outputSize);
   const auto         stride = static_cast<std::size_t>(std::max(voxels, std::min(job.mapStride, voxels + 5)));
@@ -375,33 +375,33 @@ std::vector<TReal>
 ComputeClass(const Job & job, const TJob & parameters, const std::vector<std::uint16_t> & levels,
              unsigned int numberOfGrayLevels)
 {
-  TJob              ofClass = voxelmaps::MakeClassJob(job, parameters);
-  const auto        maps = static_cast<std::size_t>(voxelmaps::GetNumberOfMaps(ofClass));
+  TJob              typedJob = voxelmaps::MakeClassJob(job, parameters);
+  const auto        maps = static_cast<std::size_t>(voxelmaps::GetNumberOfMaps(typedJob));
   const std::size_t stride = maps + 2;
   const auto        voxels = static_cast<std::size_t>(CountVoxels(job.outputSize));
-  ofClass.levels = levels.data();
-  ofClass.numberOfGrayLevels = numberOfGrayLevels;
-  ofClass.execution = {};
-  ofClass.widestInstructionSet = voxelmaps::InstructionSet::Baseline;
-  ofClass.outputVoxelStride = static_cast<std::int64_t>(stride);
-  ofClass.outputComponentStride = 1;
+  typedJob.levels = levels.data();
+  typedJob.numberOfGrayLevels = numberOfGrayLevels;
+  typedJob.execution = {};
+  typedJob.widestInstructionSet = voxelmaps::InstructionSet::Baseline;
+  typedJob.outputVoxelStride = static_cast<std::int64_t>(stride);
+  typedJob.outputComponentStride = 1;
   std::vector<char> intensities;
   if constexpr (isSame<TJob, voxelmaps::FirstOrderJob>)
   {
-    ofClass.intensitiesAreDouble = voxelmaps::NeedsDoubleIntensities(job.pixelType);
+    typedJob.intensitiesAreDouble = voxelmaps::NeedsDoubleIntensities(job.pixelType);
     intensities.resize(levels.size() * sizeof(double));
-    ofClass.intensities = intensities.data();
+    typedJob.intensities = intensities.data();
     const auto count = static_cast<std::int64_t>(levels.size());
     voxelmaps::SelectIntensities(
-      job.pixelType, job.pixels, levels.data(), count, intensities.data(), ofClass.intensitiesAreDouble, {});
+      job.pixelType, job.pixels, levels.data(), count, intensities.data(), typedJob.intensitiesAreDouble, {});
   }
   if constexpr (hasOffsets<TJob>)
   {
-    ofClass.walkWindows = !ofClass.walkWindows;
+    typedJob.walkWindows = !typedJob.walkWindows;
   }
   Output<TReal> output(voxels * stride);
-  ofClass.output = output.GetData();
-  VoxelMapsTest::ComputeFeatureMaps(ofClass);
+  typedJob.output = output.GetData();
+  VoxelMapsTest::ComputeFeatureMaps(typedJob);
   const std::vector<TReal> interleaved = output.Take([&](std::size_t i) { return i % stride < maps; });
   std::vector<TReal>       result;
   for (std::size_t i = 0; i < interleaved.size(); ++i)
@@ -436,10 +436,10 @@ ComputeBySlices(const Job & job, std::size_t axis, std::vector<TReal> result)
     part.outputSize[axis] = 1;
     part.mapStride = CountVoxels(part.outputSize);
     part.selection = job.selection == nullptr ? nullptr : selection.data();
-    const std::vector<TReal> ofPart = Compute<TReal>(part);
-    for (std::size_t i = 0; i < ofPart.size(); ++i)
+    const std::vector<TReal> partMaps = Compute<TReal>(part);
+    for (std::size_t i = 0; i < partMaps.size(); ++i)
     {
-      result[i / places.size() * voxels + places[i % places.size()]] = ofPart[i];
+      result[i / places.size() * voxels + places[i % places.size()]] = partMaps[i];
     }
   }
   return result;
@@ -481,9 +481,9 @@ Check(Job job, std::size_t axis)
   std::vector<TReal> maps;
   for (const auto & classJob : job.classes)
   {
-    const auto ofClass = std::visit(
+    const auto typedJob = std::visit(
       [&](const auto & each) { return ComputeClass<TReal>(job, each, levels, numberOfGrayLevels); }, classJob);
-    maps.insert(maps.end(), ofClass.begin(), ofClass.end());
+    maps.insert(maps.end(), typedJob.begin(), typedJob.end());
   }
   Require(HasSameBits(result, maps), "the jobs of the classes give other maps");
   job.execution.numberOfWorkers = job.execution.numberOfWorkers == 2 ? 1 : 2;
@@ -501,13 +501,13 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   const auto  axis = data.ConsumeIntegralInRange<std::size_t>(0, 2);
   const auto  bits = data.ConsumeIntegral<std::uint8_t>();
   const auto  scale = data.ConsumeIntegral<std::uint8_t>();
-  if (TakesLong(job))
+  if (IsSlow(job))
   {
     return 0;
   }
-  const auto                bytesOfVoxels = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.size));
+  const auto                voxelBytes = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.size));
   std::vector<std::uint8_t> mask;
-  for (const std::uint8_t byte : bytesOfVoxels)
+  for (const std::uint8_t byte : voxelBytes)
   {
     mask.push_back(byte % 8 == 7 ? 0 : byte);
   }
@@ -520,7 +520,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   job.selection = bits % 4 < 2 ? nullptr : selection.data();
   std::vector<char> pixels(1);
   voxelmaps::VisitPixelType(
-    job.pixelType, [&](auto pixel) { pixels = VoxelMapsFuzz::MakePixels<decltype(pixel)>(bytesOfVoxels, scale); });
+    job.pixelType, [&](auto pixel) { pixels = VoxelMapsFuzz::MakePixels<decltype(pixel)>(voxelBytes, scale); });
   job.pixels = pixels.data();
   if (job.outputIsDouble)
   {

@@ -79,10 +79,10 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
     seeds.push_back(data.ConsumeIntegral<std::uint16_t>());
   }
   const std::int64_t voxels = scene.GetNumberOfVoxels();
-  const auto         bytesOfVoxels = VoxelMapsFuzz::ConsumeBytesForVoxels(data, voxels);
+  const auto         voxelBytes = VoxelMapsFuzz::ConsumeBytesForVoxels(data, voxels);
   // A float holds powers of 2 up to 127, and no byte has more than 7 bits.
   const int limit = pixelType == Job::PixelType::Float ? 120 : 1016;
-  for (const std::uint8_t byte : bytesOfVoxels)
+  for (const std::uint8_t byte : voxelBytes)
   {
     const bool isUnsigned =
       pixelType == Job::PixelType::UInt8 || pixelType == Job::PixelType::UInt16 || pixelType == Job::PixelType::UInt32;

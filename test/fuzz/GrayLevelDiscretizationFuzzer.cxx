@@ -154,7 +154,7 @@ struct Bounds
 
 /** floor of a quotient of doubles, of which up to four operations may have been rounded. */
 Bounds
-FloorOfQuotient(long double numerator, long double denominator)
+QuotientFloor(long double numerator, long double denominator)
 {
   constexpr long double rounding = 4.01L * 0x1p-53L;
   constexpr long double underflow = 0x1p-1073L;
@@ -170,7 +170,7 @@ IsSmallInteger(double value)
 }
 
 std::int64_t
-FloorOfIntegers(std::int64_t numerator, std::int64_t denominator)
+IntegerFloor(std::int64_t numerator, std::int64_t denominator)
 {
   return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
 }
@@ -286,10 +286,10 @@ private:
       m_HasRange = m_Minimum < m_Maximum && std::isfinite(m_Maximum - m_Minimum);
       return;
     }
-    const bool isOfMask = m_Parameters.rangeSource == RangeSource::Mask;
+    const bool isMaskRange = m_Parameters.rangeSource == RangeSource::Mask;
     for (std::size_t i = 0; i < m_Pixels.size(); ++i)
     {
-      if (std::isfinite(m_Pixels[i]) && (!isOfMask || m_Case.IsInside(i)))
+      if (std::isfinite(m_Pixels[i]) && (!isMaskRange || m_Case.IsInside(i)))
       {
         m_Minimum = m_HasRange ? std::min(m_Minimum, m_Pixels[i]) : m_Pixels[i];
         m_Maximum = m_HasRange ? std::max(m_Maximum, m_Pixels[i]) : m_Pixels[i];
@@ -297,7 +297,7 @@ private:
       }
     }
     // With an empty mask, any range works.
-    m_HasRange = m_HasRange || (isOfMask && !m_Case.mask.empty());
+    m_HasRange = m_HasRange || (isMaskRange && !m_Case.mask.empty());
   }
 
   Bounds
@@ -323,21 +323,21 @@ private:
     if (IsSmallInteger(x) && IsSmallInteger(m_Minimum) && IsSmallInteger(m_Maximum) &&
         (isNumber || IsSmallInteger(width)))
     {
-      return this->GetBinOfIntegers(static_cast<std::int64_t>(x));
+      return this->GetIntegerBin(static_cast<std::int64_t>(x));
     }
     const long double minimum = m_Minimum;
     if (isNumber)
     {
-      const Bounds bin = FloorOfQuotient(number * (x - minimum), m_Maximum - minimum);
+      const Bounds bin = QuotientFloor(number * (x - minimum), m_Maximum - minimum);
       return { std::max(std::min(bin.low + 1, number), 1.0L), std::min(bin.high + 1, number) };
     }
     if (m_Parameters.method == Method::FixedBinSize)
     {
-      const Bounds bin = FloorOfQuotient(x - minimum, width);
+      const Bounds bin = QuotientFloor(x - minimum, width);
       return { std::max(bin.low + 1, 1.0L), bin.high + 1 };
     }
-    const Bounds bin = FloorOfQuotient(x, width);
-    const Bounds first = FloorOfQuotient(minimum, width);
+    const Bounds bin = QuotientFloor(x, width);
+    const Bounds first = QuotientFloor(minimum, width);
     // Numbers of bins beyond 2^53 are rounded, too.
     const long double error = std::max(std::abs(bin.high), std::abs(first.low)) * 0x1p-51L;
     const long double more = error < 0.25L ? 0.0L : std::ceil(error);
@@ -345,7 +345,7 @@ private:
   }
 
   Bounds
-  GetBinOfIntegers(std::int64_t x) const
+  GetIntegerBin(std::int64_t x) const
   {
     const auto         minimum = static_cast<std::int64_t>(m_Minimum);
     const auto         maximum = static_cast<std::int64_t>(m_Maximum);
@@ -358,9 +358,8 @@ private:
     else
     {
       const auto width = static_cast<std::int64_t>(m_Parameters.binWidth);
-      level = m_Parameters.method == Method::FixedBinSize
-                ? (x - minimum) / width + 1
-                : FloorOfIntegers(x, width) - FloorOfIntegers(minimum, width) + 1;
+      level = m_Parameters.method == Method::FixedBinSize ? (x - minimum) / width + 1
+                                                          : IntegerFloor(x, width) - IntegerFloor(minimum, width) + 1;
     }
     return { static_cast<long double>(level), static_cast<long double>(level) };
   }
@@ -453,48 +452,48 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   const bool          hasMask = data.ConsumeBool();
   const auto          pixelType = data.ConsumeIntegralInRange<std::uint8_t>(0, 9);
   std::vector<double> palette;
-  const auto          sizeOfPalette = data.ConsumeIntegralInRange<std::uint8_t>(1, 5);
-  for (std::uint8_t i = 0; i < sizeOfPalette; ++i)
+  const auto          paletteSize = data.ConsumeIntegralInRange<std::uint8_t>(1, 5);
+  for (std::uint8_t i = 0; i < paletteSize; ++i)
   {
     palette.push_back(ConsumeAnyDouble(data));
   }
-  const auto bytesOfPixels =
+  const auto pixelBytes =
     VoxelMapsFuzz::ConsumeBytesForVoxels(data, static_cast<std::int64_t>(input.size[0] * input.size[1]));
-  for (std::size_t i = 0; hasMask && i < bytesOfPixels.size(); ++i)
+  for (std::size_t i = 0; hasMask && i < pixelBytes.size(); ++i)
   {
-    input.mask.push_back(bytesOfPixels[i] % 4 == 3 ? 0 : input.inside);
+    input.mask.push_back(pixelBytes[i] % 4 == 3 ? 0 : input.inside);
   }
   switch (pixelType)
   {
     case 0:
-      Check<signed char>(input, palette, bytesOfPixels);
+      Check<signed char>(input, palette, pixelBytes);
       break;
     case 1:
-      Check<unsigned char>(input, palette, bytesOfPixels);
+      Check<unsigned char>(input, palette, pixelBytes);
       break;
     case 2:
-      Check<short>(input, palette, bytesOfPixels);
+      Check<short>(input, palette, pixelBytes);
       break;
     case 3:
-      Check<unsigned short>(input, palette, bytesOfPixels);
+      Check<unsigned short>(input, palette, pixelBytes);
       break;
     case 4:
-      Check<int>(input, palette, bytesOfPixels);
+      Check<int>(input, palette, pixelBytes);
       break;
     case 5:
-      Check<unsigned int>(input, palette, bytesOfPixels);
+      Check<unsigned int>(input, palette, pixelBytes);
       break;
     case 6:
-      Check<long long>(input, palette, bytesOfPixels);
+      Check<long long>(input, palette, pixelBytes);
       break;
     case 7:
-      Check<unsigned long long>(input, palette, bytesOfPixels);
+      Check<unsigned long long>(input, palette, pixelBytes);
       break;
     case 8:
-      Check<float>(input, palette, bytesOfPixels);
+      Check<float>(input, palette, pixelBytes);
       break;
     default:
-      Check<double>(input, palette, bytesOfPixels);
+      Check<double>(input, palette, pixelBytes);
   }
   return 0;
 }

@@ -119,7 +119,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   const std::string extension = extensions[bytes[0] % std::size(extensions)];
   const bool        isCompressed = (bytes[1] & 1) != 0;
   const std::size_t cut = bytes[1] >> 1 & 7;
-  const std::size_t sizeOfData = static_cast<std::size_t>(bytes[1] >> 4) * 16;
+  const std::size_t dataSize = static_cast<std::size_t>(bytes[1] >> 4) * 16;
   std::string       content(reinterpret_cast<const char *>(bytes) + 2, numberOfBytes - 2);
   if (isCompressed)
   {
@@ -129,7 +129,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 
   const std::string name = folder.Write("file" + (extension.empty() ? "" : "." + extension), content);
   // What headers of data in another file name.
-  const std::string data(sizeOfData, '\1');
+  const std::string data(dataSize, '\1');
   const std::string dataName = extension == "hdr" ? "file.img" : extension == "img" ? "file.hdr" : "file.raw";
   if (extension != "raw")
   {

@@ -103,11 +103,11 @@ IsInvalid(const Job & job)
     isInvalid =
       label == 0 || (label > 255 && !job.labelsAre16Bit) || labels.emplace(job.seeds[i], label).first->second != label;
   }
-  voxelmaps::FuzzyConnectednessProblem ofLabel;
+  voxelmaps::FuzzyConnectednessProblem labelJob;
   for (const voxelmaps::LabelAffinity & affinity : job.affinities)
   {
-    affinity.ApplyTo(ofLabel);
-    isInvalid = isInvalid || VoxelMapsFuzz::IsInvalidProblem(ofLabel);
+    affinity.ApplyTo(labelJob);
+    isInvalid = isInvalid || VoxelMapsFuzz::IsInvalidProblem(labelJob);
   }
   return isInvalid;
 }
@@ -132,16 +132,16 @@ ComputeExpected(const Job & job, const FuzzedImage & image)
   scene.weight = job.weight;
   scene.adjacency = job.adjacency;
   scene.distanceWeighting = job.distanceWeighting;
-  const auto strengths =
-    Oracle::ComputeStrengths(scene, job.labels, [&job](std::uint16_t label, FuzzyConnectednessOracle::Scene & ofLabel) {
+  const auto strengths = Oracle::ComputeStrengths(
+    scene, job.labels, [&job](std::uint16_t label, FuzzyConnectednessOracle::Scene & labelJob) {
       for (const voxelmaps::LabelAffinity & affinity : job.affinities)
       {
         if (affinity.label == label)
         {
-          ofLabel.objectMean = affinity.objectMean;
-          ofLabel.objectVariance = affinity.objectVariance;
-          ofLabel.differenceMean = affinity.differenceMean;
-          ofLabel.differenceVariance = affinity.differenceVariance;
+          labelJob.objectMean = affinity.objectMean;
+          labelJob.objectVariance = affinity.objectVariance;
+          labelJob.differenceMean = affinity.differenceMean;
+          labelJob.differenceVariance = affinity.differenceVariance;
         }
       }
     });

@@ -230,9 +230,9 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   Job         job = ConsumeJob(data);
   const auto  bits = data.ConsumeIntegral<std::uint8_t>();
 
-  const auto                 bytesOfVoxels = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.levelsSize));
+  const auto                 voxelBytes = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.levelsSize));
   std::vector<std::uint16_t> levels;
-  for (const std::uint8_t byte : bytesOfVoxels)
+  for (const std::uint8_t byte : voxelBytes)
   {
     // Levels are a precondition: 0 ... numberOfGrayLevels. The largest make the largest sums.
     const auto count = std::max<std::uint32_t>(1, std::min<std::uint32_t>(job.numberOfGrayLevels, 65535));

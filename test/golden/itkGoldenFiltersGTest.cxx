@@ -158,7 +158,7 @@ CheckEngines(GoldenGroup & group, TFilter * filter, const THash & hash)
     CheckWorkUnits(group, filter, hash);
     return;
   }
-  auto & onDevice = dynamic_cast<typename VoxelMapsTest::CudaClassOf<TFilter>::Type &>(*filter);
+  auto & onDevice = dynamic_cast<typename VoxelMapsTest::CudaClass<TFilter>::Type &>(*filter);
   for (const auto method : VoxelMapsTest::GetMethods<typename TFilter::CudaMethodEnum>())
   {
     onDevice.SetCudaMethod(method);

@@ -38,10 +38,10 @@ VerifyMeanVector(const std::string & name, const std::vector<double> & mean, uns
 VoxelMapsCore_EXPORT void
 VerifyCovariance(const std::string & name, const std::vector<double> & covariance, unsigned int numberOfComponents);
 
-/** Throw EngineError unless the vectors and matrices that the affinity function of a problem uses are valid; ofWhat is
+/** Throw EngineError unless the vectors and matrices that the affinity function of a problem uses are valid; context is
  * added to their names. */
 VoxelMapsCore_EXPORT void
-VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & ofWhat);
+VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & context);
 
 /** \class VectorAffinityEstimate
  * \brief Statistics of the vectors around the seeds, as parameters of an affinity function.

@@ -97,9 +97,9 @@ int
 EntropyBits(std::uint64_t maxNumber)
 {
   constexpr int maxBits = 48;
-  constexpr int bitsOfSum = 61;
+  constexpr int sumBits = 61;
   int           bits = 0;
-  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << bitsOfSum)
+  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << sumBits)
   {
     ++bits;
   }

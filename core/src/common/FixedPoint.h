@@ -32,7 +32,7 @@ CeilLog2(std::uint64_t n);
 
 /** Bits of the binary number n. */
 constexpr int
-BitsOf(std::uint64_t n)
+BitCount(std::uint64_t n)
 {
   int bits = 0;
   for (; n != 0; n >>= 1)

@@ -107,15 +107,15 @@ PopulateHugePages(void * data, std::size_t bytes, std::size_t begin, std::size_t
     return;
   }
   const auto           address = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t endOfPages = (address + bytes) / pageBytes * pageBytes;
-  const std::uintptr_t endOfPart = address + std::min(end, bytes);
+  const std::uintptr_t pagesEnd = (address + bytes) / pageBytes * pageBytes;
+  const std::uintptr_t partEnd = address + std::min(end, bytes);
   for (std::uintptr_t at = (address + begin + hugePageBytes - 1) / hugePageBytes * hugePageBytes;
-       at < std::min(endOfPart, endOfPages);
+       at < std::min(partEnd, pagesEnd);
        at += hugePageBytes)
   {
     // A hint: otherwise, the first write takes longer.
     static_cast<void>(
-      madvise(static_cast<char *>(data) + (at - address), std::min(hugePageBytes, endOfPages - at), adviceToPopulate));
+      madvise(static_cast<char *>(data) + (at - address), std::min(hugePageBytes, pagesEnd - at), adviceToPopulate));
   }
 #else
   static_cast<void>(data);

@@ -25,8 +25,8 @@ namespace voxelmaps
 namespace
 {
 // Milliseconds, measured with an H100 and 16 cores: see doc/performance.md.
-constexpr double callOfDevice = 0.03;
-constexpr double wakingOfThreads = 0.06;
+constexpr double deviceCallTime = 0.03;
+constexpr double threadWakeTime = 0.06;
 // A bus of half the speed of PCI Express 5.0, through page-locked memory, and one thread that copies to the output.
 constexpr double busBytesPerMillisecond = 25e6;
 constexpr double threadBytesPerMillisecond = 10e6;
@@ -41,7 +41,7 @@ ExpectTimes(double cpuWork, double deviceWork, std::uint64_t outputBytes, std::u
   const double cpuWorkers = std::min(workers, static_cast<double>(std::max<std::uint64_t>(numberOfTasks, 1)));
   const auto   bytes = static_cast<double>(outputBytes);
   const double copy = bytes / std::min(busBytesPerMillisecond, workers * threadBytesPerMillisecond);
-  return { cpuWork / cpuWorkers + (cpuWorkers > 1.0 ? wakingOfThreads : 0.0),
-           callOfDevice + deviceWork / speed.arithmetic + copy };
+  return { cpuWork / cpuWorkers + (cpuWorkers > 1.0 ? threadWakeTime : 0.0),
+           deviceCallTime + deviceWork / speed.arithmetic + copy };
 }
 } // namespace voxelmaps

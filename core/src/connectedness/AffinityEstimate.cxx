@@ -18,7 +18,7 @@
 #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include "common/ParallelFor.h"
-#include "connectedness/ImageOfInput.h"
+#include "connectedness/InputImage.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 
@@ -384,7 +384,7 @@ Moments
 SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & execution, AbortChecker & abort)
 {
   // Bins of about so many differences fit in the first-level cache; more bins would not fit in the second one.
-  constexpr std::int64_t differencesOfBin = 1024;
+  constexpr std::int64_t binDifferences = 1024;
   constexpr std::int64_t maxBins = 16384;
 
   std::int64_t all = 0;
@@ -393,18 +393,18 @@ SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & 
     ++all;
     maximum = std::max(maximum, difference);
   });
-  std::int64_t bins = std::min(all / differencesOfBin + 1, maxBins);
+  std::int64_t bins = std::min(all / binDifferences + 1, maxBins);
   double       binsPerUnit = static_cast<double>(bins - 1) / maximum;
   if (!(maximum >= std::numeric_limits<double>::min() && std::isfinite(maximum) && std::isfinite(binsPerUnit)))
   {
     bins = 1;
     binsPerUnit = 0.0;
   }
-  const auto binOf = [&](double difference) {
+  const auto getBin = [&](double difference) {
     return bins == 1 ? 0 : std::min(static_cast<std::int64_t>(difference * binsPerUnit), bins - 1);
   };
   std::vector<std::int64_t> ends(static_cast<std::size_t>(bins), 0);
-  surroundings.ForEachDifference([&](double difference) { ++ends[static_cast<std::size_t>(binOf(difference))]; });
+  surroundings.ForEachDifference([&](double difference) { ++ends[static_cast<std::size_t>(getBin(difference))]; });
   std::int64_t before = 0;
   for (std::int64_t & end : ends)
   {
@@ -414,7 +414,7 @@ SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & 
   }
   std::vector<double> differences(static_cast<std::size_t>(all));
   surroundings.ForEachDifference([&](double difference) {
-    differences[static_cast<std::size_t>(ends[static_cast<std::size_t>(binOf(difference))]++)] = difference;
+    differences[static_cast<std::size_t>(ends[static_cast<std::size_t>(getBin(difference))]++)] = difference;
   });
   ForEachTask(bins, execution, [&](unsigned int) {
     return [&](std::int64_t bin) {
@@ -548,12 +548,12 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
     const Surroundings<Pixel> surroundings(image, input.mask, size, boxes.intervals, abort);
     surroundings.ForEachIntensity([&estimate](double) { ++estimate.numberOfVoxels; });
-    const Moments ofIntensities(estimate.numberOfVoxels, [&](const auto & f) { surroundings.ForEachIntensity(f); });
-    estimate.mean = ofIntensities.mean;
-    estimate.variance = ofIntensities.variance;
+    const Moments intensityMoments(estimate.numberOfVoxels, [&](const auto & f) { surroundings.ForEachIntensity(f); });
+    estimate.mean = intensityMoments.mean;
+    estimate.variance = intensityMoments.variance;
 
     constexpr bool isSmallInteger = std::is_integral<Pixel>::value && sizeof(Pixel) <= 2;
-    const Moments  ofDifferences = [&] {
+    const Moments  differenceMoments = [&] {
       if constexpr (isSmallInteger)
       {
         return CountDifferences(surroundings, abort);
@@ -565,13 +565,14 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
     }();
     if (parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum)
     {
-      estimate.differenceMean = ofDifferences.mean;
-      estimate.differenceVariance = ofDifferences.variance;
+      estimate.differenceMean = differenceMoments.mean;
+      estimate.differenceVariance = differenceMoments.variance;
     }
     else
     {
       // The mean square of half the difference, from E[d^2] = variance + mean^2.
-      estimate.differenceVariance = 0.25 * (ofDifferences.variance + ofDifferences.mean * ofDifferences.mean);
+      estimate.differenceVariance =
+        0.25 * (differenceMoments.variance + differenceMoments.mean * differenceMoments.mean);
     }
   });
   return estimate;
@@ -592,23 +593,23 @@ EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEsti
   AbortChecker                 abort(execution);
   const Triple                 size = WithoutFlatAxes(input.size);
   const Boxes                  boxes(size, input.seeds, parameters.radius, abort);
-  const Vectors                vectors{ input, SizeOfComponent(input.pixelType) * n };
+  const Vectors                vectors{ input, ComponentSize(input.pixelType) * n };
   const Neighborhoods<Vectors> neighborhoods(vectors, input.mask, size, boxes.intervals, abort);
   double                       vector[maxComponents];
 
-  VectorMoments ofVectors(n);
+  VectorMoments vectorMoments(n);
   neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
     vectors.Load(voxel, vector);
-    ofVectors.AddToMean(vector);
+    vectorMoments.AddToMean(vector);
     ++estimate.numberOfVoxels;
   });
-  ofVectors.DivideMean(estimate.numberOfVoxels);
+  vectorMoments.DivideMean(estimate.numberOfVoxels);
   neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
     vectors.Load(voxel, vector);
-    ofVectors.AddProducts(vector);
+    vectorMoments.AddProducts(vector);
   });
-  estimate.vectors.objectMean = ofVectors.mean;
-  estimate.vectors.objectCovariance = ofVectors.GetCovariance(estimate.numberOfVoxels);
+  estimate.vectors.objectMean = vectorMoments.mean;
+  estimate.vectors.objectCovariance = vectorMoments.GetCovariance(estimate.numberOfVoxels);
 
   const auto loadDifference = [&](std::int64_t voxel, std::int64_t neighbor) {
     double other[maxComponents];
@@ -642,7 +643,7 @@ EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEsti
   }
 
   const bool    isSum = parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum;
-  VectorMoments ofDifferences(n);
+  VectorMoments differenceMoments(n);
   const auto    forEachDifference = [&](const auto & f) {
     for (const VectorPair & pair : pairs)
     {
@@ -657,12 +658,12 @@ EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEsti
   };
   if (isSum)
   {
-    forEachDifference([&](const double * difference) { ofDifferences.AddToMean(difference); });
-    ofDifferences.DivideMean(used);
+    forEachDifference([&](const double * difference) { differenceMoments.AddToMean(difference); });
+    differenceMoments.DivideMean(used);
   }
-  forEachDifference([&](const double * difference) { ofDifferences.AddProducts(difference); });
-  estimate.vectors.differenceMean = ofDifferences.mean;
-  estimate.vectors.differenceCovariance = ofDifferences.GetCovariance(used);
+  forEachDifference([&](const double * difference) { differenceMoments.AddProducts(difference); });
+  estimate.vectors.differenceMean = differenceMoments.mean;
+  estimate.vectors.differenceCovariance = differenceMoments.GetCovariance(used);
   return estimate;
 }
 } // namespace voxelmaps

@@ -115,7 +115,7 @@ MinKey(const FuzzyConnectednessProblem & problem)
   while (reaching - below > 1)
   {
     const std::uint32_t middle = below + (reaching - below) / 2;
-    if (StrengthOfKey(combination, middle) >= problem.minimumStrength)
+    if (KeyStrength(combination, middle) >= problem.minimumStrength)
     {
       reaching = middle;
     }

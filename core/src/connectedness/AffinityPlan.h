@@ -120,7 +120,7 @@ public:
       {
         const std::int64_t sum = static_cast<std::int64_t>(a) + b - m_MinSum;
         const std::int64_t difference = a > b ? static_cast<std::int64_t>(a) - b : static_cast<std::int64_t>(b) - a;
-        return KeyOfTerms(m_Terms.combination, m_MeanTerms[sum], m_DifferenceTerms[difference], link);
+        return TermKey(m_Terms.combination, m_MeanTerms[sum], m_DifferenceTerms[difference], link);
       }
     }
     else if (!std::isfinite(a) || !std::isfinite(b))
@@ -130,7 +130,7 @@ public:
     const auto   x = static_cast<double>(a);
     const auto   y = static_cast<double>(b);
     const double difference = x > y ? x - y : y - x;
-    return KeyOfTerms(m_Terms.combination, MeanTerm(m_Terms, x + y), DifferenceTerm(m_Terms, difference), link);
+    return TermKey(m_Terms.combination, MeanTerm(m_Terms, x + y), DifferenceTerm(m_Terms, difference), link);
   }
 
 private:

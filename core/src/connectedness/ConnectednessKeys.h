@@ -42,7 +42,7 @@ constexpr double        maxFloatDifference = 3.40282346638528859812e+38; // the 
 
 /** exp(-x) for x >= 0, within about one unit in the last place. Not std::exp, which differs between C libraries. */
 VOXELMAPS_HOST_DEVICE inline double
-ExponentialOfNegative(double x)
+NegativeExponential(double x)
 {
   if (!(x < 700.0))
   {
@@ -105,11 +105,11 @@ CostToInteger(double cost)
 }
 
 VOXELMAPS_HOST_DEVICE inline std::uint32_t
-TermOf(const AffinityTerms & terms, double cost, double weight)
+CostTerm(const AffinityTerms & terms, double cost, double weight)
 {
   if (terms.combination == Combination::WeightedSum)
   {
-    return static_cast<std::uint32_t>(weight * ExponentialOfNegative(cost / logUnits) + 0.5);
+    return static_cast<std::uint32_t>(weight * NegativeExponential(cost / logUnits) + 0.5);
   }
   return CostToInteger(cost);
 }
@@ -123,7 +123,7 @@ MeanTerm(const AffinityTerms & terms, double sum)
     return 0;
   }
   const double distance = sum * 0.5 - terms.mean;
-  return TermOf(terms, distance * distance * terms.meanFactor, terms.meanWeight);
+  return CostTerm(terms, distance * distance * terms.meanFactor, terms.meanWeight);
 }
 
 /** Term of the difference |a - b| of two intensities. */
@@ -139,7 +139,7 @@ DifferenceTerm(const AffinityTerms & terms, double difference)
     return bits;
   }
   const double distance = difference * terms.differenceScale - terms.difference;
-  return TermOf(terms, distance * distance * terms.differenceFactor, terms.differenceWeight);
+  return CostTerm(terms, distance * distance * terms.differenceFactor, terms.differenceWeight);
 }
 
 /** The effect of the length of a link: a cost, or for weighted sums a factor in units of 2^-32. */
@@ -151,7 +151,7 @@ struct LinkWeight
 };
 
 VOXELMAPS_HOST_DEVICE inline std::uint32_t
-KeyOfTerms(Combination combination, std::uint32_t meanTerm, std::uint32_t differenceTerm, const LinkWeight & link)
+TermKey(Combination combination, std::uint32_t meanTerm, std::uint32_t differenceTerm, const LinkWeight & link)
 {
   if (combination == Combination::WeightedSum)
   {
@@ -166,7 +166,7 @@ KeyOfTerms(Combination combination, std::uint32_t meanTerm, std::uint32_t differ
 
 /** Strength of a key: 1 for seeds, 0 for noKey. */
 VOXELMAPS_HOST_DEVICE inline double
-StrengthOfKey(Combination combination, std::uint32_t key)
+KeyStrength(Combination combination, std::uint32_t key)
 {
   if (key == noKey)
   {
@@ -191,7 +191,7 @@ StrengthOfKey(Combination combination, std::uint32_t key)
     memcpy(&difference, &bits, sizeof(difference));
     return 1.0 / (1.0 + static_cast<double>(difference));
   }
-  return ExponentialOfNegative(static_cast<double>(topKey - key) / logUnits);
+  return NegativeExponential(static_cast<double>(topKey - key) / logUnits);
 }
 } // namespace voxelmaps
 

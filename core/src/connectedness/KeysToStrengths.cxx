@@ -56,7 +56,7 @@ ConvertInOrder(const FuzzyConnectednessJob & job, const std::uint32_t * keys, st
       // memcpy, since keys and strengths share memory.
       std::uint32_t key;
       std::memcpy(&key, keys + voxel, sizeof(key));
-      const auto strength = static_cast<TReal>(StrengthOfKey(combination, key));
+      const auto strength = static_cast<TReal>(KeyStrength(combination, key));
       std::memcpy(strengths + voxel, &strength, sizeof(strength));
     }
   });

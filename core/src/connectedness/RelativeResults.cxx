@@ -30,8 +30,8 @@ constexpr std::uint32_t leastKey = noKey + 1;
 
 struct Keys
 {
-  std::uint32_t ofWinner;
-  std::uint32_t ofOthers;
+  std::uint32_t winner;
+  std::uint32_t others;
 };
 } // namespace
 
@@ -72,11 +72,11 @@ RelativeResults::WriteStrengths(std::int64_t first, int count, const TGetKeys & 
       const Keys keys = getKeys(i);
       if (strengths != nullptr)
       {
-        strengths[first + i] = static_cast<Real>(GetStrength(m_Combination, m_MinKey, keys.ofWinner));
+        strengths[first + i] = static_cast<Real>(GetStrength(m_Combination, m_MinKey, keys.winner));
       }
       if (margins != nullptr)
       {
-        margins[first + i] = static_cast<Real>(GetMargin(m_Combination, m_MinKey, keys.ofWinner, keys.ofOthers));
+        margins[first + i] = static_cast<Real>(GetMargin(m_Combination, m_MinKey, keys.winner, keys.others));
       }
     }
   };
@@ -108,15 +108,15 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
       const ComponentResult & component = components[numbers[i]];
       const Keys              keys = getKeys(i);
-      if (keys.ofWinner < m_MinKey)
+      if (keys.winner < m_MinKey)
       {
         return 0;
       }
-      if (!isRelative || keys.ofWinner > keys.ofOthers)
+      if (!isRelative || keys.winner > keys.others)
       {
         return component.label;
       }
-      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.ofWinner) : std::uint16_t{ 0 };
+      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
     });
   }
   else

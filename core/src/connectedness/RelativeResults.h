@@ -29,14 +29,14 @@ namespace voxelmaps
 VOXELMAPS_HOST_DEVICE inline double
 GetStrength(Combination combination, std::uint32_t minKey, std::uint32_t key)
 {
-  return key >= minKey ? StrengthOfKey(combination, key) : 0.0;
+  return key >= minKey ? KeyStrength(combination, key) : 0.0;
 }
 
 /** Margin of a voxel by its keys for the winner and for all others. */
 VOXELMAPS_HOST_DEVICE inline double
 GetMargin(Combination combination, std::uint32_t minKey, std::uint32_t key, std::uint32_t otherKey)
 {
-  return key >= minKey && key > otherKey ? StrengthOfKey(combination, key) - StrengthOfKey(combination, otherKey) : 0.0;
+  return key >= minKey && key > otherKey ? KeyStrength(combination, key) - KeyStrength(combination, otherKey) : 0.0;
 }
 
 /** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says

@@ -35,7 +35,7 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
   std::vector<std::uint32_t> sizes(labels.size(), 1);
   std::vector<std::uint16_t> lowest(labels);
   std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
-  std::vector<std::pair<std::uint32_t, SeedTreeStep>> stepsOfRoots;
+  std::vector<std::pair<std::uint32_t, SeedTreeStep>> rootSteps;
   const auto                                          findRoot = [this](std::uint32_t seed) {
     while (m_Parents[seed] != seed)
     {
@@ -73,15 +73,15 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
     if (lowest[other] < lowest[root])
     {
       lowest[root] = lowest[other];
-      stepsOfRoots.push_back({ root, { link.key, lowest[root] } });
+      rootSteps.push_back({ root, { link.key, lowest[root] } });
       ++m_FirstSteps[root + 1];
     }
   }
 
   std::partial_sum(m_FirstSteps.begin(), m_FirstSteps.end(), m_FirstSteps.begin());
-  m_Steps.resize(stepsOfRoots.size());
+  m_Steps.resize(rootSteps.size());
   std::vector<std::uint32_t> next(m_FirstSteps.begin(), m_FirstSteps.end() - 1);
-  for (const auto & each : stepsOfRoots)
+  for (const auto & each : rootSteps)
   {
     m_Steps[next[each.first]++] = each.second;
   }

@@ -73,11 +73,11 @@ Factor(const std::vector<double> & covariance, unsigned int n, double * lower, d
     bool           isFinite = true;
     for (unsigned int j = 0; j < i; ++j)
     {
-      const double * const rowOfJ = lower + j * (j - 1) / 2;
+      const double * const rowJ = lower + j * (j - 1) / 2;
       scaled[j] = covariance[i * n + j];
       for (unsigned int k = 0; k < j; ++k)
       {
-        scaled[j] = scaled[j] - scaled[k] * rowOfJ[k];
+        scaled[j] = scaled[j] - scaled[k] * rowJ[k];
       }
       row[j] = scaled[j] / diagonal[j];
       isFinite = isFinite && std::isfinite(row[j]);
@@ -189,7 +189,7 @@ VerifyCovariance(const std::string & name, const std::vector<double> & covarianc
 }
 
 void
-VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & ofWhat)
+VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & context)
 {
   using Function = FuzzyConnectednessProblem::AffinityFunction;
   const VectorAffinity & vectors = problem.vectors;
@@ -200,14 +200,14 @@ VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::strin
   }
   if (problem.affinityFunction != Function::Homogeneity)
   {
-    VerifyMeanVector("ObjectMeanVector" + ofWhat, vectors.objectMean, n);
-    VerifyCovariance("ObjectCovariance" + ofWhat, vectors.objectCovariance, n);
+    VerifyMeanVector("ObjectMeanVector" + context, vectors.objectMean, n);
+    VerifyCovariance("ObjectCovariance" + context, vectors.objectCovariance, n);
   }
   if (problem.affinityFunction == Function::WeightedSum)
   {
-    VerifyMeanVector("DifferenceMeanVector" + ofWhat, vectors.differenceMean, n);
+    VerifyMeanVector("DifferenceMeanVector" + context, vectors.differenceMean, n);
   }
-  VerifyCovariance("DifferenceCovariance" + ofWhat, vectors.differenceCovariance, n);
+  VerifyCovariance("DifferenceCovariance" + context, vectors.differenceCovariance, n);
 }
 
 VectorTerms

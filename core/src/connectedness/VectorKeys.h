@@ -74,7 +74,7 @@ MahalanobisCost(const MahalanobisTerms & terms, int numberOfComponents, double *
 
 template <typename TComponent>
 VOXELMAPS_HOST_DEVICE inline bool
-LoadComponentsOf(const void * pixel, int numberOfComponents, double * components)
+LoadTypedComponents(const void * pixel, int numberOfComponents, double * components)
 {
   const auto * const from = static_cast<const TComponent *>(pixel);
   bool               isFinite = true;
@@ -95,27 +95,27 @@ LoadComponents(const void * pixel, FuzzyConnectednessInput::PixelType type, int 
   switch (type)
   {
     case PixelType::Int8:
-      return LoadComponentsOf<std::int8_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::int8_t>(pixel, numberOfComponents, components);
     case PixelType::UInt8:
-      return LoadComponentsOf<std::uint8_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::uint8_t>(pixel, numberOfComponents, components);
     case PixelType::Int16:
-      return LoadComponentsOf<std::int16_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::int16_t>(pixel, numberOfComponents, components);
     case PixelType::UInt16:
-      return LoadComponentsOf<std::uint16_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::uint16_t>(pixel, numberOfComponents, components);
     case PixelType::Int32:
-      return LoadComponentsOf<std::int32_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::int32_t>(pixel, numberOfComponents, components);
     case PixelType::UInt32:
-      return LoadComponentsOf<std::uint32_t>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<std::uint32_t>(pixel, numberOfComponents, components);
     case PixelType::Float:
-      return LoadComponentsOf<float>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<float>(pixel, numberOfComponents, components);
     default:
-      return LoadComponentsOf<double>(pixel, numberOfComponents, components);
+      return LoadTypedComponents<double>(pixel, numberOfComponents, components);
   }
 }
 
 /** Key of the link of two voxels, given pointers to their first components; noKey if a component is not finite. */
 VOXELMAPS_HOST_DEVICE inline std::uint32_t
-KeyOfVectors(const VectorTerms & terms, const void * pixelA, const void * pixelB, const LinkWeight & link)
+VectorKey(const VectorTerms & terms, const void * pixelA, const void * pixelB, const LinkWeight & link)
 {
   const AffinityTerms & common = terms.common;
   const int             n = terms.numberOfComponents;
@@ -134,7 +134,7 @@ KeyOfVectors(const VectorTerms & terms, const void * pixelA, const void * pixelB
       const double difference = a[i] - b[i];
       squares = squares + difference * difference;
     }
-    return KeyOfTerms(common.combination, 0, DifferenceTerm(common, sqrt(squares)), link);
+    return TermKey(common.combination, 0, DifferenceTerm(common, sqrt(squares)), link);
   }
   std::uint32_t meanTerm = 0;
   if (common.usesMean)
@@ -143,7 +143,7 @@ KeyOfVectors(const VectorTerms & terms, const void * pixelA, const void * pixelB
     {
       vector[i] = (a[i] + b[i]) * 0.5 - terms.object.mean[i];
     }
-    meanTerm = TermOf(common, MahalanobisCost(terms.object, n, vector), common.meanWeight);
+    meanTerm = CostTerm(common, MahalanobisCost(terms.object, n, vector), common.meanWeight);
   }
   for (int i = 0; i < n; ++i)
   {
@@ -154,13 +154,13 @@ KeyOfVectors(const VectorTerms & terms, const void * pixelA, const void * pixelB
                   : difference * common.differenceScale;
   }
   const std::uint32_t differenceTerm =
-    TermOf(common, MahalanobisCost(terms.difference, n, vector), common.differenceWeight);
-  return KeyOfTerms(common.combination, meanTerm, differenceTerm, link);
+    CostTerm(common, MahalanobisCost(terms.difference, n, vector), common.differenceWeight);
+  return TermKey(common.combination, meanTerm, differenceTerm, link);
 }
 
 /** Number of bytes of a component. */
 VOXELMAPS_HOST_DEVICE inline std::size_t
-SizeOfComponent(FuzzyConnectednessInput::PixelType type)
+ComponentSize(FuzzyConnectednessInput::PixelType type)
 {
   using PixelType = FuzzyConnectednessInput::PixelType;
   return type == PixelType::Int8 || type == PixelType::UInt8     ? 1

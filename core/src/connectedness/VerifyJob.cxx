@@ -79,7 +79,7 @@ VerifyInput(const FuzzyConnectednessInput & input)
 }
 
 void
-VerifyMaskOfSeed(std::int64_t seed, std::uint8_t mask)
+VerifySeedMask(std::int64_t seed, std::uint8_t mask)
 {
   Require(mask != 0, "a seed at voxel", seed, "that voxel is outside the mask");
 }
@@ -92,7 +92,7 @@ VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLoca
   {
     for (const std::int64_t seed : problem.seeds)
     {
-      VerifyMaskOfSeed(seed, problem.mask[seed]);
+      VerifySeedMask(seed, problem.mask[seed]);
     }
   }
   RequireEnumerator(
@@ -143,11 +143,11 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation mask
           "labels must have the same affinity for Iterative");
   for (const LabelAffinity & affinity : job.affinities)
   {
-    FuzzyConnectednessProblem ofLabel;
-    ofLabel.numberOfComponents = job.numberOfComponents;
-    ofLabel.affinityFunction = job.affinityFunction;
-    affinity.ApplyTo(ofLabel);
-    VerifyProblem(ofLabel);
+    FuzzyConnectednessProblem labelProblem;
+    labelProblem.numberOfComponents = job.numberOfComponents;
+    labelProblem.affinityFunction = job.affinityFunction;
+    affinity.ApplyTo(labelProblem);
+    VerifyProblem(labelProblem);
   }
   // The engines number links with 32 bits, and seeds as well.
   const std::size_t neighbors = std::max<std::size_t>(MakeLinks(job).size() / 2, 1);

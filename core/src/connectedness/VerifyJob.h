@@ -28,7 +28,7 @@ VerifyInput(const FuzzyConnectednessInput & input);
 
 /** Throw an EngineError if a seed is outside the mask, whose value there is given. */
 void
-VerifyMaskOfSeed(std::int64_t seed, std::uint8_t mask);
+VerifySeedMask(std::int64_t seed, std::uint8_t mask);
 
 /** VerifyInput, and the same for the parameters. The spacing is verified where the links are made, and a mask in device
  * memory by VerifyDeviceMask. */

@@ -32,7 +32,7 @@ namespace
 {
 // Positive reals are ordered like their bits.
 template <typename TReal>
-using BitsOf = std::conditional_t<sizeof(TReal) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+using BitCount = std::conditional_t<sizeof(TReal) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
 
 constexpr std::size_t numberOfGroups = std::size_t{ 1 } << 16;
 
@@ -110,11 +110,11 @@ void
 FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numberOfVoxels,
                                      const JobExecution & execution)
 {
-  using Bits = BitsOf<TReal>;
+  using Bits = BitCount<TReal>;
   // Strengths are divided into groups by their first two bytes, each part of the voxels by itself, and then sorted.
-  constexpr std::int64_t minVoxelsOfPart = std::int64_t{ 1 } << 20;
+  constexpr std::int64_t minPartVoxels = std::int64_t{ 1 } << 20;
   const std::int64_t     parts =
-    std::max<std::int64_t>(1, std::min<std::int64_t>(execution.numberOfWorkers, numberOfVoxels / minVoxelsOfPart));
+    std::max<std::int64_t>(1, std::min<std::int64_t>(execution.numberOfWorkers, numberOfVoxels / minPartVoxels));
   std::vector<std::vector<std::size_t>> places(parts);
   const auto                            forEachStrength = [&](std::int64_t part, const auto & f) {
     const std::int64_t last = numberOfVoxels * (part + 1) / parts;
@@ -146,10 +146,10 @@ FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numbe
   for (std::size_t group = numberOfGroups; group-- > 0;)
   {
     const std::size_t first = total;
-    for (auto & placesOfPart : places)
+    for (auto & partPlaces : places)
     {
-      const std::size_t count = placesOfPart[group];
-      placesOfPart[group] = total;
+      const std::size_t count = partPlaces[group];
+      partPlaces[group] = total;
       total += count;
     }
     if (total != first)
@@ -161,7 +161,7 @@ FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numbe
   ForEachTask(parts, execution, [&](unsigned int) {
     return [&](std::int64_t part) {
       forEachStrength(part,
-                      [&, &placesOfPart = places[part]](Bits bits) { sorted[placesOfPart[GetGroup(bits)]++] = bits; });
+                      [&, &partPlaces = places[part]](Bits bits) { sorted[partPlaces[GetGroup(bits)]++] = bits; });
     };
   });
   ForEachTask(static_cast<std::int64_t>(groups.size()), execution, [&](unsigned int) {

@@ -184,13 +184,13 @@ CooccurrenceCorrelation(const CooccurrenceSums & sums, bool symmetric)
 {
   // 4 C^2 times the variances and the covariance of a and b.
   const std::int64_t squares = sums.sumSquares + sums.differenceSquares;
-  const double       ofRows =
+  const double       rowVariance =
     CooccurrenceVariance<TNumber>(sums.pairs, squares + 2 * sums.products, sums.sums + sums.signedDifferences);
-  const double ofColumns =
+  const double columnVariance =
     symmetric
-      ? ofRows
+      ? rowVariance
       : CooccurrenceVariance<TNumber>(sums.pairs, squares - 2 * sums.products, sums.sums - sums.signedDifferences);
-  if (ofRows == 0.0 || ofColumns == 0.0)
+  if (rowVariance == 0.0 || columnVariance == 0.0)
   {
     return 1.0;
   }
@@ -200,12 +200,12 @@ CooccurrenceCorrelation(const CooccurrenceSums & sums, bool symmetric)
                                      first * first + difference * difference);
   if (symmetric)
   {
-    return TDivision::Quotient(covariance, TDivision::By(ofRows));
+    return TDivision::Quotient(covariance, TDivision::By(rowVariance));
   }
 #if defined(__CUDA_ARCH__)
-  return covariance / __dsqrt_rn(ofRows * ofColumns);
+  return covariance / __dsqrt_rn(rowVariance * columnVariance);
 #else
-  return covariance / std::sqrt(ofRows * ofColumns);
+  return covariance / std::sqrt(rowVariance * columnVariance);
 #endif
 }
 

@@ -32,11 +32,11 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr std::uint64_t maxPairsOfMatrix = 4194304; // the table of n log2 n has 64 MiB
+constexpr std::uint64_t maxMatrixPairs = 4194304; // the table of n log2 n has 64 MiB
 
 // Fixed-point weights must be good to 2^-38 for the greatest difference.
-constexpr int minBitsOfWeight = 38;
-constexpr int bitsOfWeightSum = 62;
+constexpr int minWeightBits = 38;
+constexpr int weightSumBits = 62;
 } // namespace
 
 CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
@@ -79,10 +79,10 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
   }
   if (job.aggregation == CooccurrenceJob::Aggregation::Merge)
   {
-    if (allPairs > maxPairsOfMatrix)
+    if (allPairs > maxMatrixPairs)
     {
       throw EngineError("A job has merged matrices of up to " + std::to_string(allPairs) + " pairs, but at most " +
-                        std::to_string(maxPairsOfMatrix) + " are possible.");
+                        std::to_string(maxMatrixPairs) + " are possible.");
     }
     task.maxPairs = std::max<std::uint64_t>(allPairs, 1);
   }
@@ -170,10 +170,10 @@ void
 CooccurrencePlan::MakeWeights()
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
-  int        bits = bitsOfWeightSum - CeilLog2(task.maxPairs);
-  if (bits < minBitsOfWeight + CeilLog2(1 + (levels - 1) * (levels - 1)))
+  int        bits = weightSumBits - CeilLog2(task.maxPairs);
+  if (bits < minWeightBits + CeilLog2(1 + (levels - 1) * (levels - 1)))
   {
-    bits = bitsOfWeightSum;
+    bits = weightSumBits;
     task.wideWeights = true;
   }
   task.scales.weightScale = PowerOfTwo(-bits);

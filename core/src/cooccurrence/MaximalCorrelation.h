@@ -120,7 +120,7 @@ struct MaximalCorrelation
   /** From counts, row by row, to the lower triangle of D D^T, whose elements are stride apart. Needs room for two
    * numbers per row and two per column. */
   static VOXELMAPS_HOST_DEVICE void
-  MultiplyByTransposed(const TTeam & team, int rows, int columns, TReal * counts, TReal * ofRows, TReal * ofColumns,
+  MultiplyByTransposed(const TTeam & team, int rows, int columns, TReal * counts, TReal * rowSums, TReal * columnSums,
                        TReal * matrix, std::ptrdiff_t stride)
   {
     const auto row = [&](int i) { return counts + i * columns; };
@@ -131,7 +131,7 @@ struct MaximalCorrelation
       {
         sum += row(i)[j];
       }
-      ofRows[i] = sum;
+      rowSums[i] = sum;
     }
     for (int j = team.first; j < columns; j += team.step)
     {
@@ -140,24 +140,24 @@ struct MaximalCorrelation
       {
         sum += row(i)[j];
       }
-      ofColumns[j] = sum;
+      columnSums[j] = sum;
     }
     team.Sync();
-    const TReal total = Sum(rows, ofRows);
+    const TReal total = Sum(rows, rowSums);
     for (int i = team.first; i < rows; i += team.step)
     {
-      ofRows[rows + i] = Factor(ofRows[i], total);
+      rowSums[rows + i] = Factor(rowSums[i], total);
     }
     for (int j = team.first; j < columns; j += team.step)
     {
-      ofColumns[columns + j] = Factor(ofColumns[j], total);
+      columnSums[columns + j] = Factor(columnSums[j], total);
     }
     team.Sync();
     for (int i = team.first; i < rows; i += team.step)
     {
       for (int j = 0; j < columns; ++j)
       {
-        row(i)[j] = (row(i)[j] * total - ofRows[i] * ofColumns[j]) * (ofRows[rows + i] * ofColumns[columns + j]);
+        row(i)[j] = (row(i)[j] * total - rowSums[i] * columnSums[j]) * (rowSums[rows + i] * columnSums[columns + j]);
       }
     }
     team.Sync();
@@ -272,18 +272,18 @@ struct MaximalCorrelation
   static VOXELMAPS_HOST_DEVICE void
   GetLeastMinors(int levels, const TReal * diagonal, const TReal * squares, TReal x, TReal & above, TReal & below)
   {
-    Minors ofAbove;
-    Minors ofBelow;
+    Minors aboveMinors;
+    Minors belowMinors;
     TReal  square{};
     VOXELMAPS_UNROLL
     for (int k = 0; k < levels; ++k)
     {
-      ofAbove.Add(x - diagonal[k], square, k);
-      ofBelow.Add(x + diagonal[k], square, k);
+      aboveMinors.Add(x - diagonal[k], square, k);
+      belowMinors.Add(x + diagonal[k], square, k);
       square = squares[k];
     }
-    above = ofAbove.least;
-    below = ofBelow.least;
+    above = aboveMinors.least;
+    below = belowMinors.least;
   }
   /** The first of these alone. */
   static VOXELMAPS_HOST_DEVICE TReal
@@ -330,7 +330,7 @@ struct MaximalCorrelation
     int   round = 0;
     for (; round <= correlationBits && !team.AreZero(above * below); ++round)
     {
-      const double step = StepOfRound(round);
+      const double step = RoundStep(round);
       TReal        minorsAbove;
       TReal        minorsBelow;
       GetLeastMinors(levels, diagonal, squares, Point(units + (step - 0.5), isSquared), minorsAbove, minorsBelow);
@@ -359,7 +359,7 @@ struct MaximalCorrelation
   {
     for (; round <= correlationBits; ++round)
     {
-      const double step = StepOfRound(round);
+      const double step = RoundStep(round);
       const TReal  minors = GetLeastMinor(levels, diagonal, squares, Point(units + (step - 0.5), isSquared));
       units = minors > 0.0 ? units : units + step;
     }
@@ -375,7 +375,7 @@ struct MaximalCorrelation
   }
   /** 2^39, 2^38 ... 2, 1 and 1 units of the grid, which add up to 1. */
   static VOXELMAPS_HOST_DEVICE double
-  StepOfRound(int round)
+  RoundStep(int round)
   {
     return round < correlationBits ? static_cast<double>(std::int64_t{ 1 } << (correlationBits - 1 - round)) : 1.0;
   }
@@ -413,15 +413,15 @@ private:
       for (int i = begin; i < levels; ++i)
       {
         const TReal * const row = matrix + TriangleRow(i);
-        const TReal         ofRow = v[i];
+        const TReal         rowValue = v[i];
         TReal               sum{};
         VOXELMAPS_UNROLL
         for (int j = begin; j < i; ++j)
         {
           sum += row[j] * v[j];
-          product[j] += row[j] * ofRow;
+          product[j] += row[j] * rowValue;
         }
-        product[i] = sum + row[i] * ofRow;
+        product[i] = sum + row[i] * rowValue;
       }
       VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)
@@ -431,20 +431,20 @@ private:
     }
     else
     {
-      ForEachRowOfTeam(team, begin, levels, [&](auto rows, int first) {
+      ForEachTeamRow(team, begin, levels, [&](auto rows, int first) {
         constexpr int number = decltype(rows)::number;
         TReal         sums[number]{};
-        int           ofColumn = TriangleRow(begin);
+        int           columnValue = TriangleRow(begin);
         for (int j = begin; j < levels; ++j)
         {
-          const TReal ofVector = v[j];
+          const TReal vectorValue = v[j];
           for (int n = 0; n < number; ++n)
           {
             // Rows behind the last one repeat it, and are not stored.
             const int i = first + n * TTeam::step < levels ? first + n * TTeam::step : levels - 1;
-            sums[n] += matrix[j <= i ? TriangleRow(i) + j : ofColumn + i] * ofVector;
+            sums[n] += matrix[j <= i ? TriangleRow(i) + j : columnValue + i] * vectorValue;
           }
-          ofColumn += j + 1;
+          columnValue += j + 1;
         }
         for (int n = 0; n < number; ++n)
         {
@@ -467,37 +467,37 @@ private:
       for (int i = begin; i < levels; ++i)
       {
         TReal * const row = matrix + TriangleRow(i);
-        const TReal   ofRow = v[i];
-        const TReal   productOfRow = product[i];
+        const TReal   rowValue = v[i];
+        const TReal   rowProduct = product[i];
         VOXELMAPS_UNROLL
         for (int j = begin; j <= i; ++j)
         {
-          row[j] -= ofRow * product[j] + productOfRow * v[j];
+          row[j] -= rowValue * product[j] + rowProduct * v[j];
         }
       }
     }
     else
     {
-      ForEachRowOfTeam(team, begin, levels, [&](auto rows, int first) {
+      ForEachTeamRow(team, begin, levels, [&](auto rows, int first) {
         constexpr int number = decltype(rows)::number;
-        TReal         ofRow[number];
-        TReal         productOfRow[number];
+        TReal         rowValue[number];
+        TReal         rowProduct[number];
         for (int n = 0; n < number; ++n)
         {
           const int i = first + n * TTeam::step < levels ? first + n * TTeam::step : levels - 1;
-          ofRow[n] = v[i];
-          productOfRow[n] = product[i];
+          rowValue[n] = v[i];
+          rowProduct[n] = product[i];
         }
         for (int j = begin; j < levels && j <= first + (number - 1) * TTeam::step; ++j)
         {
-          const TReal ofColumn = v[j];
-          const TReal productOfColumn = product[j];
+          const TReal columnValue = v[j];
+          const TReal columnProduct = product[j];
           for (int n = 0; n < number; ++n)
           {
             const int i = first + n * TTeam::step;
             if (i < levels && j <= i)
             {
-              matrix[TriangleRow(i) + j] -= ofRow[n] * productOfColumn + productOfRow[n] * ofColumn;
+              matrix[TriangleRow(i) + j] -= rowValue[n] * columnProduct + rowProduct[n] * columnValue;
             }
           }
         }
@@ -513,7 +513,7 @@ private:
   };
   template <typename TVisit>
   static VOXELMAPS_HOST_DEVICE void
-  ForEachRowOfTeam(const TTeam & team, int begin, int levels, const TVisit & visit)
+  ForEachTeamRow(const TTeam & team, int begin, int levels, const TVisit & visit)
   {
     // The same number of rows for all lanes, so that they stay together.
     int first = begin + (team.first - begin % TTeam::step + TTeam::step) % TTeam::step;

@@ -71,20 +71,20 @@ public:
   static std::uint64_t
   GetWorkspaceSize(const Task & task)
   {
-    const auto levels = static_cast<std::uint64_t>(MaxLevelsOfWindow(task));
-    return 3 * levels + levels * levels + NumbersOfCorrelation(task) + NumberOfSums(task) + NumberOfDifferences(task);
+    const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
+    return 3 * levels + levels * levels + CorrelationNumbers(task) + NumberOfSums(task) + NumberOfDifferences(task);
   }
 
   VOXELMAPS_HOST_DEVICE
   WeightedCooccurrence(const Task & task, double * workspace)
     : m_Task(task)
     , m_Levels(workspace)
-    , m_MaxLevels(MaxLevelsOfWindow(task))
+    , m_MaxLevels(MaxWindowLevels(task))
     , m_Rows(workspace + m_MaxLevels)
     , m_Columns(m_Rows + m_MaxLevels)
     , m_Cells(m_Columns + m_MaxLevels)
     , m_Correlation(m_Cells + std::int64_t{ m_MaxLevels } * m_MaxLevels)
-    , m_Sums(m_Correlation + NumbersOfCorrelation(task))
+    , m_Sums(m_Correlation + CorrelationNumbers(task))
     , m_Differences(m_Sums + NumberOfSums(task))
   {
     for (std::uint64_t i = 0; i < NumberOfSums(task) + NumberOfDifferences(task); ++i)
@@ -122,9 +122,9 @@ private:
 
   /** Two numbers per row and column, and a triangle. */
   static VOXELMAPS_HOST_DEVICE std::uint64_t
-                               NumbersOfCorrelation(const Task & task)
+                               CorrelationNumbers(const Task & task)
   {
-    const auto levels = static_cast<std::uint64_t>(MaxLevelsOfWindow(task));
+    const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
     return task.needsMaximalCorrelation ? 4 * levels + levels * (levels + 1) / 2 : 0;
   }
   static VOXELMAPS_HOST_DEVICE std::uint64_t
@@ -165,7 +165,7 @@ private:
           {
             continue;
           }
-          const int i = m_Levels.RankOf(a);
+          const int i = m_Levels.GetRank(a);
           for (int offset = 0; offset < m_Task.numberOfOffsets; ++offset)
           {
             const auto & step = m_Task.offsets[offset].step;
@@ -174,7 +174,7 @@ private:
             {
               continue;
             }
-            const int    j = m_Levels.RankOf(b);
+            const int    j = m_Levels.GetRank(b);
             const double weight = m_Task.offsetWeights[offset];
             this->Cell(i, j) += weight;
             if (m_Task.scales.symmetric)
@@ -257,9 +257,9 @@ private:
         }
         const double a = m_Levels[i];
         const double b = m_Levels[j];
-        const double ofRow = a - m_Values.rowMean;
-        const double ofColumn = b - m_Values.columnMean;
-        const double deviation = ofRow + ofColumn;
+        const double rowDeviation = a - m_Values.rowMean;
+        const double columnDeviation = b - m_Values.columnMean;
+        const double deviation = rowDeviation + columnDeviation;
         const double square = deviation * deviation;
         const double k = a < b ? b - a : a - b;
         m_Values.autocorrelation += p * (a * b);
@@ -267,7 +267,7 @@ private:
         m_Values.shade += p * (square * deviation);
         m_Values.prominence += p * (square * square);
         m_Values.contrast += p * (k * k);
-        m_Values.covariance += p * (ofRow * ofColumn);
+        m_Values.covariance += p * (rowDeviation * columnDeviation);
         m_Values.differenceAverage += p * k;
         m_Values.inverseDifference += p / (1.0 + k);
         m_Values.inverseDifferenceMoment += p / (1.0 + k * k);

@@ -125,11 +125,11 @@ private:
 
 /** To be called before the first call of CUDA. */
 void
-SetUserOfCuda();
+SetCudaProcessId();
 
 /** Whether this process was forked from one that had called CUDA, which does not work in it then. */
 bool
-IsForkedFromUserOfCuda();
+WasForkedAfterCudaInit();
 } // namespace voxelmaps
 
 #endif // CudaContext_h

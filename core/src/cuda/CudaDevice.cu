@@ -85,11 +85,11 @@ GetDeviceSpeed(int deviceID)
       CheckCuda(cudaDeviceGetAttribute(&value, attribute, deviceID), "asking for the speed of the device");
       return static_cast<double>(value);
     };
-    constexpr double ofH100 = 132.0 * 1980000.0; // multiprocessors and kHz
+    constexpr double h100Speed = 132.0 * 1980000.0; // multiprocessors and kHz
     // Devices with few units for doubles, as for games, take about twice as long.
-    const double ofDoubles = ask(cudaDevAttrSingleToDoublePrecisionPerfRatio) > 8.0 ? 0.5 : 1.0;
+    const double doubleFactor = ask(cudaDevAttrSingleToDoublePrecisionPerfRatio) > 8.0 ? 0.5 : 1.0;
     arithmetic[deviceID] =
-      std::max(ofDoubles * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / ofH100, 1e-3);
+      std::max(doubleFactor * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / h100Speed, 1e-3);
   }
   return { arithmetic[deviceID] };
 }
@@ -100,9 +100,9 @@ namespace
 int
 CountDevices(cudaError_t & result)
 {
-  SetUserOfCuda();
+  SetCudaProcessId();
   int number = 0;
-  result = IsForkedFromUserOfCuda() ? cudaErrorInitializationError : cudaGetDeviceCount(&number);
+  result = WasForkedAfterCudaInit() ? cudaErrorInitializationError : cudaGetDeviceCount(&number);
   cudaGetLastError();
   return result == cudaSuccess ? number : 0;
 }
@@ -170,7 +170,7 @@ CudaDevices::Verify(int deviceID)
   // Devices do not come and go while a program runs. Not destroyed: filters may run until the process ends.
   static auto & mutex = *new std::mutex;
   static auto & verified = *new std::set<int>;
-  if (!IsForkedFromUserOfCuda())
+  if (!WasForkedAfterCudaInit())
   {
     const std::lock_guard<std::mutex> lock(mutex);
     if (verified.count(deviceID) > 0)

@@ -79,8 +79,8 @@ template <typename TKernel>
 void
 AllowSharedMemory(TKernel kernel, std::size_t bytes)
 {
-  constexpr std::size_t bytesOfEveryKernel = 49152;
-  if (bytes > bytesOfEveryKernel)
+  constexpr std::size_t defaultMaxSharedBytes = 49152;
+  if (bytes > defaultMaxSharedBytes)
   {
     AllowMaxSharedMemory(kernel);
   }

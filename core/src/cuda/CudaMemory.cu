@@ -118,7 +118,7 @@ PinnedBuffer::~PinnedBuffer()
 void
 PinnedBuffer::ReleaseKept() noexcept
 {
-  if (IsForkedFromUserOfCuda())
+  if (WasForkedAfterCudaInit())
   {
     return;
   }

@@ -471,7 +471,7 @@ DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
   IntensityRange range;
   if (job.parameters.NeedsWholeInput())
   {
-    const std::uint8_t * const mask = GetMaskOfRange(job);
+    const std::uint8_t * const mask = GetRangeMask(job);
     std::mutex                 mutex;
     ForEachRangeOfVoxels(voxels, job.execution, [&](std::int64_t begin, std::int64_t end) {
       IntensityRange part;

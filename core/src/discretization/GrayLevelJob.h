@@ -69,7 +69,7 @@ VerifyGrayLevelJob(const GrayLevelDiscretizationJob & job);
 
 /** The mask of the intensities that the range is found from. */
 inline const std::uint8_t *
-GetMaskOfRange(const GrayLevelDiscretizationJob & job)
+GetRangeMask(const GrayLevelDiscretizationJob & job)
 {
   return job.parameters.rangeSource == GrayLevelDiscretizationEnums::RangeSource::Mask ? job.mask : nullptr;
 }

@@ -140,7 +140,7 @@ struct PercentilePosition
 };
 
 VOXELMAPS_HOST_DEVICE inline PercentilePosition
-PositionOfPercentile(int voxels, double part)
+FindPercentilePosition(int voxels, double part)
 {
   const double       position = static_cast<double>(voxels - 1) * part;
   PercentilePosition result;
@@ -163,13 +163,13 @@ template <typename TAt>
 VOXELMAPS_HOST_DEVICE inline double
 Percentile(const TAt & at, int voxels, double part)
 {
-  const PercentilePosition position = PositionOfPercentile(voxels, part);
+  const PercentilePosition position = FindPercentilePosition(voxels, part);
   return Interpolate(at(position.below), at(position.above), position.fraction);
 }
 
 template <typename TAt>
 VOXELMAPS_HOST_DEVICE inline double
-MedianOf(const TAt & at, int voxels)
+ComputeMedian(const TAt & at, int voxels)
 {
   const int half = voxels / 2;
   return voxels % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2.0;

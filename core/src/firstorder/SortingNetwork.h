@@ -30,7 +30,7 @@ namespace
  * time. */
 template <typename TRound>
 VOXELMAPS_HOST_DEVICE inline void
-ForEachRoundOfMergeExchange(int size, const TRound & round)
+ForEachMergeExchangeRound(int size, const TRound & round)
 {
   int most = 1;
   while (2 * most < size)
@@ -59,7 +59,7 @@ template <typename TExchange>
 VOXELMAPS_HOST_DEVICE inline void
 SortByMergeExchange(int size, const TExchange & exchange)
 {
-  ForEachRoundOfMergeExchange(size, [&](int p, int r, int d) {
+  ForEachMergeExchangeRound(size, [&](int p, int r, int d) {
     for (int block = r; block < size - d; block += 2 * p)
     {
       const int end = block + p < size - d ? block + p : size - d;

@@ -34,7 +34,7 @@ constexpr std::uint64_t leastCommonMultiple = 26771144400;
 // Weights of more neighbors: good to 2^-50 for 8192 of them.
 constexpr int weightBits = 62;
 
-constexpr int bitsOfNarrowSum = 62;
+constexpr int narrowSumBits = 62;
 } // namespace
 
 GrayToneDifferencePlan::GrayToneDifferencePlan(const GrayToneDifferenceJob & job)
@@ -100,7 +100,7 @@ GrayToneDifferencePlan::MakeWeights()
   // A(i) <= n(i) (Ng - 1) L, and X <= windowVoxels times their sum.
   const double voxels = task.windowVoxels;
   const double bound = voxels * (task.numberOfGrayLevels - 1) * task.scale;
-  task.isWide = !isExact || voxels * bound > PowerOfTwo(bitsOfNarrowSum);
-  task.differenceBits = task.isWide ? 0 : BitsOf(static_cast<std::uint64_t>(bound));
+  task.isWide = !isExact || voxels * bound > PowerOfTwo(narrowSumBits);
+  task.differenceBits = task.isWide ? 0 : BitCount(static_cast<std::uint64_t>(bound));
 }
 } // namespace voxelmaps

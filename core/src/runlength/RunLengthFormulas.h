@@ -84,8 +84,8 @@ ClearRuns(RunLengthSums<TReal> & sums)
 /** Add the runs of one length: their number, sum of i^2 and sum of q(i). To be called with increasing lengths. */
 template <typename TReal>
 VOXELMAPS_HOST_DEVICE inline void
-AddRunsOfLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortRunWeight, TReal runs, TReal squares,
-                TReal inverses)
+AddRunsWithLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortRunWeight, TReal runs, TReal squares,
+                  TReal inverses)
 {
   sums.runs += runs;
   sums.squares += squares;
@@ -101,7 +101,7 @@ AddRunsOfLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortR
 
 /** Which power of the number of runs divides a feature. */
 VOXELMAPS_HOST_DEVICE constexpr int
-RunLengthPowerOfRuns(RunLengthFeatureMapEnums::Feature feature)
+RunLengthRunPower(RunLengthFeatureMapEnums::Feature feature)
 {
   using Feature = RunLengthFeatureMapEnums::Feature;
   switch (feature)
@@ -120,7 +120,7 @@ RunLengthPowerOfRuns(RunLengthFeatureMapEnums::Feature feature)
 
 /** Whether the divisor of a feature contains the scale of short runs. */
 VOXELMAPS_HOST_DEVICE constexpr bool
-RunLengthIsOfShortRuns(RunLengthFeatureMapEnums::Feature feature)
+RunLengthUsesShortRuns(RunLengthFeatureMapEnums::Feature feature)
 {
   using Feature = RunLengthFeatureMapEnums::Feature;
   return feature == Feature::ShortRunEmphasis || feature == Feature::ShortRunLowGrayLevelEmphasis ||
@@ -213,10 +213,10 @@ VOXELMAPS_HOST_DEVICE inline TReal
 RunLengthFeatureValue(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums,
                       const RunLengthDivisors<TReal, TDivision> & by, const RunLengthScales & scales)
 {
-  const int                           power = RunLengthPowerOfRuns(feature);
+  const int                           power = RunLengthRunPower(feature);
   const typename TDivision::Divisor & divisor = power == 0                        ? by.voxels
                                                 : power == 2                      ? by.runsSquared
-                                                : RunLengthIsOfShortRuns(feature) ? by.shortRuns
+                                                : RunLengthUsesShortRuns(feature) ? by.shortRuns
                                                                                   : by.runs;
   return RunLengthToUnit(feature, TDivision::Quotient(RunLengthNumerator(feature, sums), divisor), scales);
 }
@@ -224,11 +224,11 @@ RunLengthFeatureValue(RunLengthFeatureMapEnums::Feature feature, const RunLength
 /** What one direction adds to the average of a feature; reciprocal is the correctly rounded 1 / runs. */
 template <typename TReal>
 VOXELMAPS_HOST_DEVICE inline TReal
-RunLengthTermOfAverage(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums,
-                       const TReal & reciprocal)
+RunLengthAverageTerm(RunLengthFeatureMapEnums::Feature feature, const RunLengthSums<TReal> & sums,
+                     const TReal & reciprocal)
 {
   const TReal numerator = RunLengthNumerator(feature, sums);
-  const int   power = RunLengthPowerOfRuns(feature);
+  const int   power = RunLengthRunPower(feature);
   return power == 0 ? numerator : power == 1 ? numerator * reciprocal : numerator * (reciprocal * reciprocal);
 }
 
@@ -238,9 +238,9 @@ VOXELMAPS_HOST_DEVICE inline TReal
 RunLengthAverage(RunLengthFeatureMapEnums::Feature feature, const TReal & sum, const TReal & voxels,
                  const TReal & directions, const RunLengthScales & scales)
 {
-  const TReal divisor = RunLengthPowerOfRuns(feature) == 0 ? directions * voxels
-                        : RunLengthIsOfShortRuns(feature)  ? directions * scales.shortRunScale
-                                                           : directions;
+  const TReal divisor = RunLengthRunPower(feature) == 0   ? directions * voxels
+                        : RunLengthUsesShortRuns(feature) ? directions * scales.shortRunScale
+                                                          : directions;
   return RunLengthToUnit(feature, TDivision::Quotient(sum, TDivision::By(divisor)), scales);
 }
 } // namespace voxelmaps

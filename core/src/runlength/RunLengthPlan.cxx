@@ -31,12 +31,12 @@ namespace
 constexpr int entropyBits = 36;
 
 // Fixed point 1 / i^2 must be good to 2^-24 for the greatest level, half a unit in the last place of a float.
-constexpr int minBitsOfInverse = 23;
+constexpr int minInverseBits = 23;
 
 // Sums of 1 / i^2 over a window have 40 bits if that is enough, so that kernels can keep them in one word with a number
 // of runs and a sum of i^2; else 62, which must not overflow 64 bits.
-constexpr int bitsOfShortSum = 40;
-constexpr int bitsOfLongSum = 62;
+constexpr int shortSumBits = 40;
+constexpr int longSumBits = 62;
 } // namespace
 
 RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
@@ -127,15 +127,15 @@ void
 RunLengthPlan::MakeInverses()
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
-  const int  minBits = minBitsOfInverse + 2 * CeilLog2(levels);
-  int        inverseBits = bitsOfShortSum - CeilLog2(task.maxVoxels + 1);
+  const int  minBits = minInverseBits + 2 * CeilLog2(levels);
+  int        inverseBits = shortSumBits - CeilLog2(task.maxVoxels + 1);
   if (inverseBits < minBits)
   {
-    inverseBits = bitsOfLongSum - CeilLog2(task.maxVoxels);
+    inverseBits = longSumBits - CeilLog2(task.maxVoxels);
   }
   if (inverseBits < minBits)
   {
-    inverseBits = bitsOfLongSum;
+    inverseBits = longSumBits;
     task.wideInverses = true;
   }
   task.scales.inverseScale = PowerOfTwo(-inverseBits);

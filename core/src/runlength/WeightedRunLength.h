@@ -39,7 +39,7 @@ public:
   static std::uint64_t
   GetWorkspaceSize(const Task & task)
   {
-    const auto levels = static_cast<std::uint64_t>(MaxLevelsOfWindow(task));
+    const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
     return (levels + 1) * (static_cast<std::uint64_t>(task.directions.longestLine) + 1);
   }
 
@@ -48,7 +48,7 @@ public:
     : m_Task(task)
     , m_Levels(workspace)
     , m_LongestLine(task.directions.longestLine)
-    , m_Lengths(workspace + MaxLevelsOfWindow(task))
+    , m_Lengths(workspace + MaxWindowLevels(task))
     , m_Cells(m_Lengths + m_LongestLine + 1)
   {}
 
@@ -128,7 +128,7 @@ private:
           {
             ++length;
           }
-          this->Cell(m_Levels.RankOf(level), length) += weight;
+          this->Cell(m_Levels.GetRank(level), length) += weight;
         }
       }
     }
@@ -148,7 +148,7 @@ private:
     {
       const double level = m_Levels[i];
       const double levelSquared = level * level;
-      double       ofLevel = 0.0;
+      double       levelRuns = 0.0;
       for (int l = 1; l <= m_LongestLine; ++l)
       {
         const double cell = this->Cell(i, l);
@@ -158,7 +158,7 @@ private:
         }
         const double p = cell / runs;
         const double lengthSquared = static_cast<double>(l) * l;
-        ofLevel += cell;
+        levelRuns += cell;
         m_Lengths[l] += cell;
         lengthMean += p * l;
         levelMean += p * level;
@@ -172,7 +172,7 @@ private:
         m_Values.longHigh += p * (lengthSquared * levelSquared);
         m_Values.entropy -= p < 1.0 ? p * Log2(p) : 0.0;
       }
-      m_Values.levelNonUniformity += ofLevel * (ofLevel / runs);
+      m_Values.levelNonUniformity += levelRuns * (levelRuns / runs);
     }
     m_Values.lengthMean = lengthMean;
     for (int l = 1; l <= m_LongestLine; ++l)
@@ -184,10 +184,10 @@ private:
       for (int l = 1; l <= m_LongestLine; ++l)
       {
         const double p = this->Cell(i, l) / runs;
-        const double ofLevel = m_Levels[i] - levelMean;
-        const double ofLength = l - lengthMean;
-        m_Values.levelVariance += p * (ofLevel * ofLevel);
-        m_Values.lengthVariance += p * (ofLength * ofLength);
+        const double levelDeviation = m_Levels[i] - levelMean;
+        const double lengthDeviation = l - lengthMean;
+        m_Values.levelVariance += p * (levelDeviation * levelDeviation);
+        m_Values.lengthVariance += p * (lengthDeviation * lengthDeviation);
       }
     }
   }

@@ -25,7 +25,7 @@ namespace voxelmaps
 {
 /** The feature of a matrix by level and size, whose entries are zones. */
 VOXELMAPS_HOST_DEVICE constexpr SizeMatrixFeature
-SizeMatrixFeatureOf(SizeZoneFeatureMapEnums::Feature feature)
+ToSizeMatrixFeature(SizeZoneFeatureMapEnums::Feature feature)
 {
   using Feature = SizeZoneFeatureMapEnums::Feature;
   switch (feature)
@@ -73,12 +73,12 @@ MakeZone(std::uint32_t level, std::uint32_t size)
   return level << 16 | size;
 }
 VOXELMAPS_HOST_DEVICE constexpr std::uint32_t
-LevelOfZone(std::uint32_t zone)
+ZoneLevel(std::uint32_t zone)
 {
   return zone >> 16;
 }
 VOXELMAPS_HOST_DEVICE constexpr std::uint32_t
-SizeOfZone(std::uint32_t zone)
+ZoneSize(std::uint32_t zone)
 {
   return zone & 0xffffu;
 }

@@ -26,11 +26,11 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int maxSlicesOfWords = 7;
+constexpr int maxWordSlices = 7;
 
 /** From a row to the next one. */
 VOXELMAPS_HOST_DEVICE inline int
-BitsOfRow(const SizeZoneTask & task)
+RowBits(const SizeZoneTask & task)
 {
   return task.window[0] + 1;
 }
@@ -39,12 +39,12 @@ BitsOfRow(const SizeZoneTask & task)
 inline bool
 SlicesFitWords(const SizeZoneTask & task, int bits)
 {
-  return BitsOfRow(task) < bits && BitsOfRow(task) * task.window[1] - 1 <= bits && task.window[2] <= maxSlicesOfWords;
+  return RowBits(task) < bits && RowBits(task) * task.window[1] - 1 <= bits && task.window[2] <= maxWordSlices;
 }
 
 /** Number of bits of a level - 1. */
 inline int
-BitsOfLevel(const SizeZoneTask & task)
+LevelBits(const SizeZoneTask & task)
 {
   int bits = 0;
   while ((task.numberOfGrayLevels - 1) >> bits != 0)

@@ -81,7 +81,7 @@ VerifyFeatureMapsJob(const FeatureMapsJob & job)
   double     maps = 0.0;
   for (const TextureClassJob & classJob : job.classes)
   {
-    maps += std::visit([](const auto & ofClass) { return static_cast<double>(GetNumberOfMaps(ofClass)); }, classJob);
+    maps += std::visit([](const auto & typedJob) { return static_cast<double>(GetNumberOfMaps(typedJob)); }, classJob);
   }
   if (job.mapStride < voxels || static_cast<double>(job.mapStride) * std::max(maps, 1.0) > 0x1p56)
   {
@@ -118,7 +118,7 @@ MakeDiscretizationJob(const FeatureMapsJob & job)
 GrayLevelDiscretizationResult
 ComputeFeatureMaps(const FeatureMapsJob & job)
 {
-  return ComputeFromHostMemory(job, [](const auto & ofClass) { Compute(ofClass); });
+  return ComputeFromHostMemory(job, [](const auto & typedJob) { Compute(typedJob); });
 }
 
 bool
@@ -133,7 +133,7 @@ IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options)
   expected.numberOfGrayLevels = isNumberGiven ? job.discretization.numberOfGrayLevels : usualNumberOfLevels;
   std::size_t slower = 0;
   ForEachClassJob(
-    job, expected, nullptr, [&](const auto & ofClass) { slower += IsCpuFaster(ofClass, options) ? 0 : 1; });
+    job, expected, nullptr, [&](const auto & typedJob) { slower += IsCpuFaster(typedJob, options) ? 0 : 1; });
   return slower == 0;
 }
 } // namespace voxelmaps

@@ -51,9 +51,9 @@ GetNumberOfMaps(const RunLengthJob & job)
 /** The job of one class of a FeatureMapsJob, without levels, intensities and output. */
 template <typename TJob>
 TJob
-MakeClassJob(const FeatureMapsJob & job, const TJob & ofClass)
+MakeClassJob(const FeatureMapsJob & job, const TJob & typedJob)
 {
-  TJob result = ofClass;
+  TJob result = typedJob;
   result.levelsIndex = {};
   result.levelsSize = job.size;
   result.outputIndex = job.outputIndex;
@@ -89,13 +89,13 @@ ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult 
   for (const TextureClassJob & classJob : job.classes)
   {
     std::visit(
-      [&](const auto & ofClass) {
-        auto result = MakeClassJob(job, ofClass);
+      [&](const auto & typedJob) {
+        auto result = MakeClassJob(job, typedJob);
         result.levels = levels;
         result.numberOfGrayLevels = discretization.numberOfGrayLevels;
         result.output = output;
         compute(result);
-        output += static_cast<std::size_t>(GetNumberOfMaps(ofClass) * job.mapStride) * bytes;
+        output += static_cast<std::size_t>(GetNumberOfMaps(typedJob) * job.mapStride) * bytes;
       },
       classJob);
   }
@@ -121,23 +121,23 @@ ComputeFromHostMemory(const FeatureMapsJob & job, const TCompute & compute)
   const auto levels = allocate(static_cast<std::uint64_t>(voxels) * sizeof(std::uint16_t));
   discretization.levels = reinterpret_cast<std::uint16_t *>(levels.get());
   const GrayLevelDiscretizationResult result = DiscretizeGrayLevels(discretization);
-  ForEachClassJob(job, result, discretization.levels, [&](auto & ofClass) {
+  ForEachClassJob(job, result, discretization.levels, [&](auto & typedJob) {
     std::unique_ptr<char[]> intensities;
-    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
+    if constexpr (std::is_same<std::decay_t<decltype(typedJob)>, FirstOrderJob>::value)
     {
-      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
+      typedJob.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
       intensities =
-        allocate(static_cast<std::uint64_t>(voxels) * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
-      ofClass.intensities = intensities.get();
+        allocate(static_cast<std::uint64_t>(voxels) * (typedJob.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
+      typedJob.intensities = intensities.get();
       SelectIntensities(job.pixelType,
                         job.pixels,
                         discretization.levels,
                         voxels,
                         intensities.get(),
-                        ofClass.intensitiesAreDouble,
+                        typedJob.intensitiesAreDouble,
                         discretization.execution);
     }
-    compute(ofClass);
+    compute(typedJob);
   });
   return result;
 }

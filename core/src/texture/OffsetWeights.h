@@ -38,7 +38,7 @@ constexpr double maxOffsetWeight = 1e100;
  * have few enough levels. */
 inline void
 VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOffsets, bool isMerged,
-                    std::uint64_t voxelsOfWindow, std::uint32_t numberOfGrayLevels)
+                    std::uint64_t windowVoxels, std::uint32_t numberOfGrayLevels)
 {
   if (weights.size() != numberOfOffsets)
   {
@@ -57,9 +57,9 @@ VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOff
   {
     throw EngineError("A job has weights of offsets, but they weight merged matrices: take the aggregation Merge.");
   }
-  if (voxelsOfWindow > maxWeightedLevels && numberOfGrayLevels > maxWeightedLevels)
+  if (windowVoxels > maxWeightedLevels && numberOfGrayLevels > maxWeightedLevels)
   {
-    throw EngineError("A job has weights of offsets, windows of " + std::to_string(voxelsOfWindow) + " voxels and " +
+    throw EngineError("A job has weights of offsets, windows of " + std::to_string(windowVoxels) + " voxels and " +
                       std::to_string(numberOfGrayLevels) + " gray levels, but either must be at most " +
                       std::to_string(maxWeightedLevels) + " then; take fewer levels or smaller windows.");
   }

@@ -26,15 +26,15 @@ namespace voxelmaps
 namespace
 {
 // Sums of q(i) q(j) must stay below 2^127, and q(n) needs some bits to round.
-constexpr int bitsOfSum = 127;
-constexpr int maxBitsOfInverse = 62;
+constexpr int sumBits = 127;
+constexpr int maxInverseBits = 62;
 } // namespace
 
 void
 SizeMatrixPlan::Make(const Bounds & bounds, bool needsEntropy, const JobExecution & execution,
                      SizeMatrixScales & scales)
 {
-  const int bits = std::min(maxBitsOfInverse, (bitsOfSum - CeilLog2(bounds.entries + 1)) / 2);
+  const int bits = std::min(maxInverseBits, (sumBits - CeilLog2(bounds.entries + 1)) / 2);
   inverseSquares.assign(1, 0);
   for (std::uint64_t n = 1; n <= std::max(bounds.level, bounds.size); ++n)
   {

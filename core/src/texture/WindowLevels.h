@@ -64,7 +64,7 @@ public:
   }
   /** The number of levels below one. */
   VOXELMAPS_HOST_DEVICE int
-  RankOf(double level) const
+  GetRank(double level) const
   {
     int first = 0;
     int end = m_Number;
@@ -87,7 +87,7 @@ private:
   VOXELMAPS_HOST_DEVICE void
   Add(double level)
   {
-    const int rank = this->RankOf(level);
+    const int rank = this->GetRank(level);
     if (rank < m_Number && m_Levels[rank] == level)
     {
       return;
@@ -106,7 +106,7 @@ private:
 
 /** The number of different levels that a window can have at most. */
 VOXELMAPS_HOST_DEVICE inline int
-MaxLevelsOfWindow(const TextureTask & task)
+MaxWindowLevels(const TextureTask & task)
 {
   const std::int64_t voxels = std::int64_t{ task.window[0] } * task.window[1] * task.window[2];
   return voxels < task.numberOfGrayLevels ? static_cast<int>(voxels) : task.numberOfGrayLevels;

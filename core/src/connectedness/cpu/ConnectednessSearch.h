@@ -19,7 +19,7 @@
 #define ConnectednessSearch_h
 
 #include "connectedness/AffinityPlan.h"
-#include "PixelsOf.h"
+#include "PixelAccess.h"
 
 namespace voxelmaps
 {
@@ -27,10 +27,10 @@ namespace voxelmaps
 template <typename TPixel>
 struct ConnectednessSearch
 {
-  const FuzzyConnectednessJob &             job;
-  const typename PixelsOf<TPixel>::Iterator image;
-  const EdgeKeys<TPixel>                    edges;
-  const std::vector<Link>                   links;
+  const FuzzyConnectednessJob &                job;
+  const typename PixelAccess<TPixel>::Iterator image;
+  const EdgeKeys<TPixel>                       edges;
+  const std::vector<Link>                      links;
   /** Links of smaller keys do not count. */
   const std::uint32_t minKey;
   /** One per voxel, noKey before the search. */
@@ -38,7 +38,7 @@ struct ConnectednessSearch
 
   ConnectednessSearch(const FuzzyConnectednessJob & theJob, std::uint32_t * theKeys)
     : job(theJob)
-    , image(PixelsOf<TPixel>::Get(theJob))
+    , image(PixelAccess<TPixel>::Get(theJob))
     , edges(theJob)
     , links(MakeLinks(theJob))
     , minKey(MinKey(theJob))

@@ -57,9 +57,9 @@ public:
   /** What one worker needs for one tile after the other. */
   struct Workspace
   {
-    std::vector<LinkKeys>     linkKeys;
-    Contraction               graph;
-    ContractionOf<TracedLink> forest;
+    std::vector<LinkKeys>       linkKeys;
+    Contraction                 graph;
+    LinkContraction<TracedLink> forest;
     /** Of every voxel of the tile: the strength that it has if its component has seedKey, and the component's number in
      * the tile. */
     std::vector<std::uint32_t> strengths;
@@ -93,7 +93,7 @@ public:
     Seeds seeds;
     for (const std::int64_t voxel : voxels)
     {
-      seeds.push_back({ grid.GetTileOf(voxel), voxel });
+      seeds.push_back({ grid.GetTileNumber(voxel), voxel });
     }
     std::sort(seeds.begin(), seeds.end(), [](const Seed & a, const Seed & b) { return a.tile < b.tile; });
     return seeds;
@@ -212,8 +212,8 @@ private:
   static void
   KeepForest(Workspace & workspace)
   {
-    Contraction &               graph = workspace.graph;
-    ContractionOf<TracedLink> & forest = workspace.forest;
+    Contraction &                 graph = workspace.graph;
+    LinkContraction<TracedLink> & forest = workspace.forest;
     if (graph.numberOfLinks / 2 <= graph.GetNumberOfComponents())
     {
       return;
@@ -386,11 +386,11 @@ private:
         {
           addTile(other);
         }
-        const std::uint32_t         firstOfOther = others[known].second;
+        const std::uint32_t         otherFirst = others[known].second;
         const std::uint16_t * const from = numbers.get() + global;
         const std::uint16_t * const to = from + link.stride;
         m_Graph.ForEachKey(global, voxels, link, [&](int i, std::uint32_t key) {
-          graph.links[graph.numberOfLinks] = { from[i], firstOfOther + to[i], key };
+          graph.links[graph.numberOfLinks] = { from[i], otherFirst + to[i], key };
           graph.numberOfLinks += key != noKey ? 1 : 0;
         });
       });

@@ -60,7 +60,7 @@ struct TracedLink : ComponentLink
  *
  * Functions that may take long call checkAbort() every few milliseconds. */
 template <typename TLink>
-class ContractionOf
+class LinkContraction
 {
 public:
   /** The graph. Not a vector, since that clears its elements whenever it grows. */
@@ -269,7 +269,7 @@ public:
 
     m_Last.assign(m_NumberOfComponents, never);
     std::uint32_t kept = 0;
-    std::uint32_t firstOfA = 0;
+    std::uint32_t firstA = 0;
     std::uint32_t a = never;
     InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i)
@@ -278,10 +278,10 @@ public:
         if (link.a != a)
         {
           a = link.a;
-          firstOfA = kept;
+          firstA = kept;
         }
         const std::uint32_t at = m_Last[link.b];
-        if (at != never && at >= firstOfA)
+        if (at != never && at >= firstA)
         {
           // All of it: a TracedLink must keep the components that its key belongs to.
           if (link.key > links[at].key)
@@ -360,10 +360,10 @@ private:
       for (std::size_t i = first; i < last; ++i)
       {
         const std::uint64_t offer = std::uint64_t{ links[i].key } << 32 | i;
-        std::uint64_t &     bestOfA = m_Best[links[i].a];
-        bestOfA = std::max(bestOfA, offer);
-        std::uint64_t & bestOfB = m_Best[links[i].b];
-        bestOfB = std::max(bestOfB, offer);
+        std::uint64_t &     bestA = m_Best[links[i].a];
+        bestA = std::max(bestA, offer);
+        std::uint64_t & bestB = m_Best[links[i].b];
+        bestB = std::max(bestB, offer);
       }
     });
 
@@ -412,7 +412,7 @@ private:
   std::vector<TLink>         m_Sorted;
 };
 
-using Contraction = ContractionOf<ComponentLink>;
+using Contraction = LinkContraction<ComponentLink>;
 } // namespace voxelmaps
 
 #endif // Contraction_h

@@ -44,8 +44,8 @@ bool
 HierarchyCanTake(const FuzzyConnectednessJob & job, std::size_t links)
 {
   // A link is counted at one of its two ends.
-  const auto linksOfVoxel = static_cast<std::int64_t>(links / 2);
-  return job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / std::max<std::int64_t>(linksOfVoxel, 1);
+  const auto voxelLinks = static_cast<std::int64_t>(links / 2);
+  return job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / std::max<std::int64_t>(voxelLinks, 1);
 }
 
 template <typename TPixel>

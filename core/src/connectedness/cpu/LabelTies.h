@@ -35,13 +35,13 @@
 namespace voxelmaps
 {
 /** Strengths of the voxels of a tile: that of the component, but at most the voxel's own. */
-struct StrengthsOfTile
+struct TileStrengths
 {
   const std::uint32_t *   strengths;
   const std::uint16_t *   numbers; // of components
   const ComponentResult * components;
   /** Whether voxels are numbered within the tile instead of within the image. */
-  bool isOfTile;
+  bool isTileLocal;
 };
 
 /** In place of the label of a tile with more than one. */
@@ -69,17 +69,17 @@ public:
     , m_Execution(execution)
   {}
 
-  /** getTile(tile) returns the StrengthsOfTile; labelsOfTiles[tile] is the label of all of its voxels that have one,
+  /** getTile(tile) returns the TileStrengths; tileLabels[tile] is the label of all of its voxels that have one,
    * 0 if none has, and manyLabels if they differ. */
   template <typename TGetTile>
   void
-  Settle(const TGetTile & getTile, const std::vector<std::uint32_t> & labelsOfTiles)
+  Settle(const TGetTile & getTile, const std::vector<std::uint32_t> & tileLabels)
   {
     const std::int64_t tiles = m_Grid.GetNumberOfTiles();
     m_Claims.resize(tiles);
     ForEachTask(tiles, m_Execution, [&](unsigned int) {
       return [&, workspace = Workspace()](std::int64_t tile) mutable {
-        if (this->LabelsMeet(tile, labelsOfTiles))
+        if (this->LabelsMeet(tile, tileLabels))
         {
           this->FindClaims(tile, getTile, workspace);
         }
@@ -125,10 +125,10 @@ private:
   /** A tile with the strengths of its voxels. */
   struct Tile
   {
-    std::int64_t    number;
-    Box             box;
-    Index           size;
-    StrengthsOfTile strengths;
+    std::int64_t  number;
+    Box           box;
+    Index         size;
+    TileStrengths strengths;
 
     Index
     GetIndex(int voxel) const
@@ -200,9 +200,9 @@ private:
   std::uint32_t
   GetStrength(const Tile & tile, const Index & index, std::int64_t global) const
   {
-    const StrengthsOfTile & strengths = tile.strengths;
-    const std::int64_t      voxel = strengths.isOfTile ? tile.GetVoxel(index) : global;
-    const std::uint32_t     key =
+    const TileStrengths & strengths = tile.strengths;
+    const std::int64_t    voxel = strengths.isTileLocal ? tile.GetVoxel(index) : global;
+    const std::uint32_t   key =
       std::min(strengths.strengths[voxel], strengths.components[strengths.numbers[voxel]].strength);
     return key >= m_MinKey ? key : noKey;
   }
@@ -258,15 +258,15 @@ private:
   }
 
   bool
-  LabelsMeet(std::int64_t tile, const std::vector<std::uint32_t> & labelsOfTiles) const
+  LabelsMeet(std::int64_t tile, const std::vector<std::uint32_t> & tileLabels) const
   {
-    if (labelsOfTiles[tile] == 0)
+    if (tileLabels[tile] == 0)
     {
       return false;
     }
-    bool differ = labelsOfTiles[tile] == manyLabels;
+    bool differ = tileLabels[tile] == manyLabels;
     this->ForEachTileAround(tile, [&](std::int64_t neighbor, std::size_t) {
-      differ = differ || (labelsOfTiles[neighbor] != 0 && labelsOfTiles[neighbor] != labelsOfTiles[tile]);
+      differ = differ || (tileLabels[neighbor] != 0 && tileLabels[neighbor] != tileLabels[tile]);
     });
     return differ;
   }
@@ -406,10 +406,10 @@ private:
         workspace.changed.push_back(index);
       };
       const Index        claimed = tile.GetIndex(claim.voxel);
-      const std::int64_t globalOfClaim = this->GetGlobal(tile, claimed);
-      if (isNews(m_Labels[globalOfClaim]))
+      const std::int64_t claimGlobal = this->GetGlobal(tile, claimed);
+      if (isNews(m_Labels[claimGlobal]))
       {
-        settle(claimed, globalOfClaim);
+        settle(claimed, claimGlobal);
       }
       while (!workspace.changed.empty())
       {

@@ -18,7 +18,7 @@
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/JobsOfLabels.h"
+#include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 
@@ -41,8 +41,8 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
   std::vector<std::uint16_t> winners(voxels, 0);
   std::vector<std::uint32_t> scene(voxels);
   const bool                 keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-  ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
-    ComputeFuzzyConnectednessKeys(ofLabel, scene.data());
+  ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
+    ComputeFuzzyConnectednessKeys(labelJob, scene.data());
     ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t voxel = begin; voxel < end; ++voxel)
       {

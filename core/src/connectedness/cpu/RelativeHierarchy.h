@@ -59,7 +59,7 @@ public:
     m_Tiles.Build(isKept ? Seeds() : m_Tiles.SortSeeds(job.seeds), m_Strengths.get(), job.execution);
     if (isKept)
     {
-      ContractionOf<TracedLink> graph;
+      LinkContraction<TracedLink> graph;
       graph.TakeLinks(m_Tiles.links, checkAbort);
       graph.Start(m_Tiles.GetNumberOfComponents());
       graph.leaving.assign(m_Tiles.GetNumberOfComponents(), noKey);
@@ -100,11 +100,11 @@ public:
     }
     graph.Start(nodes);
     graph.leaving.assign(nodes, noKey);
-    std::vector<std::uint32_t> nodesOfSeeds;
+    std::vector<std::uint32_t> seedNodes;
     for (const std::int64_t seed : job.seeds)
     {
-      nodesOfSeeds.push_back(this->GetNode(seededTiles, seed));
-      graph.leaving[nodesOfSeeds.back()] = seedKey;
+      seedNodes.push_back(this->GetNode(seededTiles, seed));
+      graph.leaving[seedNodes.back()] = seedKey;
     }
     graph.Run(checkAbort);
     graph.KeepStrongest(checkAbort);
@@ -112,18 +112,18 @@ public:
     // Every component has one seed voxel, or none.
     std::vector<std::uint32_t> numbers(graph.GetNumberOfComponents());
     std::iota(numbers.begin(), numbers.end(), 0u);
-    std::vector<std::uint32_t> seedOf(numbers.size(), 0);
+    std::vector<std::uint32_t> componentSeeds(numbers.size(), 0);
     graph.ExpandNumbers(numbers);
-    for (std::uint32_t seed = 0; seed < nodesOfSeeds.size(); ++seed)
+    for (std::uint32_t seed = 0; seed < seedNodes.size(); ++seed)
     {
-      seedOf[numbers[nodesOfSeeds[seed]]] = seed;
+      componentSeeds[numbers[seedNodes[seed]]] = seed;
     }
     std::vector<SeedLink> seedLinks;
     seedLinks.reserve(graph.numberOfLinks);
     for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
     {
       const ComponentLink & link = graph.links[i];
-      seedLinks.push_back({ seedOf[link.a], seedOf[link.b], link.key });
+      seedLinks.push_back({ componentSeeds[link.a], componentSeeds[link.b], link.key });
     }
     // A component without a seed has no links any more.
     std::vector<std::uint32_t> strengths;
@@ -139,7 +139,7 @@ public:
       {
         continue;
       }
-      const std::uint32_t seed = seedOf[numbers[node]];
+      const std::uint32_t seed = componentSeeds[numbers[node]];
       results[node] = { strengths[node], seedTree.GetOtherKey(seed), seed, seedTree.GetLabel(seed) };
     }
     this->Write(job, seededTiles, results, seedTree);
@@ -215,7 +215,7 @@ private:
   std::uint32_t
   GetNode(const SeededTiles & seededTiles, std::int64_t seed) const
   {
-    const std::int64_t tile = m_Tiles.grid.GetTileOf(seed);
+    const std::int64_t tile = m_Tiles.grid.GetTileNumber(seed);
     if (!m_IsKept)
     {
       return m_Tiles.GetComponent(tile, seed);
@@ -347,17 +347,17 @@ private:
       const SeededTile * seeded =
         m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
       return seeded != nullptr
-                          ? StrengthsOfTile{ seeded->strengths.data(), seeded->numbers.get(), &results[seeded->firstNode], true }
-                          : StrengthsOfTile{
+                          ? TileStrengths{ seeded->strengths.data(), seeded->numbers.get(), &results[seeded->firstNode], true }
+                          : TileStrengths{
                    m_Strengths.get(), m_Tiles.numbers.get(), &results[m_Tiles.firstComponents[tile]], false
                  };
     };
     ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
-        const Box             box = grid.GetBox(tile);
-        const StrengthsOfTile strengths = getTile(tile);
+        const Box           box = grid.GetBox(tile);
+        const TileStrengths strengths = getTile(tile);
         grid.ForEachRow(box, [&](std::int64_t global, int local, int count) {
-          const std::int64_t first = strengths.isOfTile ? local : global;
+          const std::int64_t first = strengths.isTileLocal ? local : global;
           writer.Write(
             global, count, strengths.strengths + first, strengths.numbers + first, strengths.components, seedTree);
         });
@@ -370,7 +370,7 @@ private:
         using Label = std::remove_pointer_t<decltype(labels)>;
         const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
         LabelTies<Label>(m_Graph, grid, keepsTies, MinKey(job), labels, job.execution)
-          .Settle(getTile, this->GetLabelsOfTiles(seededTiles, results));
+          .Settle(getTile, this->GetTileLabels(seededTiles, results));
       };
       if (job.labelsAre16Bit)
       {
@@ -385,7 +385,7 @@ private:
 
   /** The label of all components of every tile that have one, as LabelTies needs it. */
   std::vector<std::uint32_t>
-  GetLabelsOfTiles(const SeededTiles & seededTiles, const std::vector<ComponentResult> & results) const
+  GetTileLabels(const SeededTiles & seededTiles, const std::vector<ComponentResult> & results) const
   {
     std::vector<std::uint32_t> labels(m_Tiles.grid.GetNumberOfTiles(), 0);
     for (std::size_t tile = 0; tile < labels.size(); ++tile)

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "RowKeys.h"
 
-#include "PixelsOf.h"
+#include "PixelAccess.h"
 
 #include <type_traits>
 
@@ -26,11 +26,11 @@ namespace voxelmaps
 namespace
 {
 template <typename TPixel>
-class RowKeysOf final : public RowKeys
+class TypedRowKeys final : public RowKeys
 {
 public:
-  explicit RowKeysOf(const FuzzyConnectednessProblem & problem)
-    : m_Image(PixelsOf<TPixel>::Get(problem))
+  explicit TypedRowKeys(const FuzzyConnectednessProblem & problem)
+    : m_Image(PixelAccess<TPixel>::Get(problem))
     , m_Edges(problem)
   {}
 
@@ -61,12 +61,12 @@ public:
   void
   SetImage(const FuzzyConnectednessInput & input) override
   {
-    m_Image = PixelsOf<TPixel>::Get(input);
+    m_Image = PixelAccess<TPixel>::Get(input);
   }
 
 private:
-  typename PixelsOf<TPixel>::Iterator m_Image;
-  const EdgeKeys<TPixel>              m_Edges;
+  typename PixelAccess<TPixel>::Iterator m_Image;
+  const EdgeKeys<TPixel>                 m_Edges;
 };
 } // namespace
 
@@ -75,7 +75,7 @@ MakeRowKeys(const FuzzyConnectednessProblem & problem)
 {
   return WithPixels(problem, [&](const auto * image) -> std::unique_ptr<RowKeys> {
     using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
-    return std::make_unique<RowKeysOf<Pixel>>(problem);
+    return std::make_unique<TypedRowKeys<Pixel>>(problem);
   });
 }
 } // namespace voxelmaps

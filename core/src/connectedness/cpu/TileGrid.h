@@ -67,7 +67,7 @@ public:
   }
 
   std::int64_t
-  GetTileOf(std::int64_t voxel) const
+  GetTileNumber(std::int64_t voxel) const
   {
     const std::int64_t row = voxel / m_ImageSize[0];
     const std::int64_t x = voxel % m_ImageSize[0] / m_TileSize[0];
@@ -136,7 +136,7 @@ public:
   void
   ForEachPart(std::int64_t tile, const Box & box, const Link & link, const TFunction & f) const
   {
-    const auto         sideOf = [](std::int64_t at, std::int64_t size) { return at < 0 ? -1 : at < size ? 0 : 1; };
+    const auto         getSide = [](std::int64_t at, std::int64_t size) { return at < 0 ? -1 : at < size ? 0 : 1; };
     const std::int64_t nx = box.size[0];
     const int          local = link.x < 0 ? 1 : 0;
     const auto         inside = static_cast<int>(nx - (link.x != 0 ? 1 : 0));
@@ -147,13 +147,13 @@ public:
       {
         const std::int64_t globalY = box.first[1] + y;
         const std::int64_t globalZ = box.first[2] + z;
-        if (sideOf(globalY + link.y, m_ImageSize[1]) != 0 || sideOf(globalZ + link.z, m_ImageSize[2]) != 0)
+        if (getSide(globalY + link.y, m_ImageSize[1]) != 0 || getSide(globalZ + link.z, m_ImageSize[2]) != 0)
         {
           continue;
         }
         const std::int64_t first = (globalZ * m_ImageSize[1] + globalY) * m_ImageSize[0] + box.first[0];
         const std::int64_t other =
-          this->GetNeighborTile(tile, 0, sideOf(y + link.y, box.size[1]), sideOf(z + link.z, box.size[2]));
+          this->GetNeighborTile(tile, 0, getSide(y + link.y, box.size[1]), getSide(z + link.z, box.size[2]));
         f(first + local, static_cast<int>(row * nx) + local, inside, other);
         if (link.x < 0 && box.first[0] > 0)
         {

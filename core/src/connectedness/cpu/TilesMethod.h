@@ -66,7 +66,7 @@ public:
     for (const std::int64_t seed : m_Job.seeds)
     {
       m_Search.keys[seed] = seedKey;
-      m_States[m_Grid.GetTileOf(seed)] = awake | hasSeeds;
+      m_States[m_Grid.GetTileNumber(seed)] = awake | hasSeeds;
     }
 
     // Tiles are colored like a checkerboard if links only cross faces, else like blocks of 2 x 2 x 2 tiles.
@@ -126,8 +126,8 @@ private:
       {
         for (std::int64_t x = 0; x < m_Grid.GetTiles()[0]; ++x, ++tile)
         {
-          const std::int64_t colorOfTile = colors == 2 ? (x + y + z) & 1 : (x & 1) | (y & 1) << 1 | (z & 1) << 2;
-          if (colorOfTile == color && (m_States[tile] & awake) != 0)
+          const std::int64_t tileColor = colors == 2 ? (x + y + z) & 1 : (x & 1) | (y & 1) << 1 | (z & 1) << 2;
+          if (tileColor == color && (m_States[tile] & awake) != 0)
           {
             tiles.push_back(tile);
           }
@@ -141,7 +141,7 @@ private:
   FindNeighborTiles()
   {
     const auto side = [this](int at, int d) { return at < m_Halo[d] ? 0 : at < m_Halo[d] + m_TileSize[d] ? 1 : 2; };
-    m_TileOfLocal.resize(m_LocalVoxels);
+    m_LocalTiles.resize(m_LocalVoxels);
     int local = 0;
     for (int z = 0; z < m_LocalSize[2]; ++z)
     {
@@ -149,7 +149,7 @@ private:
       {
         for (int x = 0; x < m_LocalSize[0]; ++x, ++local)
         {
-          m_TileOfLocal[local] = static_cast<std::uint8_t>(9 * side(z, 2) + 3 * side(y, 1) + side(x, 0));
+          m_LocalTiles[local] = static_cast<std::uint8_t>(9 * side(z, 2) + 3 * side(y, 1) + side(x, 0));
         }
       }
     }
@@ -218,9 +218,9 @@ private:
     for (int local = 0; local < m_LocalVoxels; ++local)
     {
       const std::uint32_t key = workspace.keys[local];
-      if (key != outside && key != noKey && (m_TileOfLocal[local] != ownTile || (spreadSeeds && key == seedKey)))
+      if (key != outside && key != noKey && (m_LocalTiles[local] != ownTile || (spreadSeeds && key == seedKey)))
       {
-        this->Offer(local, key, tile, m_TileOfLocal[local] != ownTile, workspace);
+        this->Offer(local, key, tile, m_LocalTiles[local] != ownTile, workspace);
       }
     }
     while (!workspace.heap.empty())
@@ -279,7 +279,7 @@ private:
         continue;
       }
       workspace.keys[neighbor] = offer;
-      const int side = m_TileOfLocal[neighbor];
+      const int side = m_LocalTiles[neighbor];
       if (side != ownTile)
       {
         m_States[m_Grid.GetNeighborTile(tile, side % 3 - 1, side / 3 % 3 - 1, side / 9 - 1)].fetch_or(awake);
@@ -304,7 +304,7 @@ private:
     const int    y = local / m_LocalSize[0] % m_LocalSize[1] + link.y;
     const int    z = local / (m_LocalSize[0] * m_LocalSize[1]) + link.z;
     return x >= 0 && x < m_LocalSize[0] && y >= 0 && y < m_LocalSize[1] && z >= 0 && z < m_LocalSize[2] &&
-           m_TileOfLocal[local + m_Strides[n]] == ownTile;
+           m_LocalTiles[local + m_Strides[n]] == ownTile;
   }
 
   const ConnectednessSearch<TPixel> & m_Search;
@@ -317,7 +317,7 @@ private:
   std::array<int, 3>                      m_LocalSize;
   int                                     m_LocalVoxels;
   std::vector<int>                        m_Strides;
-  std::vector<std::uint8_t>               m_TileOfLocal;
+  std::vector<std::uint8_t>               m_LocalTiles;
   std::vector<std::atomic<std::uint8_t>>  m_States;
   std::vector<std::unique_ptr<Workspace>> m_Workspaces;
 };

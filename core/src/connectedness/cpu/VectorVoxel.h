@@ -45,7 +45,7 @@ public:
 
   explicit VectorVoxelIterator(const FuzzyConnectednessInput & input)
     : m_At(static_cast<const unsigned char *>(input.image))
-    , m_Bytes(static_cast<std::int64_t>(SizeOfComponent(input.pixelType) * input.numberOfComponents))
+    , m_Bytes(static_cast<std::int64_t>(ComponentSize(input.pixelType) * input.numberOfComponents))
   {}
 
   VectorVoxel
@@ -89,7 +89,7 @@ public:
   std::uint32_t
   Key(VectorVoxel a, VectorVoxel b, const LinkWeight & link) const
   {
-    return KeyOfVectors(m_Terms, a.components, b.components, link);
+    return VectorKey(m_Terms, a.components, b.components, link);
   }
 
 private:

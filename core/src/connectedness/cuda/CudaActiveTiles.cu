@@ -29,7 +29,7 @@ constexpr double millisecondsAtOnce = 30.0;
 constexpr unsigned int queueThreads = 256; // of the small kernels around the queue
 
 inline __device__ unsigned int
-GetTileOf(const CudaConnectednessScene & scene, const CudaTileGrid & grid, std::int64_t voxel)
+GetTileNumber(const CudaConnectednessScene & scene, const CudaTileGrid & grid, std::int64_t voxel)
 {
   const std::int64_t row = voxel / scene.size[0];
   const auto         x = static_cast<int>(voxel % scene.size[0]) >> grid.bits[0];
@@ -47,7 +47,7 @@ WakeKernel(CudaConnectednessScene scene, CudaTileGrid grid, TileQueue queue, con
   if (i < count)
   {
     const std::int64_t voxel = seeds != nullptr ? seeds[i] : first + i;
-    const unsigned int tile = GetTileOf(scene, grid, voxel);
+    const unsigned int tile = GetTileNumber(scene, grid, voxel);
     if (scene.keys[voxel] != noKey && queue.Wake(tile))
     {
       queue.Put(tile, ~0ull);
@@ -166,13 +166,13 @@ RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessSl
     {
       return false;
     }
-    CudaKernelClock clockOfQueue(context.kernelTimes);
+    CudaKernelClock queueClock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counters.data(), 0, 2 * sizeof(unsigned long long), stream), "clearing counters");
     CheckCuda(cudaMemsetAsync(queue.slots, 0, slots * sizeof(unsigned int), stream), "clearing a queue");
     PutWaitingKernel<<<BlocksFor(tiles, queueThreads), queueThreads, 0, stream>>>(queue,
                                                                                   static_cast<unsigned int>(tiles));
     CheckLaunch("putting tiles into a queue");
-    clockOfQueue.StopLater();
+    queueClock.StopLater();
   }
   context.job.execution.ReportProgress(static_cast<std::uint64_t>(scene.numberOfVoxels));
   return true;

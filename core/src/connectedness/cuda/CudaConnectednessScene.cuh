@@ -89,7 +89,7 @@ struct LevelKeys
     const int           difference = isLink ? a - b : 0;
     const std::uint32_t meanTerm = __ldg(scene.meanTerms + (isLink ? a + b : 0));
     const std::uint32_t differenceTerm = __ldg(scene.differenceTerms + abs(difference));
-    // All three cases of KeyOfTerms in 32 bits: terms are below 2^31, and factors at most 2^32, which stands for 1.
+    // All three cases of TermKey in 32 bits: terms are below 2^31, and factors at most 2^32, which stands for 1.
     const std::uint32_t sum = meanTerm + differenceTerm;
     const std::uint32_t greater = meanTerm > differenceTerm ? meanTerm : differenceTerm;
     const std::uint32_t both = scene.terms.combination == Combination::Minimum ? greater : sum;
@@ -128,8 +128,8 @@ struct RealKeys
     const auto          x = static_cast<double>(a);
     const auto          y = static_cast<double>(b);
     const double        difference = x > y ? x - y : y - x;
-    const std::uint32_t key = KeyOfTerms(
-      scene.terms.combination, MeanTerm(scene.terms, x + y), DifferenceTerm(scene.terms, difference), weight);
+    const std::uint32_t key =
+      TermKey(scene.terms.combination, MeanTerm(scene.terms, x + y), DifferenceTerm(scene.terms, difference), weight);
     return key >= scene.minKey ? key : noKey;
   }
 };

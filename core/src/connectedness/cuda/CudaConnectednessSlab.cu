@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "CudaConnectednessSlab.h"
 #include "cuda/CudaJobArrays.h"
-#include "connectedness/ImageOfInput.h"
+#include "connectedness/InputImage.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 #include "connectedness/cpu/TileGrid.h"
@@ -76,19 +76,19 @@ FindRangeKernel(const TPixel * image, std::int64_t numberOfVoxels, long long * r
       }
     },
     [&](std::int64_t voxel) { look(image[voxel]); });
-  auto minOfWarp = static_cast<long long>(minPixel);
-  auto maxOfWarp = static_cast<long long>(maxPixel);
+  auto warpMin = static_cast<long long>(minPixel);
+  auto warpMax = static_cast<long long>(maxPixel);
   for (int distance = 16; distance > 0; distance /= 2)
   {
-    const long long otherMinimum = __shfl_xor_sync(0xffffffffu, minOfWarp, distance);
-    const long long otherMaximum = __shfl_xor_sync(0xffffffffu, maxOfWarp, distance);
-    minOfWarp = otherMinimum < minOfWarp ? otherMinimum : minOfWarp;
-    maxOfWarp = otherMaximum > maxOfWarp ? otherMaximum : maxOfWarp;
+    const long long otherMinimum = __shfl_xor_sync(0xffffffffu, warpMin, distance);
+    const long long otherMaximum = __shfl_xor_sync(0xffffffffu, warpMax, distance);
+    warpMin = otherMinimum < warpMin ? otherMinimum : warpMin;
+    warpMax = otherMaximum > warpMax ? otherMaximum : warpMax;
   }
   if (threadIdx.x % 32 == 0)
   {
-    atomicMin(range, minOfWarp);
-    atomicMax(range + 1, maxOfWarp);
+    atomicMin(range, warpMin);
+    atomicMax(range + 1, warpMax);
   }
 }
 
@@ -164,7 +164,7 @@ MakeTablesKernel(AffinityTerms terms, std::int64_t minPixel, std::uint32_t * mea
 /** Keys of the links of all voxels, one link after the other. */
 __global__ void
 MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const unsigned char * vectors,
-               std::size_t bytesOfVoxel, const std::uint8_t * mask, std::uint32_t * keys)
+               std::size_t voxelBytes, const std::uint8_t * mask, std::uint32_t * keys)
 {
   const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
   for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < scene.numberOfVoxels;
@@ -181,8 +181,7 @@ MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const un
       const bool         isLink = IsInImage(scene, x + link.x, y + link.y, z + link.z) &&
                           (mask == nullptr || (mask[voxel] != 0 && mask[neighbor] != 0));
       keys[l * scene.numberOfVoxels + voxel] =
-        isLink ? KeyOfVectors(*terms, vectors + voxel * bytesOfVoxel, vectors + neighbor * bytesOfVoxel, link.weight)
-               : noKey;
+        isLink ? VectorKey(*terms, vectors + voxel * voxelBytes, vectors + neighbor * voxelBytes, link.weight) : noKey;
     }
   }
 }
@@ -199,12 +198,12 @@ PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::int64_t 
 
 __global__ void
 GatherMaskKernel(const std::uint8_t * mask, const std::int64_t * seeds, std::int64_t numberOfSeeds,
-                 std::uint8_t * maskOfSeeds)
+                 std::uint8_t * seedMask)
 {
   const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
   if (i < numberOfSeeds)
   {
-    maskOfSeeds[i] = mask[seeds[i]];
+    seedMask[i] = mask[seeds[i]];
   }
 }
 } // namespace
@@ -233,7 +232,7 @@ CudaConnectednessSlab::GetImageBytes(const FuzzyConnectednessJob & job)
   if (job.numberOfComponents > 0)
   {
     // The vectors are released once the table is made; every second link leads ahead.
-    return SizeOfComponent(job.pixelType) * job.numberOfComponents + MakeLinks(job).size() / 2 * sizeof(std::uint32_t) +
+    return ComponentSize(job.pixelType) * job.numberOfComponents + MakeLinks(job).size() / 2 * sizeof(std::uint32_t) +
            (job.mask != nullptr ? 1 : 0);
   }
   return WithImage(job,
@@ -314,7 +313,7 @@ CudaConnectednessSlab::LoadImage()
     this->LoadVectors();
     return;
   }
-  WithImage(m_Context.job, [this](const auto * image) { this->LoadImageOf(image + m_First); });
+  WithImage(m_Context.job, [this](const auto * image) { this->LoadTypedImage(image + m_First); });
 }
 
 void
@@ -323,12 +322,12 @@ CudaConnectednessSlab::LoadVectors()
   const FuzzyConnectednessJob & job = m_Context.job;
   const cudaStream_t            stream = m_Context.stream;
   const auto                    count = static_cast<std::size_t>(m_Scene.numberOfVoxels);
-  const std::size_t             bytesOfVoxel = SizeOfComponent(job.pixelType) * job.numberOfComponents;
-  DeviceBuffer<unsigned char>   vectors(count * bytesOfVoxel, stream);
+  const std::size_t             voxelBytes = ComponentSize(job.pixelType) * job.numberOfComponents;
+  DeviceBuffer<unsigned char>   vectors(count * voxelBytes, stream);
   CudaJobArrays                 arrays(m_Context.options, job.execution);
   const auto                    first = static_cast<std::size_t>(m_First);
   arrays.CopyInput(
-    vectors.data(), static_cast<const unsigned char *>(job.image) + first * bytesOfVoxel, count * bytesOfVoxel, stream);
+    vectors.data(), static_cast<const unsigned char *>(job.image) + first * voxelBytes, count * voxelBytes, stream);
   DeviceBuffer<std::uint8_t> mask;
   if (job.mask != nullptr)
   {
@@ -342,12 +341,7 @@ CudaConnectednessSlab::LoadVectors()
 
   CudaKernelClock clock(m_Context.kernelTimes);
   MakeKeysKernel<<<BlocksForGridStride(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
-    m_Scene,
-    terms.data(),
-    vectors.data(),
-    bytesOfVoxel,
-    mask.data(),
-    reinterpret_cast<std::uint32_t *>(m_Image.data()));
+    m_Scene, terms.data(), vectors.data(), voxelBytes, mask.data(), reinterpret_cast<std::uint32_t *>(m_Image.data()));
   CheckLaunch("computing keys of vectors");
   clock.StopLater();
   // The copy of the terms must end before they are destroyed.
@@ -356,7 +350,7 @@ CudaConnectednessSlab::LoadVectors()
 
 template <typename TPixel>
 void
-CudaConnectednessSlab::LoadImageOf(const TPixel * image)
+CudaConnectednessSlab::LoadTypedImage(const TPixel * image)
 {
   const cudaStream_t stream = m_Context.stream;
   const std::int64_t voxels = m_Scene.numberOfVoxels;
@@ -497,13 +491,13 @@ VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream)
   GatherMaskKernel<<<BlocksFor(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
     problem.mask, seeds.data(), static_cast<std::int64_t>(count), onDevice.data());
   CheckLaunch("reading the mask of seeds");
-  std::vector<std::uint8_t> maskOfSeeds(count);
-  CheckCuda(cudaMemcpyAsync(maskOfSeeds.data(), onDevice.data(), count, cudaMemcpyDeviceToHost, stream),
+  std::vector<std::uint8_t> seedMask(count);
+  CheckCuda(cudaMemcpyAsync(seedMask.data(), onDevice.data(), count, cudaMemcpyDeviceToHost, stream),
             "copying from the device");
   CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
   for (std::size_t i = 0; i < count; ++i)
   {
-    VerifyMaskOfSeed(problem.seeds[i], maskOfSeeds[i]);
+    VerifySeedMask(problem.seeds[i], seedMask[i]);
   }
 }
 

@@ -133,7 +133,7 @@ private:
 
   template <typename TPixel>
   void
-  LoadImageOf(const TPixel * image);
+  LoadTypedImage(const TPixel * image);
 
   void
   MakeTables(long long minPixel, long long maxPixel);

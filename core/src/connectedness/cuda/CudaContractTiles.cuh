@@ -265,14 +265,14 @@ __launch_bounds__(contractThreads, 4)
       const int  a = graph.component[v];
       const auto offer = [&](int l, int b, std::uint32_t key) {
         // Read before the atomic operation: most offers are too weak.
-        const std::uint32_t ofA = getBest(a);
-        const std::uint32_t ofB = getBest(b);
-        candidates[i] |= (key >= ofA ? 1u << (2 * l) : 0u) | (key >= ofB ? 2u << (2 * l) : 0u);
-        if (key > ofA)
+        const std::uint32_t bestA = getBest(a);
+        const std::uint32_t bestB = getBest(b);
+        candidates[i] |= (key >= bestA ? 1u << (2 * l) : 0u) | (key >= bestB ? 2u << (2 * l) : 0u);
+        if (key > bestA)
         {
           atomicMax(graph.best + a, key);
         }
-        if (key > ofB)
+        if (key > bestB)
         {
           atomicMax(graph.best + b, key);
         }

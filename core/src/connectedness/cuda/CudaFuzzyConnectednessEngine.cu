@@ -95,7 +95,7 @@ WriteStrengthsKernel(const std::uint32_t * keys, std::int64_t count, Combination
   const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
   for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < count; i += threads)
   {
-    strengths[i] = static_cast<TReal>(StrengthOfKey(combination, keys[i]));
+    strengths[i] = static_cast<TReal>(KeyStrength(combination, keys[i]));
   }
 }
 
@@ -124,15 +124,15 @@ WriteStrengths(CudaConnectednessContext & context, const std::uint32_t * keys, s
 
 /** The same for all voxels, from their keys in host memory, by parts. */
 void
-WriteStrengthsOfHostKeys(CudaConnectednessContext & context)
+WriteHostKeyStrengths(CudaConnectednessContext & context)
 {
-  constexpr std::int64_t      voxelsOfPart = 1 << 22;
+  constexpr std::int64_t      partVoxels = 1 << 22;
   const std::int64_t          count = context.job.GetNumberOfVoxels();
-  DeviceBuffer<std::uint32_t> keys(static_cast<std::size_t>(std::min(count, voxelsOfPart)), context.stream);
+  DeviceBuffer<std::uint32_t> keys(static_cast<std::size_t>(std::min(count, partVoxels)), context.stream);
   CudaStaging                 staging(context.job.execution);
-  for (std::int64_t first = 0; first < count; first += voxelsOfPart)
+  for (std::int64_t first = 0; first < count; first += partVoxels)
   {
-    const std::int64_t size = std::min(count - first, voxelsOfPart);
+    const std::int64_t size = std::min(count - first, partVoxels);
     staging.ToDevice(
       keys.data(), context.keys + first, static_cast<std::size_t>(size) * sizeof(std::uint32_t), context.stream);
     WriteStrengths(context, keys.data(), first, size);
@@ -147,13 +147,13 @@ class Slabs
 {
 public:
   Slabs(CudaConnectednessContext & context, const CudaFuzzyConnectednessOptions & options,
-        CudaFuzzyConnectednessReport & report, std::int64_t planesOfSlab)
+        CudaFuzzyConnectednessReport & report, std::int64_t slabPlanes)
     : m_Context(context)
     , m_Options(options)
     , m_Report(report)
     , m_Planes(CudaConnectednessSlab::GetNumberOfPlanes(context.job))
     , m_PlaneSize(CudaConnectednessSlab::GetPlaneSize(context.job))
-    , m_OwnPlanes(planesOfSlab >= m_Planes ? m_Planes : planesOfSlab - 2)
+    , m_OwnPlanes(slabPlanes >= m_Planes ? m_Planes : slabPlanes - 2)
   {
     m_Waiting.assign(static_cast<std::size_t>((m_Planes + m_OwnPlanes - 1) / m_OwnPlanes), true);
   }
@@ -251,13 +251,13 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
 
   // Slabs of another size go on with the keys that are known already.
   bool                       isCleared = false;
-  std::vector<std::uint32_t> keysOfSlabs;
-  const auto                 trySolve = [&](std::int64_t planesOfSlab) {
+  std::vector<std::uint32_t> slabKeys;
+  const auto                 trySolve = [&](std::int64_t slabPlanes) {
     const CudaStream         stream;
     CudaConnectednessContext context{ job, options, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
     job.execution.CheckAbort();
     WaitForInput(options, stream);
-    if (planesOfSlab >= planes)
+    if (slabPlanes >= planes)
     {
       if (keys != nullptr)
       {
@@ -270,8 +270,8 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
     {
       if (keys == nullptr)
       {
-        keysOfSlabs.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
-        context.keys = keysOfSlabs.data();
+        slabKeys.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
+        context.keys = slabKeys.data();
       }
       if (!isCleared)
       {
@@ -282,10 +282,10 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
     bool fits = true;
     try
     {
-      Slabs(context, options, report, planesOfSlab).Solve();
-      if (!keysOfSlabs.empty())
+      Slabs(context, options, report, slabPlanes).Solve();
+      if (!slabKeys.empty())
       {
-        WriteStrengthsOfHostKeys(context);
+        WriteHostKeyStrengths(context);
       }
     }
     catch (const CudaOutOfMemory &)
@@ -351,11 +351,11 @@ IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
   const auto   voxels = static_cast<std::uint64_t>(job.GetNumberOfVoxels());
   const double links = 0.5e-6 * static_cast<double>(voxels) * static_cast<double>(MakeLinks(job).size());
   // Tiles of the CPU engine.
-  constexpr std::uint64_t voxelsOfTile = 32768;
+  constexpr std::uint64_t tileVoxels = 32768;
   const ExpectedTimes     times = ExpectTimes(cpuNanoseconds * links,
                                           deviceNanoseconds * links,
                                           voxels * sizeof(std::uint32_t),
-                                          voxels / voxelsOfTile + 1,
+                                          voxels / tileVoxels + 1,
                                           job.execution,
                                           GetDeviceSpeed(options.deviceID));
   return times.cpu < deviceRounds + times.device;

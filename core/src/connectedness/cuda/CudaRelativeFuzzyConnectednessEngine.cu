@@ -18,7 +18,7 @@
 #include "CudaConnectednessSlab.h"
 #include "CudaRelativeHierarchy.h"
 #include "common/HostMemory.h"
-#include "connectedness/JobsOfLabels.h"
+#include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
@@ -110,9 +110,9 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
   CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
-  ForEachJobOfLabel(job, [&](std::uint16_t label, const FuzzyConnectednessJob & ofLabel) {
-    CudaConnectednessContext    context{ ofLabel, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
-    const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(ofLabel));
+  ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
+    CudaConnectednessContext    context{ labelJob, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
+    const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(labelJob));
     RunCudaHierarchy(context, slab);
     CudaKernelClock clock(times);
     AddLabelKernel<<<blocks, threadsPerBlock, 0, stream>>>(

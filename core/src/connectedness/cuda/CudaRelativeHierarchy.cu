@@ -42,7 +42,7 @@ constexpr unsigned int nodeThreads = 256;
 /** Let roots point along their strongest links, which are traced, and add these links to the forest. */
 __global__ void
 PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint32_t * labels, NodeLink * forest,
-                  std::uint32_t * sizeOfForest)
+                  std::uint32_t * forestSize)
 {
   ForEachInBlocks(graph.numberOfNodes, [&](std::uint32_t n, bool isNode) {
     bool                     merges = false;
@@ -64,7 +64,7 @@ PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint
         graph.keys[n] = link.key;
       }
     }
-    const std::uint32_t at = Append(sizeOfForest, merges);
+    const std::uint32_t at = Append(forestSize, merges);
     if (merges)
     {
       forest[at] = link;
@@ -82,8 +82,8 @@ struct SavedVoxels
 /** Call f(voxel, number in the list) for the voxels of the block's tile. */
 template <typename TFunction>
 inline __device__ void
-ForEachVoxelOfTile(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const int * tiles,
-                   const TFunction & f)
+ForEachTileVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const int * tiles,
+                 const TFunction & f)
 {
   const CudaPlace<int> origin = GetTileOrigin(grid, tiles[blockIdx.x]);
   for (int v = static_cast<int>(threadIdx.x); v < contractTileVoxels; v += static_cast<int>(blockDim.x))
@@ -102,7 +102,7 @@ __global__ void
 SaveTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
                 SavedVoxels saved, std::uint8_t * isReplaced)
 {
-  ForEachVoxelOfTile(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
+  ForEachTileVoxel(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
     const std::uint32_t label = labels[voxel];
     saved.labels[i] = label;
     saved.keys[i] = scene.keys[voxel];
@@ -115,7 +115,7 @@ __global__ void
 RestoreTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, SavedVoxels saved,
                    std::uint32_t * labels)
 {
-  ForEachVoxelOfTile(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
+  ForEachTileVoxel(scene, grid, tiles, [&](std::int64_t voxel, std::size_t i) {
     labels[voxel] = saved.labels[i];
     scene.keys[voxel] = saved.keys[i];
   });
@@ -134,14 +134,14 @@ PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::uint32_t
 /** Tell the nodes of seeds which seed they have. */
 __global__ void
 EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, std::uint32_t numberOfSeeds,
-                 std::uint32_t * seedOfNode)
+                 std::uint32_t * nodeSeeds)
 {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < numberOfSeeds)
   {
     const std::uint32_t node = labels[seeds[i]];
     graph.seedKeys[node] = seedKey;
-    seedOfNode[node] = i;
+    nodeSeeds[node] = i;
   }
 }
 
@@ -188,10 +188,10 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
 
 /** List the links of the forest whose nodes have not been replaced. */
 __global__ void
-ListForestKernel(const NodeLink * forest, std::uint32_t sizeOfForest, const std::uint8_t * isReplaced, NodeLink * links,
+ListForestKernel(const NodeLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced, NodeLink * links,
                  std::uint32_t * numberOfLinks)
 {
-  ForEachInBlocks(sizeOfForest, [&](std::uint32_t i, bool isLink) {
+  ForEachInBlocks(forestSize, [&](std::uint32_t i, bool isLink) {
     const NodeLink      link = isLink ? forest[i] : NodeLink{ 0, 0, noKey };
     const bool          stays = isLink && isReplaced[link.a] == 0 && isReplaced[link.b] == 0;
     const std::uint32_t at = Append(numberOfLinks, stays);
@@ -204,19 +204,19 @@ ListForestKernel(const NodeLink * forest, std::uint32_t sizeOfForest, const std:
 
 /** Turn links between nodes of seeds into links between the seeds. */
 __global__ void
-NameSeedsKernel(NodeLink * links, std::uint32_t numberOfLinks, const std::uint32_t * seedOfNode)
+NameSeedsKernel(NodeLink * links, std::uint32_t numberOfLinks, const std::uint32_t * nodeSeeds)
 {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < numberOfLinks)
   {
-    links[i].a = seedOfNode[links[i].a];
-    links[i].b = seedOfNode[links[i].b];
+    links[i].a = nodeSeeds[links[i].a];
+    links[i].b = nodeSeeds[links[i].b];
   }
 }
 
 /** Follow the pointers of all nodes to a seed, if there is one. */
 __global__ void
-FindResultsKernel(NodeGraph graph, const std::uint32_t * seedOfNode, const std::uint32_t * otherKeys,
+FindResultsKernel(NodeGraph graph, const std::uint32_t * nodeSeeds, const std::uint32_t * otherKeys,
                   const std::uint16_t * seedLabels, NodeResult * results)
 {
   const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
@@ -232,7 +232,7 @@ FindResultsKernel(NodeGraph graph, const std::uint32_t * seedOfNode, const std::
     NodeResult result{ noKey, noKey, 0, 0 };
     if (graph.seedKeys[at] != noKey)
     {
-      const std::uint32_t seed = seedOfNode[at];
+      const std::uint32_t seed = nodeSeeds[at];
       result = { key, otherKeys[seed], seed, seedLabels[seed] };
     }
     results[n] = result;
@@ -250,7 +250,7 @@ struct LabelRules
 
 template <typename TLabel>
 __global__ void
-WriteLabelsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, LabelRules rules, TLabel * labels)
+WriteLabelsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rules, TLabel * labels)
 {
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
 #pragma unroll 4
@@ -271,7 +271,7 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, LabelRules 
 /** Write strengths or margins. */
 template <bool IsMargin, typename TReal>
 __global__ void
-WriteRealsKernel(std::int64_t numberOfVoxels, NodesOfVoxels voxels, Combination combination, std::uint32_t minKey,
+WriteRealsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, Combination combination, std::uint32_t minKey,
                  TReal * reals)
 {
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
@@ -406,18 +406,18 @@ struct CudaRelativeHierarchy::Data
   DeviceBuffer<std::uint32_t> labels;
   std::uint32_t               numberOfNodes{ 0 };
   DeviceBuffer<NodeLink>      forest;
-  std::uint32_t               sizeOfForest{ 0 };
+  std::uint32_t               forestSize{ 0 };
   bool                        isDamaged{ false };
 
-  Data(const Job & ofBuild, const CudaOptions & theOptions)
+  Data(const Job & buildJob, const CudaOptions & theOptions)
     : options(theOptions)
-    , job(WithoutSeeds(ofBuild))
+    , job(WithoutSeeds(buildJob))
     , context{ job,
                options,
                nullptr,
                Ordered(stream, options),
                CudaKernelTimes(stream),
-               MakeWorkOfHost(ofBuild, options),
+               MakeHostWork(buildJob, options),
                0 }
     , slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(job))
   {
@@ -435,11 +435,11 @@ struct CudaRelativeHierarchy::Data
   }
 
   void
-  Compute(const Job & ofQuery, const CudaOptions & ofOutput, CudaRelativeFuzzyConnectednessReport & report)
+  Compute(const Job & query, const CudaOptions & outputOptions, CudaRelativeFuzzyConnectednessReport & report)
   {
     // The output may still be in use.
-    WaitForInput(ofOutput, stream);
-    WithKeys(slab.GetPixels(), [&](auto keys) { this->Compute<decltype(keys)>(ofQuery, ofOutput, report); });
+    WaitForInput(outputOptions, stream);
+    WithKeys(slab.GetPixels(), [&](auto keys) { this->Compute<decltype(keys)>(query, outputOptions, report); });
   }
 
 private:
@@ -513,10 +513,10 @@ private:
   };
 
   static FuzzyConnectednessJob
-  WithoutSeeds(const Job & ofBuild)
+  WithoutSeeds(const Job & buildJob)
   {
     FuzzyConnectednessJob result;
-    static_cast<FuzzyConnectednessProblem &>(result) = ofBuild;
+    static_cast<FuzzyConnectednessProblem &>(result) = buildJob;
     result.seeds.clear();
     // Margins need strengths below the minimum.
     result.minimumStrength = 0.0;
@@ -531,15 +531,15 @@ private:
   }
 
   static std::function<void()>
-  MakeWorkOfHost(const Job & ofBuild, const CudaOptions & options)
+  MakeHostWork(const Job & buildJob, const CudaOptions & options)
   {
     if (options.outputLocation == MemoryLocation::Device)
     {
       return {};
     }
-    return [&ofBuild] {
-      const std::size_t voxels = static_cast<std::size_t>(ofBuild.GetNumberOfVoxels());
-      TouchMemory(ofBuild.labelOutput, voxels * (ofBuild.labelsAre16Bit ? 2 : 1), ofBuild.execution);
+    return [&buildJob] {
+      const std::size_t voxels = static_cast<std::size_t>(buildJob.GetNumberOfVoxels());
+      TouchMemory(buildJob.labelOutput, voxels * (buildJob.labelsAre16Bit ? 2 : 1), buildJob.execution);
     };
   }
 
@@ -612,11 +612,11 @@ private:
       ++context.numberOfIterations;
       execution.CheckAbort();
       const std::uint32_t size = CopyFromDevice(counter, stream);
-      if (size == sizeOfForest)
+      if (size == forestSize)
       {
         break;
       }
-      sizeOfForest = size;
+      forestSize = size;
     }
     execution.ReportProgress(voxels / 4);
   }
@@ -647,11 +647,11 @@ private:
 
   /** How strongly seeds are connected, from the links that are left between their nodes. Links are consumed. */
   SeedTree
-  MakeSeedTree(const Job & ofQuery, NodeLinks & links, const std::uint32_t * seedOfNode, CudaKernelTimes & times,
+  MakeSeedTree(const Job & query, NodeLinks & links, const std::uint32_t * nodeSeeds, CudaKernelTimes & times,
                std::uint64_t & iterations)
   {
     // So few are faster on the host.
-    constexpr std::uint32_t maxLinksOfHost = 1 << 15;
+    constexpr std::uint32_t maxHostLinks = 1 << 15;
 
     std::uint32_t            count = links.numberOfLinks;
     const NodeLink *         onDevice = links.links;
@@ -660,16 +660,16 @@ private:
     if (count > 0)
     {
       CudaKernelClock clock(times);
-      NameSeedsKernel<<<BlocksFor(count, nodeThreads), nodeThreads, 0, stream>>>(links.links, count, seedOfNode);
+      NameSeedsKernel<<<BlocksFor(count, nodeThreads), nodeThreads, 0, stream>>>(links.links, count, nodeSeeds);
       CheckLaunch("naming seeds");
       clock.StopLater();
     }
-    if (count > maxLinksOfHost)
+    if (count > maxHostLinks)
     {
       // Of many links, a maximum spanning forest of the seeds suffices.
-      const NodeGraphBuffers      buffers(ofQuery.seeds.size(), stream);
+      const NodeGraphBuffers      buffers(query.seeds.size(), stream);
       DeviceBuffer<std::uint32_t> size(1, stream);
-      pointers.Allocate(ofQuery.seeds.size(), stream);
+      pointers.Allocate(query.seeds.size(), stream);
       reduced.emplace();
       reduced->Allocate(count, stream);
       const NodeRound before{ count, 0 };
@@ -680,7 +680,7 @@ private:
                 "copying links");
       CheckCuda(cudaMemsetAsync(size.data(), 0, sizeof(std::uint32_t), stream), "clearing a counter");
       iterations +=
-        ContractNodes(buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, ofQuery.execution);
+        ContractNodes(buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, query.execution);
       count = CopyFromDevice(size, stream);
       onDevice = pointers.data();
     }
@@ -692,20 +692,20 @@ private:
                 "copying from the device");
       stream.Synchronize();
     }
-    return SeedTree(ofQuery.labels, std::move(seedLinks));
+    return SeedTree(query.labels, std::move(seedLinks));
   }
 
   template <typename TKeys>
   void
-  Compute(const Job & ofQuery, const CudaOptions & ofOutput, CudaRelativeFuzzyConnectednessReport & report)
+  Compute(const Job & query, const CudaOptions & outputOptions, CudaRelativeFuzzyConnectednessReport & report)
   {
     const CudaConnectednessScene & scene = slab.GetScene();
-    const JobExecution &           execution = ofQuery.execution;
+    const JobExecution &           execution = query.execution;
     CudaKernelTimes                times(stream);
 
-    const std::vector<int>           tiles = this->FindTiles(ofQuery.seeds);
-    const auto                       numberOfSeeds = static_cast<std::uint32_t>(ofQuery.seeds.size());
-    const DeviceBuffer<std::int64_t> seeds = CopyToDevice(ofQuery.seeds, stream);
+    const std::vector<int>           tiles = this->FindTiles(query.seeds);
+    const auto                       numberOfSeeds = static_cast<std::uint32_t>(query.seeds.size());
+    const DeviceBuffer<std::int64_t> seeds = CopyToDevice(query.seeds, stream);
     DeviceBuffer<std::uint8_t>       isReplaced(numberOfNodes, stream);
     SeededTiles                      seeded(*this);
     // The number of nodes, and that of links of seeded tiles.
@@ -742,63 +742,63 @@ private:
 
     const std::uint32_t         nodes = counts[0] + 1;
     DeviceBuffer<NodeResult>    results(nodes, stream);
-    DeviceBuffer<std::uint32_t> seedOfNode(nodes, stream);
+    DeviceBuffer<std::uint32_t> nodeSeeds(nodes, stream);
     SeedTreeBuffers             tree;
     std::optional<SeedTree>     seedTree;
     {
       const NodeGraphBuffers buffers(nodes, stream);
       NodeLinks              list;
-      list.Allocate(std::size_t{ sizeOfForest } + counts[1], stream);
+      list.Allocate(std::size_t{ forestSize } + counts[1], stream);
       CudaKernelClock clock(times);
       const NodeGraph graph = buffers.Start(stream);
       if (numberOfSeeds > 0)
       {
         EnterSeedsKernel<<<BlocksFor(numberOfSeeds, nodeThreads), nodeThreads, 0, stream>>>(
-          graph, labels.data(), seeds.data(), numberOfSeeds, seedOfNode.data());
+          graph, labels.data(), seeds.data(), numberOfSeeds, nodeSeeds.data());
         CheckLaunch("entering seeds");
       }
       std::uint32_t * const numberOfLinks = &list.rounds.data()->numberOfLinks;
-      ListForestKernel<<<BlocksForGridStride(sizeOfForest, nodeThreads), nodeThreads, 0, stream>>>(
-        forest.data(), sizeOfForest, isReplaced.data(), list.buffers[0].data(), numberOfLinks);
+      ListForestKernel<<<BlocksForGridStride(forestSize, nodeThreads), nodeThreads, 0, stream>>>(
+        forest.data(), forestSize, isReplaced.data(), list.buffers[0].data(), numberOfLinks);
       CheckLaunch("listing the forest");
       linkTiles(list.buffers[0].data(), numberOfLinks);
       clock.StopLater();
       report.numberOfIterations += ContractNodes(graph, list, nullptr, nullptr, times, stream, execution);
 
-      seedTree.emplace(this->MakeSeedTree(ofQuery, list, seedOfNode.data(), times, report.numberOfIterations));
-      tree.labels = CopyToDevice(ofQuery.labels, stream);
+      seedTree.emplace(this->MakeSeedTree(query, list, nodeSeeds.data(), times, report.numberOfIterations));
+      tree.labels = CopyToDevice(query.labels, stream);
       tree.otherKeys = CopyToDevice(seedTree->GetOtherKeys(), stream);
       CudaKernelClock resultClock(times);
       FindResultsKernel<<<BlocksFor(nodes, nodeThreads), nodeThreads, 0, stream>>>(
-        graph, seedOfNode.data(), tree.otherKeys.data(), tree.labels.data(), results.data());
+        graph, nodeSeeds.data(), tree.otherKeys.data(), tree.labels.data(), results.data());
       CheckLaunch("finding strengths");
       resultClock.StopLater();
     }
 
-    const NodesOfVoxels voxels{ labels.data(), scene.keys, results.data() };
-    const auto          minKey = MinKey(ofQuery);
-    LabelRules          rules{
-      ofQuery.competition == Job::Competition::Relative, ofQuery.tieRule == Job::TieRule::LowestLabel, minKey, {}
+    const VoxelNodes voxels{ labels.data(), scene.keys, results.data() };
+    const auto       minKey = MinKey(query);
+    LabelRules       rules{
+      query.competition == Job::Competition::Relative, query.tieRule == Job::TieRule::LowestLabel, minKey, {}
     };
     if (rules.isRelative && rules.keepsTies)
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
     }
-    if (ofQuery.labelsAre16Bit)
+    if (query.labelsAre16Bit)
     {
-      this->WriteLabels<TKeys, std::uint16_t>(ofQuery, ofOutput, voxels, rules, times, report);
+      this->WriteLabels<TKeys, std::uint16_t>(query, outputOptions, voxels, rules, times, report);
     }
     else
     {
-      this->WriteLabels<TKeys, std::uint8_t>(ofQuery, ofOutput, voxels, rules, times, report);
+      this->WriteLabels<TKeys, std::uint8_t>(query, outputOptions, voxels, rules, times, report);
     }
-    if (ofQuery.outputIsDouble)
+    if (query.outputIsDouble)
     {
-      this->WriteReals<double>(ofQuery, ofOutput, voxels, minKey, times);
+      this->WriteReals<double>(query, outputOptions, voxels, minKey, times);
     }
     else
     {
-      this->WriteReals<float>(ofQuery, ofOutput, voxels, minKey, times);
+      this->WriteReals<float>(query, outputOptions, voxels, minKey, times);
     }
     CudaKernelClock clock(times);
     seeded.Restore();
@@ -827,7 +827,7 @@ private:
 
   template <typename TKeys, typename TLabel>
   void
-  WriteLabels(const Job & ofQuery, const CudaOptions & ofOutput, const NodesOfVoxels & voxels, const LabelRules & rules,
+  WriteLabels(const Job & query, const CudaOptions & outputOptions, const VoxelNodes & voxels, const LabelRules & rules,
               CudaKernelTimes & times, CudaRelativeFuzzyConnectednessReport & report)
   {
     const std::int64_t   count = slab.GetScene().numberOfVoxels;
@@ -839,14 +839,14 @@ private:
     clock.StopLater();
     if (!rules.isRelative)
     {
-      this->SettleTies<TKeys>(ofQuery, voxels, rules.keepsTies, times, out.data(), report);
+      this->SettleTies<TKeys>(query, voxels, rules.keepsTies, times, out.data(), report);
     }
-    CopyOut(ofQuery, ofOutput, ofQuery.labelOutput, out, true);
+    CopyOut(query, outputOptions, query.labelOutput, out, true);
   }
 
   template <typename TReal>
   void
-  WriteReals(const Job & ofQuery, const CudaOptions & ofOutput, const NodesOfVoxels & voxels, std::uint32_t minKey,
+  WriteReals(const Job & query, const CudaOptions & outputOptions, const VoxelNodes & voxels, std::uint32_t minKey,
              CudaKernelTimes & times)
   {
     const auto write = [&](void * output, auto kernel) {
@@ -860,20 +860,20 @@ private:
           count, voxels, scene.terms.combination, minKey, out.data());
         CheckLaunch("writing strengths");
         clock.StopLater();
-        CopyOut(ofQuery, ofOutput, output, out, false);
+        CopyOut(query, outputOptions, output, out, false);
       }
     };
-    write(ofQuery.strengthOutput, WriteRealsKernel<false, TReal>);
-    write(ofQuery.marginOutput, WriteRealsKernel<true, TReal>);
+    write(query.strengthOutput, WriteRealsKernel<false, TReal>);
+    write(query.marginOutput, WriteRealsKernel<true, TReal>);
   }
 
   template <typename T>
   void
-  CopyOut(const Job & ofQuery, const CudaOptions & ofOutput, void * output, const DeviceBuffer<T> & out,
+  CopyOut(const Job & query, const CudaOptions & outputOptions, void * output, const DeviceBuffer<T> & out,
           bool reportsProgress)
   {
-    const JobExecution & execution = ofQuery.execution;
-    CudaJobArrays(ofOutput, execution)
+    const JobExecution & execution = query.execution;
+    CudaJobArrays(outputOptions, execution)
       .CopyOutput(output, out.data(), out.size() * sizeof(T), stream, [&](std::size_t bytes) {
         execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
       });
@@ -881,7 +881,7 @@ private:
 
   template <typename TKeys, typename TLabel>
   void
-  SettleTies(const Job & ofQuery, const NodesOfVoxels & voxels, bool keepsTies, CudaKernelTimes & times, TLabel * out,
+  SettleTies(const Job & query, const VoxelNodes & voxels, bool keepsTies, CudaKernelTimes & times, TLabel * out,
              CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
@@ -906,7 +906,7 @@ private:
       clock.StopLater();
       awake = CopyFromDevice(counter, stream);
       ++report.numberOfIterations;
-      ofQuery.execution.CheckAbort();
+      query.execution.CheckAbort();
     }
   }
 };
@@ -921,7 +921,7 @@ CudaRelativeHierarchy::CudaRelativeHierarchy(const RelativeFuzzyConnectednessJob
 
 CudaRelativeHierarchy::~CudaRelativeHierarchy()
 {
-  if (IsForkedFromUserOfCuda())
+  if (WasForkedAfterCudaInit())
   {
     // CUDA does not work in this process.
     static_cast<void>(m_Data.release());

@@ -33,17 +33,17 @@ struct alignas(16) NodeResult
 };
 
 /** Voxels with their nodes. */
-struct NodesOfVoxels
+struct VoxelNodes
 {
   const std::uint32_t * nodes;
   const std::uint32_t * keys; // the strengths of voxels if their nodes had seedKey
   const NodeResult *    results;
 
   __device__ std::uint32_t
-             GetKey(std::int64_t voxel, std::uint32_t strengthOfNode) const
+             GetKey(std::int64_t voxel, std::uint32_t nodeStrength) const
   {
     const std::uint32_t key = __ldg(keys + voxel);
-    return key < strengthOfNode ? key : strengthOfNode;
+    return key < nodeStrength ? key : nodeStrength;
   }
 };
 
@@ -75,9 +75,8 @@ GetLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, c
  * tile is woken that a change may reach. */
 template <typename TKeys, bool HasFewLinks, typename TLabel>
 __global__ void
-__launch_bounds__(contractThreads)
-  SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid, NodesOfVoxels voxels, bool keepsTies,
-                   CudaTieTiles tieTiles, TLabel * labels)
+__launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid, VoxelNodes voxels,
+                                                    bool keepsTies, CudaTieTiles tieTiles, TLabel * labels)
 {
   // Of the tile and the voxels around it; beyond the image, keys are noKey, so that nothing passes from there.
   extern __shared__ std::uint32_t keys[];
@@ -136,11 +135,11 @@ __launch_bounds__(contractThreads)
     const std::int64_t voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
     const int          local = getLocal(place);
     const Pixel        pixel = TKeys::Load(scene, voxel);
-    const auto         look = [&](int n, Pixel ofNeighbor) {
+    const auto         look = [&](int n, Pixel neighborValue) {
       const int neighbor = local + getSign(n) * grid.localStrides[n / 2];
       if (keys[neighbor] != noKey)
       {
-        f(n, neighbor, TKeys::Key(scene, pixel, ofNeighbor, scene.links[n / 2].weight));
+        f(n, neighbor, TKeys::Key(scene, pixel, neighborValue, scene.links[n / 2].weight));
       }
     };
     const auto load = [&](int n) {
@@ -151,18 +150,18 @@ __launch_bounds__(contractThreads)
     if constexpr (HasFewLinks)
     {
       constexpr int maxNeighbors = 6;
-      Pixel         ofNeighbors[maxNeighbors];
+      Pixel         neighborPixels[maxNeighbors];
 #pragma unroll
       for (int n = 0; n < maxNeighbors; ++n)
       {
-        ofNeighbors[n] = n < 2 * scene.numberOfLinks ? load(n) : pixel;
+        neighborPixels[n] = n < 2 * scene.numberOfLinks ? load(n) : pixel;
       }
 #pragma unroll
       for (int n = 0; n < maxNeighbors; ++n)
       {
         if (n < 2 * scene.numberOfLinks)
         {
-          look(n, ofNeighbors[n]);
+          look(n, neighborPixels[n]);
         }
       }
     }
@@ -208,8 +207,10 @@ __launch_bounds__(contractThreads)
       for (std::uint32_t left = passing[i]; left != 0; left &= left - 1)
       {
         const int    n = __ffs(static_cast<int>(left)) - 1;
-        const TLabel ofNeighbor = labelsHere[local + getSign(n) * grid.localStrides[n / 2]];
-        label = keepsTies ? (ofNeighbor < label ? ofNeighbor : label) : ofNeighbor != former ? TLabel{ 0 } : label;
+        const TLabel neighborValue = labelsHere[local + getSign(n) * grid.localStrides[n / 2]];
+        label = keepsTies                 ? (neighborValue < label ? neighborValue : label)
+                : neighborValue != former ? TLabel{ 0 }
+                                          : label;
       }
       settled[i] = label;
       changing |= label != former ? 1u << i : 0u;
@@ -246,8 +247,8 @@ __launch_bounds__(contractThreads)
       const CudaLink &     link = scene.links[n / 2];
       const int            sign = getSign(n);
       const CudaPlace<int> to{ place.x + sign * link.x, place.y + sign * link.y, place.z + sign * link.z };
-      const TLabel         ofNeighbor = labelsHere[neighbor];
-      const bool           isNews = keepsTies ? ofNeighbor > label : ofNeighbor != 0;
+      const TLabel         neighborValue = labelsHere[neighbor];
+      const bool           isNews = keepsTies ? neighborValue > label : neighborValue != 0;
       if (isNews && !IsInTile(grid, to.x, to.y, to.z) &&
           (linkKey < keys[local] ? linkKey : keys[local]) == keys[neighbor])
       {

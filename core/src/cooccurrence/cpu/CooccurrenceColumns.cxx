@@ -29,14 +29,14 @@ namespace
 {
 // Sums of squares fit 32 bits, and the pairs of a column 8 bits on the diagonal, where they count twice.
 constexpr std::uint64_t maxPairs = 8191;
-constexpr int           maxPairsOfColumn = 127;
+constexpr int           maxColumnPairs = 127;
 
 // Places have 16 bits, and ranks 8.
 constexpr std::size_t maxRanks = 160;
 constexpr int         maxLevelSpan = 512;
 
 // Few pairs are counted faster one by one.
-constexpr int minPairsOfColumn = 16;
+constexpr int minColumnPairs = 16;
 
 // Of the windows of a tile, so many must be computed; else it is faster to count these alone.
 constexpr std::size_t minComputedShare = 4;
@@ -57,7 +57,7 @@ CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const Co
   , m_Correlations(task, execution, widest)
   , m_CountsPerPair(ChooseKernel(widest, VOXELMAPS_KERNELS(GetCooccurrenceTileCounts))())
   , m_ComputeTile(ChooseKernel(widest, VOXELMAPS_KERNELS(ComputeCooccurrenceTile)))
-  , m_RankOfLevel(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
+  , m_LevelRanks(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
 {
   constexpr int          numbers = CooccurrenceTile::smallCounts;
   constexpr std::int64_t mask = (std::int64_t{ 1 } << CooccurrenceTile::sliceBits) - 1;
@@ -67,7 +67,7 @@ CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const Co
     for (std::uint64_t n = 0; n < numbers; ++n)
     {
       const std::int64_t term = n <= maxTotal ? task.scales.entropyTable[n] : 0;
-      m_SlicesOfTerms.push_back(static_cast<std::uint16_t>((term >> (CooccurrenceTile::sliceBits * slice)) & mask));
+      m_TermSlices.push_back(static_cast<std::uint16_t>((term >> (CooccurrenceTile::sliceBits * slice)) & mask));
     }
   }
   m_Tile.context = this;
@@ -75,8 +75,8 @@ CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const Co
     return feature != CooccurrenceTask::Feature::MaximalCorrelationCoefficient;
   });
   m_Tile.terms = needsTerms ? task.scales.entropyTable : nullptr;
-  m_Tile.slicesOfTerms = m_SlicesOfTerms.data();
-  m_Tile.differenceTable = tables.ofDifferences.data();
+  m_Tile.termSlices = m_TermSlices.data();
+  m_Tile.differenceTable = tables.differenceTable.data();
   m_Tile.finishWindow =
     [](void * context, int x, int y, const CooccurrenceTileSums & sums, const std::uint16_t * counts) {
       static_cast<CooccurrenceColumns *>(context)->FinishWindow(x, y, sums, counts);
@@ -86,10 +86,10 @@ CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const Co
 bool
 CooccurrenceColumns::Supports(const CooccurrenceTask & task, InstructionSet widest)
 {
-  const std::int64_t pairsOfColumn = std::int64_t{ task.window[1] } * task.window[2];
+  const std::int64_t columnPairs = std::int64_t{ task.window[1] } * task.window[2];
   if (ChooseKernel(widest, VOXELMAPS_KERNELS(GetCooccurrenceTileCounts))() == 0 || !task.needsCells ||
       !task.scales.symmetric || task.OffsetsPerMatrix() != 1 || task.wideMoments || task.wideWeights ||
-      task.maxPairs > maxPairs || pairsOfColumn < minPairsOfColumn || pairsOfColumn > maxPairsOfColumn)
+      task.maxPairs > maxPairs || columnPairs < minColumnPairs || columnPairs > maxColumnPairs)
   {
     return false;
   }
@@ -131,7 +131,7 @@ CooccurrenceColumns::ComputePlane(const Triple & start, const Triple & size)
       const std::int64_t voxel = (start[2] * m_Task.outputSize[1] + start[1] + y) * m_Task.outputSize[0] + start[0] + x;
       if (m_IsComputed[at] != 0)
       {
-        m_VoxelOfRow[at] = static_cast<std::int32_t>(voxels.size());
+        m_RowVoxels[at] = static_cast<std::int32_t>(voxels.size());
         voxels.push_back(voxel);
         continue;
       }
@@ -164,7 +164,7 @@ CooccurrenceColumns::SelectWindows(const Triple & start, const Triple & size)
   {
     m_Rows.emplace_back(m_Task);
   }
-  m_VoxelOfRow.resize(static_cast<std::size_t>(size[0] * size[1]));
+  m_RowVoxels.resize(static_cast<std::size_t>(size[0] * size[1]));
   m_IsComputed.clear();
   for (std::int64_t y = 0; y < size[1]; ++y)
   {
@@ -210,29 +210,29 @@ CooccurrenceColumns::RankLevels(const Triple & start, const Triple & size)
     }
   };
   m_Ranks.assign(static_cast<std::size_t>(extent[0] * extent[1] * extent[2]), 0);
-  m_LevelOfRank.clear();
+  m_RankLevels.clear();
   forEachLine([this](std::uint16_t level, std::uint8_t &) {
-    if (level != 0 && m_RankOfLevel[level] == 0 && m_LevelOfRank.size() <= maxRanks)
+    if (level != 0 && m_LevelRanks[level] == 0 && m_RankLevels.size() <= maxRanks)
     {
-      m_RankOfLevel[level] = 1;
-      m_LevelOfRank.push_back(level);
+      m_LevelRanks[level] = 1;
+      m_RankLevels.push_back(level);
     }
   });
-  std::sort(m_LevelOfRank.begin(), m_LevelOfRank.end());
+  std::sort(m_RankLevels.begin(), m_RankLevels.end());
   const bool isSupported =
-    m_LevelOfRank.size() <= maxRanks && m_LevelOfRank.back() - m_LevelOfRank.front() <= maxLevelSpan;
+    m_RankLevels.size() <= maxRanks && m_RankLevels.back() - m_RankLevels.front() <= maxLevelSpan;
   if (isSupported)
   {
-    for (std::size_t i = 0; i < m_LevelOfRank.size(); ++i)
+    for (std::size_t i = 0; i < m_RankLevels.size(); ++i)
     {
-      m_RankOfLevel[m_LevelOfRank[i]] = static_cast<std::uint8_t>(i + 1);
+      m_LevelRanks[m_RankLevels[i]] = static_cast<std::uint8_t>(i + 1);
     }
-    forEachLine([this](std::uint16_t level, std::uint8_t & rank) { rank = m_RankOfLevel[level]; });
+    forEachLine([this](std::uint16_t level, std::uint8_t & rank) { rank = m_LevelRanks[level]; });
     m_Tile.ranks = m_Ranks.data();
   }
-  for (const std::uint16_t level : m_LevelOfRank)
+  for (const std::uint16_t level : m_RankLevels)
   {
-    m_RankOfLevel[level] = 0;
+    m_LevelRanks[level] = 0;
   }
   return isSupported;
 }
@@ -240,16 +240,16 @@ CooccurrenceColumns::RankLevels(const Triple & start, const Triple & size)
 bool
 CooccurrenceColumns::LayOutTable()
 {
-  const auto ranks = static_cast<int>(m_LevelOfRank.size());
-  const int  leastLevel = m_LevelOfRank.front();
-  const int  span = m_LevelOfRank.back() - leastLevel + 1;
+  const auto ranks = static_cast<int>(m_RankLevels.size());
+  const int  leastLevel = m_RankLevels.front();
+  const int  span = m_RankLevels.back() - leastLevel + 1;
   m_Tile.numberOfRanks = ranks;
-  m_Tile.beginOfSums = PadPart(ranks + 1);
-  m_Tile.beginOfDifferences = m_Tile.beginOfSums + PadPart(2 * span - 1);
-  m_Tile.beginOfDiagonal = m_Tile.beginOfDifferences + PadPart(span);
-  m_Tile.beginOfCells = m_Tile.beginOfDiagonal + PadPart(ranks);
-  m_Tile.size = m_Tile.beginOfCells + PadPart(std::max(ranks * (ranks - 1) / 2, 1));
-  m_Tile.sumTable = m_Tables.ofSums.data() + std::ptrdiff_t{ 2 } * leastLevel * CooccurrenceTile::sumMoments;
+  m_Tile.sumsBegin = PadPart(ranks + 1);
+  m_Tile.differencesBegin = m_Tile.sumsBegin + PadPart(2 * span - 1);
+  m_Tile.diagonalBegin = m_Tile.differencesBegin + PadPart(span);
+  m_Tile.cellsBegin = m_Tile.diagonalBegin + PadPart(ranks);
+  m_Tile.size = m_Tile.cellsBegin + PadPart(std::max(ranks * (ranks - 1) / 2, 1));
+  m_Tile.sumTable = m_Tables.sumTable.data() + std::ptrdiff_t{ 2 } * leastLevel * CooccurrenceTile::sumMoments;
 
   return m_Tile.size <= m_CountsPerPair * m_Task.window[1] * m_Task.window[2];
 }
@@ -258,25 +258,25 @@ void
 CooccurrenceColumns::MakePlaces()
 {
   const int ranks = m_Tile.numberOfRanks;
-  const int leastLevel = m_LevelOfRank.front();
-  m_BeginOfDifference.assign(1, m_Tile.beginOfDiagonal);
-  int begin = m_Tile.beginOfCells;
+  const int leastLevel = m_RankLevels.front();
+  m_DifferenceBegins.assign(1, m_Tile.diagonalBegin);
+  int begin = m_Tile.cellsBegin;
   for (int difference = 1; difference < ranks; begin += ranks - difference, ++difference)
   {
-    m_BeginOfDifference.push_back(begin);
+    m_DifferenceBegins.push_back(begin);
   }
   m_Places.resize(static_cast<std::size_t>((ranks + 1) * (ranks + 1)));
   for (int i = 1; i <= ranks; ++i)
   {
     for (int j = 1; j <= ranks; ++j)
     {
-      const int            first = m_LevelOfRank[static_cast<std::size_t>(i - 1)];
-      const int            second = m_LevelOfRank[static_cast<std::size_t>(j - 1)];
+      const int            first = m_RankLevels[static_cast<std::size_t>(i - 1)];
+      const int            second = m_RankLevels[static_cast<std::size_t>(j - 1)];
       CooccurrencePlaces & places = m_Places[static_cast<std::size_t>(i * (ranks + 1) + j)];
-      places.sum = static_cast<std::uint16_t>(m_Tile.beginOfSums + first + second - 2 * leastLevel);
-      places.difference = static_cast<std::uint16_t>(m_Tile.beginOfDifferences + std::abs(first - second));
+      places.sum = static_cast<std::uint16_t>(m_Tile.sumsBegin + first + second - 2 * leastLevel);
+      places.difference = static_cast<std::uint16_t>(m_Tile.differencesBegin + std::abs(first - second));
       places.cell =
-        static_cast<std::uint16_t>(m_BeginOfDifference[static_cast<std::size_t>(std::abs(i - j))] + std::min(i, j) - 1);
+        static_cast<std::uint16_t>(m_DifferenceBegins[static_cast<std::size_t>(std::abs(i - j))] + std::min(i, j) - 1);
       places.step = i == j ? 2 : 1;
     }
   }
@@ -326,16 +326,16 @@ void
 CooccurrenceColumns::FinishWindow(int x, int y, const CooccurrenceTileSums & sums, const std::uint16_t * counts)
 {
   const auto         window = static_cast<std::size_t>(y * m_Tile.windows[0] + x);
-  CooccurrenceSums & to = m_Rows[static_cast<std::size_t>(y)].Sums()[m_VoxelOfRow[window]];
+  CooccurrenceSums & to = m_Rows[static_cast<std::size_t>(y)].Sums()[m_RowVoxels[window]];
   to.pairs = sums.moments[0];
   to.differences = sums.moments[1];
   to.differenceSquares = sums.moments[2];
   std::copy_n(sums.moments + 3, static_cast<int>(NumberOfCooccurrenceWeights), to.weights);
-  const std::int64_t * const ofSums = sums.moments + CooccurrenceTile::differenceMoments;
-  to.sums = ofSums[0];
-  to.sumSquares = ofSums[1];
-  to.sumCubes = ofSums[2];
-  to.sumFourths = ofSums[3];
+  const std::int64_t * const sumTable = sums.moments + CooccurrenceTile::differenceMoments;
+  to.sums = sumTable[0];
+  to.sumSquares = sumTable[1];
+  to.sumCubes = sumTable[2];
+  to.sumFourths = sumTable[3];
   to.rowTerms = sums.rowTerms;
   to.sumTerms = sums.sumTerms;
   to.differenceTerms = sums.differenceTerms;
@@ -351,19 +351,19 @@ CooccurrenceColumns::FinishWindow(int x, int y, const CooccurrenceTileSums & sum
 void
 CooccurrenceColumns::CorrelateCells(const std::uint16_t * counts, CooccurrenceSums & sums)
 {
-  m_RanksOfWindow.clear();
+  m_WindowRanks.clear();
   for (int rank = 1; rank <= m_Tile.numberOfRanks; ++rank)
   {
     if (counts[rank] != 0)
     {
-      m_RanksOfWindow.push_back(rank - 1);
+      m_WindowRanks.push_back(rank - 1);
     }
   }
-  const auto           levels = static_cast<int>(m_RanksOfWindow.size());
+  const auto           levels = static_cast<int>(m_WindowRanks.size());
   double *             to = m_Correlations.BeginSymmetric(levels, &sums.maximalCorrelation);
   const std::ptrdiff_t stride = m_Correlations.GetStride();
-  const int * const    ranks = m_RanksOfWindow.data();
-  const int * const    begins = m_BeginOfDifference.data();
+  const int * const    ranks = m_WindowRanks.data();
+  const int * const    begins = m_DifferenceBegins.data();
   for (int i = 0; i < levels; ++i)
   {
     for (int j = 0; j <= i; ++j, to += stride)

@@ -74,15 +74,15 @@ private:
 
   std::vector<CooccurrenceRow> m_Rows;
   std::vector<std::uint8_t>    m_IsComputed;
-  std::vector<std::int32_t>    m_VoxelOfRow; // of the windows, row by row
+  std::vector<std::int32_t>    m_RowVoxels; // of the windows, row by row
 
   std::vector<std::uint8_t>       m_Ranks;
-  std::vector<std::uint8_t>       m_RankOfLevel;
-  std::vector<std::uint16_t>      m_LevelOfRank;
+  std::vector<std::uint8_t>       m_LevelRanks;
+  std::vector<std::uint16_t>      m_RankLevels;
   std::vector<CooccurrencePlaces> m_Places;
-  std::vector<int>                m_BeginOfDifference; // of the cells of a difference of ranks
-  std::vector<std::uint16_t>      m_SlicesOfTerms;
-  std::vector<int>                m_RanksOfWindow;
+  std::vector<int>                m_DifferenceBegins; // of the cells of a difference of ranks
+  std::vector<std::uint16_t>      m_TermSlices;
+  std::vector<int>                m_WindowRanks;
   std::shared_ptr<void>           m_Memory;
   std::size_t                     m_MemoryBytes{ 0 };
 };

@@ -31,12 +31,12 @@ namespace voxelmaps
 namespace
 {
 // What a worker does between two reports: about ten milliseconds.
-constexpr std::int64_t maxPairsOfTile = 1000000;
-constexpr std::int64_t maxVoxelsOfTile = 4096;
+constexpr std::int64_t maxTilePairs = 1000000;
+constexpr std::int64_t maxTileVoxels = 4096;
 
 /** What the maximal correlation of a matrix takes, in pairs that are counted meanwhile. */
 std::int64_t
-PairsOfCorrelation(const CooccurrenceTask & task)
+CorrelationPairs(const CooccurrenceTask & task)
 {
   constexpr std::int64_t stepsPerPair = 64;
   const std::int64_t     levels = task.needsMaximalCorrelation ? task.maxCorrelationLevels : 0;
@@ -48,9 +48,9 @@ ComputeByWalk(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
   const Triple &       outputSize = job.outputSize;
   const JobExecution & execution = job.execution;
-  const std::int64_t   pairs = (static_cast<std::int64_t>(task.maxPairs) + PairsOfCorrelation(task)) *
+  const std::int64_t   pairs = (static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task)) *
                              (task.numberOfOffsets / task.OffsetsPerMatrix());
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), maxVoxelsOfTile);
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTilePairs / pairs, 1), maxTileVoxels);
   const Tiling       tiling(outputSize,
                             { { EqualPart(outputSize[0], voxels),
                                 EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
@@ -69,15 +69,15 @@ ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
   const CooccurrenceSlideTables tables(task);
   // Rows of at least as many voxels as are computed side by side.
   constexpr std::int64_t minRowLength = 8;
-  const std::int64_t     ofCorrelations = PairsOfCorrelation(task) * (task.numberOfOffsets / task.OffsetsPerMatrix());
+  const std::int64_t     correlationPairs = CorrelationPairs(task) * (task.numberOfOffsets / task.OffsetsPerMatrix());
   const std::int64_t     rowLength =
-    std::min(tables.rowLength, std::max(maxPairsOfTile / std::max<std::int64_t>(ofCorrelations, 1), minRowLength));
+    std::min(tables.rowLength, std::max(maxTilePairs / std::max<std::int64_t>(correlationPairs, 1), minRowLength));
   const std::int64_t length = EqualPart(outputSize[0], rowLength);
   // Per voxel, one plane of each offset enters and one leaves.
   const std::int64_t pairs =
     std::int64_t{ task.window[1] } * task.window[2] * task.numberOfOffsets * (length + task.window[0]) +
-    ofCorrelations * length;
-  const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxPairsOfTile / pairs, 1), 64);
+    correlationPairs * length;
+  const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxTilePairs / pairs, 1), 64);
   const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
   ForEachTile(tiling, execution, [&]() {
     auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution, job.widestInstructionSet);
@@ -111,9 +111,9 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   }
   if (!job.offsetWeights.empty())
   {
-    const auto         levels = static_cast<std::int64_t>(MaxLevelsOfWindow(plan.task));
+    const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(plan.task));
     const std::int64_t steps = static_cast<std::int64_t>(plan.task.maxPairs) + levels * levels;
-    ComputeWeightedWindows<WeightedCooccurrence>(plan.task, steps + PairsOfCorrelation(plan.task), job);
+    ComputeWeightedWindows<WeightedCooccurrence>(plan.task, steps + CorrelationPairs(plan.task), job);
   }
   else if (job.walkWindows)
   {

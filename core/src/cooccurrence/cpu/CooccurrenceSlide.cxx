@@ -81,10 +81,10 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
     return;
   }
   const auto levels = static_cast<std::size_t>(task.numberOfGrayLevels);
-  ofDifferences.assign(levels * differenceSize, 0);
+  differenceTable.assign(levels * differenceSize, 0);
   for (std::size_t k = 0; k < levels; ++k)
   {
-    std::int64_t * const of = &ofDifferences[k * differenceSize];
+    std::int64_t * const of = &differenceTable[k * differenceSize];
     of[0] = 1;
     of[1] = static_cast<std::int64_t>(k);
     of[2] = of[1] * of[1];
@@ -93,10 +93,10 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
       std::copy_n(task.weights + k * NumberOfCooccurrenceWeights, NumberOfCooccurrenceWeights, of + 3);
     }
   }
-  ofSums.assign((2 * levels + 1) * sumSize, 0);
+  sumTable.assign((2 * levels + 1) * sumSize, 0);
   for (std::size_t u = 2; u <= 2 * levels; ++u)
   {
-    std::int64_t * const of = &ofSums[u * sumSize];
+    std::int64_t * const of = &sumTable[u * sumSize];
     of[0] = static_cast<std::int64_t>(u) - task.scales.center;
     of[1] = of[0] * of[0];
     of[2] = of[1] * of[0];
@@ -114,14 +114,14 @@ CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const Cooccu
   , m_Correlations(task, execution, widest)
   , m_IsWide(task.wideMoments || task.wideWeights)
   , m_CountsPairs(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
-  , m_RankOfLevel(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
+  , m_LevelRanks(static_cast<std::size_t>(task.numberOfGrayLevels) + 1)
   , m_Sliders(static_cast<std::size_t>(task.OffsetsPerMatrix()))
 {
   const auto levels = static_cast<std::size_t>(task.numberOfGrayLevels);
   const auto prepare = [&](auto & counts) {
     counts.sums.resize(task.needsSumCounts ? 2 * levels + 1 : 0);
     counts.differences.resize(task.needsDifferenceCounts ? levels : 0);
-    counts.cellsOfCount.resize(
+    counts.countCells.resize(
       task.needsCells ? (task.scales.symmetric ? 2 : 1) * static_cast<std::size_t>(task.maxPairs) + 1 : 0);
   };
   if (tables.hasShortCounts)
@@ -231,36 +231,36 @@ bool
 CooccurrenceSlide::RankLevels()
 {
   m_Ranks.resize(m_Levels.size());
-  m_LevelOfRank.clear();
+  m_RankLevels.clear();
   for (std::size_t i = 0; i < m_Levels.size(); ++i)
   {
-    std::uint16_t & rank = m_RankOfLevel[m_Levels[i]];
+    std::uint16_t & rank = m_LevelRanks[m_Levels[i]];
     if (rank == 0 && m_Levels[i] != 0)
     {
-      m_LevelOfRank.push_back(m_Levels[i]);
-      rank = static_cast<std::uint16_t>(m_LevelOfRank.size());
-      if (m_LevelOfRank.size() > static_cast<std::size_t>(maxRanks))
+      m_RankLevels.push_back(m_Levels[i]);
+      rank = static_cast<std::uint16_t>(m_RankLevels.size());
+      if (m_RankLevels.size() > static_cast<std::size_t>(maxRanks))
       {
         break;
       }
     }
     m_Ranks[i] = rank;
   }
-  if (m_Task.needsMaximalCorrelation && m_LevelOfRank.size() <= static_cast<std::size_t>(maxRanks))
+  if (m_Task.needsMaximalCorrelation && m_RankLevels.size() <= static_cast<std::size_t>(maxRanks))
   {
-    std::sort(m_LevelOfRank.begin(), m_LevelOfRank.end());
-    for (std::size_t rank = 0; rank < m_LevelOfRank.size(); ++rank)
+    std::sort(m_RankLevels.begin(), m_RankLevels.end());
+    for (std::size_t rank = 0; rank < m_RankLevels.size(); ++rank)
     {
-      m_RankOfLevel[m_LevelOfRank[rank]] = static_cast<std::uint16_t>(rank + 1);
+      m_LevelRanks[m_RankLevels[rank]] = static_cast<std::uint16_t>(rank + 1);
     }
     std::transform(
-      m_Levels.begin(), m_Levels.end(), m_Ranks.begin(), [this](std::uint16_t level) { return m_RankOfLevel[level]; });
+      m_Levels.begin(), m_Levels.end(), m_Ranks.begin(), [this](std::uint16_t level) { return m_LevelRanks[level]; });
   }
-  for (const std::uint16_t level : m_LevelOfRank)
+  for (const std::uint16_t level : m_RankLevels)
   {
-    m_RankOfLevel[level] = 0;
+    m_LevelRanks[level] = 0;
   }
-  return m_LevelOfRank.size() <= static_cast<std::size_t>(maxRanks);
+  return m_RankLevels.size() <= static_cast<std::size_t>(maxRanks);
 }
 
 void
@@ -332,22 +332,22 @@ CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
   else
   {
     // Local arrays, which stay in registers.
-    constexpr std::size_t ofDifference = CooccurrenceSlideTables::differenceSize;
-    constexpr std::size_t ofSum = CooccurrenceSlideTables::sumSize;
-    std::int64_t          differences[ofDifference]{};
-    std::int64_t          sums[ofSum]{};
+    constexpr std::size_t differenceStride = CooccurrenceSlideTables::differenceSize;
+    constexpr std::size_t sumStride = CooccurrenceSlideTables::sumSize;
+    std::int64_t          differences[differenceStride]{};
+    std::int64_t          sums[sumStride]{};
     std::int64_t          signedDifferences = 0;
     std::int64_t          products = 0;
-    const std::int64_t *  tableOfDifferences = m_Tables.ofDifferences.data();
-    const std::int64_t *  tableOfSums = m_Tables.ofSums.data();
+    const std::int64_t *  differenceTable = m_Tables.differenceTable.data();
+    const std::int64_t *  sumTable = m_Tables.sumTable.data();
     forEachPair([&](std::ptrdiff_t, int a, int b) {
-      const std::int64_t * const difference = tableOfDifferences + std::abs(a - b) * std::ptrdiff_t{ ofDifference };
-      const std::int64_t * const sum = tableOfSums + (a + b) * std::ptrdiff_t{ ofSum };
-      for (std::size_t i = 0; i < ofDifference; ++i)
+      const std::int64_t * const difference = differenceTable + std::abs(a - b) * std::ptrdiff_t{ differenceStride };
+      const std::int64_t * const sum = sumTable + (a + b) * std::ptrdiff_t{ sumStride };
+      for (std::size_t i = 0; i < differenceStride; ++i)
       {
         differences[i] += difference[i];
       }
-      for (std::size_t i = 0; i < ofSum; ++i)
+      for (std::size_t i = 0; i < sumStride; ++i)
       {
         sums[i] += sum[i];
       }
@@ -356,11 +356,11 @@ CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
     {
       forEachPair([&](std::ptrdiff_t, int a, int b) {
         signedDifferences += a - b;
-        products += (a - b) * tableOfSums[(a + b) * std::ptrdiff_t{ ofSum }];
+        products += (a - b) * sumTable[(a + b) * std::ptrdiff_t{ sumStride }];
       });
     }
-    std::copy_n(differences, ofDifference, plane.moments.begin());
-    std::copy_n(sums, ofSum, plane.moments.begin() + atSums);
+    std::copy_n(differences, differenceStride, plane.moments.begin());
+    std::copy_n(sums, sumStride, plane.moments.begin() + atSums);
     plane.moments[atSigned] = signedDifferences;
     plane.moments[atSigned + 1] = products;
   }
@@ -370,7 +370,7 @@ CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
   }
 
   Pair *                      pair = plane.pairs.data();
-  const auto                  numberOfRanks = static_cast<std::uint32_t>(m_LevelOfRank.size());
+  const auto                  numberOfRanks = static_cast<std::uint32_t>(m_RankLevels.size());
   const std::uint16_t * const ranks = m_Task.needsCells ? m_Ranks.data() : m_Levels.data();
   forEachPair([&](std::ptrdiff_t at, int a, int b) {
     const std::uint32_t firstRank = ranks[at];
@@ -427,7 +427,7 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
 {
   if (m_Task.needsCells)
   {
-    const std::size_t ranks = m_LevelOfRank.size();
+    const std::size_t ranks = m_RankLevels.size();
     const std::size_t cells = VSymmetric ? ranks * (ranks + 1) / 2 : ranks * ranks;
     counts.cells.resize(std::max(counts.cells.size(), cells));
     counts.rows.resize(std::max(counts.rows.size(), ranks + 1));
@@ -447,7 +447,7 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
       this->StoreMoments(slider.moments, to);
     }
     // Counts that fall leave the maximum too great.
-    while (sums.maximum > 0 && counts.cellsOfCount[static_cast<std::size_t>(sums.maximum)] == 0)
+    while (sums.maximum > 0 && counts.countCells[static_cast<std::size_t>(sums.maximum)] == 0)
     {
       --sums.maximum;
     }
@@ -476,42 +476,42 @@ template <typename TCount, bool VSymmetric>
 void
 CooccurrenceSlide::CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums)
 {
-  const std::size_t ranks = m_LevelOfRank.size();
-  const auto        findRanks = [ranks](const std::vector<TCount> & countOfRank, std::vector<std::size_t> & found) {
+  const std::size_t ranks = m_RankLevels.size();
+  const auto        findRanks = [ranks](const std::vector<TCount> & rankCounts, std::vector<std::size_t> & found) {
     found.clear();
     for (std::size_t rank = 1; rank <= ranks; ++rank)
     {
-      if (countOfRank[rank] != 0)
+      if (rankCounts[rank] != 0)
       {
         found.push_back(rank - 1);
       }
     }
   };
-  findRanks(counts.rows, m_RowsOfWindow);
+  findRanks(counts.rows, m_WindowRows);
   if constexpr (VSymmetric)
   {
-    double * to = m_Correlations.BeginSymmetric(static_cast<int>(m_RowsOfWindow.size()), &sums.maximalCorrelation);
+    double * to = m_Correlations.BeginSymmetric(static_cast<int>(m_WindowRows.size()), &sums.maximalCorrelation);
     const std::ptrdiff_t stride = m_Correlations.GetStride();
-    for (std::size_t i = 0; i < m_RowsOfWindow.size(); ++i)
+    for (std::size_t i = 0; i < m_WindowRows.size(); ++i)
     {
-      const TCount * const cells = &counts.cells[m_RowsOfWindow[i] * (m_RowsOfWindow[i] + 1) / 2];
+      const TCount * const cells = &counts.cells[m_WindowRows[i] * (m_WindowRows[i] + 1) / 2];
       for (std::size_t j = 0; j < i; ++j, to += stride)
       {
-        *to = cells[m_RowsOfWindow[j]];
+        *to = cells[m_WindowRows[j]];
       }
       // Pairs of one level are counted in both orders.
-      *to = 2.0 * cells[m_RowsOfWindow[i]];
+      *to = 2.0 * cells[m_WindowRows[i]];
       to += stride;
     }
   }
   else
   {
-    findRanks(counts.columns, m_ColumnsOfWindow);
+    findRanks(counts.columns, m_WindowColumns);
     double * to = m_Correlations.BeginAsymmetric(
-      static_cast<int>(m_RowsOfWindow.size()), static_cast<int>(m_ColumnsOfWindow.size()), &sums.maximalCorrelation);
-    for (const std::size_t row : m_RowsOfWindow)
+      static_cast<int>(m_WindowRows.size()), static_cast<int>(m_WindowColumns.size()), &sums.maximalCorrelation);
+    for (const std::size_t row : m_WindowRows)
     {
-      for (const std::size_t column : m_ColumnsOfWindow)
+      for (const std::size_t column : m_WindowColumns)
       {
         *to++ = counts.cells[row * ranks + column];
       }
@@ -527,7 +527,7 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount>
   // Windows move upward: both ends never decrease.
   const int  begin = window.begin + slider.before;
   const int  end = window.end - slider.after;
-  const auto planeOf = [&slider](int x) -> Plane & {
+  const auto getPlane = [&slider](int x) -> Plane & {
     return slider.planes[static_cast<std::size_t>(x) % slider.planes.size()];
   };
   const auto addMoments = [&](const Plane & plane) {
@@ -544,7 +544,7 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount>
   };
   for (; slider.begin < begin && slider.begin < slider.end; ++slider.begin)
   {
-    const Plane & plane = planeOf(slider.begin);
+    const Plane & plane = getPlane(slider.begin);
     removeMoments(plane);
     if (m_CountsPairs)
     {
@@ -559,7 +559,7 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount>
   for (; slider.end < end; ++slider.end)
   {
     this->CheckAbort(slider);
-    Plane & plane = planeOf(slider.end);
+    Plane & plane = getPlane(slider.end);
     this->MakePlane<VSymmetric>(slider, slider.end, plane);
     addMoments(plane);
     if (m_CountsPairs)
@@ -600,7 +600,7 @@ CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, Cooc
   TCount * const                                  columns = counts.columns.data();
   TCount * const                                  sumCounts = counts.sums.data();
   TCount * const                                  differences = counts.differences.data();
-  std::uint32_t * const                           cellsOfCount = counts.cellsOfCount.data();
+  std::uint32_t * const                           countCells = counts.countCells.data();
 
   std::int64_t       sumTerms = 0;
   std::int64_t       differenceTerms = 0;
@@ -646,14 +646,14 @@ CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, Cooc
     }
     if (VAdd)
     {
-      --cellsOfCount[less];
-      ++cellsOfCount[more];
+      --countCells[less];
+      ++countCells[more];
       maximum = std::max(maximum, more);
     }
     else
     {
-      ++cellsOfCount[less];
-      --cellsOfCount[more];
+      ++countCells[less];
+      --countCells[more];
     }
     if (needsRows)
     {

@@ -41,8 +41,8 @@ public:
 
   /** 1, k, k^2 and the weights w(k) at [k * differenceSize]; v, v^2, v^3 and v^4 at [u * sumSize]. Empty if the sums of
    * moments or weights need more than 64 bits. */
-  std::vector<std::int64_t> ofDifferences;
-  std::vector<std::int64_t> ofSums;
+  std::vector<std::int64_t> differenceTable;
+  std::vector<std::int64_t> sumTable;
 
   /** How sums over the cells of one pair of levels, in both orders, grow when a pair is added to m. */
   struct CellStep
@@ -143,7 +143,7 @@ private:
     std::vector<TCount>        columns;
     std::vector<TCount>        sums;
     std::vector<TCount>        differences;
-    std::vector<std::uint32_t> cellsOfCount;
+    std::vector<std::uint32_t> countCells;
   };
   template <typename TCount, bool VSymmetric>
   void
@@ -174,10 +174,10 @@ private:
   int                        m_SizeZ{ 0 };
   std::vector<std::uint16_t> m_Levels;
   std::vector<std::uint16_t> m_Ranks;
-  std::vector<std::uint16_t> m_RankOfLevel;
-  std::vector<std::uint16_t> m_LevelOfRank;
-  std::vector<std::size_t>   m_RowsOfWindow;
-  std::vector<std::size_t>   m_ColumnsOfWindow;
+  std::vector<std::uint16_t> m_LevelRanks;
+  std::vector<std::uint16_t> m_RankLevels;
+  std::vector<std::size_t>   m_WindowRows;
+  std::vector<std::size_t>   m_WindowColumns;
   std::vector<Window>        m_Windows;
   std::vector<Slider>        m_Sliders;
 

@@ -79,17 +79,17 @@ struct CooccurrenceTile
   /** At [rank * (numberOfRanks + 1) + other rank]. */
   const CooccurrencePlaces * places;
   int                        numberOfRanks;
-  int                        beginOfSums;
-  int                        beginOfDifferences;
-  int                        beginOfDiagonal;
-  int                        beginOfCells;
+  int                        sumsBegin;
+  int                        differencesBegin;
+  int                        diagonalBegin;
+  int                        cellsBegin;
   int                        size;
 
   /** Moments of the differences and sums of the parts. */
   const std::int64_t *  differenceTable;
   const std::int64_t *  sumTable;
-  const std::int64_t *  terms;         // null if no feature needs their sums
-  const std::uint16_t * slicesOfTerms; // slice by slice
+  const std::int64_t *  terms;      // null if no feature needs their sums
+  const std::uint16_t * termSlices; // slice by slice
 
   /** Memory, aligned to 64 bytes: windows[0] + pairs[0] - 1 columns with size bytes, and as many moments; one column
    * more, of zeros; the table of a window. */

@@ -71,12 +71,11 @@ CountLine(const CooccurrenceTile & tile, std::ptrdiff_t at, std::uint8_t * colum
   const std::uint8_t * const       others = ranks + tile.step;
   const CooccurrencePlaces * const allPlaces = tile.places;
   const std::int64_t * const       differenceTable =
-    tile.differenceTable - std::ptrdiff_t{ tile.beginOfDifferences } * CooccurrenceTile::differenceMoments;
-  const std::int64_t * const sumTable =
-    tile.sumTable - std::ptrdiff_t{ tile.beginOfSums } * CooccurrenceTile::sumMoments;
-  const int rowOfPlaces = tile.numberOfRanks + 1;
-  const int numberOfPairs = tile.pairs[2];
-  Moments   moments;
+    tile.differenceTable - std::ptrdiff_t{ tile.differencesBegin } * CooccurrenceTile::differenceMoments;
+  const std::int64_t * const sumTable = tile.sumTable - std::ptrdiff_t{ tile.sumsBegin } * CooccurrenceTile::sumMoments;
+  const int                  placesPerRow = tile.numberOfRanks + 1;
+  const int                  numberOfPairs = tile.pairs[2];
+  Moments                    moments;
   std::memcpy(moments.values, columnMoments, sizeof(moments.values));
 
   const auto change = [column](int place, int step) {
@@ -91,7 +90,7 @@ CountLine(const CooccurrenceTile & tile, std::ptrdiff_t at, std::uint8_t * colum
     {
       continue;
     }
-    const CooccurrencePlaces places = allPlaces[first * rowOfPlaces + second];
+    const CooccurrencePlaces places = allPlaces[first * placesPerRow + second];
     change(first, 1);
     change(second, 1);
     change(places.sum, 1);
@@ -134,7 +133,7 @@ struct Terms
   {
     for (int i = 0; i < CooccurrenceTile::slices; ++i)
     {
-      const std::uint16_t * const slice = tile.slicesOfTerms + i * CooccurrenceTile::smallCounts;
+      const std::uint16_t * const slice = tile.termSlices + i * CooccurrenceTile::smallCounts;
       low[i] = _mm512_loadu_si512(slice);
       high[i] = _mm512_loadu_si512(slice + vectorCounts);
     }
@@ -321,24 +320,24 @@ ComputeWindow(const CooccurrenceTile & tile, int end, const std::uint8_t * enter
 {
   const Terms           terms(tile);
   std::uint16_t * const counts = tile.counts;
-  const auto            addPart = [&](int begin, int endOfPart) {
+  const auto            addPart = [&](int begin, int partEnd) {
     Sums sums;
-    for (int i = begin; i < endOfPart; i += vectorCounts)
+    for (int i = begin; i < partEnd; i += vectorCounts)
     {
       sums.template Add<1, false>(terms, Slide(counts, entering, leaving, i), counts, i);
     }
     return sums.GetTerms();
   };
-  to.rowTerms = addPart(0, tile.beginOfSums);
-  to.sumTerms = addPart(tile.beginOfSums, tile.beginOfDifferences);
-  to.differenceTerms = addPart(tile.beginOfDifferences, tile.beginOfDiagonal);
+  to.rowTerms = addPart(0, tile.sumsBegin);
+  to.sumTerms = addPart(tile.sumsBegin, tile.differencesBegin);
+  to.differenceTerms = addPart(tile.differencesBegin, tile.diagonalBegin);
   Sums sums;
-  for (int i = tile.beginOfDiagonal; i < tile.beginOfCells; i += vectorCounts)
+  for (int i = tile.diagonalBegin; i < tile.cellsBegin; i += vectorCounts)
   {
     sums.template Add<1, true>(terms, Slide(counts, entering, leaving, i), counts, i);
   }
   // Two cells each.
-  for (int i = tile.beginOfCells; i < end; i += vectorCounts)
+  for (int i = tile.cellsBegin; i < end; i += vectorCounts)
   {
     sums.template Add<2, true>(terms, Slide(counts, entering, leaving, i), counts, i);
   }
@@ -362,11 +361,11 @@ void
 ComputeCooccurrenceTile(const CooccurrenceTile & tile)
 {
   const int  columns = tile.windows[0] + tile.pairs[0] - 1;
-  const auto columnOf = [&](int x) { return tile.columns + std::ptrdiff_t{ x } * tile.size; };
-  const auto momentsOf = [&](int x) { return tile.columnMoments + std::ptrdiff_t{ x } * Moments::number; };
+  const auto columnAt = [&](int x) { return tile.columns + std::ptrdiff_t{ x } * tile.size; };
+  const auto columnMomentsAt = [&](int x) { return tile.columnMoments + std::ptrdiff_t{ x } * Moments::number; };
   // The last column has no pairs.
   std::memset(tile.columns, 0, static_cast<std::size_t>(columns + 1) * static_cast<std::size_t>(tile.size));
-  std::memset(momentsOf(0), 0, static_cast<std::size_t>(columns + 1) * sizeof(Moments));
+  std::memset(columnMomentsAt(0), 0, static_cast<std::size_t>(columns + 1) * sizeof(Moments));
   int greatest = 0;
   for (int y = 0; y < tile.windows[1]; ++y)
   {
@@ -375,11 +374,11 @@ ComputeCooccurrenceTile(const CooccurrenceTile & tile)
       const std::ptrdiff_t at = tile.first + x * tile.strideX;
       if (y > 0)
       {
-        CountLine<-1>(tile, at + (y - 1) * tile.strideY, columnOf(x), momentsOf(x));
+        CountLine<-1>(tile, at + (y - 1) * tile.strideY, columnAt(x), columnMomentsAt(x));
       }
       for (int line = y == 0 ? 0 : y + tile.pairs[1] - 1; line < y + tile.pairs[1]; ++line)
       {
-        const int place = CountLine<1>(tile, at + line * tile.strideY, columnOf(x), momentsOf(x));
+        const int place = CountLine<1>(tile, at + line * tile.strideY, columnAt(x), columnMomentsAt(x));
         greatest = place > greatest ? place : greatest;
       }
     }
@@ -390,24 +389,24 @@ ComputeCooccurrenceTile(const CooccurrenceTile & tile)
     Moments moments{};
     for (int x = 0; x + 1 < tile.pairs[0]; ++x)
     {
-      SlideAll(tile, end, columnOf(x), columnOf(columns));
-      moments.Add<1>(momentsOf(x));
+      SlideAll(tile, end, columnAt(x), columnAt(columns));
+      moments.Add<1>(columnMomentsAt(x));
     }
     for (int x = 0; x < tile.windows[0]; ++x)
     {
       const int leaving = x > 0 ? x - 1 : columns;
       const int entering = x + tile.pairs[0] - 1;
-      moments.Add<1>(momentsOf(entering));
-      moments.Add<-1>(momentsOf(leaving));
+      moments.Add<1>(columnMomentsAt(entering));
+      moments.Add<-1>(columnMomentsAt(leaving));
       const bool           isComputed = tile.isComputed[y * tile.windows[0] + x] != 0;
       CooccurrenceTileSums sums{};
       if (isComputed && tile.terms != nullptr)
       {
-        ComputeWindow(tile, end, columnOf(entering), columnOf(leaving), sums);
+        ComputeWindow(tile, end, columnAt(entering), columnAt(leaving), sums);
       }
       else
       {
-        SlideAll(tile, end, columnOf(entering), columnOf(leaving));
+        SlideAll(tile, end, columnAt(entering), columnAt(leaving));
       }
       if (isComputed)
       {

@@ -171,11 +171,11 @@ void
 CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
 {
   const bool isSymmetric = m_Task.scales.symmetric;
-  std::unique_copy(m_Rows.begin(), m_Rows.end(), std::back_inserter(m_LevelsOfRows));
+  std::unique_copy(m_Rows.begin(), m_Rows.end(), std::back_inserter(m_RowLevels));
   const std::vector<std::uint32_t> & columns = isSymmetric ? m_Rows : m_Columns;
-  std::unique_copy(columns.begin(), columns.end(), std::back_inserter(m_LevelsOfColumns));
-  const auto numberOfRows = static_cast<int>(m_LevelsOfRows.size());
-  const auto numberOfColumns = static_cast<int>(m_LevelsOfColumns.size());
+  std::unique_copy(columns.begin(), columns.end(), std::back_inserter(m_ColumnLevels));
+  const auto numberOfRows = static_cast<int>(m_RowLevels.size());
+  const auto numberOfColumns = static_cast<int>(m_ColumnLevels.size());
   double *   counts = nullptr;
   if (isSymmetric)
   {
@@ -189,13 +189,13 @@ CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
   {
     counts = m_Correlations.BeginAsymmetric(numberOfRows, numberOfColumns, &sums.maximalCorrelation);
   }
-  const auto rankOf = [](const std::vector<std::uint32_t> & levels, std::uint32_t level) {
+  const auto findRank = [](const std::vector<std::uint32_t> & levels, std::uint32_t level) {
     return static_cast<int>(std::lower_bound(levels.begin(), levels.end(), level) - levels.begin());
   };
   for (const std::uint32_t cell : m_Cells)
   {
-    const int row = rankOf(m_LevelsOfRows, cell >> 16);
-    const int column = rankOf(m_LevelsOfColumns, cell & 0xffffu);
+    const int row = findRank(m_RowLevels, cell >> 16);
+    const int column = findRank(m_ColumnLevels, cell & 0xffffu);
     if (!isSymmetric)
     {
       counts[row * numberOfColumns + column] += 1.0;
@@ -210,7 +210,7 @@ CooccurrenceWalk::CorrelateCells(CooccurrenceSums & sums)
     m_Correlations.FinishAsymmetric();
   }
   m_Correlations.Flush();
-  m_LevelsOfRows.clear();
-  m_LevelsOfColumns.clear();
+  m_RowLevels.clear();
+  m_ColumnLevels.clear();
 }
 } // namespace voxelmaps

@@ -59,8 +59,8 @@ private:
   std::vector<std::uint32_t> m_Columns;
   std::vector<std::uint32_t> m_LevelSums;
   std::vector<std::uint32_t> m_Differences;
-  std::vector<std::uint32_t> m_LevelsOfRows;
-  std::vector<std::uint32_t> m_LevelsOfColumns;
+  std::vector<std::uint32_t> m_RowLevels;
+  std::vector<std::uint32_t> m_ColumnLevels;
 };
 } // namespace voxelmaps
 

@@ -41,7 +41,7 @@ IsZero(Real value)
   return isZero;
 }
 inline Real
-SquareRootOf(Real value)
+Sqrt(Real value)
 {
 #  if defined(__AVX512F__)
   // The unmasked form trips a false warning of GCC 12.
@@ -63,7 +63,7 @@ IsZero(double value)
   return value == 0.0;
 }
 inline double
-SquareRootOf(double value)
+Sqrt(double value)
 {
   return std::sqrt(value);
 }
@@ -99,7 +99,7 @@ public:
   static TReal
   SquareRoot(TReal value)
   {
-    return SquareRootOf(value);
+    return Sqrt(value);
   }
   static bool
   AreZero(TReal value)
@@ -130,7 +130,7 @@ SearchByNewton(const ThreadAlone<TReal> & thread, int levels, TReal * diagonal, 
     // grid.
     constexpr int    maxSteps = 8;
     constexpr double small = 0x1p-28;
-    TReal            x = Algorithm::Point(units + 2.0 * Algorithm::StepOfRound(round), false);
+    TReal            x = Algorithm::Point(units + 2.0 * Algorithm::RoundStep(round), false);
     TReal            isFar = one;
     for (int step = 0; step < maxSteps && !IsZero(isFar); ++step)
     {
@@ -159,10 +159,9 @@ SearchByNewton(const ThreadAlone<TReal> & thread, int levels, TReal * diagonal, 
     constexpr double magic = 0x1.8p52;
     const TReal      nearest = (x * (1.0 / correlationGrid) + magic) - magic;
     const TReal least = Algorithm::GetLeastMinor(levels, diagonal, squares, Algorithm::Point(nearest - 0.5, false));
-    const TReal leastOfNext =
-      Algorithm::GetLeastMinor(levels, diagonal, squares, Algorithm::Point(nearest + 0.5, false));
+    const TReal nextLeast = Algorithm::GetLeastMinor(levels, diagonal, squares, Algorithm::Point(nearest + 0.5, false));
     const TReal isTooGreat = least > 0.0 ? one : zero;
-    const TReal isExact = leastOfNext > 0.0 ? one - isTooGreat : zero;
+    const TReal isExact = nextLeast > 0.0 ? one - isTooGreat : zero;
     if (IsZero(one - isExact))
     {
       return nearest * correlationGrid;

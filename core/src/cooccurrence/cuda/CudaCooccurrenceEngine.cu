@@ -64,7 +64,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
       return CudaTextureMethods<CooccurrenceTask, Method>{
         limits,
         { { Method::SortedPairs,
-            CudaSortedPairsTakes(task, GetCudaDeviceLimits()),
+            CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
             true,
             [](const CooccurrenceTask & slab) { return WithCorrelations({}, slab); },
             [&pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
@@ -72,7 +72,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
               ComputeCudaMaximalCorrelations(slab, resources);
             } },
           { Method::RankTables,
-            CudaRankTablesTakes(task, GetCudaDeviceLimits()),
+            CudaRankTablesSupports(task, GetCudaDeviceLimits()),
             true,
             [](const CooccurrenceTask & slab) { return WithCorrelations(CudaRankTablesScratchBytes(slab), slab); },
             [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
@@ -112,22 +112,22 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
   // Nanoseconds per offset and output voxel: on one CPU thread, and more for each voxel of a plane, which leaves and
   // enters the window; on the device for each voxel of the window, by method and kind of table.
   constexpr double cpuNanoseconds = 150.0;
-  constexpr double cpuNanosecondsOfPlane = 8.0;
-  constexpr double deviceNanosecondsOfSort = 0.005;
-  constexpr double deviceNanosecondsOfArray = 0.03;
-  constexpr double deviceNanosecondsOfHash = 0.2;
+  constexpr double cpuNanosecondsPerPlane = 8.0;
+  constexpr double deviceNanosecondsPerSortStep = 0.005;
+  constexpr double deviceNanosecondsPerArrayStep = 0.03;
+  constexpr double deviceNanosecondsPerHashStep = 0.2;
 
   const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const bool   isSorted = job.symmetric && job.aggregation != CooccurrenceJob::Aggregation::Merge &&
                         job.numberOfGrayLevels <= 256 && windowVoxels < 200.0;
   // Where most windows have tables of ranks.
   const bool   isRanked = job.symmetric && job.numberOfGrayLevels <= 32 && windowVoxels <= 1000.0;
-  const double deviceNanoseconds = isSorted || isRanked          ? deviceNanosecondsOfSort
-                                   : job.numberOfGrayLevels < 64 ? deviceNanosecondsOfArray
-                                                                 : deviceNanosecondsOfHash;
+  const double deviceNanoseconds = isSorted || isRanked          ? deviceNanosecondsPerSortStep
+                                   : job.numberOfGrayLevels < 64 ? deviceNanosecondsPerArrayStep
+                                                                 : deviceNanosecondsPerHashStep;
   // For the maximal correlation coefficient, with about ten levels in a window.
-  constexpr double cpuNanosecondsOfCorrelation = 400.0;
-  constexpr double deviceNanosecondsOfCorrelation = 1.0;
+  constexpr double cpuNanosecondsPerCorrelation = 400.0;
+  constexpr double deviceNanosecondsPerCorrelation = 1.0;
   const bool       hasCorrelation =
     std::find(job.features.begin(), job.features.end(), CooccurrenceJob::Feature::MaximalCorrelationCoefficient) !=
     job.features.end();
@@ -135,23 +135,23 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
   const double steps =
     1e-6 * static_cast<double>(job.offsets.size()) * static_cast<double>(NumberOfVoxels(job.outputSize));
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 4096;
+  constexpr std::uint64_t tileVoxels = 4096;
   if (!job.offsetWeights.empty())
   {
-    constexpr double cpuNanosecondsOfWeight = 28.0;
-    constexpr double deviceNanosecondsOfWeight = 0.06;
+    constexpr double cpuNanosecondsPerWeight = 28.0;
+    constexpr double deviceNanosecondsPerWeight = 0.06;
     return IsCpuEngineFaster(job,
                              job.GetNumberOfComponents(),
-                             steps * windowVoxels * cpuNanosecondsOfWeight,
-                             steps * windowVoxels * deviceNanosecondsOfWeight,
-                             voxelsOfTile,
+                             steps * windowVoxels * cpuNanosecondsPerWeight,
+                             steps * windowVoxels * deviceNanosecondsPerWeight,
+                             tileVoxels,
                              options);
   }
   const double cpu =
-    steps * (cpuNanoseconds + cpuNanosecondsOfPlane * windowVoxels / static_cast<double>(job.windowSize[0]) +
-             (hasCorrelation ? cpuNanosecondsOfCorrelation : 0.0));
+    steps * (cpuNanoseconds + cpuNanosecondsPerPlane * windowVoxels / static_cast<double>(job.windowSize[0]) +
+             (hasCorrelation ? cpuNanosecondsPerCorrelation : 0.0));
   const double device =
-    steps * (deviceNanoseconds * windowVoxels + (hasCorrelation ? deviceNanosecondsOfCorrelation : 0.0));
-  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
+    steps * (deviceNanoseconds * windowVoxels + (hasCorrelation ? deviceNanosecondsPerCorrelation : 0.0));
+  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

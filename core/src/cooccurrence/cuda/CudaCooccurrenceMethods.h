@@ -42,9 +42,9 @@ ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers
 /** One thread per window, which sorts the pairs of two offsets at a time in its registers. The list is that of
  * MakeCudaPairList in device memory. */
 bool
-CudaSortedPairsTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
 std::vector<std::int32_t>
-MakeCudaPairList(const CooccurrenceTask & taskOfHost);
+MakeCudaPairList(const CooccurrenceTask & hostTask);
 void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
@@ -52,7 +52,7 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
 /** One thread per matrix, which counts pairs in a table of the ranks of levels; WindowWalk computes windows with too
  * many levels. */
 bool
-CudaRankTablesTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaRankTablesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
 CudaScratchBytes
 CudaRankTablesScratchBytes(const CooccurrenceTask & task);
 void

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// One warp per window walks its pairs and counts them in a table. Takes every task; the reference on the device.
+// One warp per window walks its pairs and counts them in a table. Supports every task; the reference on the device.
 #include "CudaCooccurrenceMethods.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/CooccurrencePairs.h"
@@ -96,7 +96,7 @@ MakeCountTable(const CooccurrenceTask & task)
 
 template <typename T>
 __device__ T
-SumOfWarp(T value)
+WarpSum(T value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -107,7 +107,7 @@ SumOfWarp(T value)
 
 template <typename T>
 __device__ T
-MaxOfWarp(T value)
+WarpMax(T value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -118,12 +118,12 @@ MaxOfWarp(T value)
 
 /** One warp's work on one window. */
 template <typename TNumber>
-class WindowOfWarp
+class WarpWindow
 {
 public:
   __device__
-  WindowOfWarp(const CooccurrenceTask & task, const CountTable & table, std::uint32_t * counts, Count64 * keys,
-               int warpLane)
+  WarpWindow(const CooccurrenceTask & task, const CountTable & table, std::uint32_t * counts, Count64 * keys,
+             int warpLane)
     : m_Task(task)
     , m_Table(table)
     , m_Counts(counts)
@@ -326,27 +326,27 @@ private:
                                 &sums.rowTerms,
                                 &sums.cellSquares })
     {
-      *sum = SumOfWarp(*sum);
+      *sum = WarpSum(*sum);
     }
-    sums.maximum = MaxOfWarp(sums.maximum);
+    sums.maximum = WarpMax(sums.maximum);
     if (m_Task.needsWeights)
     {
       for (int w = 0; w < NumberOfCooccurrenceWeights; ++w)
       {
-        sums.weights[w] = SumOfWarp(sums.weights[w]);
-        sums.weightsHigh[w] = SumOfWarp(sums.weightsHigh[w]);
+        sums.weights[w] = WarpSum(sums.weights[w]);
+        sums.weightsHigh[w] = WarpSum(sums.weightsHigh[w]);
       }
     }
     if (m_Task.wideMoments)
     {
-      sums.sumCubesHigh = SumOfWarp(sums.sumCubesHigh);
-      sums.sumFourthsHigh = SumOfWarp(sums.sumFourthsHigh);
+      sums.sumCubesHigh = WarpSum(sums.sumCubesHigh);
+      sums.sumFourthsHigh = WarpSum(sums.sumFourthsHigh);
     }
     if (!m_Task.scales.symmetric)
     {
-      sums.signedDifferences = SumOfWarp(sums.signedDifferences);
-      sums.products = SumOfWarp(sums.products);
-      sums.columnTerms = SumOfWarp(sums.columnTerms);
+      sums.signedDifferences = WarpSum(sums.signedDifferences);
+      sums.products = WarpSum(sums.products);
+      sums.columnTerms = WarpSum(sums.columnTerms);
     }
   }
 
@@ -368,7 +368,7 @@ __launch_bounds__(lanesPerWarp)
   // Keys come first, as they have 64 bits.
   char * const bytes = table.isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * table.BytesPerWarp();
   auto *       counts = reinterpret_cast<std::uint32_t *>(bytes + (table.isHash ? table.entries * sizeof(Count64) : 0));
-  WindowOfWarp<TNumber> window(task, table, counts, reinterpret_cast<Count64 *>(bytes), static_cast<int>(threadIdx.x));
+  WarpWindow<TNumber> window(task, table, counts, reinterpret_cast<Count64 *>(bytes), static_cast<int>(threadIdx.x));
   for (std::int64_t i = firstWindow + blockIdx.x; i < endWindow; i += gridDim.x)
   {
     window.Compute(numbers[i]);
@@ -396,9 +396,9 @@ Launch(const CooccurrenceTask & task, const WindowNumbers & numbers, const CudaM
   static_assert(sharedTableEntries * sizeof(std::uint32_t) <= 49152, "fits the shared memory of every device");
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 33;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 33;
   const std::int64_t     steps = static_cast<std::int64_t>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
-  const std::int64_t     part = std::max(stepsOfPart, steps) / std::max<std::int64_t>(steps, 1);
+  const std::int64_t     part = std::max(partSteps, steps) / std::max<std::int64_t>(steps, 1);
   LaunchInParts(
     numbers.number, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WalkKernel<TNumber><<<static_cast<unsigned int>(warps), lanesPerWarp, sharedBytes, resources.stream>>>(

@@ -34,28 +34,28 @@ namespace voxelmaps
 namespace
 {
 constexpr int lanesPerWarp = 32;
-constexpr int lanesOfBlock = 256;
+constexpr int blockLanes = 256;
 // Blocks in flight on every multiprocessor whose matrices do not fit shared memory.
 constexpr std::uint64_t scratchBlocksPerMultiprocessor = 2;
 // Windows of a launch of the kernel for few levels, which takes some milliseconds.
-constexpr std::int64_t maxWindowsOfLists = 1 << 20;
+constexpr std::int64_t maxListsWindows = 1 << 20;
 
 /** The memory of a team: numbers, then sets of levels. */
 struct CorrelationLayout
 {
   int  maxLevels;
-  int  wordsOfSet;
+  int  setWords;
   int  lanes;
   int  component;
   bool isShared;
   bool isSymmetric;
 
-  CorrelationLayout(const CooccurrenceTask & task, std::size_t maxSharedMemory, int maxLevelsOfWindows)
-    : maxLevels(std::min(task.maxCorrelationLevels, maxLevelsOfWindows))
-    , wordsOfSet(static_cast<int>(task.numberOfGrayLevels) / lanesPerWarp + 1)
-    , lanes(maxLevels <= maxLevelsOfEightLanes ? 8
-            : maxLevels <= maxLevelsOfWarp     ? lanesPerWarp
-                                               : lanesOfBlock)
+  CorrelationLayout(const CooccurrenceTask & task, std::size_t maxSharedMemory, int maxWindowLevels)
+    : maxLevels(std::min(task.maxCorrelationLevels, maxWindowLevels))
+    , setWords(static_cast<int>(task.numberOfGrayLevels) / lanesPerWarp + 1)
+    , lanes(maxLevels <= maxEightLaneLevels ? 8
+            : maxLevels <= maxWarpLevels    ? lanesPerWarp
+                                            : blockLanes)
     , component(static_cast<int>(std::find(task.features, task.features + task.numberOfFeatures,
                                            CooccurrenceTask::Feature::MaximalCorrelationCoefficient) -
                                  task.features))
@@ -63,9 +63,9 @@ struct CorrelationLayout
     , isSymmetric(task.scales.symmetric)
   {
     isShared = BytesPerBlock() <= maxSharedMemory;
-    if (!isShared && lanes < lanesOfBlock)
+    if (!isShared && lanes < blockLanes)
     {
-      lanes = lanesOfBlock;
+      lanes = blockLanes;
       isShared = BytesPerBlock() <= maxSharedMemory;
     }
   }
@@ -78,7 +78,7 @@ struct CorrelationLayout
   VOXELMAPS_HOST_DEVICE std::ptrdiff_t
                         WordsPerTeam() const
   {
-    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * wordsOfSet + lanes;
+    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * setWords + lanes;
   }
   VOXELMAPS_HOST_DEVICE std::size_t
                         BytesPerTeam() const
@@ -95,7 +95,7 @@ struct CorrelationLayout
 
 /** A team of lanes; see MaximalCorrelation. */
 template <int VLanes>
-struct LanesOfTeam
+struct TeamLanes
 {
   static constexpr bool isAlone = false;
   static constexpr int  step = VLanes;
@@ -146,7 +146,7 @@ struct LanesOfTeam
     return __all_sync(0xffffffffu, value == 0.0);
   }
   __device__ int
-  MaxOfTeams(int value) const
+  TeamMax(int value) const
   {
     for (int lanes = VLanes; lanes < lanesPerWarp; lanes *= 2)
     {
@@ -158,9 +158,9 @@ struct LanesOfTeam
   __device__ int
   CountFirst(bool isTrue) const
   {
-    const std::uint32_t ofWarp = __ballot_sync(0xffffffffu, isTrue);
-    const std::uint32_t ofTeam = ofWarp >> (threadIdx.x % lanesPerWarp / lanesInWarp * lanesInWarp);
-    const std::uint32_t others = ~ofTeam & (lanesInWarp == lanesPerWarp ? 0xffffffffu : (1u << lanesInWarp) - 1u);
+    const std::uint32_t warpBallot = __ballot_sync(0xffffffffu, isTrue);
+    const std::uint32_t teamBallot = warpBallot >> (threadIdx.x % lanesPerWarp / lanesInWarp * lanesInWarp);
+    const std::uint32_t others = ~teamBallot & (lanesInWarp == lanesPerWarp ? 0xffffffffu : (1u << lanesInWarp) - 1u);
     return others == 0 ? lanesInWarp : __ffs(static_cast<int>(others)) - 1;
   }
 };
@@ -185,15 +185,14 @@ struct LevelSet
 };
 
 template <int VLanes, bool VSymmetric>
-class CorrelationOfTeam
+class TeamCorrelation
 {
-  using Team = LanesOfTeam<VLanes>;
+  using Team = TeamLanes<VLanes>;
   using Algorithm = MaximalCorrelation<double, Team>;
 
 public:
   __device__
-  CorrelationOfTeam(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory,
-                    const int * cancelled)
+  TeamCorrelation(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory, const int * cancelled)
     : m_Task(task)
     , m_Layout(layout)
     , m_Team{ static_cast<int>(threadIdx.x) % VLanes, cancelled }
@@ -206,10 +205,10 @@ public:
     , m_Columns{}
     , m_Partial(nullptr)
   {
-    m_Rows.before = m_Rows.bits + layout.wordsOfSet;
-    m_Columns.bits = layout.isSymmetric ? m_Rows.bits : m_Rows.before + layout.wordsOfSet;
-    m_Columns.before = m_Columns.bits + layout.wordsOfSet;
-    m_Partial = m_Columns.before + layout.wordsOfSet;
+    m_Rows.before = m_Rows.bits + layout.setWords;
+    m_Columns.bits = layout.isSymmetric ? m_Rows.bits : m_Rows.before + layout.setWords;
+    m_Columns.before = m_Columns.bits + layout.setWords;
+    m_Partial = m_Columns.before + layout.setWords;
   }
 
   /** The window of a voxel, or none. */
@@ -262,7 +261,7 @@ private:
   __device__ double
   ComputeMatrix(int firstOffset, int endOffset, bool & hasPairs)
   {
-    const int words = (VSymmetric ? 2 : 4) * m_Layout.wordsOfSet;
+    const int words = (VSymmetric ? 2 : 4) * m_Layout.setWords;
     for (int i = m_Team.first; i < words; i += VLanes)
     {
       m_Rows.bits[i] = 0;
@@ -277,8 +276,8 @@ private:
     const int columns = VSymmetric ? rows : this->MakeRanks(m_Columns);
     hasPairs = rows > 0;
     // Of all teams of the warp.
-    const int maxRows = m_Team.MaxOfTeams(rows);
-    const int maxColumns = m_Team.MaxOfTeams(columns);
+    const int maxRows = m_Team.TeamMax(rows);
+    const int maxColumns = m_Team.TeamMax(columns);
     if (maxRows == 0)
     {
       return 0.0;
@@ -372,9 +371,9 @@ private:
   __device__ int
   MakeRanks(const LevelSet & set) const
   {
-    const int share = (m_Layout.wordsOfSet + VLanes - 1) / VLanes;
-    const int begin = min(m_Team.first * share, m_Layout.wordsOfSet);
-    const int end = min(begin + share, m_Layout.wordsOfSet);
+    const int share = (m_Layout.setWords + VLanes - 1) / VLanes;
+    const int begin = min(m_Team.first * share, m_Layout.setWords);
+    const int end = min(begin + share, m_Layout.setWords);
     int       levels = 0;
     for (int word = begin; word < end; ++word)
     {
@@ -403,14 +402,14 @@ private:
   __device__ double
   Search(int levels)
   {
-    constexpr int  bitsOfRound = Team::lanesInWarp == 8 ? 3 : 5;
+    constexpr int  roundBits = Team::lanesInWarp == 8 ? 3 : 5;
     constexpr bool isSquared = !VSymmetric;
     const int      point = m_Team.first % Team::lanesInWarp + 1;
     double         units = 0.0;
     bool           above = true;
     bool           below = !isSquared;
     bool           isDecided = isSquared;
-    for (int exponent = correlationBits - bitsOfRound;; exponent = max(exponent - bitsOfRound, 0))
+    for (int exponent = correlationBits - roundBits;; exponent = max(exponent - roundBits, 0))
     {
       const auto   step = static_cast<double>(std::int64_t{ 1 } << exponent);
       const double x = Algorithm::Point(units + (point * step - 0.5), isSquared);
@@ -465,21 +464,21 @@ private:
 };
 
 template <int VLanes>
-constexpr int threadsOfBlock = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
+constexpr int blockThreads = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
 
 template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
-__launch_bounds__(threadsOfBlock<VLanes>)
+__launch_bounds__(blockThreads<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
                     char * scratch, WindowNumbers numbers, std::int64_t firstWindow, std::int64_t endWindow,
                     const int * cancelled)
 {
-  extern __shared__ __align__(16) char  shared[];
-  constexpr int                         teams = threadsOfBlock<VLanes> / VLanes;
-  const int                             team = static_cast<int>(threadIdx.x) / VLanes;
-  char * const                          memory = layout.isShared ? shared + team * layout.BytesPerTeam()
-                                                                 : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  CorrelationOfTeam<VLanes, VSymmetric> correlation(task, layout, memory, cancelled);
+  extern __shared__ __align__(16) char shared[];
+  constexpr int                        teams = blockThreads<VLanes> / VLanes;
+  const int                            team = static_cast<int>(threadIdx.x) / VLanes;
+  char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
+                                                                : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
+  TeamCorrelation<VLanes, VSymmetric>  correlation(task, layout, memory, cancelled);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
@@ -540,23 +539,23 @@ private:
 CorrelationLayout
 MakeLayout(const CooccurrenceTask & task, int list = CorrelationLists::lists - 1)
 {
-  constexpr int maxLevels[CorrelationLists::lists] = { maxLevelsOfEightLanes, maxLevelsOfWarp, maxCorrelationLevels };
+  constexpr int maxLevels[CorrelationLists::lists] = { maxEightLaneLevels, maxWarpLevels, maxCorrelationLevels };
   return { task, GetCudaDeviceLimits().maxSharedMemoryPerBlock, maxLevels[list] };
 }
 
 std::int64_t
-CapacityOfLists(const CooccurrenceTask & task)
+ListCapacity(const CooccurrenceTask & task)
 {
-  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxWindowsOfLists);
+  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxListsWindows);
 }
 
 /** Bytes of the lists in the scratch memory; what follows is aligned. */
 std::uint64_t
-BytesOfLists(const CooccurrenceTask & task)
+ListBytes(const CooccurrenceTask & task)
 {
   constexpr std::uint64_t alignment = 256;
-  const auto              numbers = static_cast<std::uint64_t>(CapacityOfLists(task) + 1) * CorrelationLists::lists;
-  return CudaCorrelationsOfFewLevelsTakes(task) ? (4 * numbers / alignment + 1) * alignment : 0;
+  const auto              numbers = static_cast<std::uint64_t>(ListCapacity(task) + 1) * CorrelationLists::lists;
+  return CudaFewLevelCorrelationsSupports(task) ? (4 * numbers / alignment + 1) * alignment : 0;
 }
 
 std::uint64_t
@@ -570,7 +569,7 @@ void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers, void * scratch,
        std::uint64_t scratchBytes, const CudaMethodResources & resources)
 {
-  constexpr int       threads = threadsOfBlock<VLanes>;
+  constexpr int       threads = blockThreads<VLanes>;
   constexpr int       teams = threads / VLanes;
   constexpr bool      isLarge = VLanes > lanesPerWarp;
   CancelFlag          flag(isLarge);
@@ -582,13 +581,13 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Wi
                     : std::max<std::uint64_t>(std::min(ScratchBlocks(), scratchBytes / layout.BytesPerBlock()), 1);
 
   // In parts of about a tenth of a second, so that an abort is quick, but not less than all blocks.
-  constexpr double stepsOfPart = 3e11;
+  constexpr double partSteps = 3e11;
   const double     matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
   const double     levels = layout.maxLevels;
   const double     steps = matrices * levels * levels * levels +
                        60.0 * static_cast<double>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const auto         inFlight = static_cast<std::int64_t>(blocks) * teams;
-  const std::int64_t part = std::max(static_cast<std::int64_t>(stepsOfPart / steps), inFlight);
+  const std::int64_t part = std::max(static_cast<std::int64_t>(partSteps / steps), inFlight);
   LaunchInParts(numbers.number,
                 part,
                 resources,
@@ -611,11 +610,11 @@ void
 LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers,
                const CudaMethodResources & resources)
 {
-  const std::uint64_t bytesOfLists = BytesOfLists(task);
-  void * const        scratch = static_cast<char *>(resources.scratch) + bytesOfLists;
-  const std::uint64_t bytes = resources.scratchBytes - bytesOfLists;
-  const auto          launch = !layout.isShared               ? Launch<lanesOfBlock, VSymmetric, false>
-                               : layout.lanes == lanesOfBlock ? Launch<lanesOfBlock, VSymmetric, true>
+  const std::uint64_t listBytes = ListBytes(task);
+  void * const        scratch = static_cast<char *>(resources.scratch) + listBytes;
+  const std::uint64_t bytes = resources.scratchBytes - listBytes;
+  const auto          launch = !layout.isShared               ? Launch<blockLanes, VSymmetric, false>
+                               : layout.lanes == blockLanes   ? Launch<blockLanes, VSymmetric, true>
                                : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>
                                                               : Launch<8, VSymmetric, true>;
   launch(task, layout, numbers, scratch, bytes, resources);
@@ -626,14 +625,14 @@ void
 LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & resources)
 {
   constexpr const char * doing = "computing maximal correlations of few levels";
-  const std::int64_t     capacity = CapacityOfLists(task);
+  const std::int64_t     capacity = ListCapacity(task);
   std::uint32_t * const  scratch = static_cast<std::uint32_t *>(resources.scratch);
   const CorrelationLists lists{ scratch, scratch + CorrelationLists::lists, capacity };
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
     std::uint32_t lengths[CorrelationLists::lists];
     CheckCuda(cudaMemsetAsync(lists.lengths, 0, sizeof(lengths), resources.stream), doing);
-    LaunchCudaCorrelationsOfFewLevels(task, MakeLayout(task).component, first, end, lists, resources.stream);
+    LaunchCudaFewLevelCorrelations(task, MakeLayout(task).component, first, end, lists, resources.stream);
     CheckLaunch(doing);
     CheckCuda(cudaMemcpyAsync(lengths, lists.lengths, sizeof(lengths), cudaMemcpyDeviceToHost, resources.stream),
               doing);
@@ -658,8 +657,8 @@ CudaMaximalCorrelationScratchBytes(const CooccurrenceTask & task)
   }
   const CorrelationLayout layout = MakeLayout(task);
   const std::uint64_t     bytes = layout.isShared ? 0 : layout.BytesPerBlock();
-  const std::uint64_t     bytesOfLists = BytesOfLists(task);
-  return { bytesOfLists + bytes, bytesOfLists + bytes * std::min(ScratchBlocks(), NumberOfVoxels(task.outputSize)) };
+  const std::uint64_t     listBytes = ListBytes(task);
+  return { listBytes + bytes, listBytes + bytes * std::min(ScratchBlocks(), NumberOfVoxels(task.outputSize)) };
 }
 
 void
@@ -669,7 +668,7 @@ ComputeCudaMaximalCorrelations(const CooccurrenceTask & task, const CudaMethodRe
   {
     return;
   }
-  if (CudaCorrelationsOfFewLevelsTakes(task))
+  if (CudaFewLevelCorrelationsSupports(task))
   {
     return LaunchFewLevelsFirst(task, resources);
   }

@@ -24,8 +24,8 @@ namespace voxelmaps
 {
 /** Levels that windows can have at most, for eight lanes and for a warp per matrix: what a warp of four teams, or of
  * one, has shared memory for, if ten of them are to run on a multiprocessor. */
-constexpr int maxLevelsOfEightLanes = 40;
-constexpr int maxLevelsOfWarp = 72;
+constexpr int maxEightLaneLevels = 40;
+constexpr int maxWarpLevels = 72;
 
 /** Windows by how many lanes a matrix needs, in device memory: numbers from a first one on. */
 struct CorrelationLists
@@ -46,13 +46,13 @@ struct CorrelationLists
 
 /** Whether the kernel for windows with few levels can compute some windows of a task. */
 bool
-CudaCorrelationsOfFewLevelsTakes(const CooccurrenceTask & task);
+CudaFewLevelCorrelationsSupports(const CooccurrenceTask & task);
 
 /** Launch it for the windows first ... end - 1, and list the others; component is that of the coefficient in the first
  * matrix. */
 void
-LaunchCudaCorrelationsOfFewLevels(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
-                                  const CorrelationLists & others, cudaStream_t stream);
+LaunchCudaFewLevelCorrelations(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
+                               const CorrelationLists & others, cudaStream_t stream);
 } // namespace voxelmaps
 
 #endif // CudaMaximalCorrelation_h

@@ -50,45 +50,45 @@ struct TableLayout
 {
   int matrices; // of a window
   int windows;  // of a block
-  int bytesOfRanks;
+  int rankBytes;
 
   // Features and whether there is a pair.
-  static constexpr std::size_t bytesOfValues = sizeof(double) * (CooccurrenceTask::maxFeatures + 1);
-  static constexpr std::size_t bytesOfTable = sizeof(TCount) * TableElements<VLevels>::number;
-  static constexpr std::size_t bytesOfTables = (bytesOfTable > bytesOfValues ? bytesOfTable : bytesOfValues) * VThreads;
+  static constexpr std::size_t valueBytes = sizeof(double) * (CooccurrenceTask::maxFeatures + 1);
+  static constexpr std::size_t tableBytes = sizeof(TCount) * TableElements<VLevels>::number;
+  static constexpr std::size_t allTableBytes = (tableBytes > valueBytes ? tableBytes : valueBytes) * VThreads;
   static_assert(TableElements<VLevels>::number % 4 == 0, "tables are words");
 
   explicit TableLayout(const CooccurrenceTask & task)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , windows(VThreads / matrices)
-    , bytesOfRanks(WindowsOfBlock<VThreads>::BytesOfRanks(task))
+    , rankBytes(BlockWindows<VThreads>::RankBytes(task))
   {}
   std::size_t
   Bytes() const
   {
-    return bytesOfTables +
-           static_cast<std::size_t>(windows) * (sizeof(RankedWindow) + static_cast<std::size_t>(bytesOfRanks));
+    return allTableBytes +
+           static_cast<std::size_t>(windows) * (sizeof(RankedWindow) + static_cast<std::size_t>(rankBytes));
   }
 };
 
 template <int VLevels, typename TCount, int VThreads, typename TNumber>
-class BlockOfTables
+class TableBlock
 {
   using Layout = TableLayout<VLevels, TCount, VThreads>;
   using Elements = TableElements<VLevels>;
-  using Counts = CountsOfThread<TCount, VThreads>;
+  using Counts = ThreadCounts<TCount, VThreads>;
   using Division =
     std::conditional_t<std::is_same_v<TNumber, double>, FusedDivision<double, DoubleArithmetic>, PlainDivision<double>>;
 
 public:
   __device__
-  BlockOfTables(const CooccurrenceTask & task, const Layout & layout, char * shared)
+  TableBlock(const CooccurrenceTask & task, const Layout & layout, char * shared)
     : m_Task(task)
     , m_Layout(layout)
     , m_Shared(shared)
     , m_Windows(
-        task, layout.windows, reinterpret_cast<RankedWindow *>(shared + Layout::bytesOfTables),
-        reinterpret_cast<std::uint8_t *>(shared + Layout::bytesOfTables + layout.windows * sizeof(RankedWindow)))
+        task, layout.windows, reinterpret_cast<RankedWindow *>(shared + Layout::allTableBytes),
+        reinterpret_cast<std::uint8_t *>(shared + Layout::allTableBytes + layout.windows * sizeof(RankedWindow)))
     , m_Thread(static_cast<int>(threadIdx.x))
   {}
 
@@ -97,7 +97,7 @@ public:
   __device__ void
   Compute(const WindowNumbers & numbers, std::int64_t first, std::uint32_t * others)
   {
-    m_Windows.Make(numbers, first, m_Layout.bytesOfRanks, IsUsed);
+    m_Windows.Make(numbers, first, m_Layout.rankBytes, IsUsed);
     CooccurrenceSums sums{};
     const int        w = m_Thread / m_Layout.matrices;
     const bool       hasMatrix = w < m_Layout.windows && m_Windows[w].box.isComputed && IsUsed(m_Windows[w]);
@@ -137,17 +137,17 @@ private:
     {
       ++word;
     }
-    return word * RankedWindow::bitsOfWord + __ffs(static_cast<int>(window.set[word])) - 1;
+    return word * RankedWindow::wordBits + __ffs(static_cast<int>(window.set[word])) - 1;
   }
   static __device__ int
   GreatestBit(const RankedWindow & window)
   {
-    int word = RankedWindow::wordsOfSet - 1;
+    int word = RankedWindow::setWords - 1;
     while (window.set[word] == 0)
     {
       --word;
     }
-    return word * RankedWindow::bitsOfWord + 31 - __clz(static_cast<int>(window.set[word]));
+    return word * RankedWindow::wordBits + 31 - __clz(static_cast<int>(window.set[word]));
   }
   /** Whether a table has room for the levels of a window, which has at least one. */
   static __device__ bool
@@ -182,13 +182,13 @@ private:
     const int endOffset = firstOffset + m_Task.OffsetsPerMatrix();
     if (window.hasHoles)
     {
-      m_Windows.ForEachPair(w, m_Layout.bytesOfRanks, firstOffset, endOffset, [&counts](int a, int b) {
-        ++counts[ElementOfPair(a, b, Elements::behindCells)];
+      m_Windows.ForEachPair(w, m_Layout.rankBytes, firstOffset, endOffset, [&counts](int a, int b) {
+        ++counts[PairElement(a, b, Elements::behindCells)];
       });
     }
     else
     {
-      m_Windows.ForEachPair(w, m_Layout.bytesOfRanks, firstOffset, endOffset, [&counts](int a, int b) {
+      m_Windows.ForEachPair(w, m_Layout.rankBytes, firstOffset, endOffset, [&counts](int a, int b) {
         ++counts[TriangleRow(max(a, b)) + min(a, b)];
       });
     }
@@ -207,7 +207,7 @@ private:
     {
       const int     row = __ffs(static_cast<int>(rows)) - 1;
       std::uint32_t columns = this->Levels(window);
-      int           ofRow = 0;
+      int           rowCount = 0;
       for (int j = 0; j <= i; ++j, columns &= columns - 1)
       {
         const int n = counts[TriangleRow(i) + j];
@@ -217,7 +217,7 @@ private:
         }
         const int column = __ffs(static_cast<int>(columns)) - 1;
         const int cell = i == j ? 2 * n : n;
-        ofRow += cell;
+        rowCount += cell;
         sums.pairs += n;
         counts[Elements::sums + row + column] += static_cast<TCount>(n);
         counts[Elements::differences + row - column] += static_cast<TCount>(n);
@@ -233,9 +233,9 @@ private:
       {
         for (int j = i + 1; j < window.levels; ++j)
         {
-          ofRow += counts[TriangleRow(j) + i];
+          rowCount += counts[TriangleRow(j) + i];
         }
-        sums.rowTerms += terms[ofRow];
+        sums.rowTerms += terms[rowCount];
       }
     }
   }
@@ -294,9 +294,9 @@ private:
                     Levels(const RankedWindow & window)
   {
     const int           least = LeastBit(window);
-    const int           word = least / RankedWindow::bitsOfWord;
-    const std::uint64_t next = word + 1 < RankedWindow::wordsOfSet ? window.set[word + 1] : 0;
-    return static_cast<std::uint32_t>((next << 32 | window.set[word]) >> (least % RankedWindow::bitsOfWord));
+    const int           word = least / RankedWindow::wordBits;
+    const std::uint64_t next = word + 1 < RankedWindow::setWords ? window.set[word + 1] : 0;
+    return static_cast<std::uint32_t>((next << 32 | window.set[word]) >> (least % RankedWindow::wordBits));
   }
 
   __device__ void
@@ -357,7 +357,7 @@ private:
   const CooccurrenceTask & m_Task;
   const Layout &           m_Layout;
   char * const             m_Shared;
-  WindowsOfBlock<VThreads> m_Windows;
+  BlockWindows<VThreads>   m_Windows;
   const int                m_Thread;
 };
 
@@ -368,13 +368,13 @@ __launch_bounds__(VThreads, 512 / VThreads)
                    const __grid_constant__ TableLayout<VLevels, TCount, VThreads> layout,
                    const __grid_constant__ WindowNumbers numbers, std::uint32_t * others)
 {
-  extern __shared__ __align__(16) char              shared[];
-  BlockOfTables<VLevels, TCount, VThreads, TNumber> block(task, layout, shared);
+  extern __shared__ __align__(16) char           shared[];
+  TableBlock<VLevels, TCount, VThreads, TNumber> block(task, layout, shared);
   block.Compute(numbers, std::int64_t{ blockIdx.x } * layout.windows, others);
 }
 
 constexpr int manyLevels = 32;
-constexpr int threadsOfManyLevels = 64;
+constexpr int manyLevelThreads = 64;
 
 template <int VLevels, typename TCount, int VThreads>
 void
@@ -399,37 +399,37 @@ HasSmallCounts(const CooccurrenceTask & task)
   return task.maxPairs <= 0xff;
 }
 
-constexpr std::int64_t maxWindowsOfList = 1 << 20;
+constexpr std::int64_t maxListWindows = 1 << 20;
 
 std::int64_t
-CapacityOfList(const CooccurrenceTask & task)
+ListCapacity(const CooccurrenceTask & task)
 {
-  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxWindowsOfList);
+  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxListWindows);
 }
 
 /** The number of windows, and the windows, of two lists. */
 std::uint64_t
-BytesOfLists(const CooccurrenceTask & task)
+ListBytes(const CooccurrenceTask & task)
 {
   constexpr std::uint64_t alignment = 256;
-  return (8 * static_cast<std::uint64_t>(CapacityOfList(task) + 1) / alignment + 1) * alignment;
+  return (8 * static_cast<std::uint64_t>(ListCapacity(task) + 1) / alignment + 1) * alignment;
 }
 } // namespace
 
 bool
-CudaRankTablesTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
+CudaRankTablesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
   constexpr std::uint64_t maxVoxels = 1000;
   const int               matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
   if (!task.scales.symmetric || task.wideMoments || task.wideWeights ||
       task.arithmetic == CooccurrenceArithmetic::Bits256 || NumberOfVoxels(task.window) > maxVoxels ||
-      task.maxPairs > 0xffff || matrices > threadsOfManyLevels)
+      task.maxPairs > 0xffff || matrices > manyLevelThreads)
   {
     return false;
   }
   return std::max({ TableLayout<16, std::uint8_t, 256>(task).Bytes(),
                     TableLayout<16, std::uint16_t, 128>(task).Bytes(),
-                    TableLayout<manyLevels, std::uint16_t, threadsOfManyLevels>(task).Bytes() }) <=
+                    TableLayout<manyLevels, std::uint16_t, manyLevelThreads>(task).Bytes() }) <=
          limits.maxSharedMemoryPerBlock;
 }
 
@@ -437,7 +437,7 @@ CudaScratchBytes
 CudaRankTablesScratchBytes(const CooccurrenceTask & task)
 {
   const CudaScratchBytes walk = CudaCooccurrenceWalkScratchBytes(task);
-  return { BytesOfLists(task) + walk.minimum, BytesOfLists(task) + walk.maximum };
+  return { ListBytes(task) + walk.minimum, ListBytes(task) + walk.maximum };
 }
 
 void
@@ -445,13 +445,13 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
 {
   constexpr const char * doing = "starting the kernel of RankTables";
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     capacity = CapacityOfList(task);
+  const std::int64_t     capacity = ListCapacity(task);
   std::uint32_t * const  list = static_cast<std::uint32_t *>(resources.scratch);
   std::uint32_t * const  secondList = list + capacity + 1;
-  CudaMethodResources    ofWalk = resources;
-  ofWalk.scratch = static_cast<char *>(resources.scratch) + BytesOfLists(task);
-  ofWalk.scratchBytes = resources.scratchBytes - BytesOfLists(task);
-  const auto lengthOf = [&](const std::uint32_t * from) {
+  CudaMethodResources    walkResources = resources;
+  walkResources.scratch = static_cast<char *>(resources.scratch) + ListBytes(task);
+  walkResources.scratchBytes = resources.scratchBytes - ListBytes(task);
+  const auto getLength = [&](const std::uint32_t * from) {
     CheckLaunch(doing);
     std::uint32_t length = 0;
     CheckCuda(cudaMemcpyAsync(&length, from, sizeof(length), cudaMemcpyDeviceToHost, resources.stream), doing);
@@ -463,13 +463,13 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
     const WindowNumbers all{ end - first, first, nullptr };
     HasSmallCounts(task) ? Launch<16, std::uint8_t, 256>(task, all, list, resources.stream)
                          : Launch<16, std::uint16_t, 128>(task, all, list, resources.stream);
-    const WindowNumbers left{ lengthOf(list), first, list + 1 };
+    const WindowNumbers left{ getLength(list), first, list + 1 };
     if (left.number != 0)
     {
       CheckCuda(cudaMemsetAsync(secondList, 0, sizeof(*secondList), resources.stream), doing);
-      Launch<manyLevels, std::uint16_t, threadsOfManyLevels>(task, left, secondList, resources.stream);
-      const WindowNumbers last{ lengthOf(secondList), first, secondList + 1 };
-      ComputeByCudaCooccurrenceWalk(task, last, ofWalk);
+      Launch<manyLevels, std::uint16_t, manyLevelThreads>(task, left, secondList, resources.stream);
+      const WindowNumbers last{ getLength(secondList), first, secondList + 1 };
+      ComputeByCudaCooccurrenceWalk(task, last, walkResources);
     }
   });
 }

@@ -45,18 +45,18 @@ struct WindowNumbers
 /** A window of a block. Levels are numbers of bits, relative to the level of the center; bytes hold them. */
 struct RankedWindow
 {
-  static constexpr int          levelsOfSet = 255;
-  static constexpr int          wordsOfSet = 8;
-  static constexpr int          bitsOfWord = 32;
+  static constexpr int          setLevels = 255;
+  static constexpr int          setWords = 8;
+  static constexpr int          wordBits = 32;
   static constexpr std::uint8_t noLevel = 0xff;
 
   WindowBox    box;
   std::int64_t number;
   /** The level of bit 0. */
   int           least;
-  std::uint32_t set[wordsOfSet];
+  std::uint32_t set[setWords];
   /** Levels in the words before. */
-  int  before[wordsOfSet];
+  int  before[setWords];
   int  levels;
   bool hasFarLevels;
   /** Voxels without a level. */
@@ -69,7 +69,7 @@ struct RankedWindow
     number = -1;
     hasFarLevels = false;
     hasHoles = false;
-    for (int word = 0; word < wordsOfSet; ++word)
+    for (int word = 0; word < setWords; ++word)
     {
       set[word] = 0;
     }
@@ -86,14 +86,14 @@ struct RankedWindow
     {
       least = task.levels[task.LevelOffset(
                 box.first[0] + box.center[0], box.first[1] + box.center[1], box.first[2] + box.center[2])] -
-              levelsOfSet / 2;
+              setLevels / 2;
     }
   }
   __device__ void
   Add(int bit)
   {
-    std::uint32_t * const word = set + bit / bitsOfWord;
-    const std::uint32_t   mask = 1u << (bit % bitsOfWord);
+    std::uint32_t * const word = set + bit / wordBits;
+    const std::uint32_t   mask = 1u << (bit % wordBits);
     if ((*static_cast<volatile std::uint32_t *>(word) & mask) == 0)
     {
       atomicOr(word, mask);
@@ -103,7 +103,7 @@ struct RankedWindow
   CountLevels()
   {
     levels = 0;
-    for (int word = 0; word < wordsOfSet; ++word)
+    for (int word = 0; word < setWords; ++word)
     {
       before[word] = levels;
       levels += __popc(set[word]);
@@ -112,21 +112,21 @@ struct RankedWindow
   __device__ std::uint8_t
              Rank(int bit) const
   {
-    const int word = bit / bitsOfWord;
-    return static_cast<std::uint8_t>(before[word] + __popc(set[word] & ((1u << (bit % bitsOfWord)) - 1u)));
+    const int word = bit / wordBits;
+    return static_cast<std::uint8_t>(before[word] + __popc(set[word] & ((1u << (bit % wordBits)) - 1u)));
   }
 };
 
 /** The counts of a thread: those of four (or two) elements are a word, and the words of all threads lie side by side,
  * so that threads use different banks. */
 template <typename TCount, int VThreads>
-class CountsOfThread
+class ThreadCounts
 {
 public:
   static constexpr int perWord = 4 / static_cast<int>(sizeof(TCount));
 
   __device__
-  CountsOfThread(char * tables, int thread)
+  ThreadCounts(char * tables, int thread)
     : m_First(tables + thread * 4)
   {}
   __device__ TCount &
@@ -151,11 +151,11 @@ private:
 
 /** The windows of a block, in shared memory, and the ranks of their levels. */
 template <int VThreads>
-class WindowsOfBlock
+class BlockWindows
 {
 public:
   __device__
-  WindowsOfBlock(const CooccurrenceTask & task, int number, RankedWindow * windows, std::uint8_t * ranks)
+  BlockWindows(const CooccurrenceTask & task, int number, RankedWindow * windows, std::uint8_t * ranks)
     : m_Task(task)
     , m_Number(number)
     , m_Windows(windows)
@@ -164,7 +164,7 @@ public:
 
   /** Bytes of the ranks of a window: an odd number of words, so that windows lie in different banks. */
   static int
-  BytesOfRanks(const CooccurrenceTask & task)
+  RankBytes(const CooccurrenceTask & task)
   {
     return (static_cast<int>(NumberOfVoxels(task.window)) / 8 + 1) * 8 + 4;
   }
@@ -183,7 +183,7 @@ public:
   /** Make the windows from the one with this number on, and replace their levels by ranks, where isUsed(window). */
   template <typename TIsUsed>
   __device__ void
-  Make(const WindowNumbers & numbers, std::int64_t first, int bytesOfRanks, const TIsUsed & isUsed)
+  Make(const WindowNumbers & numbers, std::int64_t first, int rankBytes, const TIsUsed & isUsed)
   {
     const int thread = static_cast<int>(threadIdx.x);
     for (int w = thread; w < m_Number; w += VThreads)
@@ -191,18 +191,18 @@ public:
       m_Windows[w].Begin(m_Task, numbers, first + w);
     }
     __syncthreads();
-    const int  threadsOfWindow = VThreads / m_Number;
-    const int  w = thread / threadsOfWindow;
+    const int  windowThreads = VThreads / m_Number;
+    const int  w = thread / windowThreads;
     const bool isComputed = w < m_Number && m_Windows[w].box.isComputed;
     // Calls visit(levels, ranks) for the rows of the window that this thread computes.
     const auto forEachRow = [&](const auto & visit) {
       const WindowBox & box = m_Windows[w].box;
-      for (int row = thread - w * threadsOfWindow; row < box.size[1] * box.size[2]; row += threadsOfWindow)
+      for (int row = thread - w * windowThreads; row < box.size[1] * box.size[2]; row += windowThreads)
       {
         const int z = row / box.size[1];
         const int y = row - z * box.size[1];
         visit(m_Task.levels + m_Task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z),
-              m_Ranks + w * bytesOfRanks + (z * m_Task.window[1] + y) * m_Task.window[0]);
+              m_Ranks + w * rankBytes + (z * m_Task.window[1] + y) * m_Task.window[0]);
       }
     };
     if (isComputed)
@@ -213,7 +213,7 @@ public:
         {
           const int  level = __ldg(levels + x);
           const int  bit = level - window.least;
-          const bool isNear = bit >= 0 && bit < RankedWindow::levelsOfSet;
+          const bool isNear = bit >= 0 && bit < RankedWindow::setLevels;
           if (level != 0 && isNear)
           {
             window.Add(bit);
@@ -248,7 +248,7 @@ public:
   /** Call visit(rank, rank) for the pairs of a window with some offsets, and visit(noLevel, ...) for others. */
   template <typename TVisit>
   __device__ void
-  ForEachPair(int w, int bytesOfRanks, int firstOffset, int endOffset, const TVisit & visit) const
+  ForEachPair(int w, int rankBytes, int firstOffset, int endOffset, const TVisit & visit) const
   {
     const WindowBox & box = m_Windows[w].box;
     for (int offset = firstOffset; offset < endOffset; ++offset)
@@ -263,7 +263,7 @@ public:
       }
       const int            toSecond = (step[2] * m_Task.window[1] + step[1]) * m_Task.window[0] + step[0];
       const std::uint8_t * plane =
-        m_Ranks + w * bytesOfRanks + (begin[2] * m_Task.window[1] + begin[1]) * m_Task.window[0] + begin[0];
+        m_Ranks + w * rankBytes + (begin[2] * m_Task.window[1] + begin[1]) * m_Task.window[0] + begin[0];
       for (int z = 0; z < size[2]; ++z, plane += m_Task.window[1] * m_Task.window[0])
       {
         const std::uint8_t * row = plane;
@@ -287,7 +287,7 @@ private:
 
 /** The element of a pair of ranks in a triangle, or the one behind all elements if a voxel has no level. */
 inline __device__ int
-ElementOfPair(int a, int b, int elementBehind)
+PairElement(int a, int b, int elementBehind)
 {
   return (a | b) == RankedWindow::noLevel ? elementBehind : TriangleRow(max(a, b)) + min(a, b);
 }

@@ -41,10 +41,10 @@ constexpr int smallRows = 2;
 constexpr int warpsPerMultiprocessor = 12;
 
 template <int VRows>
-using TablesOfBlock = CudaThreadTables<VRows * lanesPerWarp>;
+using BlockTables = CudaThreadTables<VRows * lanesPerWarp>;
 
 /** Sums of rows count at most 2 * 127 pairs, which fit bytes. */
-constexpr int maxPairsOfOffset = 127;
+constexpr int maxOffsetPairs = 127;
 
 /** A key is (u << 7) | (k / 2), where u = a + b - 2 and k = |a - b| are even or odd together, so that the key tells
  * both levels. */
@@ -54,7 +54,7 @@ constexpr int sumShift = 7;
 constexpr std::uint32_t noPair = 0xff80;
 
 /** Pairs of a list that are read at once, before any of them is counted: each would wait for its own. */
-constexpr int pairsOfBatch = 4;
+constexpr int batchPairs = 4;
 
 /** What the sums of t grow by when a pair makes a cell c: t(c) - t(c - 1) in each of two cells, or t(c) - t(c - 2) in
  * one of the diagonal. */
@@ -63,8 +63,8 @@ struct __align__(16) CellSteps
   std::int64_t besideDiagonal;
   std::int64_t onDiagonal;
 };
-constexpr int numberOfTerms = 2 * maxPairsOfOffset + 1;
-constexpr int maxSteps = maxPairsOfOffset + 1;
+constexpr int numberOfTerms = 2 * maxOffsetPairs + 1;
+constexpr int maxSteps = maxOffsetPairs + 1;
 
 /** Numbers of keys that there is a network for. */
 constexpr __host__ __device__ int
@@ -104,8 +104,8 @@ struct PairsLayout
   int          tileColumns;
   int          tileRows;
   int          tileVoxels;
-  int          wordsOfKeys;
-  int          wordsOfCounts;
+  int          keyWords;
+  int          countWords;
   std::int64_t tilesX;
   std::int64_t tilesY;
   /** Component of a feature among those of a direction, -1 if it is not selected. */
@@ -114,13 +114,13 @@ struct PairsLayout
   bool needsKeys;
   bool needsDifferences;
 
-  PairsLayout(const CooccurrenceTask & task, int rowsOfBlock)
-    : rows(rowsOfBlock)
+  PairsLayout(const CooccurrenceTask & task, int blockRows)
+    : rows(blockRows)
     , tileColumns(lanesPerWarp + task.window[0] - 1)
     , tileRows(rows + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
-    , wordsOfKeys(NumberOfKeys(static_cast<int>(task.maxPairs)))
-    , wordsOfCounts(TablesOfBlock<1>::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
+    , keyWords(NumberOfKeys(static_cast<int>(task.maxPairs)))
+    , countWords(BlockTables<1>::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
     , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
     , tilesY((task.outputSize[1] + rows - 1) / rows)
     , needsTerms(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
@@ -136,10 +136,10 @@ struct PairsLayout
   std::size_t
   SharedBytes() const
   {
-    constexpr std::size_t ofBlock =
+    constexpr std::size_t blockBytes =
       numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms) * sizeof(std::int64_t) + sizeof(LevelRange);
-    return ofBlock + RoundedTileBytes() +
-           static_cast<std::size_t>(rows) * TablesOfBlock<1>::Bytes(wordsOfKeys + 2 * wordsOfCounts);
+    return blockBytes + RoundedTileBytes() +
+           static_cast<std::size_t>(rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
   }
   /** Number of warps that a multiprocessor runs at a time. */
   int
@@ -158,7 +158,7 @@ struct PairsLayout
 
 /** Features that need sorted keys. */
 constexpr __host__ __device__ bool
-IsOfKeys(int feature)
+UsesKeys(int feature)
 {
   using Feature = CooccurrenceJob::Feature;
   switch (static_cast<Feature>(feature))
@@ -324,47 +324,47 @@ struct CountedPairs
 
 /** One thread's work on one window. VAll: the averages of all features are wanted. */
 template <typename TNumber, typename TDivision, int VRows, bool VAll>
-class WindowOfThread
+class ThreadWindow
 {
-  using Tables = TablesOfBlock<VRows>;
+  using Tables = BlockTables<VRows>;
 
 public:
   __device__
-  WindowOfThread(const CooccurrenceTask & task, const PairsLayout & layout, const PairsMemory & memory,
-                 const std::int32_t * pairList)
+  ThreadWindow(const CooccurrenceTask & task, const PairsLayout & layout, const PairsMemory & memory,
+               const std::int32_t * pairList)
     : m_Task(task)
     , m_Layout(layout)
     , m_Memory(memory)
     , m_PairList(pairList)
     , m_Range(*memory.range)
     , m_Window(memory.tile + threadIdx.x / lanesPerWarp * layout.tileColumns + threadIdx.x % lanesPerWarp)
-    , m_Keys(Tables::OfThread(memory.tables, 0))
-    , m_Differences(m_Keys + layout.wordsOfKeys * Tables::wordStride)
-    , m_Rows(m_Differences + layout.wordsOfCounts * Tables::wordStride)
+    , m_Keys(Tables::ThreadTable(memory.tables, 0))
+    , m_Differences(m_Keys + layout.keyWords * Tables::wordStride)
+    , m_Rows(m_Differences + layout.countWords * Tables::wordStride)
   {}
 
   /** All lanes of a warp together; isStored tells which of them have a voxel that is to be computed. */
   __device__ void
   Compute(std::int64_t out, bool isStored)
   {
-    Tables::Clear(m_Differences, 2 * m_Layout.wordsOfCounts);
+    Tables::Clear(m_Differences, 2 * m_Layout.countWords);
     for (int first = 0; first < m_Task.numberOfOffsets; first += 2)
     {
       const bool   hasSecond = first + 1 < m_Task.numberOfOffsets;
       const int    keys = NumberOfKeys(max(this->Pairs(first).number, hasSecond ? this->Pairs(first + 1).number : 0));
-      CountedPairs ofFirst{};
-      CountedPairs ofSecond{};
+      CountedPairs firstPairs{};
+      CountedPairs secondPairs{};
 #pragma unroll 1
       for (int half = 0; half < 2; ++half)
       {
-        ofFirst = ofSecond;
+        firstPairs = secondPairs;
         if (half == 1 && !hasSecond)
         {
           this->FillKeys(0, keys, half);
           break;
         }
         CooccurrenceSums sums{};
-        ofSecond = this->AddPairs(this->Pairs(first + half), keys, half, sums);
+        secondPairs = this->AddPairs(this->Pairs(first + half), keys, half, sums);
         this->Evaluate<false>(
           sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
         m_Matrices += sums.pairs != 0 ? 1.0 : 0.0;
@@ -374,19 +374,19 @@ public:
         continue;
       }
       this->Sort(keys);
-      SortedKeys<0> keysOfFirst;
-      SortedKeys<1> keysOfSecond;
-      this->Scan(keys, keysOfFirst, keysOfSecond);
+      SortedKeys<0> firstKeys;
+      SortedKeys<1> secondKeys;
+      this->Scan(keys, firstKeys, secondKeys);
 #pragma unroll 1
       for (int half = 0; half < (hasSecond ? 2 : 1); ++half)
       {
-        const CountedPairs pairs = half == 0 ? ofFirst : ofSecond;
+        const CountedPairs pairs = half == 0 ? firstPairs : secondPairs;
         const int          maxPairs = static_cast<int>(m_Task.maxPairs);
         CooccurrenceSums   sums{};
         sums.pairs = pairs.number;
         sums.rowTerms = pairs.rowTerms;
-        half == 0 ? keysOfFirst.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
-                  : keysOfSecond.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
+        half == 0 ? firstKeys.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
+                  : secondKeys.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
         this->Evaluate<true>(
           sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
       }
@@ -444,18 +444,18 @@ private:
     std::uint64_t fourths = 0;
     int           differences = 0;
     int           differenceSquares = 0;
-    for (int begin = 0; begin < pairs.number; begin += pairsOfBatch)
+    for (int begin = 0; begin < pairs.number; begin += batchPairs)
     {
       // The list is filled up to whole batches.
       const int4 at = __ldg(reinterpret_cast<const int4 *>(list + begin));
-      const int  ofFirst[pairsOfBatch] = { m_Window[at.x], m_Window[at.y], m_Window[at.z], m_Window[at.w] };
-      const int  ofSecond[pairsOfBatch] = { second[at.x], second[at.y], second[at.z], second[at.w] };
+      const int  firstLevels[batchPairs] = { m_Window[at.x], m_Window[at.y], m_Window[at.z], m_Window[at.w] };
+      const int  secondLevels[batchPairs] = { second[at.x], second[at.y], second[at.z], second[at.w] };
 #pragma unroll
-      for (int j = 0; j < pairsOfBatch; ++j)
+      for (int j = 0; j < batchPairs; ++j)
       {
         const int  i = begin + j;
-        const int  a = ofFirst[j];
-        const int  b = ofSecond[j];
+        const int  a = firstLevels[j];
+        const int  b = secondLevels[j];
         const bool isPair = a != 0 && b != 0 && i < pairs.number;
         const int  sum = isPair ? a + b : center;
         const int  k = isPair ? abs(a - b) : 0;
@@ -574,41 +574,41 @@ private:
   }
 
   __device__ void
-  Scan(int keys, SortedKeys<0> & ofFirst, SortedKeys<1> & ofSecond) const
+  Scan(int keys, SortedKeys<0> & firstKeys, SortedKeys<1> & secondKeys) const
   {
     std::uint32_t before = ~Tables::template At<std::uint32_t>(m_Keys, 0);
 #pragma unroll 4
     for (int i = 0; i < keys; ++i)
     {
       const std::uint32_t word = Tables::template At<std::uint32_t>(m_Keys, i * Tables::wordStride);
-      ofFirst.Add(m_Memory, word, word ^ before);
-      ofSecond.Add(m_Memory, word, word ^ before);
+      firstKeys.Add(m_Memory, word, word ^ before);
+      secondKeys.Add(m_Memory, word, word ^ before);
       before = word;
     }
   }
 
   /** Add the features of one matrix to the averages, or store them. */
-  template <bool VOfKeys>
+  template <bool VUsesKeys>
   __device__ void
   Evaluate(const CooccurrenceSums & sums, std::int64_t out, bool isStored)
   {
     const CooccurrenceDivisors<TDivision> divisors(sums.pairs);
-    this->EvaluateFeatures<VOfKeys>(
+    this->EvaluateFeatures<VUsesKeys>(
       sums, divisors, out, isStored, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures>());
   }
-  template <bool VOfKeys, int... VFeatures>
+  template <bool VUsesKeys, int... VFeatures>
   __device__ void
   EvaluateFeatures(const CooccurrenceSums & sums, const CooccurrenceDivisors<TDivision> & divisors, std::int64_t out,
                    bool isStored, std::integer_sequence<int, VFeatures...>)
   {
-    (this->EvaluateFeature<VOfKeys, VFeatures>(sums, divisors, out, isStored), ...);
+    (this->EvaluateFeature<VUsesKeys, VFeatures>(sums, divisors, out, isStored), ...);
   }
-  template <bool VOfKeys, int VFeature>
+  template <bool VUsesKeys, int VFeature>
   __device__ void
   EvaluateFeature(const CooccurrenceSums & sums, const CooccurrenceDivisors<TDivision> & divisors, std::int64_t out,
                   bool isStored)
   {
-    if constexpr (IsOfKeys(VFeature) == VOfKeys)
+    if constexpr (UsesKeys(VFeature) == VUsesKeys)
     {
       constexpr auto feature = static_cast<CooccurrenceJob::Feature>(VFeature);
       if constexpr (VAll)
@@ -697,7 +697,7 @@ __launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
   }
   if (__any_sync(0xffffffffu, isComputed))
   {
-    WindowOfThread<TNumber, TDivision, VRows, VAll> window(task, layout, memory, pairList);
+    ThreadWindow<TNumber, TDivision, VRows, VAll> window(task, layout, memory, pairList);
     window.Compute(out, isComputed);
   }
 }
@@ -731,10 +731,10 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const CudaM
   AllowSharedMemory(kernel, bytes);
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t pairsOfPart = std::int64_t{ 1 } << 33;
-  const std::int64_t     pairsOfTile = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
+  constexpr std::int64_t partPairs = std::int64_t{ 1 } << 33;
+  const std::int64_t     tilePairs = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  const std::int64_t     part = std::max<std::int64_t>(pairsOfPart / pairsOfTile, 1);
+  const std::int64_t     part = std::max<std::int64_t>(partPairs / tilePairs, 1);
   LaunchInParts(
     tiles, part, resources, "starting the kernel of SortedPairs", [&](std::int64_t first, std::int64_t end) {
       kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
@@ -761,32 +761,32 @@ LaunchNumber(const CooccurrenceTask & task, const std::int32_t * pairList, const
 } // namespace
 
 bool
-CudaSortedPairsTakes(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
+CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
-         task.maxPairs <= maxPairsOfOffset && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
+         task.maxPairs <= maxOffsetPairs && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
          !task.wideWeights &&
          PairsLayout(task, ChooseRows(task, limits)).SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::int32_t>
-MakeCudaPairList(const CooccurrenceTask & taskOfHost)
+MakeCudaPairList(const CooccurrenceTask & hostTask)
 {
-  const PairsLayout         layout(taskOfHost, ChooseRows(taskOfHost, GetCudaDeviceLimits()));
-  std::vector<std::int32_t> list(static_cast<std::size_t>(taskOfHost.numberOfOffsets) * headerInts);
+  const PairsLayout         layout(hostTask, ChooseRows(hostTask, GetCudaDeviceLimits()));
+  std::vector<std::int32_t> list(static_cast<std::size_t>(hostTask.numberOfOffsets) * headerInts);
   const auto inTile = [&layout](int x, int y, int z) { return (z * layout.tileRows + y) * layout.tileColumns + x; };
-  for (int offset = 0; offset < taskOfHost.numberOfOffsets; ++offset)
+  for (int offset = 0; offset < hostTask.numberOfOffsets; ++offset)
   {
-    const auto & step = taskOfHost.offsets[offset].step;
+    const auto & step = hostTask.offsets[offset].step;
     int          begin[3];
     int          end[3];
     for (int d = 0; d < 3; ++d)
     {
       begin[d] = std::max(-step[d], 0);
-      end[d] = taskOfHost.window[d] - std::max(step[d], 0);
+      end[d] = hostTask.window[d] - std::max(step[d], 0);
     }
     const std::size_t first = list.size();
-    static_assert(headerInts % 4 == 0 && pairsOfBatch == 4, "batches are read as vectors");
+    static_assert(headerInts % 4 == 0 && batchPairs == 4, "batches are read as vectors");
     for (int z = begin[2]; z < end[2]; ++z)
     {
       for (int y = begin[1]; y < end[1]; ++y)
@@ -801,7 +801,7 @@ MakeCudaPairList(const CooccurrenceTask & taskOfHost)
     header[0] = static_cast<std::int32_t>(first);
     header[1] = static_cast<std::int32_t>(list.size() - first);
     header[2] = inTile(step[0], step[1], step[2]);
-    while (list.size() % pairsOfBatch != 0)
+    while (list.size() % batchPairs != 0)
     {
       list.push_back(list.back());
     }

@@ -31,7 +31,7 @@ CudaWeightedCooccurrenceScratchBytes(const CooccurrenceTask & task)
 void
 ComputeByCudaWeightedCooccurrence(const CooccurrenceTask & task, const CudaMethodResources & resources)
 {
-  const std::int64_t levels = MaxLevelsOfWindow(task);
+  const std::int64_t levels = MaxWindowLevels(task);
   ComputeByCudaWeightedWindows<WeightedCooccurrence>(task,
                                                      static_cast<std::int64_t>(task.maxPairs) +
                                                        levels * levels * (task.needsMaximalCorrelation ? levels : 1),

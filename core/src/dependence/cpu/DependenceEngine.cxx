@@ -29,7 +29,7 @@ namespace voxelmaps
 namespace
 {
 // What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxStepsOfTile = 1000000;
+constexpr std::int64_t maxTileSteps = 1000000;
 
 /** A tile of about so many voxels, with long rows. */
 Triple
@@ -49,7 +49,7 @@ void
 ComputeByWalk(const DependenceTask & task, const Triple & outputSize, const JobExecution & execution)
 {
   const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 1);
-  const Tiling       tiling(outputSize, TileSize(outputSize, maxStepsOfTile / steps, { { 4096, 4096, 1 } }));
+  const Tiling       tiling(outputSize, TileSize(outputSize, maxTileSteps / steps, { { 4096, 4096, 1 } }));
   ForEachTile(tiling, execution, [&]() {
     auto walk = std::make_shared<DependenceWalk>(task, execution);
     return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
@@ -66,11 +66,11 @@ ComputeDependenceFeatureMaps(const DependenceJob & job)
     return;
   }
   const Triple tileSize =
-    TileSize(job.outputSize, std::max<std::int64_t>(maxStepsOfTile / plan.task.windowVoxels, 64), { { 128, 8, 8 } });
+    TileSize(job.outputSize, std::max<std::int64_t>(maxTileSteps / plan.task.windowVoxels, 64), { { 128, 8, 8 } });
   const int maxSize[3] = { static_cast<int>(tileSize[0]),
                            static_cast<int>(tileSize[1]),
                            static_cast<int>(tileSize[2]) };
-  if (job.walkWindows || !DependenceTilePlan::Takes(plan.task, maxSize))
+  if (job.walkWindows || !DependenceTilePlan::Supports(plan.task, maxSize))
   {
     ComputeByWalk(plan.task, job.outputSize, job.execution);
     return;

@@ -35,7 +35,7 @@ constexpr std::ptrdiff_t maxDependentBytes = 64000000;
 DependenceTileLayout
 MakeShape(const DependenceTask & task, const int (&maxTileSize)[3])
 {
-  const auto roundUp = [](int n) { return (n + maxWindowsOfBlock - 1) / maxWindowsOfBlock * maxWindowsOfBlock; };
+  const auto           roundUp = [](int n) { return (n + maxBlockWindows - 1) / maxBlockWindows * maxBlockWindows; };
   DependenceTileLayout layout{};
   layout.rowLength = roundUp(roundUp(maxTileSize[0]) + task.window[0] - 1);
   layout.rows = maxTileSize[1] + task.window[1] - 1;
@@ -46,7 +46,7 @@ MakeShape(const DependenceTask & task, const int (&maxTileSize)[3])
 } // namespace
 
 bool
-DependenceTilePlan::Takes(const DependenceTask & task, const int (&maxTileSize)[3])
+DependenceTilePlan::Supports(const DependenceTask & task, const int (&maxTileSize)[3])
 {
   return task.numberOfOffsets <= maxOffsets &&
          std::ptrdiff_t{ task.windowVoxels } * 2 * task.numberOfOffsets <= maxNeighbors &&
@@ -56,7 +56,7 @@ DependenceTilePlan::Takes(const DependenceTask & task, const int (&maxTileSize)[
 DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&maxTileSize)[3])
   : layout(MakeShape(task, maxTileSize))
 {
-  const auto offsetOf = [this](int x, int y, int z) {
+  const auto getOffset = [this](int x, int y, int z) {
     return static_cast<std::int32_t>((z * layout.rows + y) * layout.rowLength + x);
   };
   m_FirstNeighbors.push_back(0);
@@ -70,7 +70,7 @@ DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&
           const int at[3] = { x + sign * step[0], y + sign * step[1], z + sign * step[2] };
           return std::equal(at, at + 3, task.window, [](int index, int size) { return index >= 0 && index < size; });
         };
-        const std::int32_t voxel = offsetOf(x, y, z);
+        const std::int32_t voxel = getOffset(x, y, z);
         m_Voxels.push_back(voxel);
         for (int k = 0; k < task.numberOfOffsets; ++k)
         {
@@ -82,7 +82,7 @@ DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&
           }
           if (contains(step, -1))
           {
-            m_Neighbors.push_back(first - offsetOf(step[0], step[1], step[2]));
+            m_Neighbors.push_back(first - getOffset(step[0], step[1], step[2]));
           }
         }
         m_FirstNeighbors.push_back(static_cast<std::int32_t>(m_Neighbors.size()));
@@ -112,7 +112,7 @@ DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&
   layout.firstNeighbors = m_FirstNeighbors.data();
   layout.neighbors = m_Neighbors.data();
   layout.levels = m_Levels.data();
-  layout.sizeBits = BitsOf(static_cast<std::uint64_t>(task.maxSize));
+  layout.sizeBits = BitCount(static_cast<std::uint64_t>(task.maxSize));
   workspaceBytes = DependenceTileMemory(task, layout, nullptr).bytes;
 }
 
@@ -132,8 +132,8 @@ FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, co
   std::uint64_t      highInverses = 0;
   for (int j = 1; j <= task.maxSize; ++j)
   {
-    const DependenceSizeSums & ofSize = window.sizes[j];
-    const std::uint64_t        entries = ofSize.entriesAndLevels >> 32;
+    const DependenceSizeSums & sizeSums = window.sizes[j];
+    const std::uint64_t        entries = sizeSums.entriesAndLevels >> 32;
     if (entries == 0)
     {
       continue;
@@ -141,22 +141,22 @@ FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, co
     const auto          size = static_cast<std::uint64_t>(j);
     const std::uint64_t square = size * size;
     const std::uint64_t inverse = task.scales.inverseSquares[j];
-    all.entriesAndLevels += ofSize.entriesAndLevels;
-    all.squares += ofSize.squares;
-    all.lowInverses += ofSize.lowInverses;
-    all.highInverses += ofSize.highInverses;
-    timesSizeSquares.squares += ofSize.squares * square;
-    timesSizeSquares.lowInverses += ofSize.lowInverses * square;
-    timesSizeSquares.highInverses += ofSize.highInverses * square;
+    all.entriesAndLevels += sizeSums.entriesAndLevels;
+    all.squares += sizeSums.squares;
+    all.lowInverses += sizeSums.lowInverses;
+    all.highInverses += sizeSums.highInverses;
+    timesSizeSquares.squares += sizeSums.squares * square;
+    timesSizeSquares.lowInverses += sizeSums.lowInverses * square;
+    timesSizeSquares.highInverses += sizeSums.highInverses * square;
     sizes.sum += entries * size;
     sizes.squares += entries * square;
     sizes.nonUniformity += entries * entries;
     lowInverses += entries * (inverse & lowHalf);
     highInverses += entries * (inverse >> 32);
-    AddProduct(levels.squaresTimesInverses, ofSize.squares, inverse);
+    AddProduct(levels.squaresTimesInverses, sizeSums.squares, inverse);
     WideInteger<2> inverses(0);
-    AddProduct(inverses, ofSize.lowInverses, 1);
-    AddProduct(inverses, ofSize.highInverses, halfWord);
+    AddProduct(inverses, sizeSums.lowInverses, 1);
+    AddProduct(inverses, sizeSums.highInverses, halfWord);
     AddProduct(sums.inverses, inverses, inverse);
   }
   const auto join = [](std::uint64_t low, std::uint64_t high, WideInteger<2> & sum) {

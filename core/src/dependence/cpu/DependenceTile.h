@@ -100,7 +100,7 @@ public:
   /** Whether tiles of so many voxels can compute the task: the number of a voxel's neighbors fits a byte, and memory is
    * not excessive. */
   static bool
-  Takes(const DependenceTask & task, const int (&maxTileSize)[3]);
+  Supports(const DependenceTask & task, const int (&maxTileSize)[3]);
 
   DependenceTileLayout layout{};
   /** Bytes of the memory that a call of ComputeDependenceTile needs, aligned to 64. */

@@ -64,8 +64,8 @@ public:
   }
 
 private:
-  static constexpr int windowsOfBlock = sizeof(Bytes);
-  static_assert(maxWindowsOfBlock % windowsOfBlock == 0, "rows are whole blocks");
+  static constexpr int blockWindows = sizeof(Bytes);
+  static_assert(maxBlockWindows % blockWindows == 0, "rows are whole blocks");
 
   // Up to so many bytes, it takes less time to clear all elements than those of each voxel.
   static constexpr std::size_t maxBytesPerVoxel = 32;
@@ -186,10 +186,10 @@ private:
   ComputeRow(int y, int z)
   {
     bool hasLevelSquares = false;
-    for (int x = 0; x < m_Tile.size[0]; x += windowsOfBlock)
+    for (int x = 0; x < m_Tile.size[0]; x += blockWindows)
     {
-      const int end = x + windowsOfBlock < m_Tile.size[0] ? x + windowsOfBlock : m_Tile.size[0];
-      bool      isComputed[windowsOfBlock];
+      const int end = x + blockWindows < m_Tile.size[0] ? x + blockWindows : m_Tile.size[0];
+      bool      isComputed[blockWindows];
       bool      isAny = false;
       for (int i = x; i < end; ++i)
       {
@@ -231,7 +231,7 @@ private:
   {
     std::uint64_t         squares = 0;
     std::uint32_t * const counts = m_Memory.levelCounts;
-    const auto            forEachOfColumn = [&](int x, const auto & visit) {
+    const auto            forEachInColumn = [&](int x, const auto & visit) {
       for (int wz = 0; wz < m_Task.window[2]; ++wz)
       {
         const std::uint16_t * level = m_Memory.levels + this->InputOffset(x, y, z + wz);
@@ -249,17 +249,17 @@ private:
     const int  columns = m_Task.window[0];
     for (int x = 0; x < columns - 1; ++x)
     {
-      forEachOfColumn(x, add);
+      forEachInColumn(x, add);
     }
     for (int x = 0; x < m_Tile.size[0]; ++x)
     {
-      forEachOfColumn(x + columns - 1, add);
+      forEachInColumn(x + columns - 1, add);
       m_Memory.levelSquares[x] = squares;
-      forEachOfColumn(x, remove);
+      forEachInColumn(x, remove);
     }
     for (int x = 0; x < columns - 1; ++x)
     {
-      forEachOfColumn(m_Tile.size[0] + x, remove);
+      forEachInColumn(m_Tile.size[0] + x, remove);
     }
   }
 
@@ -275,7 +275,7 @@ private:
       {
         sizes = static_cast<Bytes>(sizes + Load<Bytes>(dependent + m_Layout.neighbors[n]));
       }
-      std::memcpy(m_Memory.sizes + std::ptrdiff_t{ v } * windowsOfBlock, &sizes, sizeof(sizes));
+      std::memcpy(m_Memory.sizes + std::ptrdiff_t{ v } * blockWindows, &sizes, sizeof(sizes));
     }
   }
 
@@ -291,13 +291,13 @@ private:
     // Local copies, which the compiler need not load again after every byte that is stored.
     const int                        number = m_Task.windowVoxels;
     const std::int32_t * const       voxels = m_Layout.voxels;
-    const DependenceSizeSums * const ofLevels = m_Layout.levels;
+    const DependenceSizeSums * const levelSums = m_Layout.levels;
     const std::int64_t * const       differences = m_Layout.entropyDifferences;
     if (differences == nullptr)
     {
       for (int v = 0; v < number; ++v)
       {
-        AddVoxel(ofLevels[levels[voxels[v]]], sums[sizes[std::ptrdiff_t{ v } * windowsOfBlock]]);
+        AddVoxel(levelSums[levels[voxels[v]]], sums[sizes[std::ptrdiff_t{ v } * blockWindows]]);
       }
     }
     else
@@ -308,12 +308,12 @@ private:
       for (int v = 0; v < number; ++v)
       {
         const std::size_t level = levels[voxels[v]];
-        const std::size_t size = sizes[std::ptrdiff_t{ v } * windowsOfBlock];
+        const std::size_t size = sizes[std::ptrdiff_t{ v } * blockWindows];
         TCount &          element = elements[(level << sizeBits) + size];
         const TCount      count = element;
         element = static_cast<TCount>(count + 1);
         terms += differences[count];
-        AddVoxel(ofLevels[level], sums[size]);
+        AddVoxel(levelSums[level], sums[size]);
       }
       // Voxels without level have the size 1.
       const TCount absent = elements[1];
@@ -358,7 +358,7 @@ private:
     for (int v = 0; v < m_Task.windowVoxels; ++v)
     {
       const std::size_t level = levels[m_Layout.voxels[v]];
-      m_Elements[(level << m_Layout.sizeBits) + sizes[std::ptrdiff_t{ v } * windowsOfBlock]] = 0;
+      m_Elements[(level << m_Layout.sizeBits) + sizes[std::ptrdiff_t{ v } * blockWindows]] = 0;
     }
   }
 

@@ -25,7 +25,7 @@ namespace voxelmaps
 namespace
 {
 /** Windows whose sizes are computed at once: at most the bytes of the widest vector. */
-constexpr int maxWindowsOfBlock = 64;
+constexpr int maxBlockWindows = 64;
 
 /** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
 struct DependenceTileMemory
@@ -57,9 +57,9 @@ struct DependenceTileMemory
     levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
     // Blocks may read past the last row.
     dependent = static_cast<std::uint8_t *>(
-      take(voxels * static_cast<std::size_t>(task.numberOfOffsets) + std::size_t{ maxWindowsOfBlock }));
+      take(voxels * static_cast<std::size_t>(task.numberOfOffsets) + std::size_t{ maxBlockWindows }));
     sizes =
-      static_cast<std::uint8_t *>(take(static_cast<std::size_t>(task.windowVoxels) * std::size_t{ maxWindowsOfBlock }));
+      static_cast<std::uint8_t *>(take(static_cast<std::size_t>(task.windowVoxels) * std::size_t{ maxBlockWindows }));
     elementBytes = layout.entropyDifferences == nullptr
                      ? 0
                      : (numberOfLevels << layout.sizeBits) * (task.windowVoxels < 256 ? 1 : sizeof(std::uint16_t));

@@ -28,7 +28,7 @@ constexpr std::uint64_t stepsBetweenAbortChecks = 1000000;
 /** The end of the equal keys from the first one on. */
 template <typename TIterator>
 TIterator
-EndOfGroup(TIterator first, TIterator end)
+FindGroupEnd(TIterator first, TIterator end)
 {
   return std::find_if(first, end, [first](std::uint32_t key) { return key != *first; });
 }
@@ -118,7 +118,7 @@ DependenceWalk::AddEntries(SizeMatrixSums & sums)
     ClearEntries(group);
     while (element != m_Keys.cend() && *element >> 16 == level)
     {
-      const auto          end = EndOfGroup(element, m_Keys.cend());
+      const auto          end = FindGroupEnd(element, m_Keys.cend());
       const std::uint32_t size = *element & 0xffffu;
       for (auto entry = element; entry != end; ++entry)
       {
@@ -136,7 +136,7 @@ DependenceWalk::AddEntries(SizeMatrixSums & sums)
   std::sort(m_Sizes.begin(), m_Sizes.end());
   for (auto size = m_Sizes.cbegin(); size != m_Sizes.cend();)
   {
-    const auto end = EndOfGroup(size, m_Sizes.cend());
+    const auto end = FindGroupEnd(size, m_Sizes.cend());
     const auto entries = static_cast<std::uint64_t>(end - size);
     sums.axes[sizeAxis].nonUniformity += entries * entries;
     size = end;

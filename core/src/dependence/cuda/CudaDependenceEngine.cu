@@ -43,7 +43,7 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
           std::to_string(task.numberOfOffsets) + " offsets",
         { { Method::SortedDependences,
-            CudaSortedDependencesTakes(task, GetCudaDeviceLimits()),
+            CudaSortedDependencesSupports(task, GetCudaDeviceLimits()),
             true,
             {},
             [&positions](const DependenceTask & slab, const CudaMethodResources & resources) {
@@ -74,10 +74,10 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   // Nanoseconds per output voxel, and per voxel of its window: on one CPU thread, in tiles and window by window; on the
   // device by method.
   constexpr double cpuNanoseconds = 100.0;
-  constexpr double cpuNanosecondsOfVoxel = 2.7;
-  constexpr double cpuNanosecondsOfNeighbor = 2.0;
-  constexpr double deviceNanosecondsOfSort = 0.012;
-  constexpr double deviceNanosecondsOfWalk = 0.03;
+  constexpr double cpuNanosecondsPerVoxel = 2.7;
+  constexpr double cpuNanosecondsPerNeighbor = 2.0;
+  constexpr double deviceNanosecondsPerSortStep = 0.012;
+  constexpr double deviceNanosecondsPerWalkStep = 0.03;
 
   const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double steps = 1e-6 * static_cast<double>(NumberOfVoxels(job.outputSize));
@@ -85,12 +85,13 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   // As tiles and sorting take them, roughly.
   const bool   isTiled = offsets < 128.0;
   const bool   isSorted = offsets < 14.0 && windowVoxels <= 128.0 && job.numberOfGrayLevels <= 2046;
-  const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsOfVoxel
-                                                                       : cpuNanosecondsOfNeighbor * 2.0 * offsets));
+  const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsPerVoxel
+                                                                       : cpuNanosecondsPerNeighbor * 2.0 * offsets));
   const double device =
-    steps * windowVoxels * (isSorted ? deviceNanosecondsOfSort : deviceNanosecondsOfWalk * (1.0 + offsets / 13.0));
+    steps * windowVoxels *
+    (isSorted ? deviceNanosecondsPerSortStep : deviceNanosecondsPerWalkStep * (1.0 + offsets / 13.0));
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 8192;
-  return IsCpuEngineFaster(job, job.features.size(), cpu, device, voxelsOfTile, options);
+  constexpr std::uint64_t tileVoxels = 8192;
+  return IsCpuEngineFaster(job, job.features.size(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

@@ -31,7 +31,7 @@ namespace voxelmaps
 /** One block per window; takes every task. The blocks in flight share the scratch memory, which also holds the
  * dependent neighbors of all voxels if these are bits. */
 bool
-CudaDependenceNeighborsAreBits(const DependenceTask & taskOfHost);
+CudaDependenceNeighborsAreBits(const DependenceTask & hostTask);
 CudaScratchBytes
 CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits);
 void
@@ -51,9 +51,9 @@ struct alignas(8) CudaDependencePosition
 /** One thread per pair of windows, which sorts their dependences in its registers. The positions are those of
  * MakeCudaDependencePositions in device memory. */
 bool
-CudaSortedDependencesTakes(const DependenceTask & taskOfHost, const CudaDeviceLimits & limits);
+CudaSortedDependencesSupports(const DependenceTask & hostTask, const CudaDeviceLimits & limits);
 std::vector<CudaDependencePosition>
-MakeCudaDependencePositions(const DependenceTask & taskOfHost);
+MakeCudaDependencePositions(const DependenceTask & hostTask);
 void
 ComputeByCudaSortedDependences(const DependenceTask & task, const CudaDependencePosition * positions,
                                const CudaMethodResources & resources);

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// One block per window finds the dependent neighbors of its voxels and counts in a hash table. Takes every task. The
+// One block per window finds the dependent neighbors of its voxels and counts in a hash table. Supports every task. The
 // dependent neighbors at distance 1 are the same in all windows, but for those beyond the faces of a window, so they
 // are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
@@ -31,8 +31,8 @@ namespace
 {
 constexpr int lanesPerWarp = 32;
 // A warp for small windows.
-constexpr int threadsOfLargeWindow = 256;
-constexpr int maxVoxelsOfWarp = 1024;
+constexpr int largeWindowThreads = 256;
+constexpr int maxWarpVoxels = 1024;
 
 // Larger hash tables are in device memory.
 constexpr int maxSharedEntries = 4096;
@@ -73,25 +73,25 @@ struct HashTable
 };
 
 // Two bits each, in 32.
-constexpr int maxOffsetsOfBits = 13;
+constexpr int maxBitOffsets = 13;
 
 /** Bytes of the dependent neighbors of all voxels. */
 std::uint64_t
-BytesOfNeighbors(const DependenceTask & task, bool areNeighborsInBits)
+NeighborBytes(const DependenceTask & task, bool areNeighborsInBits)
 {
   constexpr std::uint64_t alignment = 256;
   const std::uint64_t     bytes = areNeighborsInBits ? NumberOfVoxels(task.levelsSize) * sizeof(std::uint32_t) : 0;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-constexpr unsigned int threadsOfNeighbors = 256;
+constexpr unsigned int neighborThreads = 256;
 
 /** The dependent neighbors of every voxel: bit 2 k for p + offset k, bit 2 k + 1 for p - offset k. */
 __global__ void
-__launch_bounds__(threadsOfNeighbors)
+__launch_bounds__(neighborThreads)
   FindNeighborsKernel(const __grid_constant__ DependenceTask task, std::uint32_t * neighbors, std::int64_t voxels)
 {
-  const std::int64_t number = std::int64_t{ blockIdx.x } * threadsOfNeighbors + threadIdx.x;
+  const std::int64_t number = std::int64_t{ blockIdx.x } * neighborThreads + threadIdx.x;
   if (number >= voxels)
   {
     return;
@@ -120,8 +120,8 @@ __launch_bounds__(threadsOfNeighbors)
 /** Where a voxel is along an axis of its window: it may be at both faces. */
 constexpr int atLowFace = 1;
 constexpr int atHighFace = 2;
-constexpr int placesOfAxis = 4;
-constexpr int numberOfPlaces = placesOfAxis * placesOfAxis * placesOfAxis;
+constexpr int axisPlaces = 4;
+constexpr int numberOfPlaces = axisPlaces * axisPlaces * axisPlaces;
 
 /** The neighbors that are in the window of a voxel at a place. */
 __device__ std::uint32_t
@@ -133,10 +133,10 @@ __device__ std::uint32_t
     const PairOffset offset = task.offsets[k];
     bool             hasNext = true;
     bool             hasPrevious = true;
-    for (int d = 0, ofAxes = place; d < 3; ++d, ofAxes /= placesOfAxis)
+    for (int d = 0, remainingPlace = place; d < 3; ++d, remainingPlace /= axisPlaces)
     {
-      const bool isLow = (ofAxes & atLowFace) != 0;
-      const bool isHigh = (ofAxes & atHighFace) != 0;
+      const bool isLow = (remainingPlace & atLowFace) != 0;
+      const bool isHigh = (remainingPlace & atHighFace) != 0;
       hasNext = hasNext && !(offset.step[d] > 0 && isHigh) && !(offset.step[d] < 0 && isLow);
       hasPrevious = hasPrevious && !(offset.step[d] < 0 && isHigh) && !(offset.step[d] > 0 && isLow);
     }
@@ -147,7 +147,7 @@ __device__ std::uint32_t
 }
 
 __device__ std::uint64_t
-           SumOfWarp(std::uint64_t value)
+           WarpSum(std::uint64_t value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -157,7 +157,7 @@ __device__ std::uint64_t
 }
 
 __device__ WideInteger<2>
-           SumOfWarp(WideInteger<2> value)
+           WarpSum(WideInteger<2> value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -188,19 +188,19 @@ ForEachSum(SizeMatrixSums & a, const SizeMatrixSums & b, const TVisit & visit)
 
 /** The work of a block on one window. */
 template <int VThreads>
-class WindowOfBlock
+class BlockWindow
 {
 public:
   __device__
-  WindowOfBlock(const DependenceTask & task, const HashTable & table, const std::uint32_t * neighbors,
-                const std::uint32_t * masks, std::uint32_t * keys, SizeMatrixSums * sums)
+  BlockWindow(const DependenceTask & task, const HashTable & table, const std::uint32_t * neighbors,
+              const std::uint32_t * masks, std::uint32_t * keys, SizeMatrixSums * sums)
     : m_Task(task)
     , m_Table(table)
     , m_Neighbors(neighbors)
     , m_Masks(masks)
     , m_Keys(keys)
     , m_Counts(keys + table.Entries())
-    , m_SumsOfWarps(sums)
+    , m_WarpSums(sums)
   {}
 
   __device__ void
@@ -234,9 +234,9 @@ public:
     ClearEntries(sums);
     for (int v = threadIdx.x; v < window.NumberOfVoxels(); v += VThreads)
     {
-      const int rowOfWindow = v / window.size[0];
+      const int windowRow = v / window.size[0];
       this->AddVoxel(
-        window, v - rowOfWindow * window.size[0], rowOfWindow % window.size[1], rowOfWindow / window.size[1], sums);
+        window, v - windowRow * window.size[0], windowRow % window.size[1], windowRow / window.size[1], sums);
     }
     this->AddThreads(sums);
     for (int f = threadIdx.x; f < m_Task.numberOfFeatures; f += VThreads)
@@ -281,7 +281,7 @@ private:
     {
       const auto place = [](int at, int size) { return (at == 0 ? atLowFace : 0) | (at == size - 1 ? atHighFace : 0); };
       const int  places =
-        (place(z, window.size[2]) * placesOfAxis + place(y, window.size[1])) * placesOfAxis + place(x, window.size[0]);
+        (place(z, window.size[2]) * axisPlaces + place(y, window.size[1])) * axisPlaces + place(x, window.size[0]);
       const std::int64_t voxel = m_Task.LevelOffset(window.first[0] + x, window.first[1] + y, window.first[2] + z);
       return static_cast<std::uint32_t>(__popc(m_Neighbors[voxel] & m_Masks[places]));
     }
@@ -321,9 +321,9 @@ private:
   __device__ void
   AddThreads(SizeMatrixSums & sums)
   {
-    ForEachSum(sums, sums, [](auto & sum, const auto &) { sum = SumOfWarp(sum); });
-    sums.entries = static_cast<std::uint32_t>(SumOfWarp(std::uint64_t{ sums.entries }));
-    sums.entropyTerms = static_cast<std::int64_t>(SumOfWarp(static_cast<std::uint64_t>(sums.entropyTerms)));
+    ForEachSum(sums, sums, [](auto & sum, const auto &) { sum = WarpSum(sum); });
+    sums.entries = static_cast<std::uint32_t>(WarpSum(std::uint64_t{ sums.entries }));
+    sums.entropyTerms = static_cast<std::int64_t>(WarpSum(static_cast<std::uint64_t>(sums.entropyTerms)));
     if (VThreads == lanesPerWarp)
     {
       __syncthreads();
@@ -331,15 +331,15 @@ private:
     }
     if (threadIdx.x % lanesPerWarp == 0)
     {
-      m_SumsOfWarps[threadIdx.x / lanesPerWarp] = sums;
+      m_WarpSums[threadIdx.x / lanesPerWarp] = sums;
     }
     __syncthreads();
-    sums = m_SumsOfWarps[0];
+    sums = m_WarpSums[0];
     for (int warp = 1; warp < VThreads / lanesPerWarp; ++warp)
     {
-      ForEachSum(sums, m_SumsOfWarps[warp], [](auto & sum, const auto & more) { sum = sum + more; });
-      sums.entries += m_SumsOfWarps[warp].entries;
-      sums.entropyTerms += m_SumsOfWarps[warp].entropyTerms;
+      ForEachSum(sums, m_WarpSums[warp], [](auto & sum, const auto & more) { sum = sum + more; });
+      sums.entries += m_WarpSums[warp].entries;
+      sums.entropyTerms += m_WarpSums[warp].entropyTerms;
     }
   }
 
@@ -349,7 +349,7 @@ private:
   const std::uint32_t *  m_Masks;
   std::uint32_t *        m_Keys;
   std::uint32_t *        m_Counts;
-  SizeMatrixSums *       m_SumsOfWarps;
+  SizeMatrixSums *       m_WarpSums;
 };
 
 /** The neighbors are null if they are looked for in every window. */
@@ -370,8 +370,8 @@ __launch_bounds__(VThreads)
       masks[place] = NeighborsInWindow(task, place);
     }
   }
-  char * const            bytes = isShared ? shared : tables + std::uint64_t{ blockIdx.x } * table.Bytes();
-  WindowOfBlock<VThreads> window(task, table, neighbors, masks, reinterpret_cast<std::uint32_t *>(bytes), sums);
+  char * const          bytes = isShared ? shared : tables + std::uint64_t{ blockIdx.x } * table.Bytes();
+  BlockWindow<VThreads> window(task, table, neighbors, masks, reinterpret_cast<std::uint32_t *>(bytes), sums);
   window.Clear();
   for (std::int64_t number = firstWindow + blockIdx.x; number < endWindow; number += gridDim.x)
   {
@@ -388,20 +388,19 @@ BlocksInFlight(const DependenceTask & task)
 } // namespace
 
 bool
-CudaDependenceNeighborsAreBits(const DependenceTask & taskOfHost)
+CudaDependenceNeighborsAreBits(const DependenceTask & hostTask)
 {
-  return taskOfHost.numberOfOffsets <= maxOffsetsOfBits &&
-         std::all_of(
-           taskOfHost.offsets, taskOfHost.offsets + taskOfHost.numberOfOffsets, [](const PairOffset & offset) {
-             return std::abs(offset.step[0]) <= 1 && std::abs(offset.step[1]) <= 1 && std::abs(offset.step[2]) <= 1;
-           });
+  return hostTask.numberOfOffsets <= maxBitOffsets &&
+         std::all_of(hostTask.offsets, hostTask.offsets + hostTask.numberOfOffsets, [](const PairOffset & offset) {
+           return std::abs(offset.step[0]) <= 1 && std::abs(offset.step[1]) <= 1 && std::abs(offset.step[2]) <= 1;
+         });
 }
 
 CudaScratchBytes
 CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits)
 {
   const HashTable     table(task);
-  const std::uint64_t neighbors = BytesOfNeighbors(task, areNeighborsInBits);
+  const std::uint64_t neighbors = NeighborBytes(task, areNeighborsInBits);
   const std::uint64_t bytes = table.IsShared() ? 0 : table.Bytes();
   return { neighbors + bytes, neighbors + bytes * BlocksInFlight(task) };
 }
@@ -411,7 +410,7 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits
 {
   const HashTable     table(task);
   const auto          windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::uint64_t neighborBytes = BytesOfNeighbors(task, areNeighborsInBits);
+  const std::uint64_t neighborBytes = NeighborBytes(task, areNeighborsInBits);
   auto *              neighbors = static_cast<std::uint32_t *>(areNeighborsInBits ? resources.scratch : nullptr);
   char * const        tables = static_cast<char *>(resources.scratch) + neighborBytes;
   std::uint64_t       blocks = BlocksInFlight(task);
@@ -423,25 +422,25 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits
   if (areNeighborsInBits)
   {
     const std::uint64_t voxels = NumberOfVoxels(task.levelsSize);
-    FindNeighborsKernel<<<BlocksFor(voxels, threadsOfNeighbors), threadsOfNeighbors, 0, resources.stream>>>(
+    FindNeighborsKernel<<<BlocksFor(voxels, neighborThreads), neighborThreads, 0, resources.stream>>>(
       task, neighbors, static_cast<std::int64_t>(voxels));
     CheckLaunch("starting the kernel of dependent neighbors");
   }
   const std::size_t sharedBytes = table.IsShared() ? table.Bytes() : 0;
   static_assert(maxSharedEntries * 2 * sizeof(std::uint32_t) <= 40000, "fits the shared memory of every device");
-  const bool isSmall = task.windowVoxels <= maxVoxelsOfWarp;
-  const auto kernel = isSmall ? DependenceWalkKernel<lanesPerWarp> : DependenceWalkKernel<threadsOfLargeWindow>;
+  const bool isSmall = task.windowVoxels <= maxWarpVoxels;
+  const auto kernel = isSmall ? DependenceWalkKernel<lanesPerWarp> : DependenceWalkKernel<largeWindowThreads>;
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 34;
-  constexpr std::int64_t stepsOfVoxel = 20;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 34;
+  constexpr std::int64_t voxelSteps = 20;
   const std::int64_t     steps =
-    std::int64_t{ task.windowVoxels } * ((areNeighborsInBits ? 0 : task.numberOfOffsets) + stepsOfVoxel);
-  const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
+    std::int64_t{ task.windowVoxels } * ((areNeighborsInBits ? 0 : task.numberOfOffsets) + voxelSteps);
+  const std::int64_t part = std::max<std::int64_t>(partSteps / steps, 1);
   LaunchInParts(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       kernel<<<static_cast<unsigned int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
-               isSmall ? lanesPerWarp : threadsOfLargeWindow,
+               isSmall ? lanesPerWarp : largeWindowThreads,
                sharedBytes,
                resources.stream>>>(task, table, neighbors, table.IsShared(), tables, first, end);
     });

@@ -66,7 +66,7 @@ struct DependencesLayout
   int rows;
   int planes;
   /** Words of the voxels of every size, in bytes. */
-  int          wordsOfCounts;
+  int          countWords;
   std::int64_t tilesX;
   std::int64_t tilesY;
 
@@ -74,7 +74,7 @@ struct DependencesLayout
     : columns(lanesPerWarp + task.window[0] - 1)
     , rows(outputRows + task.window[1] - 1)
     , planes(task.window[2])
-    , wordsOfCounts(Tables::NumberOfWords<std::uint8_t>(task.maxSize + 1))
+    , countWords(Tables::NumberOfWords<std::uint8_t>(task.maxSize + 1))
     , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
     , tilesY((task.outputSize[1] + outputRows - 1) / outputRows)
   {}
@@ -84,7 +84,7 @@ struct DependencesLayout
     return columns * rows * planes;
   }
   VOXELMAPS_HOST_DEVICE int
-  VoxelsOfLevels() const
+  LevelVoxels() const
   {
     return (columns + 2) * (rows + 2) * (planes + 2);
   }
@@ -95,7 +95,7 @@ struct DependencesLayout
   }
   /** In the tile of levels, of the same voxel. */
   VOXELMAPS_HOST_DEVICE int
-  PlaceOfLevel(int x, int y, int z) const
+  LevelPlace(int x, int y, int z) const
   {
     return ((z + 1) * (rows + 2) + y + 1) * (columns + 2) + x + 1;
   }
@@ -124,8 +124,8 @@ struct DependencesMemory
     take(maxKeys, entropySteps);
     take(task.maxSize + 1, inverses);
     take(layout.Voxels(), neighbors);
-    take(layout.wordsOfCounts * threadsPerBlock, sizeCounts);
-    take(layout.VoxelsOfLevels(), levels);
+    take(layout.countWords * threadsPerBlock, sizeCounts);
+    take(layout.LevelVoxels(), levels);
   }
 };
 
@@ -152,7 +152,7 @@ __device__ void
 LoadLevels(const DependenceTask & task, const DependencesLayout & layout, const std::int64_t (&start)[3],
            const DependencesMemory & memory)
 {
-  for (int i = threadIdx.x; i < layout.VoxelsOfLevels(); i += threadsPerBlock)
+  for (int i = threadIdx.x; i < layout.LevelVoxels(); i += threadsPerBlock)
   {
     const int          row = i / (layout.columns + 2);
     const int          plane = row / (layout.rows + 2);
@@ -174,12 +174,12 @@ FindNeighbors(const DependenceTask & task, const DependencesLayout & layout, con
     const int             row = i / layout.columns;
     const int             plane = row / layout.rows;
     const std::uint16_t * at =
-      memory.levels + layout.PlaceOfLevel(i - row * layout.columns, row - plane * layout.rows, plane);
+      memory.levels + layout.LevelPlace(i - row * layout.columns, row - plane * layout.rows, plane);
     std::uint32_t dependent = 0;
     for (int k = 0; k < task.numberOfOffsets; ++k)
     {
       const auto & step = task.offsets[k].step;
-      const int    offset = layout.PlaceOfLevel(step[0], step[1], step[2]) - layout.PlaceOfLevel(0, 0, 0);
+      const int    offset = layout.LevelPlace(step[0], step[1], step[2]) - layout.LevelPlace(0, 0, 0);
       dependent |= (AreDependent(at[0], at[offset], task.alpha) ? 1u : 0u) << (2 * k);
       dependent |= (AreDependent(at[0], at[-offset], task.alpha) ? 2u : 0u) << (2 * k);
     }
@@ -213,7 +213,7 @@ struct WindowInTile
 
 /** Counts the keys of one of two windows, which come one after the other. */
 template <int VHalf>
-class SortedKeysOfWindow
+class SortedWindowKeys
 {
 public:
   __device__ void
@@ -222,11 +222,11 @@ public:
     const std::uint32_t key = VHalf == 0 ? keys & 0xffffu : keys >> 16;
     const bool          isPresent = key != absentVoxel;
     m_Equal = key == m_Before ? m_Equal + 1 : 0;
-    m_OfLevel = ((key ^ m_Before) >> sizeBits) == 0 ? m_OfLevel + 1 : 0;
+    m_LevelCount = ((key ^ m_Before) >> sizeBits) == 0 ? m_LevelCount + 1 : 0;
     m_Before = key;
     entropyTerms += isPresent ? memory.entropySteps[m_Equal] : 0;
     // n + 1 voxels of a level after n add (n + 1)^2 - n^2.
-    levelSquares += isPresent ? 2 * m_OfLevel + 1 : 0;
+    levelSquares += isPresent ? 2 * m_LevelCount + 1 : 0;
   }
 
   std::int64_t  entropyTerms{ 0 };
@@ -235,7 +235,7 @@ public:
 private:
   std::uint32_t m_Before{ absentVoxel };
   std::uint32_t m_Equal{ 0 };
-  std::uint32_t m_OfLevel{ 0 };
+  std::uint32_t m_LevelCount{ 0 };
 };
 
 __device__ std::uint32_t
@@ -250,7 +250,7 @@ __device__ std::uint32_t
 }
 
 /** A sum of 64-bit numbers, each times one below 2^24, at most 128 of them; halves are summed apart. */
-class SumOfHalves
+class SplitSum
 {
 public:
   __device__ void
@@ -278,8 +278,8 @@ __device__ SizeMatrixSums
 SumOverWindow(const DependenceTask & task, const DependencesLayout & layout, const DependencesMemory & memory,
               const WindowInTile & window)
 {
-  char * const counts = Tables::OfThread(reinterpret_cast<char *>(memory.sizeCounts), 0);
-  Tables::Clear(counts, layout.wordsOfCounts);
+  char * const counts = Tables::ThreadTable(reinterpret_cast<char *>(memory.sizeCounts), 0);
+  Tables::Clear(counts, layout.countWords);
   std::uint32_t  entries = 0;
   std::uint32_t  levels = 0;
   std::uint32_t  levelSquares = 0;
@@ -287,10 +287,10 @@ SumOverWindow(const DependenceTask & task, const DependencesLayout & layout, con
   std::uint32_t  sizeSquares = 0;
   std::uint32_t  sizeNonUniformity = 0;
   std::uint64_t  squares = 0;
-  SumOfHalves    inverseLevels;
-  SumOfHalves    inverseSizes;
-  SumOfHalves    levelSquaresTimesInverses;
-  SumOfHalves    sizeSquaresTimesInverses;
+  SplitSum       inverseLevels;
+  SplitSum       inverseSizes;
+  SplitSum       levelSquaresTimesInverses;
+  SplitSum       sizeSquaresTimesInverses;
   WideInteger<2> inverses(0);
 #pragma unroll 4
   for (int v = 0; v < task.windowVoxels; ++v)
@@ -367,7 +367,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
     const int          y = warp + w * warpsPerBlock;
     const std::int64_t voxel[3] = { start[0] + lane, start[1] + y, start[2] };
     const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
-    windows[w] = { memory.levels + layout.PlaceOfLevel(lane, y, 0), memory.neighbors + layout.Place(lane, y, 0) };
+    windows[w] = { memory.levels + layout.LevelPlace(lane, y, 0), memory.neighbors + layout.Place(lane, y, 0) };
     outputs[w] = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
     isComputed[w] = isOutput && WindowBox(task, voxel).isComputed;
     if (isOutput && !isComputed[w])
@@ -383,8 +383,8 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
     return;
   }
 
-  SortedKeysOfWindow<0> first;
-  SortedKeysOfWindow<1> second;
+  SortedWindowKeys<0> first;
+  SortedWindowKeys<1> second;
   {
     std::uint32_t keys[VKeys];
 #pragma unroll
@@ -428,56 +428,53 @@ Launch(const DependenceTask & task, const CudaDependencePosition * positions, co
   AllowSharedMemory(kernel, bytes);
 
   // In parts of less than a tenth of a second, so that an abort is quick.
-  constexpr std::int64_t tilesOfPart = std::int64_t{ 1 } << 17;
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 17;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  LaunchInParts(tiles,
-                tilesOfPart,
-                resources,
-                "starting the kernel of SortedDependences",
-                [&](std::int64_t first, std::int64_t end) {
-                  kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
-                    task, layout, positions, first);
-                });
+  LaunchInParts(
+    tiles, partTiles, resources, "starting the kernel of SortedDependences", [&](std::int64_t first, std::int64_t end) {
+      kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
+        task, layout, positions, first);
+    });
 }
 } // namespace
 
 bool
-CudaSortedDependencesTakes(const DependenceTask & taskOfHost, const CudaDeviceLimits & limits)
+CudaSortedDependencesSupports(const DependenceTask & hostTask, const CudaDeviceLimits & limits)
 {
   const auto isNear = [](const PairOffset & offset) {
     return std::abs(offset.step[0]) <= 1 && std::abs(offset.step[1]) <= 1 && std::abs(offset.step[2]) <= 1;
   };
-  const DependencesLayout layout(taskOfHost);
-  return taskOfHost.windowVoxels <= maxKeys && taskOfHost.numberOfGrayLevels <= maxLevels &&
-         std::all_of(taskOfHost.offsets, taskOfHost.offsets + taskOfHost.numberOfOffsets, isNear) &&
-         layout.VoxelsOfLevels() <= 65535 &&
-         DependencesMemory(taskOfHost, layout, nullptr).bytes <= limits.maxSharedMemoryPerBlock;
+  const DependencesLayout layout(hostTask);
+  return hostTask.windowVoxels <= maxKeys && hostTask.numberOfGrayLevels <= maxLevels &&
+         std::all_of(hostTask.offsets, hostTask.offsets + hostTask.numberOfOffsets, isNear) &&
+         layout.LevelVoxels() <= 65535 &&
+         DependencesMemory(hostTask, layout, nullptr).bytes <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<CudaDependencePosition>
-MakeCudaDependencePositions(const DependenceTask & taskOfHost)
+MakeCudaDependencePositions(const DependenceTask & hostTask)
 {
-  const DependencesLayout             layout(taskOfHost);
+  const DependencesLayout             layout(hostTask);
   std::vector<CudaDependencePosition> positions;
-  for (int z = 0; z < taskOfHost.window[2]; ++z)
+  for (int z = 0; z < hostTask.window[2]; ++z)
   {
-    for (int y = 0; y < taskOfHost.window[1]; ++y)
+    for (int y = 0; y < hostTask.window[1]; ++y)
     {
-      for (int x = 0; x < taskOfHost.window[0]; ++x)
+      for (int x = 0; x < hostTask.window[0]; ++x)
       {
         const int              at[3] = { x, y, z };
         CudaDependencePosition position{};
-        position.level = static_cast<std::uint16_t>(layout.PlaceOfLevel(x, y, z) - layout.PlaceOfLevel(0, 0, 0));
+        position.level = static_cast<std::uint16_t>(layout.LevelPlace(x, y, z) - layout.LevelPlace(0, 0, 0));
         position.neighbors = static_cast<std::uint16_t>(layout.Place(x, y, z));
-        for (int k = 0; k < taskOfHost.numberOfOffsets; ++k)
+        for (int k = 0; k < hostTask.numberOfOffsets; ++k)
         {
-          const auto & step = taskOfHost.offsets[k].step;
+          const auto & step = hostTask.offsets[k].step;
           bool         hasNext = true;
           bool         hasPrevious = true;
           for (int d = 0; d < 3; ++d)
           {
-            hasNext = hasNext && at[d] + step[d] >= 0 && at[d] + step[d] < taskOfHost.window[d];
-            hasPrevious = hasPrevious && at[d] - step[d] >= 0 && at[d] - step[d] < taskOfHost.window[d];
+            hasNext = hasNext && at[d] + step[d] >= 0 && at[d] + step[d] < hostTask.window[d];
+            hasPrevious = hasPrevious && at[d] - step[d] >= 0 && at[d] - step[d] < hostTask.window[d];
           }
           position.mask |= (hasNext ? 1u : 0u) << (2 * k);
           position.mask |= (hasPrevious ? 2u : 0u) << (2 * k);

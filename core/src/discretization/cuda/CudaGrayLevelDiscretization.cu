@@ -47,9 +47,9 @@ constexpr std::int64_t minPartSize = std::int64_t{ 1 } << 16;
 
 // Kernels cannot call the functions of std::numeric_limits.
 template <typename T>
-constexpr T lowestOf = std::numeric_limits<T>::lowest();
+constexpr T lowestValue = std::numeric_limits<T>::lowest();
 template <typename T>
-constexpr T highestOf = std::numeric_limits<T>::max();
+constexpr T highestValue = std::numeric_limits<T>::max();
 template <typename T>
 constexpr T quietNaN = std::numeric_limits<T>::quiet_NaN();
 
@@ -61,7 +61,7 @@ constexpr Key signBit = Key{ 1 } << 63;
 
 /** Key of a number, which must not be NaN. */
 __device__ Key
-KeyOfNumber(double number)
+NumberKey(double number)
 {
   const auto bits = static_cast<Key>(__double_as_longlong(number));
   return (bits & signBit) != 0 ? ~bits : bits | signBit;
@@ -112,8 +112,8 @@ template <typename TPixel>
 __global__ void
 RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count, Key * keys)
 {
-  TPixel lowest = highestOf<TPixel>;
-  TPixel highest = lowestOf<TPixel>;
+  TPixel lowest = highestValue<TPixel>;
+  TPixel highest = lowestValue<TPixel>;
   for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
   {
     if (mask != nullptr && mask[i] == 0)
@@ -123,7 +123,7 @@ RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count
     const TPixel value = pixels[i];
     if constexpr (std::is_floating_point<TPixel>::value)
     {
-      if (!(value >= lowestOf<TPixel> && value <= highestOf<TPixel>))
+      if (!(value >= lowestValue<TPixel> && value <= highestValue<TPixel>))
       {
         continue;
       }
@@ -133,8 +133,8 @@ RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count
   }
   // Adding zero makes a negative zero positive. There was no intensity if the range is still inverted.
   const bool isEmpty = lowest > highest;
-  LowerKey(isEmpty ? noKey : KeyOfNumber(static_cast<double>(lowest) + 0.0), keys);
-  LowerKey(isEmpty ? noKey : ~KeyOfNumber(static_cast<double>(highest) + 0.0), keys + 1);
+  LowerKey(isEmpty ? noKey : NumberKey(static_cast<double>(lowest) + 0.0), keys);
+  LowerKey(isEmpty ? noKey : ~NumberKey(static_cast<double>(highest) + 0.0), keys + 1);
 }
 
 /** Compute levels. If the method has invalid intensities, lower the key to that of the smallest one. */
@@ -153,7 +153,7 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
       level = formula.GetLevel(intensity);
       if (level == 0 && formula.IsInvalid(intensity))
       {
-        const Key key = KeyOfNumber(intensity);
+        const Key key = NumberKey(intensity);
         smallest = key < smallest ? key : smallest;
       }
     }
@@ -177,13 +177,13 @@ SelectKernel(const TPixel * pixels, const std::uint16_t * levels, std::int64_t c
 }
 
 /** Edges as an argument of a kernel: a copy could still be reading the vector of a call that has returned. */
-struct EdgesOfLaunch
+struct LaunchEdges
 {
   double edges[threadsPerBlock];
 };
 
 __global__ void
-StoreEdgesKernel(const __grid_constant__ EdgesOfLaunch launch, unsigned int count, double * edges)
+StoreEdgesKernel(const __grid_constant__ LaunchEdges launch, unsigned int count, double * edges)
 {
   if (threadIdx.x < count)
   {
@@ -196,8 +196,8 @@ StoreEdges(const std::vector<double> & edges, double * onDevice, cudaStream_t st
 {
   for (std::size_t first = 0; first < edges.size(); first += threadsPerBlock)
   {
-    const auto    count = static_cast<unsigned int>(std::min<std::size_t>(threadsPerBlock, edges.size() - first));
-    EdgesOfLaunch launch{};
+    const auto  count = static_cast<unsigned int>(std::min<std::size_t>(threadsPerBlock, edges.size() - first));
+    LaunchEdges launch{};
     std::copy_n(edges.data() + first, count, launch.edges);
     StoreEdgesKernel<<<1, threadsPerBlock, 0, stream>>>(launch, count, onDevice + first);
     CheckLaunch("starting the kernel that stores edges");
@@ -247,7 +247,7 @@ public:
   FindRange()
   {
     this->ClearKeys();
-    const bool isMasked = GetMaskOfRange(m_Job) != nullptr;
+    const bool isMasked = GetRangeMask(m_Job) != nullptr;
     this->ForEachPart([&](const auto * pixels, const std::uint8_t * mask, std::int64_t, std::int64_t size) {
       RangeKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(size), threadsPerBlock),
                     threadsPerBlock,

@@ -28,7 +28,7 @@ namespace voxelmaps
 namespace
 {
 // What a worker does between two reports: a few milliseconds, but not less than a vector of windows.
-constexpr std::int64_t maxStepsOfTile = 1000000;
+constexpr std::int64_t maxTileSteps = 1000000;
 } // namespace
 
 void
@@ -40,7 +40,7 @@ ComputeFirstOrderFeatureMaps(const FirstOrderJob & job)
     return;
   }
   const auto         compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeFirstOrderTile));
-  const std::int64_t voxels = std::max<std::int64_t>(maxStepsOfTile / plan.task.windowVoxels, 16);
+  const std::int64_t voxels = std::max<std::int64_t>(maxTileSteps / plan.task.windowVoxels, 16);
   const std::int64_t nx = EqualPart(job.outputSize[0], std::min<std::int64_t>(voxels, 128));
   const std::int64_t ny =
     EqualPart(job.outputSize[1], std::min<std::int64_t>(std::max<std::int64_t>(voxels / nx, 1), 8));

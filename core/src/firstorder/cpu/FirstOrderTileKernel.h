@@ -77,7 +77,7 @@ WidenIntensities(float value)
 }
 #endif
 
-struct RootOfReal
+struct RealRoot
 {
   static inline Real
   Of(Real value)
@@ -125,8 +125,8 @@ private:
   using Vector = typename Intensities<T>::Vector;
   static constexpr int halves = Intensities<T>::halves;
   static constexpr int width = halves * simdWidth; // windows of a vector
-  static_assert(voxelsOfBlock % width == 0, "rows are whole vectors");
-  static_assert(sizeof(Vector) <= bytesOfVector, "the memory for sorting is enough");
+  static_assert(blockVoxels % width == 0, "rows are whole vectors");
+  static_assert(sizeof(Vector) <= vectorBytes, "the memory for sorting is enough");
 
   std::ptrdiff_t
   InputOffset(int x, int y, int z) const
@@ -239,7 +239,7 @@ private:
     std::int64_t          entropy = 0;
     std::uint64_t         squares = 0;
     std::uint32_t * const counts = m_Memory.counts;
-    const auto            forEachOfColumn = [&](int x, const auto & visit) {
+    const auto            forEachInColumn = [&](int x, const auto & visit) {
       for (int wz = 0; wz < m_Task.window[2]; ++wz)
       {
         const std::uint16_t * level = m_Memory.levels + this->InputOffset(x, y, z + wz);
@@ -264,14 +264,14 @@ private:
     };
     for (int x = 0; x < m_Task.window[0] - 1; ++x)
     {
-      forEachOfColumn(x, add);
+      forEachInColumn(x, add);
     }
     for (int x = 0; x < m_Tile.size[0]; ++x)
     {
-      forEachOfColumn(x + m_Task.window[0] - 1, add);
+      forEachInColumn(x + m_Task.window[0] - 1, add);
       m_Memory.levelEntropies[x] = entropy;
       m_Memory.levelSquares[x] = squares;
-      forEachOfColumn(x, remove);
+      forEachInColumn(x, remove);
     }
   }
 
@@ -359,8 +359,8 @@ private:
     {
       for (int h = 0; h < halves; ++h)
       {
-        const Real value = FirstOrderFeatureValue<Real, RootOfReal>(
-          m_Task.features[f], sums[h], m_Task.voxelVolume, m_Task.entropyScale);
+        const Real value =
+          FirstOrderFeatureValue<Real, RealRoot>(m_Task.features[f], sums[h], m_Task.voxelVolume, m_Task.entropyScale);
         std::memcpy(values[f] + h * simdWidth, &value, sizeof(value));
       }
     }
@@ -436,7 +436,7 @@ private:
         const auto at = [=](int k) { return static_cast<double>(numbers[std::ptrdiff_t{ k } * width + i]); };
         percentiles[0][i] = Percentile(at, n, 0.1);
         percentiles[1][i] = Percentile(at, n, 0.25);
-        percentiles[2][i] = MedianOf(at, n);
+        percentiles[2][i] = ComputeMedian(at, n);
         percentiles[3][i] = Percentile(at, n, 0.75);
         percentiles[4][i] = Percentile(at, n, 0.9);
       }

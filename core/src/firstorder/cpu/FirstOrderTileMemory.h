@@ -25,7 +25,7 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int bytesOfVector = 64; // of the widest instruction set
+constexpr int vectorBytes = 64; // of the widest instruction set
 
 /** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
 struct FirstOrderTileMemory
@@ -47,12 +47,12 @@ struct FirstOrderTileMemory
     const auto voxels = static_cast<std::size_t>(shape.inputVoxels);
     const auto take = [&](std::size_t n) {
       void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (n + bytesOfVector - 1) / bytesOfVector * bytesOfVector;
+      bytes += (n + vectorBytes - 1) / vectorBytes * vectorBytes;
       return part;
     };
     intensities = take(voxels * (task.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
     levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
-    sorted = take(task.needsPercentiles ? static_cast<std::size_t>(task.windowVoxels) * bytesOfVector : 0);
+    sorted = take(task.needsPercentiles ? static_cast<std::size_t>(task.windowVoxels) * vectorBytes : 0);
     counts = static_cast<std::uint32_t *>(take(
       task.needsLevelCounts ? (static_cast<std::size_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t) : 0));
     const auto windows = static_cast<std::size_t>(shape.nx);

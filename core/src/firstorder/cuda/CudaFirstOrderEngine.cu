@@ -41,7 +41,7 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
       return CudaTextureMethods<FirstOrderTask, Method>{
         "",
         { { Method::SortingNetwork,
-            CudaSortingNetworkTakes(task),
+            CudaSortingNetworkSupports(task),
             task.windowVoxels <= maxVoxelsToSort,
             {},
             ComputeByCudaSortingNetwork },
@@ -59,9 +59,9 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
   // Nanoseconds per voxel of a window, and per voxel times the square of the logarithm of their number for sorting, on
   // one CPU thread and on the device.
   constexpr double cpuNanoseconds = 2.5;
-  constexpr double cpuNanosecondsOfSorting = 0.025;
+  constexpr double cpuNanosecondsPerSortStep = 0.025;
   constexpr double deviceNanoseconds = 0.005;
-  constexpr double deviceNanosecondsOfSorting = 0.0003;
+  constexpr double deviceNanosecondsPerSortStep = 0.0003;
 
   // A plan would make its table.
   FirstOrderTask task{};
@@ -70,10 +70,10 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
   const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double logarithm = task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
   const double steps = 1e-6 * voxels * windowVoxels;
-  const double cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsOfSorting);
-  const double device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsOfSorting);
+  const double cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsPerSortStep);
+  const double device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsPerSortStep);
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 8192;
-  return IsCpuEngineFaster(job, job.features.size(), cpu, device, voxelsOfTile, options);
+  constexpr std::uint64_t tileVoxels = 8192;
+  return IsCpuEngineFaster(job, job.features.size(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

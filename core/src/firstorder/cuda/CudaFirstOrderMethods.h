@@ -25,7 +25,7 @@ namespace voxelmaps
 {
 /** Whether the windows of a warp fit the shared memory. */
 bool
-CudaSortingNetworkTakes(const FirstOrderTask & task);
+CudaSortingNetworkSupports(const FirstOrderTask & task);
 
 CudaScratchBytes
 CudaRadixSelectionScratchBytes(const FirstOrderTask & slab);

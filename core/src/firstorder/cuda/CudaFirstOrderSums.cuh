@@ -29,7 +29,7 @@ namespace voxelmaps
 {
 namespace
 {
-struct RootOfDouble
+struct DoubleRoot
 {
   static __device__ double
   Of(double value)
@@ -72,19 +72,19 @@ struct FirstOrderWindow
     switch (box.size[0])
     {
       case 3:
-        return this->ForEachOfRows<3>(values, f);
+        return this->ForEachInRows<3>(values, f);
       case 5:
-        return this->ForEachOfRows<5>(values, f);
+        return this->ForEachInRows<5>(values, f);
       case 7:
-        return this->ForEachOfRows<7>(values, f);
+        return this->ForEachInRows<7>(values, f);
       default:
-        return this->ForEachOfRows<0>(values, f);
+        return this->ForEachInRows<0>(values, f);
     }
   }
   /** VLength is the length of rows, or 0. */
   template <int VLength, typename TValue, typename TFunction>
   __device__ void
-  ForEachOfRows(const TValue * values, const TFunction & f) const
+  ForEachInRows(const TValue * values, const TFunction & f) const
   {
     for (int z = 0; z < box.size[2]; ++z)
     {
@@ -93,16 +93,16 @@ struct FirstOrderWindow
         const TValue * const row = values + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
         if constexpr (VLength > 0)
         {
-          TValue ofRow[VLength];
+          TValue rowValues[VLength];
 #pragma unroll
           for (int x = 0; x < VLength; ++x)
           {
-            ofRow[x] = row[x];
+            rowValues[x] = row[x];
           }
 #pragma unroll
           for (int x = 0; x < VLength; ++x)
           {
-            f(ofRow[x]);
+            f(rowValues[x]);
           }
         }
         else
@@ -185,7 +185,7 @@ struct FirstOrderWindow
         task,
         number * task.voxelStride,
         f,
-        FirstOrderFeatureValue<double, RootOfDouble>(task.features[f], sums, task.voxelVolume, task.entropyScale));
+        FirstOrderFeatureValue<double, DoubleRoot>(task.features[f], sums, task.voxelVolume, task.entropyScale));
     }
   }
 };

@@ -33,8 +33,8 @@ constexpr unsigned int warpsPerBlock = 4;
 constexpr unsigned int allLanes = 0xffffffffu;
 
 // Intensities are selected digit by digit, from the highest.
-constexpr int bitsOfDigit = 8;
-constexpr int digits = 1 << bitsOfDigit;
+constexpr int digitBits = 8;
+constexpr int digits = 1 << digitBits;
 
 // Percentiles lie between two intensities each; lane n finds that of number n.
 constexpr int numberOfRanks = 10;
@@ -48,7 +48,7 @@ enum Rank
 };
 
 /** The words that counts of levels or of digits use. */
-constexpr int wordsOfWarp = numberOfRanks * digits;
+constexpr int warpWords = numberOfRanks * digits;
 
 /** Unsigned integers in the order of intensities. */
 template <typename T>
@@ -102,12 +102,12 @@ struct SharedMemory
 {
   std::uint64_t prefixes[numberOfRanks];
   SharedBox     boxes[lanesPerWarp];
-  std::uint32_t words[wordsOfWarp];
+  std::uint32_t words[warpWords];
 };
 
 template <typename T>
 __device__ T
-SumOfWarp(T value)
+WarpSum(T value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -118,11 +118,11 @@ SumOfWarp(T value)
 
 /** What the lanes of a warp find of one window together. */
 template <typename T>
-class WindowOfWarp
+class WarpWindow
 {
 public:
   __device__
-  WindowOfWarp(const FirstOrderTask & task, SharedMemory & shared, std::uint32_t * levelCounts, int warpLane)
+  WarpWindow(const FirstOrderTask & task, SharedMemory & shared, std::uint32_t * levelCounts, int warpLane)
     : m_Task(task)
     , m_Shared(shared)
     , m_LevelCounts(levelCounts)
@@ -133,23 +133,23 @@ public:
   __device__ void
   FindPercentiles(int lane, int voxels, FirstOrderSums<double> & sums)
   {
-    const double ofRank = this->Select(m_Shared.boxes[lane], this->RankOfLane(voxels));
+    const double rankValue = this->Select(m_Shared.boxes[lane], this->LaneRank(voxels));
     const auto   percentile = [=](Rank rank, double part) {
-      const double below = __shfl_sync(allLanes, ofRank, rank);
-      const double above = __shfl_sync(allLanes, ofRank, rank + 1);
-      return Interpolate(below, above, PositionOfPercentile(voxels, part).fraction);
+      const double below = __shfl_sync(allLanes, rankValue, rank);
+      const double above = __shfl_sync(allLanes, rankValue, rank + 1);
+      return Interpolate(below, above, FindPercentilePosition(voxels, part).fraction);
     };
     const double percentile10 = percentile(Rank10, 0.1);
     const double percentile25 = percentile(Rank25, 0.25);
     const double percentile75 = percentile(Rank75, 0.75);
     const double percentile90 = percentile(Rank90, 0.9);
-    const double middle[2] = { __shfl_sync(allLanes, ofRank, RankMedian),
-                               __shfl_sync(allLanes, ofRank, RankMedian + 1) };
+    const double middle[2] = { __shfl_sync(allLanes, rankValue, RankMedian),
+                               __shfl_sync(allLanes, rankValue, RankMedian + 1) };
     if (m_WarpLane == lane)
     {
       sums.percentile10 = percentile10;
       sums.percentile25 = percentile25;
-      sums.median = MedianOf([&](int k) { return middle[k - (voxels - 1) / 2]; }, voxels);
+      sums.median = ComputeMedian([&](int k) { return middle[k - (voxels - 1) / 2]; }, voxels);
       sums.percentile75 = percentile75;
       sums.percentile90 = percentile90;
     }
@@ -184,8 +184,8 @@ public:
       // For the next window; the table may be much larger than windows.
       this->ForEachVoxel(box, [&](std::int64_t at) { m_LevelCounts[m_Task.levels[at]] = 0; });
     }
-    entropy = SumOfWarp(entropy);
-    squares = SumOfWarp(squares);
+    entropy = WarpSum(entropy);
+    squares = WarpSum(squares);
     if (m_WarpLane == lane)
     {
       sums.entropy = static_cast<double>(m_Task.entropyTable[voxels] - entropy);
@@ -214,7 +214,7 @@ private:
   /** The number that this lane looks for among the intensities in ascending order. Lanes without one look for the last
    * one, too. */
   __device__ int
-  RankOfLane(int voxels) const
+  LaneRank(int voxels) const
   {
     const int rank = m_WarpLane < numberOfRanks ? m_WarpLane : numberOfRanks - 1;
     if (rank / 2 == RankMedian / 2)
@@ -222,7 +222,7 @@ private:
       return rank == RankMedian ? (voxels - 1) / 2 : voxels / 2;
     }
     const double             part = rank < Rank25 ? 0.1 : rank < RankMedian ? 0.25 : rank < Rank90 ? 0.75 : 0.9;
-    const PercentilePosition position = PositionOfPercentile(voxels, part);
+    const PercentilePosition position = FindPercentilePosition(voxels, part);
     return rank % 2 == 0 ? position.below : position.above;
   }
 
@@ -231,7 +231,7 @@ private:
   Select(const SharedBox & box, int rank)
   {
     Bits prefix = 0;
-    for (int shift = static_cast<int>(sizeof(Bits)) * 8 - bitsOfDigit; shift >= 0; shift -= bitsOfDigit)
+    for (int shift = static_cast<int>(sizeof(Bits)) * 8 - digitBits; shift >= 0; shift -= digitBits)
     {
       // The lanes of one prefix share the counts of the first of them.
       const int          first = __ffs(static_cast<int>(__match_any_sync(allLanes, prefix))) - 1;
@@ -258,7 +258,7 @@ private:
           for (unsigned int rest = firsts; rest != 0; rest &= rest - 1)
           {
             const int of = __ffs(static_cast<int>(rest)) - 1;
-            if ((rounded >> bitsOfDigit) == static_cast<Bits>(m_Shared.prefixes[of]))
+            if ((rounded >> digitBits) == static_cast<Bits>(m_Shared.prefixes[of]))
             {
               atomicAdd(m_Shared.words + of * digits + static_cast<int>(rounded % digits), 1u);
             }
@@ -276,16 +276,16 @@ private:
   __device__ void
   NextDigit(int first, int & rank, Bits & prefix)
   {
-    constexpr int digitsOfLane = digits / lanesPerWarp;
-    int           digitOfLane = 0;
-    int           rankOfLane = 0;
+    constexpr int laneDigits = digits / lanesPerWarp;
+    int           laneDigit = 0;
+    int           laneRank = 0;
     for (int n = 0; n < numberOfRanks; ++n)
     {
       const std::uint32_t * const counts =
-        m_Shared.words + __shfl_sync(allLanes, first, n) * digits + m_WarpLane * digitsOfLane;
+        m_Shared.words + __shfl_sync(allLanes, first, n) * digits + m_WarpLane * laneDigits;
       const int wanted = __shfl_sync(allLanes, rank, n);
       int       own = 0;
-      for (int i = 0; i < digitsOfLane; ++i)
+      for (int i = 0; i < laneDigits; ++i)
       {
         own += static_cast<int>(counts[i]);
       }
@@ -305,7 +305,7 @@ private:
           rest -= static_cast<int>(counts[digit]);
           ++digit;
         }
-        digit += m_WarpLane * digitsOfLane;
+        digit += m_WarpLane * laneDigits;
       }
       const int owner = __ffs(static_cast<int>(__ballot_sync(allLanes, isHere))) - 1;
       digit = __shfl_sync(allLanes, digit, owner);
@@ -313,12 +313,12 @@ private:
       // Lanes beyond the ranks are as the last one.
       if (m_WarpLane >= n)
       {
-        digitOfLane = digit;
-        rankOfLane = rest;
+        laneDigit = digit;
+        laneRank = rest;
       }
     }
-    prefix = prefix << bitsOfDigit | static_cast<Bits>(digitOfLane);
-    rank = rankOfLane;
+    prefix = prefix << digitBits | static_cast<Bits>(laneDigit);
+    rank = laneRank;
   }
 
   const FirstOrderTask & m_Task;
@@ -338,20 +338,20 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
   const int                            warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
   const int                            warpLane = static_cast<int>(threadIdx.x) % lanesPerWarp;
   SharedMemory &                       shared = reinterpret_cast<SharedMemory *>(sharedBytes)[warp];
-  const std::int64_t                   warpOfGrid = std::int64_t{ blockIdx.x } * warpsPerBlock + warp;
+  const std::int64_t                   gridWarp = std::int64_t{ blockIdx.x } * warpsPerBlock + warp;
   std::uint32_t *                      levelCounts = shared.words;
   if (scratch != nullptr)
   {
-    levelCounts = scratch + warpOfGrid * (task.numberOfGrayLevels + 1);
+    levelCounts = scratch + gridWarp * (task.numberOfGrayLevels + 1);
     for (int i = warpLane; i <= task.numberOfGrayLevels; i += lanesPerWarp)
     {
       levelCounts[i] = 0;
     }
     __syncwarp();
   }
-  WindowOfWarp<T>    ofWarp(task, shared, levelCounts, warpLane);
+  WarpWindow<T>      warpWindow(task, shared, levelCounts, warpLane);
   const std::int64_t step = std::int64_t{ gridDim.x } * warpsPerBlock;
-  for (std::int64_t group = firstGroup + warpOfGrid; group < endGroup; group += step)
+  for (std::int64_t group = firstGroup + gridWarp; group < endGroup; group += step)
   {
     const std::int64_t        number = group * lanesPerWarp + warpLane;
     const bool                isWindow = number < windows;
@@ -375,7 +375,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     for (unsigned int rest = task.needsPercentiles ? computed : 0; rest != 0; rest &= rest - 1)
     {
       const int lane = __ffs(static_cast<int>(rest)) - 1;
-      ofWarp.FindPercentiles(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
+      warpWindow.FindPercentiles(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
     }
     if (isComputed)
     {
@@ -385,7 +385,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     for (unsigned int rest = task.needsLevelCounts ? computed : 0; rest != 0; rest &= rest - 1)
     {
       const int lane = __ffs(static_cast<int>(rest)) - 1;
-      ofWarp.CountLevels(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
+      warpWindow.CountLevels(lane, __shfl_sync(allLanes, ownVoxels, lane), sums);
     }
     if (isComputed)
     {
@@ -400,9 +400,9 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
 }
 
 std::uint64_t
-ScratchBytesOfWarp(const FirstOrderTask & task)
+WarpScratchBytes(const FirstOrderTask & task)
 {
-  return task.needsLevelCounts && task.numberOfGrayLevels >= wordsOfWarp
+  return task.needsLevelCounts && task.numberOfGrayLevels >= warpWords
            ? (static_cast<std::uint64_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t)
            : 0;
 }
@@ -415,7 +415,7 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   static_assert(sharedBytes <= 49152, "fits the shared memory of every device");
   const auto          windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t  groups = (windows + lanesPerWarp - 1) / lanesPerWarp;
-  const std::uint64_t scratchBytes = ScratchBytesOfWarp(task);
+  const std::uint64_t scratchBytes = WarpScratchBytes(task);
   auto                blocks =
     static_cast<std::uint64_t>(PrepareKernel(RadixSelectionKernel<T>, warpsPerBlock * lanesPerWarp, sharedBytes));
   if (scratchBytes > 0)
@@ -425,10 +425,10 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   auto * const scratch = scratchBytes > 0 ? static_cast<std::uint32_t *>(resources.scratch) : nullptr;
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 32;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 32;
   const auto             wave = static_cast<std::int64_t>(blocks * warpsPerBlock);
-  const std::int64_t     stepsOfWave = wave * lanesPerWarp * task.windowVoxels;
-  const std::int64_t     part = std::max<std::int64_t>(stepsOfPart / stepsOfWave, 1) * wave;
+  const std::int64_t     waveSteps = wave * lanesPerWarp * task.windowVoxels;
+  const std::int64_t     part = std::max<std::int64_t>(partSteps / waveSteps, 1) * wave;
   LaunchInParts(
     groups, part, resources, "starting the kernel of RadixSelection", [&](std::int64_t first, std::int64_t end) {
       RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
@@ -443,9 +443,9 @@ CudaScratchBytes
 CudaRadixSelectionScratchBytes(const FirstOrderTask & task)
 {
   constexpr std::uint64_t maxWarpsPerMultiprocessor = 64; // of all devices so far
-  const std::uint64_t     ofWarp = ScratchBytesOfWarp(task);
-  return { ofWarp * warpsPerBlock,
-           ofWarp * maxWarpsPerMultiprocessor *
+  const std::uint64_t     warpWindow = WarpScratchBytes(task);
+  return { warpWindow * warpsPerBlock,
+           warpWindow * maxWarpsPerMultiprocessor *
              static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) };
 }
 

@@ -37,27 +37,27 @@ constexpr unsigned int maxThreadsPerBlock = 128;
 constexpr std::size_t preferredSharedBytes = 33792;
 
 /** What a thread keeps in shared memory: numbers to be sorted, and in place of these, counts of levels. */
-struct WordsOfWindow
+struct WindowWords
 {
   int  numbers;       // of type float or double
   int  levelWords;    // 32-bit words of counts, one in place of a number; 0 if levels are sorted
   bool hasByteCounts; // else, counts have 16 bits
 };
 
-WordsOfWindow
+WindowWords
 MakeWords(const FirstOrderTask & task)
 {
-  WordsOfWindow words{};
+  WindowWords words{};
   words.numbers = task.needsPercentiles || task.needsLevelCounts ? task.windowVoxels : 0;
   words.hasByteCounts = task.windowVoxels <= 255;
-  const int countsOfWord = words.hasByteCounts ? 4 : 2;
-  const int levelWords = (task.numberOfGrayLevels + countsOfWord) / countsOfWord;
+  const int wordCounts = words.hasByteCounts ? 4 : 2;
+  const int levelWords = (task.numberOfGrayLevels + wordCounts) / wordCounts;
   words.levelWords = task.needsLevelCounts && levelWords <= words.numbers ? levelWords : 0;
   return words;
 }
 
 std::size_t
-BytesOfWindow(const FirstOrderTask & task)
+BytesPerWindow(const FirstOrderTask & task)
 {
   return static_cast<std::size_t>(MakeWords(task).numbers) * IntensityBytes(task);
 }
@@ -66,7 +66,7 @@ unsigned int
 ThreadsPerBlock(const FirstOrderTask & task)
 {
   unsigned int threads = maxThreadsPerBlock;
-  while (threads > threadsPerWarp && threads * BytesOfWindow(task) > preferredSharedBytes)
+  while (threads > threadsPerWarp && threads * BytesPerWindow(task) > preferredSharedBytes)
   {
     threads /= 2;
   }
@@ -78,7 +78,7 @@ template <typename T>
 __device__ void
 Sort(int size, T * numbers, int stride)
 {
-  ForEachRoundOfMergeExchange(size, [=](int p, int r, int d) {
+  ForEachMergeExchangeRound(size, [=](int p, int r, int d) {
     // Exchange m of the round begins at number (m / p) 2 p + r + m % p. Exchanges do not depend on each other, so
     // several are on their way at a time.
     constexpr int atATime = 4;
@@ -117,7 +117,7 @@ Sort(int size, T * numbers, int stride)
   });
 }
 
-/** The rounds of ForEachRoundOfMergeExchange for numbers in registers: all indices are known to the compiler. */
+/** The rounds of ForEachMergeExchangeRound for numbers in registers: all indices are known to the compiler. */
 template <int VSize>
 class RegisterNetwork
 {
@@ -219,7 +219,7 @@ FindPercentiles(const FirstOrderWindow<T> & window, T * numbers, int stride, Fir
   const auto at = [=](int k) { return static_cast<double>(numbers[k * stride]); };
   sums.percentile10 = Percentile(at, voxels, 0.1);
   sums.percentile25 = Percentile(at, voxels, 0.25);
-  sums.median = MedianOf(at, voxels);
+  sums.median = ComputeMedian(at, voxels);
   sums.percentile75 = Percentile(at, voxels, 0.75);
   sums.percentile90 = Percentile(at, voxels, 0.9);
 }
@@ -258,14 +258,14 @@ template <int VBits, typename T>
 __device__ void
 CountLevels(const FirstOrderWindow<T> & window, int levelWords, std::uint32_t * words, int stride, LevelSums & sums)
 {
-  constexpr std::uint32_t countsOfWord = 32 / VBits;
+  constexpr std::uint32_t wordCounts = 32 / VBits;
   constexpr std::uint32_t mask = (std::uint64_t{ 1 } << VBits) - 1;
   for (int i = 0; i < levelWords; ++i)
   {
     words[i * stride] = 0;
   }
   window.ForEachLevel([=](std::uint16_t level) {
-    words[static_cast<int>(level / countsOfWord) * stride] += 1u << (level % countsOfWord * VBits);
+    words[static_cast<int>(level / wordCounts) * stride] += 1u << (level % wordCounts * VBits);
   });
   for (int i = 0; i < levelWords; ++i)
   {
@@ -308,7 +308,7 @@ SortLevels(const FirstOrderWindow<T> & window, T * numbers, int stride, LevelSum
 template <typename T, int VRegisters>
 __global__ void
 __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
-  SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ WordsOfWindow words,
+  SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ WindowWords words,
                        std::int64_t firstWindow, std::int64_t endWindow)
 {
   extern __shared__ __align__(16) char shared[];
@@ -360,19 +360,19 @@ template <typename T, int VRegisters>
 void
 Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
 {
-  const auto          windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const unsigned int  threads = ThreadsPerBlock(task);
-  const std::size_t   sharedBytes = BytesOfWindow(task) * threads;
-  const WordsOfWindow words = MakeWords(task);
-  const auto          blocks = static_cast<std::uint64_t>(
+  const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
+  const unsigned int threads = ThreadsPerBlock(task);
+  const std::size_t  sharedBytes = BytesPerWindow(task) * threads;
+  const WindowWords  words = MakeWords(task);
+  const auto         blocks = static_cast<std::uint64_t>(
     PrepareKernel(SortingNetworkKernel<T, VRegisters>, static_cast<int>(threads), sharedBytes));
 
   // In parts of at most a tenth of a second, so that an abort is quick.
-  constexpr double   stepsOfPart = 4e11;
+  constexpr double   partSteps = 4e11;
   const double       logarithm = std::log2(task.windowVoxels + 1.0);
   const double       steps = task.windowVoxels * (4.0 + logarithm * logarithm);
   const auto         wave = static_cast<std::int64_t>(blocks * threads);
-  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps) / wave, 1) * wave;
+  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps) / wave, 1) * wave;
   LaunchInParts(
     windows, part, resources, "starting the kernel of SortingNetwork", [&](std::int64_t first, std::int64_t end) {
       SortingNetworkKernel<T, VRegisters><<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks),
@@ -384,9 +384,9 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
 } // namespace
 
 bool
-CudaSortingNetworkTakes(const FirstOrderTask & task)
+CudaSortingNetworkSupports(const FirstOrderTask & task)
 {
-  return BytesOfWindow(task) * threadsPerWarp <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
+  return BytesPerWindow(task) * threadsPerWarp <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
 }
 
 void

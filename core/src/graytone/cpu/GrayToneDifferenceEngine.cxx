@@ -29,15 +29,15 @@ namespace voxelmaps
 namespace
 {
 // What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxNeighborsOfTile = 2000000;
-constexpr std::int64_t maxVoxelsOfWalk = 4096;
+constexpr std::int64_t maxTileNeighbors = 2000000;
+constexpr std::int64_t maxWalkVoxels = 4096;
 
 template <typename TDifference>
 void
 ComputeByWalk(const GrayToneDifferenceTask & task, const Triple & outputSize, const JobExecution & execution)
 {
   const std::int64_t steps = std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 1);
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxNeighborsOfTile / steps, 1), maxVoxelsOfWalk);
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTileNeighbors / steps, 1), maxWalkVoxels);
   const Tiling       tiling(outputSize,
                             { { EqualPart(outputSize[0], voxels),
                                 EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),

@@ -29,7 +29,7 @@ GrayToneDifferenceTilesTake(const GrayToneDifferenceTask & task)
   // The table of a window is searched from the first to the last level.
   constexpr int maxLevels = 1024;
   return task.isBox && !task.isWide && task.numberOfGrayLevels <= maxLevels &&
-         task.differenceBits + BitsOf(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
+         task.differenceBits + BitCount(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
 }
 
 std::size_t

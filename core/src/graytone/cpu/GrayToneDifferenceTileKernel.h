@@ -104,7 +104,7 @@ Store(const TPack & pack, T * memory)
 /** Sum of integers, whose order does not matter. */
 template <typename T, typename TPack>
 inline T
-SumOfElements(const TPack & pack)
+ElementSum(const TPack & pack)
 {
   T elements[simdWidth];
   std::memcpy(elements, &pack, sizeof(pack));
@@ -224,10 +224,11 @@ private:
         std::uint32_t * const sums = this->RowSums(y, c);
         const bool            before = m_Memory.classes[0].before[c] != 0;
         const bool            after = m_Memory.classes[0].after[c] != 0;
-        const auto valueOf = [](std::uint16_t level) { return std::uint32_t{ level } + (level != 0 ? one : 0u); };
+        const auto getValue = [](std::uint16_t level) { return std::uint32_t{ level } + (level != 0 ? one : 0u); };
         for (int x = 0; x < pitch; ++x)
         {
-          sums[x] = valueOf(levels[x]) + (before ? valueOf(levels[x - 1]) : 0u) + (after ? valueOf(levels[x + 1]) : 0u);
+          sums[x] =
+            getValue(levels[x]) + (before ? getValue(levels[x - 1]) : 0u) + (after ? getValue(levels[x + 1]) : 0u);
         }
       }
     }
@@ -281,7 +282,7 @@ private:
             Bits32 sums = Load<Bits32>(own + row + x);
             sums += before ? Load<Bits32>(previous + row + x) : Bits32{};
             sums += after ? Load<Bits32>(next + row + x) : Bits32{};
-            Store(this->TermsOf(sums, Load<Bits16>(levels + x)), to + row + x);
+            Store(this->LevelTerms(sums, Load<Bits16>(levels + x)), to + row + x);
           }
         }
       }
@@ -290,7 +291,7 @@ private:
 
   /** Terms of the voxels with these levels from the sums of their neighbors and themselves. */
   Bits64
-  TermsOf(Bits32 sums, Bits16 bits) const
+  LevelTerms(Bits32 sums, Bits16 bits) const
   {
     constexpr std::uint32_t sumMask = (std::uint32_t{ 1 } << GrayToneDifferenceTileMemory::sumBits) - 1;
     // The levels of absent voxels do not matter, as nothing is done with their terms.
@@ -473,14 +474,14 @@ private:
       }
     }
     GrayToneDifferenceSums sums{};
-    sums.voxels = static_cast<std::uint64_t>(SumOfElements<double>(voxels));
+    sums.voxels = static_cast<std::uint64_t>(ElementSum<double>(voxels));
     sums.levels = static_cast<std::uint64_t>(levels);
-    sums.voxelLevels = static_cast<std::uint64_t>(SumOfElements<double>(voxelLevels));
-    sums.voxelSquares = static_cast<std::uint64_t>(SumOfElements<double>(voxelSquares));
-    sums.levelSum = static_cast<std::uint64_t>(SumOfElements<double>(levelSum));
-    sums.levelSquares = static_cast<std::uint64_t>(SumOfElements<double>(levelSquares));
-    sums.differences = static_cast<double>(SumOfElements<std::uint64_t>(differences));
-    sums.products = static_cast<double>(SumOfElements<std::uint64_t>(productSum));
+    sums.voxelLevels = static_cast<std::uint64_t>(ElementSum<double>(voxelLevels));
+    sums.voxelSquares = static_cast<std::uint64_t>(ElementSum<double>(voxelSquares));
+    sums.levelSum = static_cast<std::uint64_t>(ElementSum<double>(levelSum));
+    sums.levelSquares = static_cast<std::uint64_t>(ElementSum<double>(levelSquares));
+    sums.differences = static_cast<double>(ElementSum<std::uint64_t>(differences));
+    sums.products = static_cast<double>(ElementSum<std::uint64_t>(productSum));
     if (m_Task.needsComplexity || m_Task.needsImbalances)
     {
       this->ComparePairs(levels, sums);
@@ -517,7 +518,7 @@ private:
         sums.complexity += row;
       }
     }
-    sums.imbalances = static_cast<std::uint64_t>(SumOfElements<double>(imbalances));
+    sums.imbalances = static_cast<std::uint64_t>(ElementSum<double>(imbalances));
   }
 
   const GrayToneDifferenceTask &     m_Task;

@@ -24,7 +24,7 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int bytesOfVector = 64; // of the widest instruction set
+constexpr int vectorBytes = 64; // of the widest instruction set
 constexpr int maxSimdWidth = 8;
 constexpr int maxClasses = 3;
 
@@ -91,7 +91,7 @@ struct GrayToneDifferenceTileMemory
   /** By (class along z, plane % positions of the class, class along y, class along x): terms of A(i) and, above
    * differenceBits, of n(i). */
   std::uint64_t * terms;
-  std::ptrdiff_t  termsOfClass[maxClasses];
+  std::ptrdiff_t  classTerms[maxClasses];
 
   GrayToneDifferenceWindowRow * windowRows;
 
@@ -123,7 +123,7 @@ struct GrayToneDifferenceTileMemory
   {
     const auto take = [&](std::ptrdiff_t n, std::size_t size) {
       void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (static_cast<std::size_t>(n) * size + bytesOfVector - 1) / bytesOfVector * bytesOfVector;
+      bytes += (static_cast<std::size_t>(n) * size + vectorBytes - 1) / vectorBytes * vectorBytes;
       return part;
     };
     const std::ptrdiff_t images = std::ptrdiff_t{ classes[0].number } * classes[1].number;
@@ -135,7 +135,7 @@ struct GrayToneDifferenceTileMemory
     std::ptrdiff_t numberOfTerms = 0;
     for (int c = 0; c < maxClasses; ++c)
     {
-      termsOfClass[c] = numberOfTerms;
+      classTerms[c] = numberOfTerms;
       numberOfTerms += classes[2].positions[c] * images * planeVoxels;
     }
     terms = static_cast<std::uint64_t *>(take(numberOfTerms, sizeof(std::uint64_t)));
@@ -168,7 +168,7 @@ struct GrayToneDifferenceTileMemory
   Terms(int classZ, int plane, int classY, int classX) const
   {
     const int slot = plane % classes[2].positions[classZ];
-    return terms + termsOfClass[classZ] +
+    return terms + classTerms[classZ] +
            ((std::ptrdiff_t{ slot } * classes[1].number + classY) * classes[0].number + classX) * planeVoxels;
   }
 };

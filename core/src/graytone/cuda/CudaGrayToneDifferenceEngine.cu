@@ -39,7 +39,7 @@ ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         j
     job,
     options,
     [](const GrayToneDifferenceTask & task) {
-      const int warps = WarpsOfCudaLevelTables(task, GetCudaDeviceLimits());
+      const int warps = CudaLevelTableWarps(task, GetCudaDeviceLimits());
       return CudaTextureMethods<GrayToneDifferenceTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
           std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
@@ -63,22 +63,21 @@ IsCpuFaster(const GrayToneDifferenceJob & job, const CudaOptions & options)
   // Nanoseconds per output voxel, and more for each voxel of the window; the general engines, which support more
   // neighbors and levels, take longer for each neighbor.
   constexpr double cpuNanoseconds = 130.0;
-  constexpr double cpuNanosecondsOfVoxel = 1.2;
-  constexpr double cpuNanosecondsOfNeighbor = 0.6;
-  constexpr double deviceNanosecondsOfVoxel = 0.008;
-  constexpr double deviceNanosecondsOfNeighbor = 0.003;
+  constexpr double cpuNanosecondsPerVoxel = 1.2;
+  constexpr double cpuNanosecondsPerNeighbor = 0.6;
+  constexpr double deviceNanosecondsPerVoxel = 0.008;
+  constexpr double deviceNanosecondsPerNeighbor = 0.003;
 
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
   const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double neighbors = 2.0 * static_cast<double>(job.offsets.size());
   const bool   isWalk = job.offsets.size() > 13 || job.numberOfGrayLevels > 1024;
   const double cpu =
-    cpuNanoseconds + windowVoxels * (cpuNanosecondsOfVoxel + (isWalk ? neighbors * cpuNanosecondsOfNeighbor : 0.0));
+    cpuNanoseconds + windowVoxels * (cpuNanosecondsPerVoxel + (isWalk ? neighbors * cpuNanosecondsPerNeighbor : 0.0));
   const double device =
-    windowVoxels * (deviceNanosecondsOfVoxel + (isWalk ? neighbors * deviceNanosecondsOfNeighbor : 0.0));
+    windowVoxels * (deviceNanosecondsPerVoxel + (isWalk ? neighbors * deviceNanosecondsPerNeighbor : 0.0));
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 16384;
-  return IsCpuEngineFaster(
-    job, job.features.size(), 1e-6 * voxels * cpu, 1e-6 * voxels * device, voxelsOfTile, options);
+  constexpr std::uint64_t tileVoxels = 16384;
+  return IsCpuEngineFaster(job, job.features.size(), 1e-6 * voxels * cpu, 1e-6 * voxels * device, tileVoxels, options);
 }
 } // namespace voxelmaps

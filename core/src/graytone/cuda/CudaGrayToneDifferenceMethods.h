@@ -26,7 +26,7 @@ namespace voxelmaps
 {
 /** Number of warps of a block of LevelTables, which the shared memory limits; 0 if it cannot take the task. */
 int
-WarpsOfCudaLevelTables(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits);
+CudaLevelTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits);
 
 CudaScratchBytes
 CudaGrayToneDifferenceWalkScratchBytes(const GrayToneDifferenceTask & task);

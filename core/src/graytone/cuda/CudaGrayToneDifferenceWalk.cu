@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// One block of threads per window visits the neighbors of its voxels. Takes every task; the reference on the device.
+// One block of threads per window visits the neighbors of its voxels. Supports every task; the reference on the device.
 #include "CudaGrayToneDifferenceMethods.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "texture/cuda/CudaParts.h"
@@ -74,11 +74,11 @@ MakeWalkTables(const GrayToneDifferenceTask & task)
 
 /** A block's work on one window. */
 template <typename TDifference>
-class WindowOfBlock
+class BlockWindow
 {
 public:
   __device__
-  WindowOfBlock(const GrayToneDifferenceTask & task, const WalkTables & tables, char * memory)
+  BlockWindow(const GrayToneDifferenceTask & task, const WalkTables & tables, char * memory)
     : m_Task(task)
     , m_Tables(tables)
     , m_Numbers(reinterpret_cast<WalkLevel *>(memory))
@@ -296,14 +296,14 @@ private:
     Word64 sum = 0;
     for (int i = static_cast<int>(threadIdx.x); i < levels; i += static_cast<int>(blockDim.x))
     {
-      const double    product = this->ProductOf(i);
+      const double    product = this->GetProduct(i);
       const long long weighted = static_cast<long long>(m_Levels[i]) * m_Counts[i];
       double          row = 0.0;
       for (int j = i + 1; j < levels; ++j)
       {
         const double difference = m_Levels[j] - m_Levels[i];
         const double voxels = m_Counts[i] + m_Counts[j];
-        row += GrayToneDifferencePairTerm(product, this->ProductOf(j), difference, 1.0 / voxels);
+        row += GrayToneDifferencePairTerm(product, this->GetProduct(j), difference, 1.0 / voxels);
         sum += static_cast<Word64>(llabs(static_cast<long long>(m_Levels[j]) * m_Counts[j] - weighted));
       }
       m_Numbers[i].lowOrRow = static_cast<Word64>(__double_as_longlong(row));
@@ -312,7 +312,7 @@ private:
   }
 
   __device__ double
-  ProductOf(int i) const
+  GetProduct(int i) const
   {
     return __longlong_as_double(static_cast<long long>(m_Numbers[i].highOrProduct));
   }
@@ -334,8 +334,8 @@ __launch_bounds__(maxThreads)
              char * scratch, std::int64_t firstWindow, std::int64_t endWindow)
 {
   extern __shared__ __align__(16) char shared[];
-  WindowOfBlock<TDifference>           window(
-              task, tables, tables.isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * tables.bytes);
+  BlockWindow<TDifference>             window(
+                task, tables, tables.isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * tables.bytes);
   for (std::int64_t number = firstWindow + blockIdx.x; number < endWindow; number += gridDim.x)
   {
     window.Compute(number);
@@ -363,11 +363,11 @@ Launch(const GrayToneDifferenceTask & task, const CudaMethodResources & resource
   const std::size_t sharedBytes = tables.isShared ? tables.bytes : 0;
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window; a block takes a window.
-  constexpr double   stepsOfPart = 4e9;
+  constexpr double   partSteps = 4e9;
   const double       levels = tables.maxLevels;
   const double       steps = task.windowVoxels * (2.0 * task.numberOfOffsets + 8.0) + 2.0 * levels * levels;
-  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps),
-                                                   GetCudaDeviceLimits().numberOfMultiprocessors);
+  const std::int64_t part =
+    std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps), GetCudaDeviceLimits().numberOfMultiprocessors);
   LaunchInParts(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WalkKernel<TDifference><<<static_cast<unsigned int>(blocks),

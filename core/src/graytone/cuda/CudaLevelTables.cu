@@ -111,11 +111,11 @@ ChooseLayout(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limit
 }
 
 /** A block's work on a tile. */
-class TileOfBlock
+class BlockTile
 {
 public:
   __device__
-  TileOfBlock(const GrayToneDifferenceTask & task, const LevelTableLayout & layout, char * shared)
+  BlockTile(const GrayToneDifferenceTask & task, const LevelTableLayout & layout, char * shared)
     : m_Task(task)
     , m_Layout(layout)
     , m_Thread(static_cast<int>(threadIdx.x))
@@ -259,10 +259,10 @@ private:
       for (int a = 0; a < m_Layout.classes[0]; ++a)
       {
         // The last of two classes is the last of three; one class has no neighbors before or after.
-        const int           ofThree = m_Layout.classes[0] == 2 ? 2 * a : a;
-        const std::uint32_t own = Choose(sums[1], ofThree);
-        const std::uint32_t before = m_Task.reach[1] != 0 ? Choose(sums[0], ofThree) : 0u;
-        const std::uint32_t after = m_Task.reach[1] != 0 ? Choose(sums[2], ofThree) : 0u;
+        const int           middle = m_Layout.classes[0] == 2 ? 2 * a : a;
+        const std::uint32_t own = Choose(sums[1], middle);
+        const std::uint32_t before = m_Task.reach[1] != 0 ? Choose(sums[0], middle) : 0u;
+        const std::uint32_t after = m_Task.reach[1] != 0 ? Choose(sums[2], middle) : 0u;
         for (int b = 0; b < m_Layout.classes[1]; ++b)
         {
           const int           sizeClass = m_Layout.classes[1] == 2 ? 2 * b : b;
@@ -283,7 +283,7 @@ private:
   }
 
   static __device__ int
-  ClassOf(int position, int windowSize, int classes)
+  ClassIndex(int position, int windowSize, int classes)
   {
     return classes == 1 || position == 0 ? 0 : position == windowSize - 1 ? classes - 1 : 1;
   }
@@ -295,13 +295,13 @@ private:
     const std::uint64_t one = std::uint64_t{ 1 } << m_Task.differenceBits;
     for (int wy = 0; wy < m_Task.window[1]; ++wy)
     {
-      const int                   classY = ClassOf(wy, m_Task.window[1], m_Layout.classes[1]);
+      const int                   classY = ClassIndex(wy, m_Task.window[1], m_Layout.classes[1]);
       const int                   at = (y + wy) * m_Layout.width + x;
       const std::uint16_t * const levels = m_Levels + plane * size + at;
       const std::uint32_t * const differences = m_Differences + classY * m_Layout.classes[0] * size + at;
       for (int wx = 0; wx < m_Task.window[0]; ++wx)
       {
-        const int           classX = ClassOf(wx, m_Task.window[0], m_Layout.classes[0]);
+        const int           classX = ClassIndex(wx, m_Task.window[0], m_Layout.classes[0]);
         const std::uint32_t difference = differences[classX * size + wx];
         const std::uint32_t voxels = difference >> sumBits;
         const bool          counts = voxels > 1 || m_Task.countVoxelsWithoutNeighbors;
@@ -356,7 +356,7 @@ private:
       const std::uint32_t level = present >> 16;
       const std::uint32_t count = present & 0xffffu;
       const std::uint32_t weighted = level * count;
-      const double        product = this->ProductOf(i);
+      const double        product = this->GetProduct(i);
       double              row = 0.0;
       for (int j = i + 1; j < levels; ++j)
       {
@@ -365,7 +365,7 @@ private:
         const std::uint32_t otherCount = other & 0xffffu;
         const std::uint32_t otherWeighted = otherLevel * otherCount;
         row += GrayToneDifferencePairTerm(product,
-                                          this->ProductOf(j),
+                                          this->GetProduct(j),
                                           static_cast<double>(static_cast<int>(otherLevel - level)),
                                           m_Reciprocals[count + otherCount]);
         imbalances += otherWeighted < weighted ? weighted - otherWeighted : otherWeighted - weighted;
@@ -377,7 +377,7 @@ private:
   }
 
   __device__ double
-  ProductOf(int i) const
+  GetProduct(int i) const
   {
     return __longlong_as_double(static_cast<long long>(m_Table[i * m_Layout.threads]));
   }
@@ -400,7 +400,7 @@ __launch_bounds__(tileWidth * maxTileRows)
                     const __grid_constant__ LevelTableLayout layout, std::int64_t firstTile, std::int64_t endTile)
 {
   extern __shared__ __align__(16) char shared[];
-  TileOfBlock                          tile(task, layout, shared);
+  BlockTile                            tile(task, layout, shared);
   const std::int64_t                   tilesX = (task.outputSize[0] + tileWidth - 1) / tileWidth;
   const std::int64_t                   tilesY = (task.outputSize[1] + layout.tileRows - 1) / layout.tileRows;
   for (std::int64_t number = firstTile + blockIdx.x; number < endTile; number += gridDim.x)
@@ -412,10 +412,10 @@ __launch_bounds__(tileWidth * maxTileRows)
 } // namespace
 
 int
-WarpsOfCudaLevelTables(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
+CudaLevelTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
 {
   const bool isSupported =
-    task.isBox && !task.isWide && task.differenceBits + BitsOf(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
+    task.isBox && !task.isWide && task.differenceBits + BitCount(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
   static_assert(tileWidth == 32, "a row of a tile is a warp");
   return isSupported ? ChooseLayout(task, limits).tileRows : 0;
 }
@@ -429,11 +429,11 @@ ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodRe
   const int blocks = PrepareKernel(LevelTablesKernel, layout.threads, static_cast<std::size_t>(layout.bytes));
 
   // In parts of at most a tenth of a second, so that an abort is quick.
-  constexpr double   stepsOfPart = 1e11;
+  constexpr double   partSteps = 1e11;
   const double       levels = layout.maxLevels;
   const double       steps = layout.threads * (10.0 * task.windowVoxels + 20.0 * task.numberOfGrayLevels +
                                          5.0 * levels * std::min(levels, 64.0));
-  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(stepsOfPart / steps), blocks);
+  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps), blocks);
   LaunchInParts(
     tiles, part, resources, "starting the kernel of LevelTables", [&](std::int64_t first, std::int64_t end) {
       LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),

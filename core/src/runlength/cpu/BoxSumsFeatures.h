@@ -140,19 +140,19 @@ private:
       {
         const std::ptrdiff_t inPlane = std::ptrdiff_t{ y } * m_Shape.nx + x;
         const std::ptrdiff_t at = z * m_Context.PlaneOutputs() + inPlane;
-        const std::ptrdiff_t ofMatrix = (merge ? 0 : d * m_Shape.outputVoxels) + at;
+        const std::ptrdiff_t matrixAt = (merge ? 0 : d * m_Shape.outputVoxels) + at;
 
         RunLengthSums<Real> sums{};
         this->AddRuns<VLongest>(at, m_Memory.SumsOffset(2, z) + inPlane, longest, sums);
-        sums.levelNonUniformity = m_Task.needsLevelCounts ? this->LevelNonUniformity(ofMatrix) : zero;
-        sums.entropy = m_Task.needsEntropy ? this->Entropy(sums.runs, ofMatrix) : zero;
+        sums.levelNonUniformity = m_Task.needsLevelCounts ? this->LevelNonUniformity(matrixAt) : zero;
+        sums.entropy = m_Task.needsEntropy ? this->Entropy(sums.runs, matrixAt) : zero;
 
         Real all[RunLengthFeatureMapEnums::NumberOfFeatures];
         if (average)
         {
           const Real reciprocal = Division::Reciprocal(sums.runs);
           ForEachFeature([&](auto feature) {
-            all[static_cast<int>(feature())] = RunLengthTermOfAverage(feature(), sums, reciprocal);
+            all[static_cast<int>(feature())] = RunLengthAverageTerm(feature(), sums, reciprocal);
           });
           double * to = m_Memory.averages + at;
           for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
@@ -182,37 +182,37 @@ private:
     const int            directions = merge ? m_Task.directions.number : 1;
     const std::ptrdiff_t stride = merge ? m_Shape.outputVoxels : m_Context.PlaneOutputs();
     const int            longest = VLongest > 0 ? VLongest : anyLongest;
-    const auto           runsOf = [&](auto type, int c) {
+    const auto           makeRuns = [&](auto type, int c) {
       return decltype(type)(this->FirstSum(c, at), this->Sum(c, atSums), stride, longest, directions);
     };
 
     ClearRuns(sums);
     sums.voxels = this->Voxels(at) * double(directions);
-    auto       runs = runsOf(RunsOfLength32(), CountWeight);
-    const auto addRuns = [&](auto && squaresOf, auto && inversesOf) {
+    auto       runs = makeRuns(LengthRuns32(), CountWeight);
+    const auto addRuns = [&](auto && getSquares, auto && getInverses) {
       for (int l = 1; l <= longest; ++l)
       {
-        AddRunsOfLength(
-          sums, m_Task.lengthSquares[l], m_Task.shortRunWeights[l], runs.Of(l), squaresOf.Of(l), inversesOf.Of(l));
+        AddRunsWithLength(
+          sums, m_Task.lengthSquares[l], m_Task.shortRunWeights[l], runs.Of(l), getSquares.Of(l), getInverses.Of(l));
       }
     };
-    const auto addWithSquares = [&](auto && squaresOf) {
+    const auto addWithSquares = [&](auto && getSquares) {
       if (m_Task.needsInverses)
       {
-        addRuns(squaresOf, runsOf(RunsOfLength64(), InverseWeight));
+        addRuns(getSquares, makeRuns(LengthRuns64(), InverseWeight));
       }
       else
       {
-        addRuns(squaresOf, NoRuns());
+        addRuns(getSquares, NoRuns());
       }
     };
     if (m_Task.needsSquares && m_Task.wideSquares)
     {
-      addWithSquares(runsOf(RunsOfLength64(), SquareWeight));
+      addWithSquares(makeRuns(LengthRuns64(), SquareWeight));
     }
     else if (m_Task.needsSquares)
     {
-      addWithSquares(runsOf(RunsOfLength32(), SquareWeight));
+      addWithSquares(makeRuns(LengthRuns32(), SquareWeight));
     }
     else
     {
@@ -222,7 +222,7 @@ private:
     sums.levelVariance = Real() * 0.0;
     if (m_Task.needsLevelSum)
     {
-      auto levels = runsOf(RunsOfLength32(), LevelWeight);
+      auto levels = makeRuns(LengthRuns32(), LevelWeight);
       Real levelSum = Real() * 0.0;
       for (int l = 1; l <= longest; ++l)
       {
@@ -236,24 +236,24 @@ private:
   Real
   Entropy(Real runs, std::ptrdiff_t at) const
   {
-    double ofVoxels[simdWidth];
-    std::memcpy(ofVoxels, &runs, sizeof(ofVoxels));
+    double voxelValues[simdWidth];
+    std::memcpy(voxelValues, &runs, sizeof(voxelValues));
     std::uint64_t difference[simdWidth];
     for (int i = 0; i < simdWidth; ++i)
     {
       difference[i] =
-        static_cast<std::uint64_t>(m_Task.entropyTable[static_cast<int>(ofVoxels[i])]) - m_Memory.entropies[at + i];
+        static_cast<std::uint64_t>(m_Task.entropyTable[static_cast<int>(voxelValues[i])]) - m_Memory.entropies[at + i];
     }
     return ToReal(Load<Bits64>(difference));
   }
 
   /** Runs of length l from S_l, S_(l+1), S_(l+2), read while going up in l. */
   template <typename TBits, typename T>
-  class RunsOfLength
+  class LengthRuns
   {
   public:
-    RunsOfLength() = default;
-    RunsOfLength(const void * first, const void * sums, std::ptrdiff_t stride, int longest, int directions)
+    LengthRuns() = default;
+    LengthRuns(const void * first, const void * sums, std::ptrdiff_t stride, int longest, int directions)
       : m_Sums(static_cast<const T *>(sums))
       , m_Stride(stride)
       , m_Longest(longest)
@@ -290,8 +290,8 @@ private:
       return Real() * 0.0;
     }
   };
-  using RunsOfLength32 = RunsOfLength<Bits32, std::uint32_t>;
-  using RunsOfLength64 = RunsOfLength<Bits64, std::uint64_t>;
+  using LengthRuns32 = LengthRuns<Bits32, std::uint32_t>;
+  using LengthRuns64 = LengthRuns<Bits64, std::uint64_t>;
 
   const void *
   FirstSum(int weight, std::ptrdiff_t at) const
@@ -401,21 +401,21 @@ private:
     {
       for (int f = 0; f < features; ++f)
       {
-        double ofVoxels[simdWidth];
-        std::memcpy(ofVoxels, values + order[f], sizeof(ofVoxels));
+        double voxelValues[simdWidth];
+        std::memcpy(voxelValues, values + order[f], sizeof(voxelValues));
         TOutput * to = out + f * stride;
         if (m_Task.IsPlanar())
         {
           for (int i = 0; i < voxels; ++i)
           {
-            to[i] = static_cast<TOutput>(ofVoxels[i]);
+            to[i] = static_cast<TOutput>(voxelValues[i]);
           }
         }
         else
         {
           for (int i = 0; i < voxels; ++i)
           {
-            to[i * voxelStride] = static_cast<TOutput>(ofVoxels[i]);
+            to[i * voxelStride] = static_cast<TOutput>(voxelValues[i]);
           }
         }
       }

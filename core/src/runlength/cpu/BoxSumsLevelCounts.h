@@ -118,29 +118,29 @@ private:
     {
       m_Task.checkAbort(m_Task.execution);
       this->MakeIndicator(m_Memory.presentLevels[g]);
-      const RowsOfLevel rows = this->FindRows();
+      const LevelRows rows = this->FindRows();
       for (int z = 0; z < m_Shape.nz; ++z)
       {
         const Counted<TCount> source{ m_Memory.indicator };
         m_Context.SumBox<false>(window, source, z, plane, voxels + z * planeOutputs, rows);
       }
-      int longestOfAll = 1;
+      int overallLongest = 1;
       if (merge)
       {
         std::memset(runStarts, 0, sizeof(TCount) * static_cast<std::size_t>(outputs) * maxLengths);
       }
       for (int d = 0; d < directions; ++d)
       {
-        const int longest = this->SumRunStartsOfLevel(d, rows, plane, runStarts);
-        longestOfAll = longest > longestOfAll ? longest : longestOfAll;
+        const int longest = this->SumLevelRunStarts(d, rows, plane, runStarts);
+        overallLongest = longest > overallLongest ? longest : overallLongest;
         if (!merge)
         {
-          this->AddRunsOfLevel(d, longest, rows, voxels, runStarts, 1, squares);
+          this->AddLevelRuns(d, longest, rows, voxels, runStarts, 1, squares);
         }
       }
       if (merge)
       {
-        this->AddRunsOfLevel(0, longestOfAll, rows, voxels, runStarts, directions, squares);
+        this->AddLevelRuns(0, overallLongest, rows, voxels, runStarts, directions, squares);
       }
     }
   }
@@ -149,30 +149,30 @@ private:
    */
   template <typename TCount>
   int
-  SumRunStartsOfLevel(int d, const RowsOfLevel & rows, TCount * plane, TCount * runStarts) const
+  SumLevelRunStarts(int d, const LevelRows & rows, TCount * plane, TCount * runStarts) const
   {
     const bool merge = m_Task.aggregation == BoxSumsTask::Aggregation::Merge;
     const auto planeOutputs = m_Context.PlaneOutputs();
     for (int k = 2; k <= m_Memory.longestRuns[d]; ++k)
     {
-      const std::uint8_t * ofDirection =
+      const std::uint8_t * directionLinks =
         m_Task.needsEntropy ? m_Context.RunStarts(d, k) : m_Memory.links + d * m_Context.inputVoxels;
-      const OfLevel<TCount> source{ ofDirection, m_Memory.indicator + m_Context.FirstVoxel(d, k) };
-      TCount *              sums = runStarts + (k - 2) * m_Shape.outputVoxels;
+      const LevelSource<TCount> source{ directionLinks, m_Memory.indicator + m_Context.FirstVoxel(d, k) };
+      TCount *                  sums = runStarts + (k - 2) * m_Shape.outputVoxels;
       for (int z = 0; z < m_Shape.nz; ++z)
       {
         TCount * out = sums + z * planeOutputs;
         if (k == 2)
         {
-          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, rows);
+          this->SumOrAdd(merge, m_Context.GetBox(d, k), source, z, plane, out, rows);
         }
         else
         {
           // The least corner of a longer run start can be further from its voxels than the rows allow for.
-          this->SumOrAdd(merge, m_Context.BoxOf(d, k), source, z, plane, out, OutputRowsOfLevel{ rows });
+          this->SumOrAdd(merge, m_Context.GetBox(d, k), source, z, plane, out, LevelOutputRows{ rows });
         }
       }
-      if (k > 2 && !merge && !this->AnyOf(rows, sums))
+      if (k > 2 && !merge && !this->HasNonzero(rows, sums))
       {
         return k - 1;
       }
@@ -182,7 +182,7 @@ private:
 
   template <typename TCount, typename TRows>
   void
-  SumOrAdd(bool add, const Box & box, const OfLevel<TCount> & source, int z, TCount * plane, TCount * out,
+  SumOrAdd(bool add, const Box & box, const LevelSource<TCount> & source, int z, TCount * plane, TCount * out,
            const TRows & rows) const
   {
     if (add)
@@ -198,7 +198,7 @@ private:
   /** Call f(offset of the row) for the rows of outputs that may hold the level. */
   template <typename TFunction>
   void
-  ForEachRow(const RowsOfLevel & rows, const TFunction & f) const
+  ForEachRow(const LevelRows & rows, const TFunction & f) const
   {
     for (int z = 0; z < m_Shape.nz; ++z)
     {
@@ -214,16 +214,16 @@ private:
 
   template <typename TCount>
   bool
-  AnyOf(const RowsOfLevel & rows, const TCount * sums) const
+  HasNonzero(const LevelRows & rows, const TCount * sums) const
   {
     TCount any = 0;
     this->ForEachRow(rows, [&](std::ptrdiff_t at) {
-      TCount anyOfRow = 0;
+      TCount rowAny = 0;
       for (int x = 0; x < m_Shape.nx; ++x)
       {
-        anyOfRow |= sums[at + x];
+        rowAny |= sums[at + x];
       }
-      any |= anyOfRow;
+      any |= rowAny;
     });
     return any != 0;
   }
@@ -231,8 +231,8 @@ private:
   /** What the runs of the level add to the sums of a matrix. */
   template <typename TCount, typename TSquare>
   void
-  AddRunsOfLevel(int d, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * runStarts,
-                 int directions, TSquare * squares) const
+  AddLevelRuns(int d, int longest, const LevelRows & rows, const TCount * voxels, const TCount * runStarts,
+               int directions, TSquare * squares) const
   {
     if (m_Task.needsLevelCounts)
     {
@@ -252,7 +252,7 @@ private:
   /** Add t(runs of the level of length l). */
   template <typename TCount>
   void
-  AddEntropy(int l, int longest, const RowsOfLevel & rows, const TCount * voxels, const TCount * runStarts,
+  AddEntropy(int l, int longest, const LevelRows & rows, const TCount * voxels, const TCount * runStarts,
              int directions, std::uint64_t * entropies) const
   {
     const auto           factor = static_cast<TCount>(l == 1 ? directions : 1);
@@ -304,25 +304,25 @@ private:
   /** Add (directions * voxels - links)^2, the square of the runs; no links is all zero. */
   template <typename TCount, typename TSquare>
   void
-  AddSquares(const RowsOfLevel & rows, const TCount * voxels, const TCount * links, int directions,
+  AddSquares(const LevelRows & rows, const TCount * voxels, const TCount * links, int directions,
              TSquare * squares) const
   {
     const auto factor = static_cast<TCount>(directions);
     this->ForEachRow(rows, [&](std::ptrdiff_t at) {
-      const TCount * VOXELMAPS_RESTRICT voxelsOfRow = voxels + at;
-      TSquare * VOXELMAPS_RESTRICT      squaresOfRow = squares + at;
+      const TCount * VOXELMAPS_RESTRICT rowVoxels = voxels + at;
+      TSquare * VOXELMAPS_RESTRICT      rowSquares = squares + at;
       if (links == nullptr)
       {
         ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
-          const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x]));
-          squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+          const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * rowVoxels[x]));
+          rowSquares[x] = static_cast<TSquare>(rowSquares[x] + runs * runs);
         });
         return;
       }
-      const TCount * VOXELMAPS_RESTRICT linksOfRow = links + at;
+      const TCount * VOXELMAPS_RESTRICT rowLinks = links + at;
       ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
-        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxelsOfRow[x] - linksOfRow[x]));
-        squaresOfRow[x] = static_cast<TSquare>(squaresOfRow[x] + runs * runs);
+        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * rowVoxels[x] - rowLinks[x]));
+        rowSquares[x] = static_cast<TSquare>(rowSquares[x] + runs * runs);
       });
     });
   }
@@ -337,7 +337,7 @@ private:
   }
 
   /** Rows that the indicator, links of its level, or sums of them can reach. */
-  RowsOfLevel
+  LevelRows
   FindRows() const
   {
     std::uint8_t * input = m_Memory.inputRows;
@@ -383,7 +383,7 @@ private:
         }
       }
     }
-    return RowsOfLevel{ m_Shape, input, m_Memory.planeRows, m_Memory.outputRows };
+    return LevelRows{ m_Shape, input, m_Memory.planeRows, m_Memory.outputRows };
   }
 
   /** Both ways give the same sums; estimated instructions per block decide. */

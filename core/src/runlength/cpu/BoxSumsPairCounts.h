@@ -100,7 +100,7 @@ private:
   MakeEquals()
   {
     // Equality of two voxels of the window depends on their difference only.
-    const std::uint8_t * equalOfDifference[8 * maxVoxelsForPairs] = {};
+    const std::uint8_t * differenceEqual[8 * maxVoxelsForPairs] = {};
     std::uint8_t *       next = m_Memory.equals;
     const int            spanX = 2 * m_Task.window[0] - 1;
     const int            spanY = 2 * m_Task.window[1] - 1;
@@ -115,7 +115,7 @@ private:
         const int difference =
           ((b[2] - a[2]) * spanY + b[1] - a[1] + m_Task.window[1] - 1) * spanX + b[0] - a[0] + m_Task.window[0] - 1;
         const int corner[3] = { a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1], a[2] };
-        if (equalOfDifference[difference] == nullptr)
+        if (differenceEqual[difference] == nullptr)
         {
           for (int axis = 0; axis < 3; ++axis)
           {
@@ -123,10 +123,10 @@ private:
             b[axis] -= corner[axis];
           }
           this->MakeEqual(a, b, next);
-          equalOfDifference[difference] = next;
+          differenceEqual[difference] = next;
           next += m_Context.inputVoxels;
         }
-        m_Equals[i * maxVoxelsForPairs + j] = equalOfDifference[difference] + this->WindowOffset(corner);
+        m_Equals[i * maxVoxelsForPairs + j] = differenceEqual[difference] + this->WindowOffset(corner);
       }
     }
   }
@@ -167,11 +167,11 @@ private:
     const std::uint8_t * firsts[maxVoxelsForPairs * VDirections];
     for (int n = 0; n < VDirections; ++n)
     {
-      const std::uint8_t * ofDirection[maxVoxelsForPairs];
-      this->MakeFirsts(d + n, ofDirection);
+      const std::uint8_t * directionFirsts[maxVoxelsForPairs];
+      this->MakeFirsts(d + n, directionFirsts);
       for (int i = 0; i < m_Voxels; ++i)
       {
-        firsts[i * VDirections + n] = ofDirection[i];
+        firsts[i * VDirections + n] = directionFirsts[i];
       }
     }
     auto * squares = static_cast<std::uint16_t *>(m_Memory.nonUniformities) + d * m_Shape.outputVoxels;
@@ -205,8 +205,8 @@ private:
     int           maxPairs = 0;
     for (int i = 0; i < m_Voxels; ++i)
     {
-      const int maxPairsOfVoxel = m_Voxels - 1 - i;
-      if (maxPairs + maxPairsOfVoxel > 255)
+      const int maxVoxelPairs = m_Voxels - 1 - i;
+      if (maxPairs + maxVoxelPairs > 255)
       {
         for (int n = 0; n < VDirections; ++n)
         {
@@ -215,22 +215,22 @@ private:
         }
         maxPairs = 0;
       }
-      maxPairs += maxPairsOfVoxel;
+      maxPairs += maxVoxelPairs;
       const std::uint8_t * const * equals = m_Equals + i * maxVoxelsForPairs;
-      TBytes                       pairsOfVoxel[VDirections] = {};
+      TBytes                       voxelPairs[VDirections] = {};
       for (int j = i + 1; j < m_Voxels; ++j)
       {
         const auto equal = Load<TBytes>(equals[j] + at);
         for (int n = 0; n < VDirections; ++n)
         {
-          pairsOfVoxel[n] += equal & Load<TBytes>(firsts[j * VDirections + n] + at);
+          voxelPairs[n] += equal & Load<TBytes>(firsts[j * VDirections + n] + at);
         }
       }
       for (int n = 0; n < VDirections; ++n)
       {
         // All bits of the counts of a first voxel, none of another.
         const auto first = Load<TBytes>(firsts[i * VDirections + n] + at);
-        pairs[n] += pairsOfVoxel[n] & (TBytes() - first);
+        pairs[n] += voxelPairs[n] & (TBytes() - first);
         runs[n] += first;
       }
     }

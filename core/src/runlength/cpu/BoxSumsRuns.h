@@ -122,7 +122,7 @@ private:
   void
   SumRunStarts(int d, int k, int z) const
   {
-    const Box            box = m_Context.BoxOf(d, k);
+    const Box            box = m_Context.GetBox(d, k);
     const std::ptrdiff_t first = m_Context.FirstVoxel(d, k);
     const bool           add = m_Task.aggregation == BoxSumsTask::Aggregation::Merge && k <= m_LongestSoFar;
     if (add)

@@ -171,8 +171,8 @@ private:
     for (int half = 0; half < 2; ++half)
     {
       const int               shift = half * simdWidth;
-      const Real              wideRuns = ToReal(HalfOf(runs, half));
-      const Division::Divisor byRuns{ wideRuns, RefineReciprocal(wideRuns, ToReal(HalfOf(reciprocal, half))) };
+      const Real              wideRuns = ToReal(GetHalf(runs, half));
+      const Division::Divisor byRuns{ wideRuns, RefineReciprocal(wideRuns, ToReal(GetHalf(reciprocal, half))) };
       const Division::Divisor byShortRuns = Division::ByProduct(byRuns, m_WideShortRunScale);
       const auto              toFloats = [](const Real & value) { return __builtin_convertvector(value, Floats); };
       if (m_Task.needsSquares)
@@ -190,9 +190,9 @@ private:
       }
       if (m_Task.needsInverses)
       {
-        // These sums may need more than 53 bits, so that the order of roundings counts: that of AddRunsOfLength.
+        // These sums may need more than 53 bits, so that the order of roundings counts: that of AddRunsWithLength.
         const auto sum = [&](int k) {
-          return k <= longest ? Load<Bits64>(this->SumOf<std::uint64_t>(InverseWeight, k, at + shift, atSums + shift))
+          return k <= longest ? Load<Bits64>(this->SumsAt<std::uint64_t>(InverseWeight, k, at + shift, atSums + shift))
                               : Bits64() * std::uint64_t{ 0 };
         };
         Bits64 starts = sum(2);
@@ -203,10 +203,10 @@ private:
         for (int l = 2; l <= longest; ++l)
         {
           const Bits64 afterNext = sum(l + 2);
-          const Real   ofLength = ToReal(starts - next - next + afterNext);
-          all += ofLength;
-          longRuns += ofLength * m_Task.lengthSquares[l];
-          shortRuns += ofLength * m_Task.shortRunWeights[l];
+          const Real   lengthRuns = ToReal(starts - next - next + afterNext);
+          all += lengthRuns;
+          longRuns += lengthRuns * m_Task.lengthSquares[l];
+          shortRuns += lengthRuns * m_Task.shortRunWeights[l];
           starts = next;
           next = afterNext;
         }
@@ -234,18 +234,18 @@ private:
   Singles
   ReadSingles(int weight, int k, int longest, std::ptrdiff_t at, std::ptrdiff_t atSums) const
   {
-    return k <= longest ? ToSingles(Load<SinglesSigned32>(this->SumOf<std::int32_t>(weight, k, at, atSums)))
+    return k <= longest ? ToSingles(Load<SinglesSigned32>(this->SumsAt<std::int32_t>(weight, k, at, atSums)))
                         : Singles() * 0.0f;
   }
   template <typename TBits, typename T>
   Real
   ReadWide(int weight, int k, std::ptrdiff_t at, std::ptrdiff_t atSums) const
   {
-    return ToReal(Load<TBits>(this->SumOf<T>(weight, k, at, atSums)));
+    return ToReal(Load<TBits>(this->SumsAt<T>(weight, k, at, atSums)));
   }
   template <typename T>
   const T *
-  SumOf(int weight, int k, std::ptrdiff_t at, std::ptrdiff_t atSums) const
+  SumsAt(int weight, int k, std::ptrdiff_t at, std::ptrdiff_t atSums) const
   {
     return k == 1 ? static_cast<const T *>(m_Memory.firstSums[weight]) + at
                   : static_cast<const T *>(m_Memory.sums[weight]) + (k - 2) * m_Context.PlaneOutputs() + atSums;
@@ -307,8 +307,8 @@ private:
   const TileMemory &            m_Memory;
   const SingleDivision::Divisor m_ShortRunScale;
   const Division::Divisor       m_WideShortRunScale;
-  float                         m_ShortRunWeights[maxLengthOfSingles + 1];
-  double                        m_SecondDifferences[maxLengthOfSingles + 1];
+  float                         m_ShortRunWeights[maxSinglePrecisionLength + 1];
+  double                        m_SecondDifferences[maxSinglePrecisionLength + 1];
   int                           m_Order[RunLengthTask::maxFeatures];
 };
 } // namespace

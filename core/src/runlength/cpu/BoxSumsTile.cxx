@@ -22,7 +22,7 @@
 namespace voxelmaps
 {
 bool
-BoxSumsTakes(const BoxSumsTask & task)
+BoxSumsSupports(const BoxSumsTask & task)
 {
   const auto maxVoxels = static_cast<double>(task.maxVoxels);
   if (task.needsInverses && task.wideInverses)
@@ -47,7 +47,7 @@ SingleQuotientsTake(const BoxSumsTask & task)
   }
   for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    if (RunLengthPowerOfRuns(task.features[f]) > 1 || task.features[f] == BoxSumsTask::Feature::RunEntropy)
+    if (RunLengthRunPower(task.features[f]) > 1 || task.features[f] == BoxSumsTask::Feature::RunEntropy)
     {
       return false;
     }
@@ -55,7 +55,7 @@ SingleQuotientsTake(const BoxSumsTask & task)
   const auto   maxVoxels = static_cast<double>(task.maxVoxels);
   const double longest = task.directions.longestLine;
   const double maxSquare = static_cast<double>(task.numberOfGrayLevels) * task.numberOfGrayLevels;
-  return longest <= maxLengthOfSingles && LevelCountBytes(task) == 1 &&
+  return longest <= maxSinglePrecisionLength && LevelCountBytes(task) == 1 &&
          maxVoxels * task.scales.shortRunScale < maxSingleDivisor &&
          (!task.needsSquares || maxVoxels * longest * maxSquare < exactSingles);
 }

@@ -47,10 +47,10 @@ struct BoxSumsTile
 
 /** Whether box sums can compute the task: all sums fit their integers. */
 bool
-BoxSumsTakes(const BoxSumsTask & task);
+BoxSumsSupports(const BoxSumsTask & task);
 
 /** The longest run of tasks that SingleQuotientsTake. */
-constexpr int maxLengthOfSingles = 12;
+constexpr int maxSinglePrecisionLength = 12;
 
 /** Whether kernels may compute the features of the task in single precision, except those with large numerators: all
  * divisors are integers below maxSingleDivisor, and all numerators that go to single precision are integers below 2^24.

@@ -48,7 +48,7 @@ struct TileContext
   const int (&Direction(int d) const)[3] { return task.directions.steps[d]; }
 
   Box
-  BoxOf(int d, int k) const
+  GetBox(int d, int k) const
   {
     const auto & direction = this->Direction(d);
     return Box{ task.window[0] - (k - 1) * (direction[0] != 0 ? 1 : 0),

@@ -34,14 +34,14 @@ namespace
 constexpr std::size_t maxWorkspaceBytes = std::size_t{ 256 } << 20;
 
 // What a worker does between two reports: about ten milliseconds of walking, but rows short enough to share out.
-constexpr std::int64_t maxStepsOfTile = 4000000;
-constexpr std::int64_t maxVoxelsOfTile = 4096;
+constexpr std::int64_t maxTileSteps = 4000000;
+constexpr std::int64_t maxTileVoxels = 4096;
 
 void
 ComputeByWindowWalk(const RunLengthTask & task, const Triple & outputSize, const JobExecution & execution)
 {
   const auto         steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxStepsOfTile / steps, 1), maxVoxelsOfTile);
+  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTileSteps / steps, 1), maxTileVoxels);
   const Tiling       tiling(outputSize,
                             { { EqualPart(outputSize[0], voxels),
                                 EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
@@ -118,9 +118,11 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.
-  const bool isMergedApart = job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
+  const bool mergesVaryingDirections =
+    job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
   const BoxSumsTask boxSums = MakeBoxSumsTask(job, plan.task);
-  if (!job.walkWindows && !isMergedApart && BoxSumsTakes(boxSums) && BoxSumsWorkspaceSize(boxSums) <= maxWorkspaceBytes)
+  if (!job.walkWindows && !mergesVaryingDirections && BoxSumsSupports(boxSums) &&
+      BoxSumsWorkspaceSize(boxSums) <= maxWorkspaceBytes)
   {
     ComputeByBoxSums(boxSums, job.outputSize, job);
   }

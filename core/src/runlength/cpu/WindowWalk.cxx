@@ -36,7 +36,7 @@ WindowWalk::WindowWalk(const RunLengthTask & task, const JobExecution & executio
   : m_Task(task)
   , m_Execution(execution)
   , m_Values(task.numberOfComponents)
-  , m_OfMatrix(task.numberOfFeatures)
+  , m_MatrixValues(task.numberOfFeatures)
   , m_Runs(task.directions.longestLine + 1)
   , m_Squares(task.directions.longestLine + 1)
   , m_InversesHigh(task.directions.longestLine + 1)
@@ -131,11 +131,11 @@ WindowWalk::ComputeVoxel(std::int64_t voxel, const WindowBox & window)
       }
       else if (m_Task.aggregation == Aggregation::Average)
       {
-        this->EvaluateMatrix(voxels, m_OfMatrix.data());
+        this->EvaluateMatrix(voxels, m_MatrixValues.data());
         this->ClearMatrix();
         for (int f = 0; f < features; ++f)
         {
-          m_Values[f] += m_OfMatrix[f];
+          m_Values[f] += m_MatrixValues[f];
         }
       }
     }
@@ -297,12 +297,12 @@ WindowWalk::EvaluateMatrix(double voxels, double * values)
     const double inverses = m_Task.wideInverses ? static_cast<double>(m_InversesHigh[l]) * 4294967296.0 +
                                                     static_cast<double>(m_InversesLow[l])
                                                 : static_cast<double>(m_InversesLow[l]);
-    AddRunsOfLength(sums,
-                    m_Task.lengthSquares[l],
-                    m_Task.shortRunWeights[l],
-                    static_cast<double>(m_Runs[l]),
-                    static_cast<double>(m_Squares[l]),
-                    inverses);
+    AddRunsWithLength(sums,
+                      m_Task.lengthSquares[l],
+                      m_Task.shortRunWeights[l],
+                      static_cast<double>(m_Runs[l]),
+                      static_cast<double>(m_Squares[l]),
+                      inverses);
     runs += m_Runs[l];
     squares += m_Squares[l];
   }
@@ -318,7 +318,7 @@ WindowWalk::EvaluateMatrix(double voxels, double * values)
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
     values[f] = m_Task.aggregation == RunLengthJob::Aggregation::Average
-                  ? RunLengthTermOfAverage(m_Task.features[f], sums, reciprocal)
+                  ? RunLengthAverageTerm(m_Task.features[f], sums, reciprocal)
                   : RunLengthFeatureValue(m_Task.features[f], sums, divisors, m_Task.scales);
   }
 }

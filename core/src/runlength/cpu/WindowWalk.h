@@ -60,7 +60,7 @@ private:
   const RunLengthTask & m_Task;
   const JobExecution &  m_Execution;
   std::vector<double>   m_Values;
-  std::vector<double>   m_OfMatrix;
+  std::vector<double>   m_MatrixValues;
   std::uint64_t         m_Steps{ 0 };
 
   // Of the current matrix, by run length.

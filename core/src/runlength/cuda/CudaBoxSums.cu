@@ -51,7 +51,7 @@ MakeTiling(const RunLengthTask & task, void * scratch)
   tiling.rows = tileRows - task.window[1] + 1;
   tiling.tilesX = (task.outputSize[0] + tiling.columns - 1) / tiling.columns;
   tiling.tilesY = (task.outputSize[1] + tiling.rows - 1) / tiling.rows;
-  tiling.squareBits = BitsOf(MaxSquares(task));
+  tiling.squareBits = BitCount(MaxSquares(task));
   tiling.levelBits = task.maxVoxels < 256 ? 8 : 16;
   tiling.components = MakeFeatureComponents(task);
   tiling.runs = RunWeights(task);
@@ -100,7 +100,7 @@ WriteRunLengthWord(const RunLengthTask & task, bool asBits, int x, int y, int z,
         ++length;
         next += stride;
       }
-      const std::uint32_t bits = asBits ? BitsOfLength(length) : static_cast<std::uint32_t>(length);
+      const std::uint32_t bits = asBits ? LengthBits(length) : static_cast<std::uint32_t>(length);
       word |= static_cast<std::uint64_t>(bits) << (lengthBits * d);
     }
   }
@@ -131,8 +131,8 @@ SharedBytes(const RunLengthTask & task)
 {
   const int         largest = LargestSide(task);
   const int         kinds = largest <= 3 ? 2 : largest <= 5 ? 4 : largest <= 7 ? 6 : 8;
-  const std::size_t sums = BytesOfSums(kinds, ChooseSumWidth(task) != SumWidth::Separate, true);
-  return std::max(sums, BytesOfStaging(task)) + BytesOfInverseTable(task);
+  const std::size_t sums = SumBytes(kinds, ChooseSumWidth(task) != SumWidth::Separate, true);
+  return std::max(sums, StagingBytes(task)) + InverseTableBytes(task);
 }
 
 std::uint64_t
@@ -144,7 +144,7 @@ LevelNonUniformityBytes(const RunLengthTask & task)
 } // namespace
 
 bool
-CudaBoxSumsTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
+CudaBoxSumsSupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   const auto levelSum = static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels;
   return LargestSide(task) <= largestWindow && task.aggregation != RunLengthJob::Aggregation::Merge &&
@@ -172,7 +172,7 @@ ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & res
                       static_cast<unsigned int>(std::min(task.levelsSize[1], maxBlocks)),
                       static_cast<unsigned int>(std::min(task.levelsSize[2], maxBlocks)));
     RunLengthWordsKernel<<<blocks, threads, 0, resources.stream>>>(
-      task, LargestSide(task) <= maxLengthOfBits, static_cast<std::uint64_t *>(resources.scratch));
+      task, LargestSide(task) <= maxBitLength, static_cast<std::uint64_t *>(resources.scratch));
     CheckLaunch("starting the kernel of run length words");
   }
   const BoxSumsTiling tiling = MakeTiling(task, resources.scratch);

@@ -41,7 +41,7 @@ MaxSquares(const RunLengthTask & task)
 inline SumWidth
 ChooseSumWidth(const RunLengthTask & task)
 {
-  if (BitsOf(MaxSquares(task)) + BitsOf(task.maxVoxels) > 32)
+  if (BitCount(MaxSquares(task)) + BitCount(task.maxVoxels) > 32)
   {
     return SumWidth::Separate;
   }
@@ -53,14 +53,14 @@ ChooseSumWidth(const RunLengthTask & task)
 inline bool
 FitsWord(const RunLengthTask & task)
 {
-  return BitsOf(task.maxVoxels) <= wordCountBits && task.numberOfGrayLevels < 1 << wordLevelBits &&
-         BitsOf(MaxSquares(task)) <= wordSquareBits &&
+  return BitCount(task.maxVoxels) <= wordCountBits && task.numberOfGrayLevels < 1 << wordLevelBits &&
+         BitCount(MaxSquares(task)) <= wordSquareBits &&
          static_cast<double>(task.maxVoxels) < task.scales.inverseScale * PowerOfTwo(wordInverseBits);
 }
 
 /** Bytes of shared memory for the averages of a tile on their way to the output. */
 inline std::size_t
-BytesOfStaging(const RunLengthTask & task)
+StagingBytes(const RunLengthTask & task)
 {
   return std::size_t{ boxSumsThreads } * task.numberOfFeatures * ComponentBytes(task);
 }
@@ -70,13 +70,13 @@ using Kernel = void (*)(RunLengthTask, BoxSumsTiling, std::int64_t);
 /** Start a kernel for all tiles: with two sets of sums in shared memory, so that it waits half as often, if they fit.
  */
 inline void
-Launch(Kernel kernel, const RunLengthTask & task, BoxSumsTiling tiling, std::size_t bytesOfSums, std::size_t tableBytes,
+Launch(Kernel kernel, const RunLengthTask & task, BoxSumsTiling tiling, std::size_t sumBytes, std::size_t tableBytes,
        std::size_t minBytes, cudaStream_t stream)
 {
-  std::size_t bytes = bytesOfSums;
-  if (2 * bytesOfSums + tableBytes <= GetCudaDeviceLimits().maxSharedMemoryPerBlock)
+  std::size_t bytes = sumBytes;
+  if (2 * sumBytes + tableBytes <= GetCudaDeviceLimits().maxSharedMemoryPerBlock)
   {
-    tiling.bufferStride = static_cast<int>(bytesOfSums);
+    tiling.bufferStride = static_cast<int>(sumBytes);
     bytes *= 2;
   }
   bytes = std::max(bytes, minBytes) + tableBytes;
@@ -95,13 +95,13 @@ template <int VWindow, WindowShape VShape, SumWidth VWidth, bool VAllFeatures>
 void
 LaunchSums(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream_t stream)
 {
-  using Sums = BoxSumsOfRuns<VWindow, VShape, VWidth, VAllFeatures>;
+  using Sums = RunBoxSums<VWindow, VShape, VWidth, VAllFeatures>;
   Launch(BoxSumsKernel<VWindow, VShape, VWidth, VAllFeatures>,
          task,
          tiling,
-         Sums::bytesOfSums,
-         BytesOfInverseTable(task),
-         BytesOfStaging(task),
+         Sums::sumBytes,
+         InverseTableBytes(task),
+         StagingBytes(task),
          stream);
 }
 
@@ -115,7 +115,7 @@ LaunchShape(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream
                                  : LevelNonUniformityKernel<VWindow, VShape, 16>,
            task,
            tiling,
-           LevelCounts<VWindow, VShape, 8>::bytesOfSums,
+           LevelCounts<VWindow, VShape, 8>::sumBytes,
            LevelRanks::bytes,
            0,
            stream);
@@ -126,14 +126,9 @@ LaunchShape(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream
   {
     if (task.aggregation == RunLengthJob::Aggregation::Average && !all && FitsWord(task))
     {
-      using Sums = BoxSumsOfWords<VWindow>;
-      return Launch(BoxSumsOfWordsKernel<VWindow>,
-                    task,
-                    tiling,
-                    Sums::bytesOfSums,
-                    Sums::BytesOfTables(task),
-                    BytesOfStaging(task),
-                    stream);
+      using Sums = WordBoxSums<VWindow>;
+      return Launch(
+        WordBoxSumsKernel<VWindow>, task, tiling, Sums::sumBytes, Sums::TableBytes(task), StagingBytes(task), stream);
     }
   }
   if constexpr (VShape == WindowShape::Cube && VWindow <= 5)
@@ -155,7 +150,7 @@ LaunchShape(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream
     return LaunchSums<VWindow, VShape, SumWidth::Packed, true>(task, tiling, stream);
   }
   constexpr std::uint64_t maxCount = VWindow * VWindow * VWindow;
-  constexpr bool          fitWord = BitsOf(maxCount * maxGrayLevels * maxGrayLevels) + BitsOf(maxCount) <= 32;
+  constexpr bool          fitWord = BitCount(maxCount * maxGrayLevels * maxGrayLevels) + BitCount(maxCount) <= 32;
   static_assert(fitWord == (VWindow <= 3), "only sums of windows up to 3 x 3 x 3 always fit a word");
   if constexpr (!fitWord)
   {

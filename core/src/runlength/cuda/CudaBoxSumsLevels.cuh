@@ -38,10 +38,10 @@ public:
     , m_Ranks(reinterpret_cast<std::uint16_t *>(shared + maxWords * 4))
   {}
 
-  /** Called by all threads of a block; levelOf(i) are the levels of this thread, 0 for none. Returns their number. */
-  template <typename TLevelOf>
+  /** Called by all threads of a block; getLevel(i) are the levels of this thread, 0 for none. Returns their number. */
+  template <typename TGetLevel>
   __device__ int
-  Make(int number, const TLevelOf & levelOf)
+  Make(int number, const TGetLevel & getLevel)
   {
     const int words = (m_NumberOfLevels + wordBits - 1) / wordBits;
     for (int w = threadIdx.x; w < words; w += boxSumsThreads)
@@ -55,7 +55,7 @@ public:
 #pragma unroll
       for (int i = 0; i < number; ++i)
       {
-        const std::uint32_t level = levelOf(i) - 1 - static_cast<std::uint32_t>(w * wordBits);
+        const std::uint32_t level = getLevel(i) - 1 - static_cast<std::uint32_t>(w * wordBits);
         bits |= level < wordBits ? 1u << level : 0;
       }
       for (int offset = tileColumns / 2; offset > 0; offset /= 2)
@@ -111,7 +111,7 @@ public:
   /** Counts of one column, of up to 9 voxels, take four bits; a group of levels is a word of them. */
   static constexpr int groups = levelsPerChunk / 8;
   static constexpr int wordsPerGroup = words / groups;
-  static constexpr int bytesOfSums = words * tileVoxels * static_cast<int>(sizeof(std::uint32_t));
+  static constexpr int sumBytes = words * tileVoxels * static_cast<int>(sizeof(std::uint32_t));
 
   __device__
   LevelCounts(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
@@ -130,8 +130,8 @@ public:
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        m_Voxels[r][j] = LinksOf(runLengthWords[j]);
-        levels[r][j] = static_cast<std::uint32_t>(LevelOf(runLengthWords[j]));
+        m_Voxels[r][j] = GetLinks(runLengthWords[j]);
+        levels[r][j] = static_cast<std::uint32_t>(GetLevel(runLengthWords[j]));
       }
     }
     m_NumberOfLevels = m_Ranks.Make(2 * planes, [&levels](int i) { return levels[i / planes][i % planes]; });
@@ -158,7 +158,7 @@ public:
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        const auto          level = static_cast<std::uint32_t>(LevelOf(runLengthWords[j]));
+        const auto          level = static_cast<std::uint32_t>(GetLevel(runLengthWords[j]));
         const std::uint32_t rank = m_Ranks.Of(level) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
         const bool          isIn = rank < static_cast<std::uint32_t>(levelsPerChunk);
         const std::uint32_t group = isIn ? rank / 8 : 0;
@@ -173,7 +173,7 @@ public:
   /** Sum over the levels of (voxels - voxels linked in a direction)^2: links of a level are never more than its voxels,
    * so that no part of a word borrows from the next. */
   __device__ void
-  SumOfSquares(int direction, std::uint32_t (&sums)[2])
+  SquareSum(int direction, std::uint32_t (&sums)[2])
   {
     sums[0] = 0;
     sums[1] = 0;
@@ -232,11 +232,11 @@ private:
   }
   /** The directions in which two or more equal voxels start. */
   static __device__ std::uint32_t
-                    LinksOf(std::uint64_t word)
+                    GetLinks(std::uint64_t word)
   {
     auto low = static_cast<std::uint32_t>(word);
     auto high = static_cast<std::uint32_t>(word >> 32);
-    if (VWindow > maxLengthOfBits)
+    if (VWindow > maxBitLength)
     {
       low = low >> 1 | low >> 2 | low >> 3;
       high = high >> 1 | high >> 2 | high >> 3;
@@ -274,7 +274,7 @@ private:
     for (int r = 0; r < 2; ++r)
     {
       std::uint32_t nibbles[groups] = {};
-      const auto    oneOf = [&](int j) {
+      const auto    getOne = [&](int j) {
         return j < widthZ && (VAll || (m_Voxels[r][j] & LinkBit(direction)) != 0) ? m_Ones[r][j] : 0;
       };
       if (m_Groups == 1)
@@ -282,7 +282,7 @@ private:
 #pragma unroll
         for (int j = 0; j < planes; ++j)
         {
-          nibbles[0] += oneOf(j);
+          nibbles[0] += getOne(j);
         }
       }
       else if (groups == 2 || m_Groups == 2)
@@ -290,7 +290,7 @@ private:
 #pragma unroll
         for (int j = 0; j < planes; ++j)
         {
-          const std::uint32_t one = oneOf(j);
+          const std::uint32_t one = getOne(j);
           nibbles[0] += one;
           nibbles[1] += (m_Voxels[r][j] & oddGroup) != 0 ? one : 0;
         }
@@ -302,7 +302,7 @@ private:
 #pragma unroll
         for (int j = 0; j < planes; ++j)
         {
-          const std::uint32_t one = oneOf(j);
+          const std::uint32_t one = getOne(j);
           all += one;
           nibbles[1] += (m_Voxels[r][j] & oddGroup) != 0 ? one : 0;
           nibbles[2] += (m_Voxels[r][j] & upperGroup) != 0 ? one : 0;
@@ -385,7 +385,7 @@ private:
 #pragma unroll
       for (int w = 0; w < wordsPerGroup; ++w)
       {
-        columns[w] = SumOfLanes<VWindow>((nibbles >> (4 * w)) & mask, width);
+        columns[w] = LaneSum<VWindow>((nibbles >> (4 * w)) & mask, width);
       }
     }
   }
@@ -480,7 +480,7 @@ __launch_bounds__(boxSumsThreads, VWindow <= 5 ? 2 : 1)
     for (int d = 0; d < task.directions.number; ++d, result += outputs)
     {
       std::uint32_t sums[2];
-      counts.SumOfSquares(d, sums);
+      counts.SquareSum(d, sums);
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {

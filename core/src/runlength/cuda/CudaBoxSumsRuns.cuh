@@ -39,7 +39,7 @@ struct StartSums<true>
 };
 
 template <int VWindow, WindowShape VShape, SumWidth VWidth, bool VAllFeatures>
-class BoxSumsOfRuns
+class RunBoxSums
 {
 public:
   using Window = BoxSumsWindow<VWindow, VShape>;
@@ -47,16 +47,15 @@ public:
   static constexpr bool isPacked = VWidth != SumWidth::Separate;
   static constexpr int  kinds = VWindow - 1; // k = 2 ... VWindow
   static constexpr int  numberOfFeatures = VAllFeatures ? 15 : 11;
-  static constexpr int  bytesOfSums = BytesOfSums(kinds, isPacked, VAllFeatures);
+  static constexpr int  sumBytes = SumBytes(kinds, isPacked, VAllFeatures);
 
   __device__
-  BoxSumsOfRuns(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position,
-                char * shared)
+  RunBoxSums(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
     : m_Task(task)
     , m_Tiling(tiling)
     , m_Position(position)
     , m_InverseTable(reinterpret_cast<std::uint64_t *>(shared))
-    , m_Shared(shared + BytesOfInverseTable(task))
+    , m_Shared(shared + InverseTableBytes(task))
   {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -82,7 +81,7 @@ public:
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
-      m_Voxels[r] = static_cast<double>(this->CountOf(m_First[r]));
+      m_Voxels[r] = static_cast<double>(this->GetCount(m_First[r]));
     }
   }
 
@@ -113,13 +112,13 @@ public:
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {
-        levelNonUniformities[r] = LevelNonUniformityOf(m_Task, m_Tiling, m_Position, d, r);
+        levelNonUniformities[r] = LoadLevelNonUniformity(m_Task, m_Tiling, m_Position, d, r);
       }
       __syncthreads();
       RunAccumulator<VWidth> runs[2];
       std::uint32_t          levelLinks[2] = { 0, 0 };
-      step[1] == 0 ? this->AddRunsOfDirection<false>(d, runs, levelLinks)
-                            : this->AddRunsOfDirection<true>(d, runs, levelLinks);
+      step[1] == 0 ? this->AddDirectionRuns<false>(d, runs, levelLinks)
+                            : this->AddDirectionRuns<true>(d, runs, levelLinks);
       this->NextBuffer();
 #pragma unroll
       for (int r = 0; r < 2; ++r)
@@ -182,7 +181,7 @@ private:
     m_BufferOffset = m_Tiling.bufferStride - m_BufferOffset;
   }
   __device__ std::uint32_t
-             CountOf(const Starts & starts) const
+             GetCount(const Starts & starts) const
   {
     if constexpr (isPacked)
     {
@@ -194,7 +193,7 @@ private:
     }
   }
   __device__ std::uint32_t
-             SquaresOf(const Starts & starts) const
+             GetSquares(const Starts & starts) const
   {
     return isPacked ? starts.squares & ((1u << m_Tiling.squareBits) - 1) : starts.squares;
   }
@@ -204,7 +203,7 @@ private:
   __device__ void
   SumAlongX(T value, int start, int width, int r, T * to) const
   {
-    const T   sum = SumOfLanes<VWindow>(value, width);
+    const T   sum = LaneSum<VWindow>(value, width);
     const int column = m_Position.warpLane - start;
     if (column >= 0)
     {
@@ -228,10 +227,10 @@ private:
       for (int j = 0; j < (VStepZ ? planes - 1 : planes); ++j)
       {
         const std::uint64_t word = m_RunLengthWords[r][j];
-        const auto          level = static_cast<std::uint32_t>(LevelOf(word));
+        const auto          level = static_cast<std::uint32_t>(GetLevel(word));
         const std::uint32_t square = level * level + (isPacked ? 1u << m_Tiling.squareBits : 0u);
         const std::uint64_t inverse = m_InverseTable[level];
-        const std::uint32_t length = VFirst == 1 ? 0 : LengthOf(word, d);
+        const std::uint32_t length = VFirst == 1 ? 0 : GetLength(word, d);
 #pragma unroll
         for (int k = VFirst; k <= VLast; ++k)
         {
@@ -282,20 +281,20 @@ private:
     const int start = k == 1 ? 0 : Window::Start(m_Task.directions.steps[d][1], k);
     const int width = Window::Width(m_Task, 1, VStepY, k);
     const int at = (m_Position.row + start) * tileColumns + m_Position.warpLane;
-    SumOfRows(this->SquareSums(k) + at, width, starts[0].squares, starts[1].squares);
+    RowSum(this->SquareSums(k) + at, width, starts[0].squares, starts[1].squares);
     if (m_Task.needsInverses)
     {
-      SumOfRows(this->InverseSums(k) + at, width, starts[0].inverses, starts[1].inverses);
+      RowSum(this->InverseSums(k) + at, width, starts[0].inverses, starts[1].inverses);
     }
     if constexpr (!isPacked)
     {
-      SumOfRows(this->CountSums(k) + at, width, starts[0].counts, starts[1].counts);
+      RowSum(this->CountSums(k) + at, width, starts[0].counts, starts[1].counts);
     }
     if constexpr (VAllFeatures)
     {
       if (k <= 2)
       {
-        SumOfRows(this->LevelSums() + at, width, levels[0], levels[1]);
+        RowSum(this->LevelSums() + at, width, levels[0], levels[1]);
       }
     }
   }
@@ -317,7 +316,7 @@ private:
   /** Runs of length l are S_l - 2 S_(l+1) + S_(l+2), the difference of the numbers of runs of at least l and l + 1. */
   template <bool VStepY>
   __device__ void
-  AddRunsOfDirection(int d, RunAccumulator<VWidth> (&runs)[2], std::uint32_t (&levelLinks)[2]) const
+  AddDirectionRuns(int d, RunAccumulator<VWidth> (&runs)[2], std::uint32_t (&levelLinks)[2]) const
   {
     const int longest = Window::LongestRun(m_Task, d);
     Starts    current[2];
@@ -350,11 +349,11 @@ private:
       for (int r = 0; r < 2; ++r)
       {
         const Starts longer = Difference(current[r], next[r]);
-        const Starts ofLength = Difference(atLeast[r], longer);
+        const Starts lengthSums = Difference(atLeast[r], longer);
         // Long runs are rare in many images; adding none changes nothing.
-        if (__any_sync(0xffffffffu, ofLength.squares != 0))
+        if (__any_sync(0xffffffffu, lengthSums.squares != 0))
         {
-          runs[r].Add(m_Tiling.runs, l, this->CountOf(ofLength), this->SquaresOf(ofLength), ofLength.inverses);
+          runs[r].Add(m_Tiling.runs, l, this->GetCount(lengthSums), this->GetSquares(lengthSums), lengthSums.inverses);
         }
         atLeast[r] = longer;
         current[r] = next[r];
@@ -384,7 +383,7 @@ private:
       {
         if (m_Tiling.components.of[f] >= 0)
         {
-          averages[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+          averages[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
         }
       }
     }
@@ -426,9 +425,9 @@ __global__ void
 __launch_bounds__(boxSumsThreads, 1) BoxSumsKernel(const __grid_constant__ RunLengthTask task,
                                                    const __grid_constant__ BoxSumsTiling tiling, std::int64_t firstTile)
 {
-  extern __shared__ __align__(16) char                 shared[];
-  const BoxSumsPosition                                position(task, tiling, firstTile + blockIdx.x);
-  BoxSumsOfRuns<VWindow, VShape, VWidth, VAllFeatures> sums(task, tiling, position, shared);
+  extern __shared__ __align__(16) char              shared[];
+  const BoxSumsPosition                             position(task, tiling, firstTile + blockIdx.x);
+  RunBoxSums<VWindow, VShape, VWidth, VAllFeatures> sums(task, tiling, position, shared);
   sums.ComputeFirst();
   sums.ComputeDirections();
 }

@@ -34,14 +34,14 @@ constexpr int tileVoxels = (tileRows + 1) * tileColumns;
 
 /** Bytes of shared memory for sums of k = 2 ... kinds + 1: inverses, squares, counts if they are apart, and levels. */
 constexpr int
-BytesOfSums(int kinds, bool isPacked, bool hasLevels)
+SumBytes(int kinds, bool isPacked, bool hasLevels)
 {
   return (kinds * (isPacked ? 3 : 4) + (hasLevels ? 1 : 0)) * tileVoxels * static_cast<int>(sizeof(std::uint32_t));
 }
 
 /** Bytes of shared memory for q(i) of all levels, in front of the sums. */
 inline __host__ __device__ int
-BytesOfInverseTable(const RunLengthTask & task)
+InverseTableBytes(const RunLengthTask & task)
 {
   return (task.numberOfGrayLevels + 2) / 2 * 2 * static_cast<int>(sizeof(std::uint64_t));
 }
@@ -77,16 +77,16 @@ constexpr int maxGrayLevels = 1024;
  * level. */
 constexpr int lengthBits = 4;
 constexpr int levelShift = lengthBits * Directions::maxNumber;
-constexpr int maxLevelOfWord = (1 << (64 - levelShift)) - 1;
+constexpr int maxWordLevel = (1 << (64 - levelShift)) - 1;
 
-static_assert(maxGrayLevels <= maxLevelOfWord, "levels fit beside the lengths");
+static_assert(maxGrayLevels <= maxWordLevel, "levels fit beside the lengths");
 
 /** Where there are at most 5 equal voxels, bit k - 2 of the four tells whether there are k: one instruction tests it.
  */
-constexpr int maxLengthOfBits = 5;
+constexpr int maxBitLength = 5;
 
 inline __host__ __device__ std::uint32_t
-                           BitsOfLength(int length)
+                           LengthBits(int length)
 {
   return (1u << (length - 1)) - 1;
 }
@@ -96,17 +96,17 @@ template <int VWindow>
 inline __device__ bool
 StartsEqual(std::uint32_t length, int k)
 {
-  return VWindow <= maxLengthOfBits ? (length & (1u << (k - 2))) != 0 : length >= static_cast<std::uint32_t>(k);
+  return VWindow <= maxBitLength ? (length & (1u << (k - 2))) != 0 : length >= static_cast<std::uint32_t>(k);
 }
 
 inline __device__ int
-LevelOf(std::uint64_t word)
+GetLevel(std::uint64_t word)
 {
   return static_cast<int>(word >> levelShift);
 }
 
 inline __device__ std::uint32_t
-                  LengthOf(std::uint64_t word, int direction)
+                  GetLength(std::uint64_t word, int direction)
 {
   // The halves apart: shifts of 64 bits take twice as long.
   const auto          high = static_cast<std::uint32_t>(word >> 32);
@@ -216,8 +216,8 @@ IsPresent(const RunLengthTask & task, const BoxSumsPosition & position, int r)
 
 /** What LevelNonUniformityKernel has written, or 0. */
 inline __device__ std::uint32_t
-LevelNonUniformityOf(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, int d,
-                     int r)
+LoadLevelNonUniformity(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position,
+                       int d, int r)
 {
   if (!task.needsLevelCounts || !position.HasOutput(task, tiling, r))
   {
@@ -280,7 +280,7 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
 /** Sum over `width` lanesPerWarp from this one on. */
 template <int VMax, typename T>
 __device__ T
-SumOfLanes(T value, int width)
+LaneSum(T value, int width)
 {
   constexpr unsigned int all = 0xffffffffu;
   if (width == 1)
@@ -320,7 +320,7 @@ SumOfLanes(T value, int width)
 /** Sums over `width` rows from `from` on, and from the next row on. */
 template <typename T>
 __device__ void
-SumOfRows(const T * from, int width, T & first, T & second)
+RowSum(const T * from, int width, T & first, T & second)
 {
   const T value = from[0];
   T       sum = T();

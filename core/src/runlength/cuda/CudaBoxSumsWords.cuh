@@ -33,7 +33,7 @@ constexpr int wordLevelBits = 6;
 /** A number below 2^40 from its lower half and the lowest byte of its upper one: the mantissa of 2^52, where a
  * conversion would take four times as long. */
 inline __device__ double
-RealOf(std::uint32_t low, std::uint32_t high = 0)
+ToReal(std::uint32_t low, std::uint32_t high = 0)
 {
   static_assert(wordInverseBits == 40, "one byte of the upper half");
   return __hiloint2double(static_cast<int>(__byte_perm(high, 0x43300000u, 0x7640)), static_cast<int>(low)) -
@@ -41,30 +41,29 @@ RealOf(std::uint32_t low, std::uint32_t high = 0)
 }
 
 template <int VWindow>
-class BoxSumsOfWords
+class WordBoxSums
 {
 public:
   static constexpr int planes = VWindow;
   static constexpr int kinds = VWindow - 1; // k = 2 ... VWindow
   static constexpr int numberOfFeatures = 11;
-  static constexpr int bytesOfSums = kinds * tileVoxels * static_cast<int>(sizeof(std::uint64_t));
+  static constexpr int sumBytes = kinds * tileVoxels * static_cast<int>(sizeof(std::uint64_t));
   static constexpr int reciprocals = 1 << wordCountBits;
 
   __device__
-  BoxSumsOfWords(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position,
-                 char * shared)
+  WordBoxSums(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
     : m_Task(task)
     , m_Tiling(tiling)
     , m_Position(position)
     , m_Reciprocals(reinterpret_cast<double *>(shared))
     , m_Words(reinterpret_cast<std::uint64_t *>(shared) + reciprocals)
-    , m_Shared(shared + BytesOfTables(task))
+    , m_Shared(shared + TableBytes(task))
   {}
 
   static __host__ __device__ int
-  BytesOfTables(const RunLengthTask & task)
+  TableBytes(const RunLengthTask & task)
   {
-    return reciprocals * static_cast<int>(sizeof(double)) + BytesOfInverseTable(task);
+    return reciprocals * static_cast<int>(sizeof(double)) + InverseTableBytes(task);
   }
 
   /** S_1, which is the same for all directions. */
@@ -94,7 +93,7 @@ public:
       for (int j = 0; j < planes; ++j)
       {
         m_Lengths[r][j] = static_cast<std::uint32_t>(runLengthWords[j]);
-        const auto level = static_cast<std::uint32_t>(LevelOf(runLengthWords[j]));
+        const auto level = static_cast<std::uint32_t>(GetLevel(runLengthWords[j]));
         m_Levels[r] = j == 0 ? level : m_Levels[r] | level << (wordLevelBits * j);
         sum += m_Words[level];
       }
@@ -104,15 +103,15 @@ public:
     std::uint64_t first[2] = { 0, 0 };
     if (m_Position.row < m_Tiling.rows)
     {
-      SumOfRows(this->Sums(2) + m_Position.row * tileColumns + m_Position.warpLane, VWindow, first[0], first[1]);
+      RowSum(this->Sums(2) + m_Position.row * tileColumns + m_Position.warpLane, VWindow, first[0], first[1]);
     }
     this->NextBuffer();
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
-      m_Voxels[r] = CountOf(first[r]);
-      m_Squares[r] = SquaresOf(first[r]);
-      m_Inverses[r] = InversesOf(first[r]);
+      m_Voxels[r] = GetCount(first[r]);
+      m_Squares[r] = GetSquares(first[r]);
+      m_Inverses[r] = GetInverses(first[r]);
     }
   }
 
@@ -125,7 +124,7 @@ public:
     const bool    hasOutput[2] = { m_Task.needsLevelCounts && m_Position.HasOutput(m_Task, m_Tiling, 0),
                                    m_Task.needsLevelCounts && m_Position.HasOutput(m_Task, m_Tiling, 1) };
     // Windows of up to 125 voxels: 16 bits.
-    const auto * ofLevels =
+    const auto * nonUniformities =
       static_cast<const std::uint16_t *>(m_Tiling.levelNonUniformities) + m_Position.OutputVoxel(m_Task, 0);
     const std::int64_t outputs = m_Task.outputSize[0] * m_Task.outputSize[1] * m_Task.outputSize[2];
     for (int d = 0; d < m_Task.directions.number; ++d)
@@ -148,9 +147,9 @@ public:
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {
-        levelNonUniformities[r] = hasOutput[r] ? ofLevels[r * m_Task.outputSize[0]] : 0;
+        levelNonUniformities[r] = hasOutput[r] ? nonUniformities[r * m_Task.outputSize[0]] : 0;
       }
-      ofLevels += outputs;
+      nonUniformities += outputs;
       __syncthreads();
       if (m_Position.row < m_Tiling.rows)
       {
@@ -184,24 +183,24 @@ public:
 
 private:
   static __device__ std::uint32_t
-                    HighOf(std::uint64_t word)
+                    HighWord(std::uint64_t word)
   {
     return static_cast<std::uint32_t>(word >> 32);
   }
   static __device__ std::uint32_t
-                    CountOf(std::uint64_t word)
+                    GetCount(std::uint64_t word)
   {
-    return (HighOf(word) >> (wordInverseBits - 32)) & ((1u << wordCountBits) - 1);
+    return (HighWord(word) >> (wordInverseBits - 32)) & ((1u << wordCountBits) - 1);
   }
   static __device__ std::uint32_t
-                    SquaresOf(std::uint64_t word)
+                    GetSquares(std::uint64_t word)
   {
-    return HighOf(word) >> (32 - wordSquareBits);
+    return HighWord(word) >> (32 - wordSquareBits);
   }
   static __device__ double
-  InversesOf(std::uint64_t word)
+  GetInverses(std::uint64_t word)
   {
-    return RealOf(static_cast<std::uint32_t>(word), HighOf(word));
+    return ToReal(static_cast<std::uint32_t>(word), HighWord(word));
   }
 
   __device__ std::uint64_t *
@@ -231,7 +230,7 @@ private:
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        m_Lengths[r][j] = HighOf(runLengthWords[j]);
+        m_Lengths[r][j] = HighWord(runLengthWords[j]);
       }
     }
   }
@@ -240,7 +239,7 @@ private:
   __device__ void
   SumAlongX(std::uint64_t value, int start, int width, int r, int k) const
   {
-    const std::uint64_t sum = SumOfLanes<VWindow>(value, width);
+    const std::uint64_t sum = LaneSum<VWindow>(value, width);
     const int           column = m_Position.warpLane - start;
     if (column >= 0)
     {
@@ -290,10 +289,10 @@ private:
     for (int k = 2; k <= VWindow; ++k)
     {
       const int row = m_Position.row + (VStepY && isBackward ? k - 1 : 0);
-      SumOfRows(this->Sums(k) + row * tileColumns + m_Position.warpLane,
-                VWindow - (VStepY ? k - 1 : 0),
-                starts[0][k],
-                starts[1][k]);
+      RowSum(this->Sums(k) + row * tileColumns + m_Position.warpLane,
+             VWindow - (VStepY ? k - 1 : 0),
+             starts[0][k],
+             starts[1][k]);
     }
   }
 
@@ -305,27 +304,27 @@ private:
   {
     // S_2 ... S_5 in the bytes of a word, and from them the numbers of runs of the lengths 1 ... 4; those of length 5
     // are S_5.
-    const auto          high = [&](int k) { return k <= VWindow ? HighOf(starts[k <= VWindow ? k : 2]) : 0; };
+    const auto          high = [&](int k) { return k <= VWindow ? HighWord(starts[k <= VWindow ? k : 2]) : 0; };
     const std::uint32_t counts =
       __byte_perm(__byte_perm(high(2), high(3), 0x5151), __byte_perm(high(4), high(5), 0x5151), 0x5410) & 0x7f7f7f7fu;
-    const std::uint32_t ofFive = counts >> 24;
+    const std::uint32_t fiveRuns = counts >> 24;
     const std::uint32_t atLeast = __byte_perm(m_Voxels[r], counts, 0x6540) - counts;
-    const std::uint32_t ofLength = atLeast - __byte_perm(atLeast, ofFive, 0x4321);
-    const std::uint32_t runs = __dp4a(ofLength, 0x01010101u, ofFive);
+    const std::uint32_t lengthRuns = atLeast - __byte_perm(atLeast, fiveRuns, 0x4321);
+    const std::uint32_t runs = __dp4a(lengthRuns, 0x01010101u, fiveRuns);
     allRuns += runs;
 
     RunLengthSums<double> sums{};
-    sums.levelNonUniformity = RealOf(levelNonUniformity);
-    sums.longRuns = RealOf(__dp4a(ofLength, 0x10090401u, 25u * ofFive));
-    sums.lengthNonUniformity = RealOf(__dp4a(ofLength, ofLength, ofFive * ofFive));
-    sums.shortRuns = RealOf(
-      __dp4a(ofLength,
-             m_Tiling.words.shortRunLowBytes,
-             256u * __dp4a(ofLength, m_Tiling.words.shortRunHighBytes, 0u) + m_Tiling.words.shortRunOfFive * ofFive));
+    sums.levelNonUniformity = ToReal(levelNonUniformity);
+    sums.longRuns = ToReal(__dp4a(lengthRuns, 0x10090401u, 25u * fiveRuns));
+    sums.lengthNonUniformity = ToReal(__dp4a(lengthRuns, lengthRuns, fiveRuns * fiveRuns));
+    sums.shortRuns = ToReal(__dp4a(lengthRuns,
+                                   m_Tiling.words.shortRunLowBytes,
+                                   256u * __dp4a(lengthRuns, m_Tiling.words.shortRunHighBytes, 0u) +
+                                     m_Tiling.words.fiveRunWeight * fiveRuns));
 
-    std::uint32_t squares = SquaresOf(starts[2]);
-    double        inverses = InversesOf(starts[2]);
-    sums.squares = RealOf(m_Squares[r] - squares);
+    std::uint32_t squares = GetSquares(starts[2]);
+    double        inverses = GetInverses(starts[2]);
+    sums.squares = ToReal(m_Squares[r] - squares);
     sums.inverses = m_Inverses[r] - inverses;
     std::uint32_t shortSquares = m_Tiling.words.shortStarts[1] * m_Squares[r] + m_Tiling.words.shortStarts[2] * squares;
     double        shortInverses =
@@ -333,17 +332,17 @@ private:
 #pragma unroll
     for (int k = 3; k <= VWindow; ++k)
     {
-      const std::uint32_t squaresOfK = SquaresOf(starts[k]);
-      const double        inversesOfK = InversesOf(starts[k]);
-      squares += squaresOfK;
-      inverses += inversesOfK;
-      shortSquares += m_Tiling.words.shortStarts[k] * squaresOfK;
-      shortInverses = __fma_rn(m_Tiling.words.realShortStarts[k], inversesOfK, shortInverses);
+      const std::uint32_t kSquares = GetSquares(starts[k]);
+      const double        kInverses = GetInverses(starts[k]);
+      squares += kSquares;
+      inverses += kInverses;
+      shortSquares += m_Tiling.words.shortStarts[k] * kSquares;
+      shortInverses = __fma_rn(m_Tiling.words.realShortStarts[k], kInverses, shortInverses);
     }
     // l^2 is 1 for S_1 and 2 for all others.
-    sums.longRunSquares = RealOf(m_Squares[r] + 2 * squares);
+    sums.longRunSquares = ToReal(m_Squares[r] + 2 * squares);
     sums.longRunInverses = __fma_rn(2.0, inverses, m_Inverses[r]);
-    sums.shortRunSquares = RealOf(shortSquares);
+    sums.shortRunSquares = ToReal(shortSquares);
     sums.shortRunInverses = shortInverses;
 
     const double reciprocal = m_Reciprocals[runs % reciprocals];
@@ -353,7 +352,7 @@ private:
       const auto feature = static_cast<RunLengthJob::Feature>(f);
       if (feature != RunLengthJob::Feature::RunPercentage)
       {
-        averages[f] += RunLengthTermOfAverage(feature, sums, reciprocal);
+        averages[f] += RunLengthAverageTerm(feature, sums, reciprocal);
       }
     }
   }
@@ -377,12 +376,12 @@ private:
 template <int VWindow>
 __global__ void
 __launch_bounds__(boxSumsThreads, 1)
-  BoxSumsOfWordsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ BoxSumsTiling tiling,
-                       std::int64_t firstTile)
+  WordBoxSumsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ BoxSumsTiling tiling,
+                    std::int64_t firstTile)
 {
   extern __shared__ __align__(16) char shared[];
   const BoxSumsPosition                position(task, tiling, firstTile + blockIdx.x);
-  BoxSumsOfWords<VWindow>              sums(task, tiling, position, shared);
+  WordBoxSums<VWindow>                 sums(task, tiling, position, shared);
   sums.ComputeFirst();
   sums.ComputeDirections();
 }

@@ -64,7 +64,7 @@ struct StartWeights
   static constexpr int maxLength = 5;
   std::uint32_t        shortRunLowBytes;
   std::uint32_t        shortRunHighBytes;
-  std::uint32_t        shortRunOfFive;
+  std::uint32_t        fiveRunWeight;
   std::uint32_t        shortStarts[maxLength + 1];
   double               realShortStarts[maxLength + 1];
 
@@ -88,7 +88,7 @@ struct StartWeights
       beforeLast = last;
       last = weight;
     }
-    shortRunOfFive = runs.integerWeights[maxLength];
+    fiveRunWeight = runs.integerWeights[maxLength];
   }
 };
 
@@ -105,12 +105,12 @@ public:
   __device__ void
   Add(const RunWeights & weights, int length, std::uint32_t runs, std::uint32_t squares, std::uint64_t inverses)
   {
-    AddRunsOfLength(m_Sums,
-                    weights.lengthSquares[length],
-                    weights.shortRunWeights[length],
-                    static_cast<double>(runs),
-                    static_cast<double>(squares),
-                    static_cast<double>(inverses));
+    AddRunsWithLength(m_Sums,
+                      weights.lengthSquares[length],
+                      weights.shortRunWeights[length],
+                      static_cast<double>(runs),
+                      static_cast<double>(squares),
+                      static_cast<double>(inverses));
   }
   const __device__ RunLengthSums<double> &
                    Get()

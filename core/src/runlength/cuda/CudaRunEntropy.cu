@@ -38,7 +38,7 @@ constexpr auto feature = RunLengthJob::Feature::RunEntropy;
 constexpr std::uint32_t lineBegins = 1u << 31;
 
 // Steps whose ranks are read at once, before any run is counted: each would wait for its own.
-constexpr int stepsOfBatch = 8;
+constexpr int batchSteps = 8;
 
 // t(n + 1) - t(n) for the counts of bytes are read from shared memory.
 constexpr int maxDifferences = 256;
@@ -47,16 +47,16 @@ constexpr int maxDifferences = 256;
 struct RunEntropyLayout
 {
   /** Counts of one length, of all ranks, and of all lengths. Shared with what gives levels their ranks. */
-  int wordsOfLength;
-  int wordsOfCounts;
+  int lengthWords;
+  int countWords;
   /** A count after all others, which stays 0. */
-  int placeOfNoRun;
-  int wordsOfLookup;
+  int noRunPlace;
+  int lookupWords;
   /** For every voxel of the window 1 more than the place of its rank among the counts, 0 if it has no level; and 0
    * after all others. */
-  int wordsOfWindow;
+  int windowWords;
   int windowVoxels;
-  int stepsOfDirection;
+  int directionSteps;
   /** Whether ranks are looked up by level; else levels are searched among those before. */
   bool isLookedUp;
   /** Differences of the entropy table in shared memory. */
@@ -66,31 +66,31 @@ struct RunEntropyLayout
 
   explicit RunEntropyLayout(const RunLengthTask & task)
     : windowVoxels(task.window[0] * task.window[1] * task.window[2])
-    , stepsOfDirection(RoundUpToBatch(windowVoxels + 1))
+    , directionSteps(RoundUpToBatch(windowVoxels + 1))
     , differences(static_cast<int>(std::min<std::uint64_t>(task.maxVoxels, maxDifferences)))
     , component(
         static_cast<int>(std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features))
   {
     const int ranks = this->Ranks(task);
-    wordsOfLength =
+    lengthWords =
       HasByteCounts(task) ? Tables::NumberOfWords<std::uint8_t>(ranks) : Tables::NumberOfWords<std::uint16_t>(ranks);
-    const int wordsOfRuns = wordsOfLength * task.directions.longestLine;
-    placeOfNoRun = wordsOfRuns * Tables::wordStride + 1;
-    wordsOfCounts = wordsOfRuns + 1;
-    wordsOfWindow = Tables::NumberOfWords<std::uint16_t>(windowVoxels + 1);
+    const int runWords = lengthWords * task.directions.longestLine;
+    noRunPlace = runWords * Tables::wordStride + 1;
+    countWords = runWords + 1;
+    windowWords = Tables::NumberOfWords<std::uint16_t>(windowVoxels + 1);
     // Up to twice the memory of the counts: a search takes longer than less windows at a time.
-    wordsOfLookup = Tables::NumberOfWords<std::uint16_t>(task.numberOfGrayLevels + 1);
-    isLookedUp = wordsOfLookup <= 2 * wordsOfCounts;
+    lookupWords = Tables::NumberOfWords<std::uint16_t>(task.numberOfGrayLevels + 1);
+    isLookedUp = lookupWords <= 2 * countWords;
     if (!isLookedUp)
     {
-      wordsOfLookup = Tables::NumberOfWords<std::uint16_t>(ranks);
+      lookupWords = Tables::NumberOfWords<std::uint16_t>(ranks);
     }
   }
 
   static int
   RoundUpToBatch(int steps)
   {
-    return (steps + stepsOfBatch - 1) / stepsOfBatch * stepsOfBatch;
+    return (steps + batchSteps - 1) / batchSteps * batchSteps;
   }
   int
   Ranks(const RunLengthTask & task) const
@@ -105,7 +105,7 @@ struct RunEntropyLayout
   std::size_t
   SharedBytes() const
   {
-    return Tables::Bytes(std::max(wordsOfCounts, wordsOfLookup) + wordsOfWindow) +
+    return Tables::Bytes(std::max(countWords, lookupWords) + windowWords) +
            static_cast<std::size_t>(differences) * sizeof(std::int64_t);
   }
 };
@@ -118,16 +118,16 @@ struct RunEntropySums
 };
 
 template <typename TCount>
-class WindowOfThread
+class ThreadWindow
 {
 public:
   __device__
-  WindowOfThread(const RunLengthTask & task, const RunEntropyLayout & layout, char * shared)
+  ThreadWindow(const RunLengthTask & task, const RunEntropyLayout & layout, char * shared)
     : m_Task(task)
     , m_Layout(layout)
     , m_Differences(reinterpret_cast<const std::int64_t *>(shared))
-    , m_Ranks(Tables::OfThread(shared + layout.differences * sizeof(std::int64_t), 0))
-    , m_Counts(m_Ranks + layout.wordsOfWindow * Tables::wordStride)
+    , m_Ranks(Tables::ThreadTable(shared + layout.differences * sizeof(std::int64_t), 0))
+    , m_Counts(m_Ranks + layout.windowWords * Tables::wordStride)
   {}
 
   /** Give the voxels of the window the ranks of their levels, in the order of appearance. */
@@ -136,7 +136,7 @@ public:
   {
     if (m_Layout.isLookedUp)
     {
-      Tables::Clear(m_Counts, m_Layout.wordsOfLookup);
+      Tables::Clear(m_Counts, m_Layout.lookupWords);
     }
     std::int64_t first[3];
     for (int d = 0; d < 3; ++d)
@@ -163,7 +163,7 @@ public:
       }
     }
     Tables::At<std::uint16_t>(m_Ranks, Tables::Offset<std::uint16_t>(m_Layout.windowVoxels)) = 0;
-    Tables::Clear(m_Counts, m_Layout.wordsOfCounts);
+    Tables::Clear(m_Counts, m_Layout.countWords);
   }
 
   /** Add the runs along all lines of a direction. */
@@ -172,12 +172,12 @@ public:
   {
     int rankBefore = 0;
     int place = 0;
-    for (int first = 0; first < m_Layout.stepsOfDirection; first += stepsOfBatch)
+    for (int first = 0; first < m_Layout.directionSteps; first += batchSteps)
     {
-      std::uint32_t batch[stepsOfBatch];
-      int           ranks[stepsOfBatch];
+      std::uint32_t batch[batchSteps];
+      int           ranks[batchSteps];
 #pragma unroll
-      for (int i = 0; i < stepsOfBatch; i += 4)
+      for (int i = 0; i < batchSteps; i += 4)
       {
         const uint4 four = __ldg(reinterpret_cast<const uint4 *>(steps + first + i));
         batch[i] = four.x;
@@ -186,16 +186,16 @@ public:
         batch[i + 3] = four.w;
       }
 #pragma unroll
-      for (int i = 0; i < stepsOfBatch; ++i)
+      for (int i = 0; i < batchSteps; ++i)
       {
         ranks[i] = Tables::At<std::uint16_t>(m_Ranks, static_cast<int>(batch[i] & ~lineBegins));
       }
 #pragma unroll
-      for (int i = 0; i < stepsOfBatch; ++i)
+      for (int i = 0; i < batchSteps; ++i)
       {
         const bool isFirst = ranks[i] != rankBefore || (batch[i] & lineBegins) != 0;
         this->CountRun(isFirst && rankBefore != 0, place, sums);
-        place = isFirst ? ranks[i] : place + m_Layout.wordsOfLength * Tables::wordStride;
+        place = isFirst ? ranks[i] : place + m_Layout.lengthWords * Tables::wordStride;
         rankBefore = ranks[i];
       }
     }
@@ -204,12 +204,12 @@ public:
   __device__ void
   ClearCounts()
   {
-    Tables::Clear(m_Counts, m_Layout.wordsOfCounts);
+    Tables::Clear(m_Counts, m_Layout.countWords);
   }
 
 private:
   static __device__ std::uint16_t
-                    PlaceOfRank(int rank)
+                    RankPlace(int rank)
   {
     return static_cast<std::uint16_t>(Tables::Offset<TCount>(rank) + 1);
   }
@@ -220,7 +220,7 @@ private:
     auto & place = Tables::At<std::uint16_t>(m_Counts, Tables::Offset<std::uint16_t>(level));
     if (place == 0)
     {
-      place = PlaceOfRank(ranks++);
+      place = RankPlace(ranks++);
     }
     return place;
   }
@@ -236,7 +236,7 @@ private:
     {
       Tables::At<std::uint16_t>(m_Counts, Tables::Offset<std::uint16_t>(ranks++)) = static_cast<std::uint16_t>(level);
     }
-    return PlaceOfRank(rank);
+    return RankPlace(rank);
   }
 
   /** Count the run at a place if it has ended. Without a branch, so that the next steps need not wait. The differences
@@ -244,7 +244,7 @@ private:
   __device__ void
   CountRun(bool hasEnded, int place, RunEntropySums & sums)
   {
-    auto &    count = Tables::At<TCount>(m_Counts, (hasEnded ? place : m_Layout.placeOfNoRun) - 1);
+    auto &    count = Tables::At<TCount>(m_Counts, (hasEnded ? place : m_Layout.noRunPlace) - 1);
     const int before = count;
     count = static_cast<TCount>(hasEnded ? before + 1 : 0);
     const std::int64_t difference = sizeof(TCount) == 1 || before < m_Layout.differences
@@ -295,24 +295,24 @@ __launch_bounds__(threadsPerBlock)
     return;
   }
 
-  WindowOfThread<TCount> window(task, layout, shared);
+  ThreadWindow<TCount> window(task, layout, shared);
   window.Load(voxel);
-  RunEntropySums ofMatrix{};
+  RunEntropySums matrixSums{};
   double         average = 0.0;
   const int      directionsPerMatrix = task.DirectionsPerMatrix();
   for (int d = 0; d < task.directions.number; ++d)
   {
-    window.AddDirection(steps + d * layout.stepsOfDirection, ofMatrix);
+    window.AddDirection(steps + d * layout.directionSteps, matrixSums);
     if ((d + 1) % directionsPerMatrix != 0)
     {
       continue;
     }
     RunLengthSums<double> sums{};
-    sums.runs = static_cast<double>(ofMatrix.runs);
-    sums.entropy = static_cast<double>(task.entropyTable[ofMatrix.runs] - ofMatrix.entropy);
+    sums.runs = static_cast<double>(matrixSums.runs);
+    sums.entropy = static_cast<double>(task.entropyTable[matrixSums.runs] - matrixSums.entropy);
     if (task.aggregation == RunLengthJob::Aggregation::Average)
     {
-      average += RunLengthTermOfAverage(feature, sums, CudaDivision::Reciprocal(sums.runs));
+      average += RunLengthAverageTerm(feature, sums, CudaDivision::Reciprocal(sums.runs));
     }
     else
     {
@@ -322,7 +322,7 @@ __launch_bounds__(threadsPerBlock)
                      d / directionsPerMatrix * task.numberOfFeatures + layout.component,
                      RunLengthToUnit(feature, quotient, task.scales));
     }
-    ofMatrix = {};
+    matrixSums = {};
     window.ClearCounts();
   }
   if (task.aggregation == RunLengthJob::Aggregation::Average)
@@ -337,12 +337,12 @@ __launch_bounds__(threadsPerBlock)
 } // namespace
 
 bool
-CudaRunEntropyTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
+CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   // The counts of one length, since the places of their ranks have 16 bits.
-  constexpr int          maxWordsOfLength = 65535 / Tables::wordStride;
+  constexpr int          maxLengthWords = 65535 / Tables::wordStride;
   const RunEntropyLayout layout(task);
-  return layout.wordsOfLength <= maxWordsOfLength && task.maxVoxels < 65536 &&
+  return layout.lengthWords <= maxLengthWords && task.maxVoxels < 65536 &&
          layout.SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
 
@@ -374,7 +374,7 @@ MakeCudaRunEntropySteps(const RunLengthTask & task)
       }
     }
     // Voxels without level end the last run.
-    steps.resize(static_cast<std::size_t>((d + 1) * layout.stepsOfDirection),
+    steps.resize(static_cast<std::size_t>((d + 1) * layout.directionSteps),
                  static_cast<std::uint32_t>(Tables::Offset<std::uint16_t>(layout.windowVoxels)));
   }
   return steps;
@@ -390,10 +390,10 @@ ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, c
   AllowSharedMemory(kernel, bytes);
 
   // In parts of less than a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 35;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 35;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     part = stepsOfPart / (std::int64_t{ layout.stepsOfDirection } * task.directions.number) /
-                            threadsPerBlock * threadsPerBlock;
+  const std::int64_t     part =
+    partSteps / (std::int64_t{ layout.directionSteps } * task.directions.number) / threadsPerBlock * threadsPerBlock;
   LaunchInParts(
     windows, part, resources, "starting the kernel of run entropy", [&](std::int64_t first, std::int64_t end) {
       kernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),

@@ -62,7 +62,8 @@ RunLengthMethod
 WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const std::uint32_t *& steps)
 {
   RunLengthMethod result = method;
-  result.isSupported = method.isSupported && (!task.needsEntropy || CudaRunEntropyTakes(task, GetCudaDeviceLimits()));
+  result.isSupported =
+    method.isSupported && (!task.needsEntropy || CudaRunEntropySupports(task, GetCudaDeviceLimits()));
   result.compute = [method, &steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
     if (!slab.needsEntropy || slab.numberOfFeatures > 1)
     {
@@ -94,7 +95,7 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
       const CudaDeviceLimits & limits = GetCudaDeviceLimits();
       const auto withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task, entropySteps); };
       // SortReduce counts merged matrices of all directions alike.
-      const bool sortReduceTakes =
+      const bool sortReduceSupports =
         !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
       const std::string description =
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
@@ -107,17 +108,20 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
       }
       return CudaTextureMethods<RunLengthTask, Method>{
         description,
-        { withEntropy({ Method::WindowWord, CudaWindowWordTakes(task, limits), true, {}, ComputeByCudaWindowWord }),
-          withEntropy(
-            { Method::BoxSums, CudaBoxSumsTakes(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums }),
+        { withEntropy({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }),
+          withEntropy({ Method::BoxSums,
+                        CudaBoxSumsSupports(task, limits),
+                        true,
+                        CudaBoxSumsScratchBytes,
+                        ComputeByCudaBoxSums }),
           withEntropy({ Method::SlidingWindow,
-                        CudaSlidingWindowTakes(task, limits),
+                        CudaSlidingWindowSupports(task, limits),
                         true,
                         CudaSlidingWindowScratchBytes,
                         ComputeByCudaSlidingWindow }),
           { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
           WithSkippedDirections({ Method::SortReduce,
-                                  sortReduceTakes,
+                                  sortReduceSupports,
                                   false,
                                   CudaSortReduceScratchBytes,
                                   [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
@@ -150,28 +154,28 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   // Nanoseconds per direction and voxel that windows reach, times the edge of the window, and of the device those per
   // direction and output voxel, times the edge or the voxels of the window.
   constexpr double cpuNanoseconds = 8.0;
-  constexpr double cpuNanosecondsOfEntropy = 16.0;
+  constexpr double cpuNanosecondsPerEntropyStep = 16.0;
   constexpr double deviceNanoseconds = 0.02;
   // Of entropy, those times the voxels of the window and their square: large windows have large tables, of which few
   // fit shared memory at a time, up to windows that WindowWalk takes.
-  constexpr double deviceNanosecondsOfEntropy = 0.000012;
-  constexpr double deviceNanosecondsOfWalk = 0.06;
+  constexpr double deviceNanosecondsPerEntropyStep = 0.000012;
+  constexpr double deviceNanosecondsPerWalkStep = 0.06;
 
   const double directions = 1e-6 * static_cast<double>(job.offsets.size());
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
   const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double edge = std::pow(windowVoxels, job.windowSize[2] > 1 ? 1.0 / 3.0 : 0.5);
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 4096;
+  constexpr std::uint64_t tileVoxels = 4096;
   if (!job.offsetWeights.empty())
   {
-    constexpr double cpuNanosecondsOfWeight = 39.0;
-    constexpr double deviceNanosecondsOfWeight = 0.03;
+    constexpr double cpuNanosecondsPerWeight = 39.0;
+    constexpr double deviceNanosecondsPerWeight = 0.03;
     return IsCpuEngineFaster(job,
                              job.GetNumberOfComponents(),
-                             directions * voxels * windowVoxels * cpuNanosecondsOfWeight,
-                             directions * voxels * windowVoxels * deviceNanosecondsOfWeight,
-                             voxelsOfTile,
+                             directions * voxels * windowVoxels * cpuNanosecondsPerWeight,
+                             directions * voxels * windowVoxels * deviceNanosecondsPerWeight,
+                             tileVoxels,
                              options);
   }
   double reached = 1.0;
@@ -181,10 +185,11 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   }
   const bool hasEntropy =
     std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
-  const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsOfEntropy : 0.0));
+  const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsPerEntropyStep : 0.0));
   const double entropy =
-    hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsOfEntropy, deviceNanosecondsOfWalk) : 0.0;
+    hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsPerEntropyStep, deviceNanosecondsPerWalkStep)
+               : 0.0;
   const double device = directions * voxels * (edge * deviceNanoseconds + entropy);
-  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, voxelsOfTile, options);
+  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

@@ -49,7 +49,7 @@ struct CudaSortReduceTimes
   double features{ 0.0 };
 };
 
-/** Zhang et al. 2019 with CUB. Takes every task; more scratch memory means fewer batches of windows. Waits for the
+/** Zhang et al. 2019 with CUB. Supports every task; more scratch memory means fewer batches of windows. Waits for the
  * stream now and then, and adds to the times. */
 CudaScratchBytes
 CudaSortReduceScratchBytes(const RunLengthTask & task);
@@ -58,13 +58,13 @@ ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & 
 
 /** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool
-CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaWindowWordSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 void
 ComputeByCudaWindowWord(const RunLengthTask & task, const CudaMethodResources & resources);
 
 /** Box sums that neighboring windows share. */
 bool
-CudaBoxSumsTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaBoxSumsSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 CudaScratchBytes
 CudaBoxSumsScratchBytes(const RunLengthTask & task);
 void
@@ -72,7 +72,7 @@ ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & res
 
 /** Windows that slide, and keep their matrices up to date. More scratch memory means fewer batches of windows. */
 bool
-CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 CudaScratchBytes
 CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
@@ -81,7 +81,7 @@ ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources
 /** Run entropy alone, beside WindowWord, BoxSums and SlidingWindow, which leave its component as it is or write
  * anything there. The steps are those of MakeCudaRunEntropySteps in device memory. */
 bool
-CudaRunEntropyTakes(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 std::vector<std::uint32_t>
 MakeCudaRunEntropySteps(const RunLengthTask & task);
 void

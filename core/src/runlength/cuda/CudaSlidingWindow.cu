@@ -38,8 +38,8 @@ namespace
 {
 /** Number of equal voxels from one on along a direction, or back, at most as many as a line of the window has. */
 __device__ int
-LengthOfRun(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z, const TurnedStep & step,
-            int sign, int longest)
+MeasureRun(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z, const TurnedStep & step,
+           int sign, int longest)
 {
   const std::uint16_t * level = task.levels + task.LevelOffset(x, y, z);
   const std::int64_t    stride = sign * task.LevelOffset(step.x, step.y, step.z);
@@ -93,8 +93,8 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
       if (level != 0)
       {
         const int longest = task.directions.longestLines[d];
-        forward = LengthOfRun(task, x, y, z, step, 1, longest);
-        backward = step.y == 0 ? forward : LengthOfRun(task, x, y, z, step, -1, longest);
+        forward = MeasureRun(task, x, y, z, step, 1, longest);
+        backward = step.y == 0 ? forward : MeasureRun(task, x, y, z, step, -1, longest);
       }
       longestRun = max(longestRun, forward);
       links[Enters] |= (backward > 1 ? 1u : 0u) << (linkShift + d);
@@ -113,7 +113,7 @@ __device__ RunLengthSums<double>
            LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
 {
   const double *        from = buffers.sums + std::int64_t{ matrix } * NumberOfSums * buffers.capacity + at;
-  const auto            load = [&](SumOfMatrix i) { return from[i * buffers.capacity]; };
+  const auto            load = [&](MatrixSum i) { return from[i * buffers.capacity]; };
   RunLengthSums<double> sums{};
   sums.voxels = static_cast<double>(buffers.voxels[at]);
   sums.runs = load(Runs);
@@ -161,7 +161,7 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
       {
         if (components.of[f] >= 0)
         {
-          averages[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+          averages[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
         }
       }
     }
@@ -287,7 +287,7 @@ ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const 
     CheckLaunch("starting the kernel of runs");
   }
   constexpr unsigned int threads = 128;
-  const auto             outputs = static_cast<std::uint64_t>(layout.OutputsOfSegment(task)) * segments;
+  const auto             outputs = static_cast<std::uint64_t>(layout.SegmentOutputs(task)) * segments;
   FeaturesKernel<<<BlocksFor(outputs, threads), threads, 0, stream>>>(
     task, layout, buffers, MakeFeatureComponents(task));
   CheckLaunch("starting the kernel of features");
@@ -298,9 +298,9 @@ ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const 
 using namespace slidingwindow;
 
 bool
-CudaSlidingWindowTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
+CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
-  return !(task.needsInverses && task.wideInverses) && BitsOfSquares(task) + BitsOf(task.maxVoxels) <= 64 &&
+  return !(task.needsInverses && task.wideInverses) && SquareBits(task) + BitCount(task.maxVoxels) <= 64 &&
          static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
          WindowsPerBlock(task, limits) > 0;
@@ -311,27 +311,27 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task)
 {
   const SlidingLayout layout = MakeLayout(task);
   const SlidingBytes  bytes(task, layout);
-  return { bytes.Fixed() + bytes.ofSegment,
-           bytes.Fixed() + bytes.ofSegment * static_cast<std::uint64_t>(layout.segments) };
+  return { bytes.Fixed() + bytes.perSegment,
+           bytes.Fixed() + bytes.perSegment * static_cast<std::uint64_t>(layout.segments) };
 }
 
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   // About a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t voxelsOfPart = std::int64_t{ 1 } << 36;
+  constexpr std::int64_t partVoxels = std::int64_t{ 1 } << 36;
   constexpr std::int64_t maxBlocks = std::int64_t{ 1 } << 30;
 
   const SlidingLayout layout = MakeLayout(task);
   SlidingBuffers      buffers = MakeBuffers(task, layout, resources);
   ComputeLengths(task, layout, buffers, resources.stream);
   // What leaves and enters.
-  const std::int64_t voxelsOfSegment = layout.OutputsOfSegment(task) * task.directions.number *
-                                       (2 + task.window[1] / layout.rows) * task.window[0] * task.window[2];
+  const std::int64_t segmentVoxels = layout.SegmentOutputs(task) * task.directions.number *
+                                     (2 + task.window[1] / layout.rows) * task.window[0] * task.window[2];
   const std::int64_t segments = std::max<std::int64_t>(
     1,
-    std::min({ buffers.capacity / layout.OutputsOfSegment(task),
-               voxelsOfPart / voxelsOfSegment,
+    std::min({ buffers.capacity / layout.SegmentOutputs(task),
+               partVoxels / segmentVoxels,
                maxBlocks / (std::int64_t{ std::max(layout.windowBlocks, layout.tiles) } * layout.matrices) }));
   std::int64_t voxels = 0;
   for (std::int64_t first = 0; first < layout.segments; first += segments)
@@ -339,8 +339,8 @@ ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources
     buffers.firstSegment = first;
     buffers.endSegment = std::min(first + segments, layout.segments);
     ComputeSegments(task, layout, buffers, resources.stream);
-    voxels += segments * voxelsOfSegment;
-    if (voxels >= voxelsOfPart && buffers.endSegment < layout.segments)
+    voxels += segments * segmentVoxels;
+    if (voxels >= partVoxels && buffers.endSegment < layout.segments)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
       resources.checkAbort();

@@ -33,8 +33,8 @@ namespace voxelmaps
 namespace slidingwindow
 {
 // A column of outputs starts with all rows of its window, which long columns do less often.
-constexpr int minRowsOfSegment = 8;
-constexpr int maxRowsOfSegment = 64;
+constexpr int minSegmentRows = 8;
+constexpr int maxSegmentRows = 64;
 
 // Threads of a block of LevelsKernel, if the counts of so many windows fit into shared memory.
 constexpr int maxWindowsPerBlock = 32;
@@ -79,7 +79,7 @@ enum Passage
 constexpr int numberOfPassages = 2;
 
 /** Where the sums over the runs of a matrix are on their way to FeaturesKernel, in the order of RunLengthSums. */
-enum SumOfMatrix
+enum MatrixSum
 {
   Runs,
   Squares,
@@ -127,7 +127,7 @@ struct SlidingLayout
   std::size_t columnBytes;
 
   std::int64_t
-  OutputsOfSegment(const RunLengthTask & task) const
+  SegmentOutputs(const RunLengthTask & task) const
   {
     return rows * task.outputSize[0];
   }
@@ -164,10 +164,10 @@ IsMerged(const RunLengthTask & task)
 
 /** Bits that hold every sum of i^2. */
 inline int
-BitsOfSquares(const RunLengthTask & task)
+SquareBits(const RunLengthTask & task)
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
-  return task.needsSquares ? BitsOf(levels * levels) + BitsOf(task.maxVoxels) : 0;
+  return task.needsSquares ? BitCount(levels * levels) + BitCount(task.maxVoxels) : 0;
 }
 
 inline bool
@@ -220,7 +220,7 @@ MakeLayout(const RunLengthTask & task)
   const CudaDeviceLimits limits = GetCudaDeviceLimits();
   SlidingLayout          layout{};
   layout.matrices = IsMerged(task) ? 1 : task.directions.number;
-  layout.squareBits = BitsOfSquares(task);
+  layout.squareBits = SquareBits(task);
   for (int d = 0; d < task.directions.number; ++d)
   {
     const auto & step = task.directions.steps[d];
@@ -244,18 +244,18 @@ MakeLayout(const RunLengthTask & task)
   layout.tiles = static_cast<int>((task.outputSize[0] + layout.tileOutputs - 1) / layout.tileOutputs);
   layout.sets = IsMerged(task) ? 3 : 1;
   // Two blocks at least on each multiprocessor.
-  const std::size_t bytesOfLength = sizeof(VoxelSums) * (layout.sets + 1) * layout.columns;
+  const std::size_t lengthBytes = sizeof(VoxelSums) * (layout.sets + 1) * layout.columns;
   layout.lengths = std::min(task.directions.longestLine,
-                            std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / bytesOfLength), 3));
-  layout.columnBytes = bytesOfLength * layout.lengths;
+                            std::max(static_cast<int>(limits.maxSharedMemoryPerBlock / 2 / lengthBytes), 3));
+  layout.columnBytes = lengthBytes * layout.lengths;
 
   // Segments as long as they can be with a block for every place on the device.
   const auto fitting = static_cast<std::int64_t>(limits.maxSharedMemoryPerBlock / (layout.windowBytes + 1024));
   const auto places = limits.numberOfMultiprocessors *
                       std::min<std::int64_t>(std::max<std::int64_t>(fitting, 1), maxBlocksPerMultiprocessor);
   const std::int64_t rows = task.outputSize[1] * task.outputSize[2] * layout.windowBlocks * layout.matrices;
-  const auto         rowsOfPlace = static_cast<int>(std::min<std::int64_t>(rows / places + 1, maxRowsOfSegment));
-  layout.rows = static_cast<int>(std::min<std::int64_t>(std::max(rowsOfPlace, minRowsOfSegment), task.outputSize[1]));
+  const auto         placeRows = static_cast<int>(std::min<std::int64_t>(rows / places + 1, maxSegmentRows));
+  layout.rows = static_cast<int>(std::min<std::int64_t>(std::max(placeRows, minSegmentRows), task.outputSize[1]));
   layout.segmentsY = static_cast<int>((task.outputSize[1] + layout.rows - 1) / layout.rows);
   layout.segments = layout.segmentsY * task.outputSize[2];
   return layout;
@@ -268,7 +268,7 @@ struct SlidingBytes
   std::uint64_t lengths;
   std::uint64_t weights;
   std::uint64_t longestRun;
-  std::uint64_t ofSegment;
+  std::uint64_t perSegment;
 
   SlidingBytes(const RunLengthTask & task, const SlidingLayout & layout)
   {
@@ -277,8 +277,8 @@ struct SlidingBytes
     lengths = RoundUpToAlignment(voxels * static_cast<std::uint64_t>(task.directions.number));
     weights = RoundUpToAlignment(voxels * sizeof(VoxelSums));
     longestRun = RoundUpToAlignment(sizeof(int));
-    ofSegment = static_cast<std::uint64_t>(layout.OutputsOfSegment(task)) *
-                (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * NumberOfSums * sizeof(double));
+    perSegment = static_cast<std::uint64_t>(layout.SegmentOutputs(task)) *
+                 (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * NumberOfSums * sizeof(double));
   }
   std::uint64_t
   Fixed() const
@@ -292,7 +292,7 @@ MakeBuffers(const RunLengthTask & task, const SlidingLayout & layout, const Cuda
 {
   const SlidingBytes  bytes(task, layout);
   const std::uint64_t segments =
-    std::min(static_cast<std::uint64_t>(layout.segments), (resources.scratchBytes - bytes.Fixed()) / bytes.ofSegment);
+    std::min(static_cast<std::uint64_t>(layout.segments), (resources.scratchBytes - bytes.Fixed()) / bytes.perSegment);
   auto *         at = static_cast<char *>(resources.scratch);
   SlidingBuffers buffers{};
   const auto     take = [&at](auto *& buffer, std::uint64_t size) {
@@ -306,7 +306,7 @@ MakeBuffers(const RunLengthTask & task, const SlidingLayout & layout, const Cuda
   }
   take(buffers.weights, bytes.weights);
   take(buffers.longestRun, bytes.longestRun);
-  buffers.capacity = static_cast<std::int64_t>(segments) * layout.OutputsOfSegment(task);
+  buffers.capacity = static_cast<std::int64_t>(segments) * layout.SegmentOutputs(task);
   take(buffers.sums, static_cast<std::uint64_t>(buffers.capacity * layout.matrices) * NumberOfSums * sizeof(double));
   take(buffers.voxels, static_cast<std::uint64_t>(buffers.capacity) * sizeof(std::uint32_t));
   return buffers;

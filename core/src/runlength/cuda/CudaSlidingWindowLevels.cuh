@@ -27,12 +27,12 @@ namespace slidingwindow
 {
 /** The counts of the levels of a window. */
 template <bool VMerge, bool VLevelSum, typename TCount>
-class RunsOfLevels
+class LevelRunCounter
 {
 public:
   __device__
-  RunsOfLevels(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-               const SlidingSegment & segment, int matrix, std::int64_t column, TCount * counts)
+  LevelRunCounter(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+                  const SlidingSegment & segment, int matrix, std::int64_t column, TCount * counts)
     : m_Task(task)
     , m_Layout(layout)
     , m_Buffers(buffers)
@@ -205,7 +205,7 @@ private:
     const std::uint32_t after = before + static_cast<std::uint32_t>(runs);
     const auto          difference = static_cast<Square>(static_cast<Difference>(runs));
     // after^2 - before^2
-    m_SumOfSquares += difference * (before + after);
+    m_SquareSum += difference * (before + after);
     if constexpr (VLevelSum)
     {
       m_LevelSum += difference * level;
@@ -222,7 +222,7 @@ private:
       const Square absent = m_Counts[0];
       double *     to = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + m_Segment.sums +
                     y * m_Task.outputSize[0] + m_Column;
-      to[LevelNonUniformity * m_Buffers.capacity] = static_cast<double>(m_SumOfSquares - absent * absent);
+      to[LevelNonUniformity * m_Buffers.capacity] = static_cast<double>(m_SquareSum - absent * absent);
       to[LevelSum * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
     }
   }
@@ -235,7 +235,7 @@ private:
   const std::int64_t     m_Column;
   const std::uint32_t    m_Directions;
   TCount * const         m_Counts;
-  Square                 m_SumOfSquares{ 0 };
+  Square                 m_SquareSum{ 0 };
   Square                 m_LevelSum{ 0 };
 };
 
@@ -262,7 +262,7 @@ LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__
     words[i] = make_uint4(0, 0, 0, 0);
   }
   __syncthreads();
-  RunsOfLevels<VMerge, VLevelSum, TCount> runs(
+  LevelRunCounter<VMerge, VLevelSum, TCount> runs(
     task, layout, buffers, segment, matrix, column, reinterpret_cast<TCount *>(shared) + thread);
   runs.Compute();
 }

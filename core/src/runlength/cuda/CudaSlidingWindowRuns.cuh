@@ -39,12 +39,12 @@ Subtract(VoxelSums & sums, const VoxelSums & less)
 }
 
 /** The sums S_k of a tile, for k from a first one on. */
-class RunsOfTile
+class TileRuns
 {
 public:
   __device__
-  RunsOfTile(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-             const SlidingSegment & segment, int matrix, int tile, int firstLength, char * shared, int * longest)
+  TileRuns(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+           const SlidingSegment & segment, int matrix, int tile, int firstLength, char * shared, int * longest)
     : m_Task(task)
     , m_Layout(layout)
     , m_Buffers(buffers)
@@ -57,8 +57,8 @@ public:
     , m_FirstLength(firstLength)
     , m_EndLength(min(firstLength + layout.lengths, task.directions.longestLine + 1))
     , m_Sums(reinterpret_cast<VoxelSums *>(shared))
-    , m_VoxelsOfLength(m_Sums + layout.lengths * layout.sets * layout.columns + m_Thread)
-    , m_LongestOfTile(longest)
+    , m_LengthVoxels(m_Sums + layout.lengths * layout.sets * layout.columns + m_Thread)
+    , m_TileLongest(longest)
   {}
 
   __device__ bool
@@ -134,7 +134,7 @@ private:
     return m_Segment.HasLevels(m_Task, y) && m_Column < m_Layout.pitch;
   }
   __device__ VoxelSums *
-  SumsOf(int length, int set) const
+  SumsAt(int length, int set) const
   {
     return m_Sums + ((length - m_FirstLength) * m_Layout.sets + set) * m_Layout.columns;
   }
@@ -155,7 +155,7 @@ private:
   }
 
   __device__ int
-  StepOfSet(int set) const
+  SetStep(int set) const
   {
     return IsMerged(m_Task) ? set - 1 : m_Layout.steps[m_FirstDirection].x;
   }
@@ -167,7 +167,7 @@ private:
   {
     for (int set = 0; set < m_Layout.sets; ++set)
     {
-      const int stepX = this->StepOfSet(set);
+      const int stepX = this->SetStep(set);
       for (int d = m_FirstDirection; d < m_EndDirection; ++d)
       {
         if (m_Layout.steps[d].x == stepX)
@@ -196,32 +196,32 @@ private:
     constexpr int planesAtATime = 5;
     for (int begin = m_Segment.beginZ; begin < m_Segment.endZ; begin += planesAtATime, at += planesAtATime * planeSize)
     {
-      int       ofPlane[planesAtATime];
+      int       planeLengths[planesAtATime];
       VoxelSums weights[planesAtATime];
 #pragma unroll
       for (int u = 0; u < planesAtATime; ++u)
       {
-        ofPlane[u] = begin + u < m_Segment.endZ ? lengths[at + u * planeSize] : 0;
+        planeLengths[u] = begin + u < m_Segment.endZ ? lengths[at + u * planeSize] : 0;
       }
 #pragma unroll
       for (int u = 0; u < planesAtATime; ++u)
       {
         const int z = begin + u;
-        ofPlane[u] = min(ofPlane[u], rowsToEnd);
-        ofPlane[u] = min(ofPlane[u], stepZ > 0 ? m_Task.window[2] - z : stepZ < 0 ? z + 1 : maxRunLength);
-        weights[u] = ofPlane[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
+        planeLengths[u] = min(planeLengths[u], rowsToEnd);
+        planeLengths[u] = min(planeLengths[u], stepZ > 0 ? m_Task.window[2] - z : stepZ < 0 ? z + 1 : maxRunLength);
+        weights[u] = planeLengths[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
       }
 #pragma unroll
       for (int u = 0; u < planesAtATime; ++u)
       {
-        if (ofPlane[u] >= this->FirstStarts())
+        if (planeLengths[u] >= this->FirstStarts())
         {
-          const int   length = min(ofPlane[u], m_EndLength - 1);
-          VoxelSums & of = m_VoxelsOfLength[(length - m_FirstLength) * m_Layout.columns];
+          const int   length = min(planeLengths[u], m_EndLength - 1);
+          VoxelSums & of = m_LengthVoxels[(length - m_FirstLength) * m_Layout.columns];
           VoxelSums   sums = of;
           passage == Enters ? Add(sums, weights[u]) : Subtract(sums, weights[u]);
           of = sums;
-          m_LongestOfRow = max(m_LongestOfRow, length);
+          m_RowLongest = max(m_RowLongest, length);
         }
       }
     }
@@ -238,22 +238,22 @@ private:
   AddStarts(int set, int stepToEnd)
   {
     VoxelSums starts{ 0, 0 };
-    for (int k = m_LongestOfRow; k >= this->FirstStarts(); --k)
+    for (int k = m_RowLongest; k >= this->FirstStarts(); --k)
     {
-      VoxelSums & ofLength = m_VoxelsOfLength[(k - m_FirstLength) * m_Layout.columns];
-      Add(starts, ofLength);
-      ofLength = VoxelSums{ 0, 0 };
+      VoxelSums & lengthSums = m_LengthVoxels[(k - m_FirstLength) * m_Layout.columns];
+      Add(starts, lengthSums);
+      lengthSums = VoxelSums{ 0, 0 };
       const int column = m_Thread - (k - 1) * stepToEnd;
       if (column >= 0 && column < m_Layout.columns)
       {
-        VoxelSums & to = this->SumsOf(k, set)[column];
+        VoxelSums & to = this->SumsAt(k, set)[column];
         VoxelSums   sums = to;
         Add(sums, starts);
         to = sums;
       }
     }
-    m_Longest = max(m_Longest, m_LongestOfRow);
-    m_LongestOfRow = 1;
+    m_Longest = max(m_Longest, m_RowLongest);
+    m_RowLongest = 1;
   }
 
   /** Sums over the runs of the windows of a row, when all threads are there. */
@@ -262,17 +262,17 @@ private:
   {
     if (m_FirstLength == 1)
     {
-      this->SumsOf(1, 0)[m_Thread] = m_Voxels;
+      this->SumsAt(1, 0)[m_Thread] = m_Voxels;
     }
     if (m_Longest > m_LongestTold)
     {
-      atomicMax(m_LongestOfTile, m_Longest);
+      atomicMax(m_TileLongest, m_Longest);
       m_LongestTold = m_Longest;
     }
     __syncthreads();
     if (this->IsOutput() && m_Segment.IsComputed(m_Task, m_Column, y))
     {
-      this->Store(y, *m_LongestOfTile);
+      this->Store(y, *m_TileLongest);
     }
     __syncthreads();
   }
@@ -288,15 +288,15 @@ private:
     }
     if (k == 1)
     {
-      this->AddColumns(this->SumsOf(1, 0) + m_Thread, m_Task.window[0], sums);
+      this->AddColumns(this->SumsAt(1, 0) + m_Thread, m_Task.window[0], sums);
       const auto directions = static_cast<std::uint64_t>(m_EndDirection - m_FirstDirection);
       return VoxelSums{ sums.packed * directions, sums.inverses * directions };
     }
     for (int set = 0; set < m_Layout.sets; ++set)
     {
-      const int step = this->StepOfSet(set);
+      const int step = this->SetStep(set);
       const int begin = m_Thread + (step < 0 ? k - 1 : 0);
-      this->AddColumns(this->SumsOf(k, set) + begin, m_Task.window[0] - (step != 0 ? k - 1 : 0), sums);
+      this->AddColumns(this->SumsAt(k, set) + begin, m_Task.window[0] - (step != 0 ? k - 1 : 0), sums);
     }
     return sums;
   }
@@ -311,12 +311,12 @@ private:
   }
 
   __device__ std::uint64_t
-             CountOf(const VoxelSums & sums) const
+             GetCount(const VoxelSums & sums) const
   {
     return sums.packed >> m_Layout.squareBits;
   }
   __device__ std::uint64_t
-             SquaresOf(const VoxelSums & sums) const
+             GetSquares(const VoxelSums & sums) const
   {
     return sums.packed & ((std::uint64_t{ 1 } << m_Layout.squareBits) - 1);
   }
@@ -332,12 +332,12 @@ private:
     if (m_FirstLength > 1)
     {
       // Those of shorter runs.
-      this->ForEachSum(sums, [this, stored](SumOfMatrix i, double & sum) { sum = stored[i * m_Buffers.capacity]; });
+      this->ForEachSum(sums, [this, stored](MatrixSum i, double & sum) { sum = stored[i * m_Buffers.capacity]; });
     }
     VoxelSums current = this->Starts(m_FirstLength);
     if (m_FirstLength == 1 && m_Matrix == 0)
     {
-      m_Buffers.voxels[at] = static_cast<std::uint32_t>(this->CountOf(current));
+      m_Buffers.voxels[at] = static_cast<std::uint32_t>(this->GetCount(current));
     }
     VoxelSums next = m_FirstLength < longest ? this->Starts(m_FirstLength + 1) : VoxelSums{ 0, 0 };
     VoxelSums atLeast = current;
@@ -349,22 +349,22 @@ private:
       const VoxelSums afterNext = l + 2 <= longest ? this->Starts(l + 2) : VoxelSums{ 0, 0 };
       VoxelSums       longer = next;
       Subtract(longer, afterNext);
-      VoxelSums ofLength = atLeast;
-      Subtract(ofLength, longer);
+      VoxelSums lengthSums = atLeast;
+      Subtract(lengthSums, longer);
       // Adding none changes nothing.
-      if (ofLength.packed != 0)
+      if (lengthSums.packed != 0)
       {
-        AddRunsOfLength(sums,
-                        m_Task.lengthSquares[l],
-                        m_Task.shortRunWeights[l],
-                        static_cast<double>(this->CountOf(ofLength)),
-                        static_cast<double>(this->SquaresOf(ofLength)),
-                        static_cast<double>(ofLength.inverses));
+        AddRunsWithLength(sums,
+                          m_Task.lengthSquares[l],
+                          m_Task.shortRunWeights[l],
+                          static_cast<double>(this->GetCount(lengthSums)),
+                          static_cast<double>(this->GetSquares(lengthSums)),
+                          static_cast<double>(lengthSums.inverses));
       }
       atLeast = longer;
       next = afterNext;
     }
-    this->ForEachSum(sums, [this, stored](SumOfMatrix i, double sum) { stored[i * m_Buffers.capacity] = sum; });
+    this->ForEachSum(sums, [this, stored](MatrixSum i, double sum) { stored[i * m_Buffers.capacity] = sum; });
   }
 
   template <typename TFunction>
@@ -397,11 +397,11 @@ private:
   /** S_k by k, step along x, and column. */
   VoxelSums * const m_Sums;
   /** Sums over the voxels of the row by length, of this column. */
-  VoxelSums * const m_VoxelsOfLength;
-  int * const       m_LongestOfTile;
+  VoxelSums * const m_LengthVoxels;
+  int * const       m_TileLongest;
   /** Of this column. */
   VoxelSums m_Voxels{ 0, 0 };
-  int       m_LongestOfRow{ 1 };
+  int       m_RowLongest{ 1 };
   int       m_Longest{ 1 };
   int       m_LongestTold{ 1 };
 };
@@ -419,15 +419,15 @@ __launch_bounds__(maxColumnsPerTile, 2)
   }
   const auto           block = static_cast<int>(blockIdx.x);
   const SlidingSegment segment(task, layout, buffers, buffers.firstSegment + block / layout.tiles / layout.matrices);
-  RunsOfTile           runs(task,
-                  layout,
-                  buffers,
-                  segment,
-                  block / layout.tiles % layout.matrices,
-                  block % layout.tiles,
-                  firstLength,
-                  shared,
-                  &longest);
+  TileRuns             runs(task,
+                layout,
+                buffers,
+                segment,
+                block / layout.tiles % layout.matrices,
+                block % layout.tiles,
+                firstLength,
+                shared,
+                &longest);
   if (__syncthreads_or(runs.IsOutput() && segment.IsAnyComputed(task, runs.Column())) == 0)
   {
     return;

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// One warp per window walks its runs and counts levels in a table. Takes every task; the reference on the device.
+// One warp per window walks its runs and counts levels in a table. Supports every task; the reference on the device.
 #include "CudaRunLengthMethods.h"
 #include "common/WideProduct.h"
 #include "texture/cuda/CudaParts.h"
@@ -89,7 +89,7 @@ using Division = PlainDivision<double>;
 
 template <typename T>
 __device__ T
-SumOfWarp(T value)
+WarpSum(T value)
 {
   for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
   {
@@ -99,12 +99,12 @@ SumOfWarp(T value)
 }
 
 /** One warp's work on one window. */
-class WindowOfWarp
+class WarpWindow
 {
 public:
   __device__
-  WindowOfWarp(const RunLengthTask & task, const CountTable & table, LengthSums * sums, std::uint32_t * counts,
-               int warpLane)
+  WarpWindow(const RunLengthTask & task, const CountTable & table, LengthSums * sums, std::uint32_t * counts,
+             int warpLane)
     : m_Task(task)
     , m_Table(table)
     , m_Sums(sums)
@@ -229,7 +229,7 @@ private:
       present +=
         this->LevelInWindow(i - row * m_Window.size[0], row % m_Window.size[1], row / m_Window.size[1]) != 0 ? 1 : 0;
     }
-    return SumOfWarp(present);
+    return WarpSum(present);
   }
 
   __device__ void
@@ -334,9 +334,9 @@ private:
   Evaluate(std::uint64_t matrices)
   {
     __syncwarp();
-    const std::uint64_t levelSum = SumOfWarp(m_LevelSum);
-    const std::uint64_t levelNonUniformity = SumOfWarp(m_LevelNonUniformity);
-    const std::int64_t  entropySum = SumOfWarp(m_EntropySum);
+    const std::uint64_t levelSum = WarpSum(m_LevelSum);
+    const std::uint64_t levelNonUniformity = WarpSum(m_LevelNonUniformity);
+    const std::int64_t  entropySum = WarpSum(m_EntropySum);
     if (m_WarpLane >= m_Task.numberOfFeatures)
     {
       return 0.0;
@@ -352,12 +352,12 @@ private:
       const double       inverses =
         m_Task.wideInverses ? static_cast<double>(of.inversesHigh) * 4294967296.0 + static_cast<double>(of.inversesLow)
                                   : static_cast<double>(of.inversesLow);
-      AddRunsOfLength(sums,
-                      m_Task.lengthSquares[l],
-                      m_Task.shortRunWeights[l],
-                      static_cast<double>(of.runs),
-                      static_cast<double>(of.squares),
-                      inverses);
+      AddRunsWithLength(sums,
+                        m_Task.lengthSquares[l],
+                        m_Task.shortRunWeights[l],
+                        static_cast<double>(of.runs),
+                        static_cast<double>(of.squares),
+                        inverses);
       runs += of.runs;
       squares += of.squares;
     }
@@ -369,7 +369,7 @@ private:
     }
     if (m_Task.aggregation == RunLengthJob::Aggregation::Average)
     {
-      return RunLengthTermOfAverage(m_Task.features[m_WarpLane], sums, Division::Reciprocal(sums.runs));
+      return RunLengthAverageTerm(m_Task.features[m_WarpLane], sums, Division::Reciprocal(sums.runs));
     }
     const RunLengthDivisors<double, Division> divisors(sums, Division::By(m_Task.scales.shortRunScale));
     return RunLengthFeatureValue(m_Task.features[m_WarpLane], sums, divisors, m_Task.scales);
@@ -412,7 +412,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
   {
     counts = scratch + (std::uint64_t{ blockIdx.x } * warpsPerBlock + warp) * table.entries * (table.isHash ? 2 : 1);
   }
-  WindowOfWarp       window(task, table, sums, counts, threadIdx.x % lanesPerWarp);
+  WarpWindow         window(task, table, sums, counts, threadIdx.x % lanesPerWarp);
   const std::int64_t windowsPerStep = skipDirections ? lanesPerWarp : 1;
   const std::int64_t step = std::int64_t{ gridDim.x } * warpsPerBlock * windowsPerStep;
   for (std::int64_t number = firstWindow + (std::int64_t{ blockIdx.x } * warpsPerBlock + warp) * windowsPerStep;
@@ -447,9 +447,9 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources, bool s
                 "fits the shared memory of every device");
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 34;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 34;
   const auto             steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
-  const std::int64_t     part = std::max(stepsOfPart, steps) / std::max<std::int64_t>(steps, 1);
+  const std::int64_t     part = std::max(partSteps, steps) / std::max<std::int64_t>(steps, 1);
   LaunchInParts(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WindowWalkKernel<<<blocks, warpsPerBlock * lanesPerWarp, sharedBytes, resources.stream>>>(
@@ -462,8 +462,8 @@ CudaScratchBytes
 CudaWindowWalkScratchBytes(const RunLengthTask & task)
 {
   const CountTable    table = MakeCountTable(task);
-  const std::uint64_t ofBlock = table.isShared ? 0 : table.BytesPerWarp() * warpsPerBlock;
-  return { ofBlock, ofBlock * (WarpsInFlight() / warpsPerBlock) };
+  const std::uint64_t blockBytes = table.isShared ? 0 : table.BytesPerWarp() * warpsPerBlock;
+  return { blockBytes, blockBytes * (WarpsInFlight() / warpsPerBlock) };
 }
 
 void

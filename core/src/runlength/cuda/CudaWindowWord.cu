@@ -57,7 +57,7 @@ struct WindowWordTiling
 
 /** Shared memory of a block: the voxels of its windows, and its output. */
 template <typename TOutput>
-struct TileOfWords
+struct WordTile
 {
   std::uint64_t * inverses;
   TOutput *       output;
@@ -79,7 +79,7 @@ struct TileOfWords
            static_cast<std::size_t>(tiling.rows * lanesPerWarp * task.numberOfComponents) * sizeof(TOutput);
   }
   __device__
-  TileOfWords(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
+  WordTile(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
   {
     const int voxels = NumberOfVoxels(tiling);
     output = reinterpret_cast<TOutput *>(shared);
@@ -133,7 +133,7 @@ struct TileOfWords
 };
 
 constexpr __host__ __device__ int
-BitOf(int i)
+BitIndex(int i)
 {
   return i / maxSide * rowBits + i % maxSide;
 }
@@ -164,10 +164,10 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
   for (int i = 0; i < positions; ++i)
   {
     maps[i] = tile.maps[at(i)];
-    valid |= maps[i] >> (31 - BitOf(i)) & (1u << BitOf(i));
+    valid |= maps[i] >> (31 - BitIndex(i)) & (1u << BitIndex(i));
     if (FitsInWindow(i, VStepX, VStepY, 2))
     {
-      equal |= (maps[i] >> shift & 1u) << BitOf(i);
+      equal |= (maps[i] >> shift & 1u) << BitIndex(i);
     }
   }
   valid &= tiling.windowMask;
@@ -186,9 +186,9 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
 #pragma unroll
   for (int i = 0; i < positions; ++i)
   {
-    if (firsts & (1u << BitOf(i)))
+    if (firsts & (1u << BitIndex(i)))
     {
-      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitOf(i)) & maps[i]));
+      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitIndex(i)) & maps[i]));
       if (VAllFeatures)
       {
         levelSum += tile.levels[at(i)];
@@ -199,7 +199,7 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
 #pragma unroll
     for (int k = 1; k <= maxSide; ++k)
     {
-      if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitOf(i))))
+      if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitIndex(i))))
       {
         squares[k] += square;
         inverses[k] += inverse;
@@ -236,8 +236,8 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
 /** The same with steps that are known at compile time: less than half of the voxels can start long runs. */
 template <bool VAllFeatures, SumWidth VWidth, typename TTile>
 __device__ RunLengthSums<double>
-SumRunsOfDirection(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
-                   int direction)
+           SumDirectionRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+                            int direction)
 {
   const auto &          step = task.directions.steps[direction];
   RunLengthSums<double> sums{};
@@ -271,7 +271,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
 {
   constexpr int     features = VAllFeatures ? 15 : 11;
   extern __shared__ __align__(16) char shared[];
-  const TileOfWords<TOutput>           tile(task, tiling, shared);
+  const WordTile<TOutput>              tile(task, tiling, shared);
   const int                            components = task.numberOfComponents;
   // In 32 bits: divisions of 64 bits would take longer than all else of a small window.
   const unsigned int tileRow = blockIdx.x / tiling.tilesX;
@@ -294,7 +294,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
     double    voxels = 0.0;
     for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
     {
-      const RunLengthSums<double> sums = SumRunsOfDirection<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
+      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
       voxels = sums.voxels;
       if (isAverage)
       {
@@ -304,7 +304,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
         {
           if (tiling.components.of[f] >= 0)
           {
-            values[f] += RunLengthTermOfAverage(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+            values[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
           }
         }
       }
@@ -384,7 +384,7 @@ template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
 void
 Launch(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
-  const std::size_t bytes = TileOfWords<TOutput>::Bytes(task, tiling);
+  const std::size_t bytes = WordTile<TOutput>::Bytes(task, tiling);
   const auto        kernel = WindowWordKernel<VAllFeatures, VWidth, TOutput>;
   AllowSharedMemory(kernel, bytes);
   const std::int64_t tiles = std::int64_t{ tiling.tilesX } * tiling.tilesY * task.outputSize[2];
@@ -432,7 +432,7 @@ MakeTiling(const RunLengthTask & task)
 } // namespace
 
 bool
-CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
+CudaWindowWordSupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   if (task.window[0] > maxSide || task.window[1] > maxSide || task.window[2] != 1 ||
       task.aggregation == RunLengthJob::Aggregation::Merge || task.wideInverses ||
@@ -442,7 +442,7 @@ CudaWindowWordTakes(const RunLengthTask & task, const CudaDeviceLimits & limits)
   }
   const WindowWordTiling tiling = MakeTiling(task);
   const std::size_t      bytes =
-    task.outputIsDouble ? TileOfWords<double>::Bytes(task, tiling) : TileOfWords<float>::Bytes(task, tiling);
+    task.outputIsDouble ? WordTile<double>::Bytes(task, tiling) : WordTile<float>::Bytes(task, tiling);
   return bytes <= limits.maxSharedMemoryPerBlock;
 }
 

@@ -51,10 +51,10 @@ using Sum = std::uint64_t;
 
 constexpr unsigned int threadsPerBlock = 256;
 // Larger batches are not faster, and make the user wait for an abort.
-constexpr std::uint64_t maxEntriesOfBatch = std::uint64_t{ 1 } << 27;
+constexpr std::uint64_t maxBatchEntries = std::uint64_t{ 1 } << 27;
 // From so many entries on, a batch keeps the device busy.
-constexpr std::uint64_t entriesOfLargeBatch = std::uint64_t{ 1 } << 24;
-constexpr std::uint64_t maxWindowsOfBatch = std::uint64_t{ 1 } << 26;
+constexpr std::uint64_t largeBatchEntries = std::uint64_t{ 1 } << 24;
+constexpr std::uint64_t maxBatchWindows = std::uint64_t{ 1 } << 26;
 
 /** Voxels of a window that lie one after the other along a direction: the paper's rows. */
 struct Line
@@ -308,7 +308,7 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
     for (std::uint32_t i = of.firsts[w]; i < of.firsts[w + 1]; ++i)
     {
       const auto length = static_cast<std::uint32_t>(of.lengthKeys[i] % shape.lengths + 1);
-      const Sum  squaresOfLength = task.needsSquares ? of.squares[i] : 0;
+      const Sum  squareCount = task.needsSquares ? of.squares[i] : 0;
       double     inverses = 0.0;
       if (task.needsInverses)
       {
@@ -318,14 +318,14 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
           inverses = static_cast<double>(of.inversesHigh[i]) * 4294967296.0 + inverses;
         }
       }
-      AddRunsOfLength(sums,
-                      task.lengthSquares[length],
-                      task.shortRunWeights[length],
-                      static_cast<double>(of.lengthRuns[i]),
-                      static_cast<double>(squaresOfLength),
-                      inverses);
+      AddRunsWithLength(sums,
+                        task.lengthSquares[length],
+                        task.shortRunWeights[length],
+                        static_cast<double>(of.lengthRuns[i]),
+                        static_cast<double>(squareCount),
+                        inverses);
       voxels += of.lengthRuns[i] * length; // (1)
-      squares += squaresOfLength;
+      squares += squareCount;
     }
     sums.voxels = static_cast<double>(voxels);
     if (task.needsLevelCounts)
@@ -358,7 +358,7 @@ EvaluateWindows(const RunLengthTask task, const WindowSums<TKey> of, KeyShape sh
         if (isAverage)
         {
           double & sum = averages[w * features + f];
-          sum = (matrix == 0 ? 0.0 : sum) + RunLengthTermOfAverage(task.features[f], sums, reciprocal);
+          sum = (matrix == 0 ? 0.0 : sum) + RunLengthAverageTerm(task.features[f], sums, reciprocal);
           value = RunLengthAverage<double, Division>(
             task.features[f], sum, sums.voxels, static_cast<double>(task.directions.number), task.scales);
         }
@@ -434,9 +434,9 @@ SortKeys(Workspace & work, cub::DoubleBuffer<TKey> & keys, std::uint32_t number,
 
 /** Sort the run lengths of each window, and the places of the cells with them. */
 void
-SortLengthsOfWindows(Workspace & work, const std::uint8_t * lengths, std::uint8_t * sortedLengths,
-                     const std::uint32_t * places, std::uint32_t * sortedPlaces, std::uint32_t number,
-                     std::uint32_t numberOfWindows, const std::uint32_t * firsts)
+SortWindowLengths(Workspace & work, const std::uint8_t * lengths, std::uint8_t * sortedLengths,
+                  const std::uint32_t * places, std::uint32_t * sortedPlaces, std::uint32_t number,
+                  std::uint32_t numberOfWindows, const std::uint32_t * firsts)
 {
   CheckCuda(cub::DeviceSegmentedSort::SortPairs(work.temporary,
                                                 work.temporaryBytes,
@@ -456,7 +456,7 @@ SortLengthsOfWindows(Workspace & work, const std::uint8_t * lengths, std::uint8_
 // Batches of windows
 
 KeyShape
-ShapeOfKeys(const RunLengthTask & task)
+MakeKeyShape(const RunLengthTask & task)
 {
   return { static_cast<std::uint32_t>(task.numberOfGrayLevels) + 1,
            static_cast<std::uint32_t>(task.directions.longestLine) };
@@ -482,7 +482,7 @@ BitsFor(std::uint64_t numberOfKeys)
 
 /** The lines of some directions, in any window. */
 std::vector<Line>
-LinesOf(const RunLengthTask & task, int firstDirection, int endDirection)
+CountLines(const RunLengthTask & task, int firstDirection, int endDirection)
 {
   std::vector<Line> lines;
   std::uint32_t     entries = 0;
@@ -596,10 +596,10 @@ struct BatchMemory
     ask([&](Workspace & query) { SumByKey<TKey>(query, keys[0], terms, number, keys[1], sums, numberOfUnique); });
     ask([&](Workspace & query) {
       cub::DoubleBuffer<TKey> both(keys[0], keys[1]);
-      SortKeys(query, both, number, BitsFor(windows * KeysPerWindow(ShapeOfKeys(task))));
+      SortKeys(query, both, number, BitsFor(windows * KeysPerWindow(MakeKeyShape(task))));
     });
     ask([&](Workspace & query) {
-      SortLengthsOfWindows(
+      SortWindowLengths(
         query, lengths[0], lengths[1], places[0], places[1], number, static_cast<std::uint32_t>(windows), firsts);
     });
     auto * bytes = static_cast<char *>(nullptr);
@@ -613,10 +613,10 @@ struct BatchMemory
 std::uint64_t
 MaxWindows(const RunLengthTask & task, int bits)
 {
-  const std::uint64_t perWindow = KeysPerWindow(ShapeOfKeys(task));
-  const std::uint64_t byKeys = bits < 64 ? (std::uint64_t{ 1 } << bits) / perWindow : maxWindowsOfBatch;
-  const std::uint64_t byEntries = std::max<std::uint64_t>(maxEntriesOfBatch / task.maxVoxels, 1);
-  return std::min({ NumberOfVoxels(task.outputSize), byKeys, byEntries, maxWindowsOfBatch });
+  const std::uint64_t perWindow = KeysPerWindow(MakeKeyShape(task));
+  const std::uint64_t byKeys = bits < 64 ? (std::uint64_t{ 1 } << bits) / perWindow : maxBatchWindows;
+  const std::uint64_t byEntries = std::max<std::uint64_t>(maxBatchEntries / task.maxVoxels, 1);
+  return std::min({ NumberOfVoxels(task.outputSize), byKeys, byEntries, maxBatchWindows });
 }
 
 /** Whether 32 bits are enough for the keys of a batch that is large enough. */
@@ -624,7 +624,7 @@ bool
 Has32BitKeys(const RunLengthTask & task)
 {
   const std::uint64_t maximum = MaxWindows(task, 32);
-  return maximum > 0 && (maximum >= NumberOfVoxels(task.outputSize) || maximum * task.maxVoxels >= entriesOfLargeBatch);
+  return maximum > 0 && (maximum >= NumberOfVoxels(task.outputSize) || maximum * task.maxVoxels >= largeBatchEntries);
 }
 
 template <typename TKey>
@@ -635,7 +635,7 @@ public:
     : m_Task(task)
     , m_Resources(resources)
     , m_Times(times)
-    , m_Shape(ShapeOfKeys(task))
+    , m_Shape(MakeKeyShape(task))
   {
     const std::uint64_t maximum = MaxWindows(task, 8 * sizeof(TKey));
     m_WindowsPerBatch = maximum;
@@ -672,7 +672,8 @@ public:
     std::vector<std::vector<Line>> lines;
     for (int matrix = 0; matrix < matrices; ++matrix)
     {
-      lines.push_back(isMerge ? LinesOf(m_Task, 0, m_Task.directions.number) : LinesOf(m_Task, matrix, matrix + 1));
+      lines.push_back(isMerge ? CountLines(m_Task, 0, m_Task.directions.number)
+                              : CountLines(m_Task, matrix, matrix + 1));
     }
     const std::uint64_t windows = NumberOfVoxels(m_Task.outputSize);
     for (m_FirstWindow = 0; m_FirstWindow < windows; m_FirstWindow += m_WindowsPerBatch)
@@ -825,14 +826,14 @@ private:
     FindFirsts<<<Blocks(m_NumberOfCells), threadsPerBlock, 0, m_Resources.stream>>>(
       m_Cells, m_NumberOfCells, m_Shape.levels * m_Shape.lengths, m_NumberOfWindows, m_Memory.firsts);
     CheckLaunch("finding the windows among the cells");
-    SortLengthsOfWindows(m_Work,
-                         m_Memory.lengths[0],
-                         m_Memory.lengths[1],
-                         m_Memory.places[0],
-                         m_Memory.places[1],
-                         m_NumberOfCells,
-                         m_NumberOfWindows,
-                         m_Memory.firsts);
+    SortWindowLengths(m_Work,
+                      m_Memory.lengths[0],
+                      m_Memory.lengths[1],
+                      m_Memory.places[0],
+                      m_Memory.places[1],
+                      m_NumberOfCells,
+                      m_NumberOfWindows,
+                      m_Memory.firsts);
     DropLevels<<<Blocks(m_NumberOfCells), threadsPerBlock, 0, m_Resources.stream>>>(
       m_Cells, m_Memory.places[1], m_Memory.lengths[1], m_NumberOfCells, m_Shape, m_Memory.keys[2]);
     CheckLaunch("dropping levels from keys");

@@ -29,12 +29,12 @@ namespace voxelmaps
 namespace
 {
 // What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxVoxelsOfWalk = 100000;
+constexpr std::int64_t maxWalkVoxels = 100000;
 
 void
 ComputeByWalk(const SizeZoneTask & task, const Triple & outputSize, const JobExecution & execution)
 {
-  const std::int64_t voxels = std::max<std::int64_t>(maxVoxelsOfWalk / task.windowVoxels, 1);
+  const std::int64_t voxels = std::max<std::int64_t>(maxWalkVoxels / task.windowVoxels, 1);
   const Tiling       tiling(outputSize,
                             { { EqualPart(outputSize[0], voxels),
                                 EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
@@ -64,8 +64,8 @@ ComputeByBits(const SizeZoneTask & task, const SizeZoneJob & job)
         tile.start[d] = tileStart[d];
         tile.size[d] = static_cast<int>(tileSize[d]);
       }
-      tile.finish = [](void * ofTile, std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones) {
-        auto & features = *static_cast<SizeZoneMatrix *>(ofTile);
+      tile.finish = [](void * context, std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones) {
+        auto & features = *static_cast<SizeZoneMatrix *>(context);
         numberOfZones == 0 ? features.StoreBackground(outputVoxel) : features.Finish(outputVoxel, zones, numberOfZones);
       };
       tile.matrix = matrix.get();
@@ -85,7 +85,7 @@ ComputeSizeZoneFeatureMaps(const SizeZoneJob & job)
   {
     return;
   }
-  if (SizeZoneTileTakes(plan.task))
+  if (SizeZoneTileSupports(plan.task))
   {
     ComputeByBits(plan.task, job);
   }

@@ -25,10 +25,10 @@ namespace voxelmaps
 {
 SizeZoneMatrix::SizeZoneMatrix(const SizeZoneTask & task)
   : m_Task(task)
-  , m_SizesOfWindow(static_cast<std::size_t>(task.windowVoxels) + 1)
-  , m_SizesOfLevel(static_cast<std::size_t>(task.windowVoxels) + 1)
+  , m_WindowSizes(static_cast<std::size_t>(task.windowVoxels) + 1)
+  , m_LevelSizes(static_cast<std::size_t>(task.windowVoxels) + 1)
 {
-  std::transform(task.features, task.features + task.numberOfFeatures, m_Features, SizeMatrixFeatureOf);
+  std::transform(task.features, task.features + task.numberOfFeatures, m_Features, ToSizeMatrixFeature);
 }
 
 void
@@ -37,27 +37,27 @@ SizeZoneMatrix::Finish(std::int64_t outputVoxel, const std::uint32_t * zones, in
   const SizeMatrixScales &    scales = m_Task.scales;
   const std::uint64_t * const inverses = scales.inverseSquares;
   const std::int64_t * const  terms = scales.entropyTable;
-  Count * const               sizesOfWindow = m_SizesOfWindow.data();
-  Count * const               sizesOfLevel = m_SizesOfLevel.data();
-  const std::uint64_t         roundOfWindow = m_Round + 1;
+  Count * const               windowSizes = m_WindowSizes.data();
+  Count * const               levelSizes = m_LevelSizes.data();
+  const std::uint64_t         windowRound = m_Round + 1;
   std::uint64_t               pairs = 0; // of a zone and one before it of the same size
   std::int64_t                entropyTerms = 0;
   SizeMatrixSums              sums;
   ClearEntries(sums);
   for (int first = 0, next = 0; first < numberOfZones; first = next)
   {
-    const std::uint32_t level = LevelOfZone(zones[first]);
+    const std::uint32_t level = ZoneLevel(zones[first]);
     SizeMatrixGroup     group;
     ClearEntries(group);
     ++m_Round;
-    for (; next < numberOfZones && LevelOfZone(zones[next]) == level; ++next)
+    for (; next < numberOfZones && ZoneLevel(zones[next]) == level; ++next)
     {
-      const std::uint32_t size = SizeOfZone(zones[next]);
+      const std::uint32_t size = ZoneSize(zones[next]);
       AddEntry(group, size, inverses[size]);
-      pairs += Increment(sizesOfWindow[size], roundOfWindow);
+      pairs += Increment(windowSizes[size], windowRound);
       if (terms != nullptr)
       {
-        const std::int64_t * const term = terms + Increment(sizesOfLevel[size], m_Round);
+        const std::int64_t * const term = terms + Increment(levelSizes[size], m_Round);
         entropyTerms += term[1] - term[0];
       }
     }

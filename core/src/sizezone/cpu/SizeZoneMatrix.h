@@ -56,8 +56,8 @@ private:
   const SizeZoneTask & m_Task;
   SizeMatrixFeature    m_Features[SizeZoneTask::maxFeatures];
   // Zones by size: of a window, and of one of its levels.
-  std::vector<Count> m_SizesOfWindow;
-  std::vector<Count> m_SizesOfLevel;
+  std::vector<Count> m_WindowSizes;
+  std::vector<Count> m_LevelSizes;
   std::uint64_t      m_Round{ 0 };
 };
 } // namespace voxelmaps

@@ -22,7 +22,7 @@
 namespace voxelmaps
 {
 bool
-SizeZoneTileTakes(const SizeZoneTask & task)
+SizeZoneTileSupports(const SizeZoneTask & task)
 {
   return SlicesFitWords(task, 64);
 }

@@ -42,7 +42,7 @@ struct SizeZoneTile
 
 /** Whether the bits of a window fit the words of the kernel. */
 bool
-SizeZoneTileTakes(const SizeZoneTask & task);
+SizeZoneTileSupports(const SizeZoneTask & task);
 
 /** Bytes of the memory that a call of ComputeSizeZoneTile for a tile of at most this size needs, aligned to 64. */
 std::size_t

@@ -35,7 +35,7 @@ namespace VOXELMAPS_INSTRUCTION_SET
 namespace
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-constexpr int bytesOfVector = 8 * simdWidth;
+constexpr int vectorBytes = 8 * simdWidth;
 #endif
 
 /** A vector of words. */
@@ -46,8 +46,8 @@ template <>
 struct WordVector<std::uint32_t>
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-  using Words = std::uint32_t __attribute__((vector_size(bytesOfVector)));
-  using Levels = std::uint16_t __attribute__((vector_size(bytesOfVector / 2)));
+  using Words = std::uint32_t __attribute__((vector_size(vectorBytes)));
+  using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 2)));
 #else
   using Words = std::uint32_t;
   using Levels = std::uint16_t;
@@ -58,8 +58,8 @@ template <>
 struct WordVector<std::uint64_t>
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-  using Words = std::uint64_t __attribute__((vector_size(bytesOfVector)));
-  using Levels = std::uint16_t __attribute__((vector_size(bytesOfVector / 4)));
+  using Words = std::uint64_t __attribute__((vector_size(vectorBytes)));
+  using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 4)));
 #else
   using Words = std::uint64_t;
   using Levels = std::uint16_t;
@@ -69,7 +69,7 @@ struct WordVector<std::uint64_t>
 /** All bits of the elements that are 0, no bit of the others. */
 template <typename TWords>
 inline TWords
-MaskOfZeros(TWords words)
+ZeroMask(TWords words)
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
   return reinterpret_cast<TWords>(words == TWords{});
@@ -81,7 +81,7 @@ MaskOfZeros(TWords words)
 /** One bit for each element of a mask. */
 template <typename TWord, typename TWords>
 inline std::uint32_t
-BitsOfMask(TWords mask)
+MaskBits(TWords mask)
 {
 #if defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX512F__)
   return sizeof(TWord) == 4 ? _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask))
@@ -144,15 +144,15 @@ public:
     , m_Shape(task, tile.size)
     , m_Memory(task, m_Shape, workspace)
     , m_Slices(static_cast<Words *>(m_Memory.slices))
-    , m_BitsOfLevel(BitsOfLevel(task))
-    , m_BitsOfRow(BitsOfRow(task))
+    , m_LevelBits(LevelBits(task))
+    , m_RowBits(RowBits(task))
   {}
 
   void
   Compute()
   {
     this->LoadInput();
-    std::memset(m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->VectorsOfSlice() * sizeof(Words));
+    std::memset(m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->SliceVectors() * sizeof(Words));
     for (int y = 0; y < m_Tile.size[1] + m_Task.window[1] - 1; ++y)
     {
       for (int z = 0; z < m_Tile.size[2] + m_Task.window[2] - 1; ++z)
@@ -178,8 +178,8 @@ private:
   using Words = typename WordVector<TWord>::Words;
   using Levels = typename WordVector<TWord>::Levels;
   static constexpr int width = static_cast<int>(sizeof(Words) / sizeof(TWord)); // windows of a vector
-  static_assert(voxelsOfBlock % width == 0, "rows are whole vectors");
-  static_assert(width <= maxWindowsOfVector && sizeof(Words) <= maxBytesOfVector, "the workspace is large enough");
+  static_assert(blockVoxels % width == 0, "rows are whole vectors");
+  static_assert(width <= maxVectorWindows && sizeof(Words) <= maxVectorBytes, "the workspace is large enough");
 
   std::ptrdiff_t
   InputOffset(int x, int y, int z) const
@@ -193,16 +193,16 @@ private:
            m_Tile.start[0] + x;
   }
   std::size_t
-  VectorsOfSlice() const
+  SliceVectors() const
   {
-    return static_cast<std::size_t>(m_Shape.nx / width * (m_BitsOfLevel + 1));
+    return static_cast<std::size_t>(m_Shape.nx / width * (m_LevelBits + 1));
   }
   /** The words of a slice of the windows from x on: of its voxels, then of the bits of their levels. */
   Words *
   SliceAt(int x, int z) const
   {
-    return m_Slices + static_cast<std::size_t>(z) * this->VectorsOfSlice() +
-           static_cast<std::size_t>(x / width * (m_BitsOfLevel + 1));
+    return m_Slices + static_cast<std::size_t>(z) * this->SliceVectors() +
+           static_cast<std::size_t>(x / width * (m_LevelBits + 1));
   }
 
   /** Copy the part of the levels that the windows reach; what lies beyond the level buffer is absent. */
@@ -239,20 +239,20 @@ private:
   void
   AddRow(int x, int y, int z)
   {
-    const int                   place = m_BitsOfRow * (m_Task.window[1] - 1);
+    const int                   place = m_RowBits * (m_Task.window[1] - 1);
     const std::uint16_t * const levels = m_Memory.levels + this->InputOffset(x, y, z);
     Words * const               slice = this->SliceAt(x, z);
-    for (int b = 0; b <= m_BitsOfLevel; ++b)
+    for (int b = 0; b <= m_LevelBits; ++b)
     {
-      slice[b] >>= m_BitsOfRow;
+      slice[b] >>= m_RowBits;
     }
     for (int i = 0; i < m_Task.window[0]; ++i)
     {
       const Words level = Widen(Load<Levels>(levels + i));
-      const Words present = ~MaskOfZeros(level) & TWord{ 1 };
+      const Words present = ~ZeroMask(level) & TWord{ 1 };
       const Words index = level - TWord{ 1 };
       slice[0] |= present << (place + i);
-      for (int b = 0; b < m_BitsOfLevel; ++b)
+      for (int b = 0; b < m_LevelBits; ++b)
       {
         slice[b + 1] |= ((index >> b) & present) << (place + i);
       }
@@ -283,21 +283,21 @@ private:
       computed[i] = isComputed ? ~TWord{ 0 } : TWord{ 0 };
       isAny = isAny || isComputed;
     }
-    int numbersOfZones[width] = {};
+    int zoneCounts[width] = {};
     if (isAny)
     {
-      this->FillZones(this->SliceAt(x, z), Load<Words>(computed), numbersOfZones);
+      this->FillZones(this->SliceAt(x, z), Load<Words>(computed), zoneCounts);
     }
     for (int i = 0; i < windows; ++i)
     {
       m_Tile.finish(
-        m_Tile.matrix, this->OutputVoxel(x + i, y, z), m_Memory.zones + i * m_Task.windowVoxels, numbersOfZones[i]);
+        m_Tile.matrix, this->OutputVoxel(x + i, y, z), m_Memory.zones + i * m_Task.windowVoxels, zoneCounts[i]);
     }
   }
 
   /** List the zones of the windows of a vector, level by level. */
   void
-  FillZones(const Words * slices, Words computed, int (&numbersOfZones)[width])
+  FillZones(const Words * slices, Words computed, int (&zoneCounts)[width])
   {
     const Words   across = Words{} + (m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 });
     const Words * slice[VSlices];
@@ -311,7 +311,7 @@ private:
     const Words   none{};
     for (int s = 0; s < VSlices; ++s)
     {
-      slice[s] = slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->VectorsOfSlice();
+      slice[s] = slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->SliceVectors();
       left[s] = s < m_Task.window[2] ? slice[s][0] & computed : none;
       same[s] = none;
       zone[s] = none;
@@ -321,7 +321,7 @@ private:
       for (int s = 0; s < VSlices; ++s)
       {
         const Words inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
-        grown[s] = inRow | (inRow << m_BitsOfRow) | (inRow >> m_BitsOfRow);
+        grown[s] = inRow | (inRow << m_RowBits) | (inRow >> m_RowBits);
       }
       Words changes{};
       for (int s = 0; s < VSlices; ++s)
@@ -332,8 +332,8 @@ private:
         changes |= next ^ zone[s];
         zone[s] = next;
       }
-      const Words done = MaskOfZeros(changes);
-      if (BitsOfMask<TWord>(done) == 0)
+      const Words done = ZeroMask(changes);
+      if (MaskBits<TWord>(done) == 0)
       {
         continue;
       }
@@ -344,7 +344,7 @@ private:
         hasZone |= zone[s];
       }
       std::memcpy(words, zone, sizeof(words));
-      for (std::uint32_t found = BitsOfMask<TWord>(done & ~MaskOfZeros(hasZone)); found != 0; found &= found - 1)
+      for (std::uint32_t found = MaskBits<TWord>(done & ~ZeroMask(hasZone)); found != 0; found &= found - 1)
       {
         const int     i = LowestBit(found);
         std::uint32_t size = 0;
@@ -352,7 +352,7 @@ private:
         {
           size += NumberOfBits(words[s][i]);
         }
-        m_Memory.zones[i * m_Task.windowVoxels + numbersOfZones[i]++] =
+        m_Memory.zones[i * m_Task.windowVoxels + zoneCounts[i]++] =
           MakeZone(static_cast<std::uint32_t>(levels[i]), size);
       }
 
@@ -365,46 +365,46 @@ private:
         same[s] &= rest;
         hasSame |= same[s];
       }
-      const Words changesLevel = done & MaskOfZeros(hasSame);
+      const Words changesLevel = done & ZeroMask(hasSame);
       Words       isFree = done;
       Words       hasAny{};
       for (int s = 0; s < VSlices; ++s)
       {
         const Words candidates = same[s] | (left[s] & changesLevel);
         const Words seed = candidates & (none - candidates) & isFree;
-        isFree &= MaskOfZeros(candidates);
+        isFree &= ZeroMask(candidates);
         zone[s] = (zone[s] & ~done) | seed;
         hasAny |= zone[s];
       }
-      if (BitsOfMask<TWord>(~MaskOfZeros(hasAny)) == 0)
+      if (MaskBits<TWord>(~ZeroMask(hasAny)) == 0)
       {
         return;
       }
-      if (BitsOfMask<TWord>(changesLevel) != 0)
+      if (MaskBits<TWord>(changesLevel) != 0)
       {
-        Words ofLevel[VSlices];
+        Words sameLevel[VSlices];
         Words newLevel{};
         for (int s = 0; s < VSlices; ++s)
         {
-          ofLevel[s] = left[s];
+          sameLevel[s] = left[s];
         }
-        for (int b = 0; b < m_BitsOfLevel; ++b)
+        for (int b = 0; b < m_LevelBits; ++b)
         {
           Words bit{};
           for (int s = 0; s < VSlices; ++s)
           {
             bit |= slice[s][b + 1] & zone[s];
           }
-          const Words isSet = ~MaskOfZeros(bit);
+          const Words isSet = ~ZeroMask(bit);
           newLevel |= isSet & (TWord{ 1 } << b);
           for (int s = 0; s < VSlices; ++s)
           {
-            ofLevel[s] &= ~(slice[s][b + 1] ^ isSet);
+            sameLevel[s] &= ~(slice[s][b + 1] ^ isSet);
           }
         }
         for (int s = 0; s < VSlices; ++s)
         {
-          same[s] = (same[s] & ~changesLevel) | (ofLevel[s] & changesLevel);
+          same[s] = (same[s] & ~changesLevel) | (sameLevel[s] & changesLevel);
         }
         level = (level & ~changesLevel) | ((newLevel + TWord{ 1 }) & changesLevel);
         std::memcpy(levels, &level, sizeof(levels));
@@ -417,13 +417,13 @@ private:
   const TileShape          m_Shape;
   const SizeZoneTileMemory m_Memory;
   Words * const            m_Slices;
-  const int                m_BitsOfLevel;
-  const int                m_BitsOfRow;
+  const int                m_LevelBits;
+  const int                m_RowBits;
 };
 
 template <typename TWord>
 inline void
-ComputeTileOfWords(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+ComputeWordTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
 {
   const int slices = task.window[2];
   if (slices == 1)
@@ -440,7 +440,7 @@ ComputeTileOfWords(const SizeZoneTask & task, const SizeZoneTile & tile, void * 
   }
   else
   {
-    SizeZoneTileComputer<TWord, maxSlicesOfWords>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWord, maxWordSlices>(task, tile, workspace).Compute();
   }
 }
 } // namespace
@@ -450,11 +450,11 @@ ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void *
 {
   if (SlicesFitWords(task, 32))
   {
-    ComputeTileOfWords<std::uint32_t>(task, tile, workspace);
+    ComputeWordTile<std::uint32_t>(task, tile, workspace);
   }
   else
   {
-    ComputeTileOfWords<std::uint64_t>(task, tile, workspace);
+    ComputeWordTile<std::uint64_t>(task, tile, workspace);
   }
 }
 } // namespace VOXELMAPS_INSTRUCTION_SET

@@ -26,8 +26,8 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int maxBytesOfVector = 64; // of the widest instruction set
-constexpr int maxWindowsOfVector = maxBytesOfVector / static_cast<int>(sizeof(std::uint32_t));
+constexpr int maxVectorBytes = 64; // of the widest instruction set
+constexpr int maxVectorWindows = maxVectorBytes / static_cast<int>(sizeof(std::uint32_t));
 
 /** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
 struct SizeZoneTileMemory
@@ -45,15 +45,15 @@ struct SizeZoneTileMemory
   {
     const auto take = [&](std::ptrdiff_t n) {
       void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (static_cast<std::size_t>(n) + maxBytesOfVector - 1) / maxBytesOfVector * maxBytesOfVector;
+      bytes += (static_cast<std::size_t>(n) + maxVectorBytes - 1) / maxVectorBytes * maxVectorBytes;
       return part;
     };
-    constexpr auto bytesOfLevel = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
-    levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * bytesOfLevel));
+    constexpr auto levelBytes = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
+    levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * levelBytes));
     // A word of a window has at most eight bytes.
-    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (BitsOfLevel(task) + 1) * 8);
+    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * 8);
     zones = static_cast<std::uint32_t *>(
-      take(std::ptrdiff_t{ maxWindowsOfVector } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
+      take(std::ptrdiff_t{ maxVectorWindows } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
   }
 };
 } // namespace

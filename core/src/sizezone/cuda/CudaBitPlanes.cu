@@ -36,14 +36,14 @@ using Tables = CudaThreadTables<threadsPerBlock>;
 
 /** Numbers of voxels and of zones of a window. */
 template <typename TWord>
-struct CountOfWindow;
+struct WindowCount;
 template <>
-struct CountOfWindow<std::uint32_t>
+struct WindowCount<std::uint32_t>
 {
   using Type = std::uint8_t; // at most 32 * 7
 };
 template <>
-struct CountOfWindow<std::uint64_t>
+struct WindowCount<std::uint64_t>
 {
   using Type = std::uint16_t;
 };
@@ -51,37 +51,36 @@ struct CountOfWindow<std::uint64_t>
 /** The tables of a thread in shared memory, in words of 32 bits. */
 struct BitPlanesLayout
 {
-  int bitsOfLevel;
-  int bitsOfRow;
+  int levelBits;
+  int rowBits;
   // Sizes of all zones; the level and the number of zones of each level that occurs.
-  int wordsOfSizes;
-  int wordsOfLevels;
-  int wordsOfNumbers;
+  int sizeWords;
+  int levelWords;
+  int numberWords;
   // Bit planes while zones are filled; then numbers of zones by size.
-  int wordsOfPlanes;
-  int wordsOfCounts;
+  int allPlaneWords;
+  int countWords;
 
   template <typename TWord>
   static BitPlanesLayout
   Make(const SizeZoneTask & task)
   {
-    using Count = typename CountOfWindow<TWord>::Type;
+    using Count = typename WindowCount<TWord>::Type;
     const int       levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
     BitPlanesLayout layout;
-    layout.bitsOfLevel = BitsOfLevel(task);
-    layout.bitsOfRow = BitsOfRow(task);
-    layout.wordsOfSizes = Tables::NumberOfWords<Count>(task.windowVoxels);
-    layout.wordsOfLevels = Tables::NumberOfWords<std::uint16_t>(levels);
-    layout.wordsOfNumbers = Tables::NumberOfWords<Count>(levels);
-    layout.wordsOfCounts = Tables::NumberOfWords<Count>(task.windowVoxels + 1);
-    layout.wordsOfPlanes =
-      layout.bitsOfLevel * task.window[2] * static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
+    layout.levelBits = LevelBits(task);
+    layout.rowBits = RowBits(task);
+    layout.sizeWords = Tables::NumberOfWords<Count>(task.windowVoxels);
+    layout.levelWords = Tables::NumberOfWords<std::uint16_t>(levels);
+    layout.numberWords = Tables::NumberOfWords<Count>(levels);
+    layout.countWords = Tables::NumberOfWords<Count>(task.windowVoxels + 1);
+    layout.allPlaneWords = layout.levelBits * task.window[2] * static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
     return layout;
   }
   std::size_t
   SharedBytes() const
   {
-    return Tables::Bytes(wordsOfSizes + wordsOfLevels + wordsOfNumbers + std::max(wordsOfPlanes, wordsOfCounts));
+    return Tables::Bytes(sizeWords + levelWords + numberWords + std::max(allPlaneWords, countWords));
   }
 };
 
@@ -98,19 +97,19 @@ inline __device__ std::uint32_t
 
 /** Computes the window of a thread. VSlices is at least its number of slices. */
 template <typename TWord, int VSlices>
-class WindowOfThread
+class ThreadWindow
 {
 public:
-  using Count = typename CountOfWindow<TWord>::Type;
+  using Count = typename WindowCount<TWord>::Type;
 
   __device__
-  WindowOfThread(const SizeZoneTask & task, const BitPlanesLayout & layout, char * shared)
+  ThreadWindow(const SizeZoneTask & task, const BitPlanesLayout & layout, char * shared)
     : m_Task(task)
     , m_Layout(layout)
-    , m_Sizes(Tables::OfThread(shared, 0))
-    , m_Levels(m_Sizes + layout.wordsOfSizes * Tables::wordStride)
-    , m_Numbers(m_Levels + layout.wordsOfLevels * Tables::wordStride)
-    , m_Planes(m_Numbers + layout.wordsOfNumbers * Tables::wordStride)
+    , m_Sizes(Tables::ThreadTable(shared, 0))
+    , m_Levels(m_Sizes + layout.sizeWords * Tables::wordStride)
+    , m_Numbers(m_Levels + layout.levelWords * Tables::wordStride)
+    , m_Planes(m_Numbers + layout.numberWords * Tables::wordStride)
   {}
 
   /** Read the window of a voxel. */
@@ -123,11 +122,11 @@ public:
       TWord present = 0;
       if (s < m_Task.window[2])
       {
-        if (m_Layout.bitsOfLevel <= 5)
+        if (m_Layout.levelBits <= 5)
         {
           present = this->LoadSlice<5>(window, s);
         }
-        else if (m_Layout.bitsOfLevel <= 8)
+        else if (m_Layout.levelBits <= 8)
         {
           present = this->LoadSlice<8>(window, s);
         }
@@ -145,12 +144,12 @@ public:
   FillZones()
   {
     const TWord across = m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 };
-    const int   bitsOfRow = m_Layout.bitsOfRow;
+    const int   rowBits = m_Layout.rowBits;
     TWord       same[VSlices]; // voxels of the level of the current zone that are in no zone yet
     TWord       zone[VSlices];
     int         zones = 0;
     int         levels = 0;
-    int         zonesOfLevel = 0;
+    int         levelZones = 0;
 #pragma unroll
     for (int s = 0; s < VSlices; ++s)
     {
@@ -165,7 +164,7 @@ public:
       for (int s = 0; s < VSlices; ++s)
       {
         const TWord inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
-        grown[s] = inRow | (inRow << bitsOfRow) | (inRow >> bitsOfRow);
+        grown[s] = inRow | (inRow << rowBits) | (inRow >> rowBits);
       }
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
@@ -195,7 +194,7 @@ public:
       {
         Tables::At<Count>(m_Sizes, Tables::Offset<Count>(zones)) = static_cast<Count>(size);
         ++zones;
-        ++zonesOfLevel;
+        ++levelZones;
       }
       // Begin the next zone with the first voxel of the same level, or of all.
       bool isFound = false;
@@ -212,9 +211,9 @@ public:
       }
       if (levels > 0)
       {
-        Tables::At<Count>(m_Numbers, Tables::Offset<Count>(levels - 1)) = static_cast<Count>(zonesOfLevel);
+        Tables::At<Count>(m_Numbers, Tables::Offset<Count>(levels - 1)) = static_cast<Count>(levelZones);
       }
-      zonesOfLevel = 0;
+      levelZones = 0;
       if (!isFound)
       {
         break;
@@ -225,7 +224,7 @@ public:
         same[s] = m_Left[s];
       }
       std::uint32_t level = 1;
-      for (int b = 0; b < m_Layout.bitsOfLevel; ++b)
+      for (int b = 0; b < m_Layout.levelBits; ++b)
       {
         TWord planes[VSlices];
         TWord bit = 0;
@@ -257,7 +256,7 @@ public:
     SizeMatrixSums           sums;
     ClearEntries(sums);
     // The planes are not needed any more.
-    Tables::Clear(m_Planes, m_Layout.wordsOfCounts);
+    Tables::Clear(m_Planes, m_Layout.countWords);
     int first = 0;
     for (int n = 0; n < m_NumberOfLevels; ++n)
     {
@@ -292,7 +291,7 @@ public:
     }
     for (int f = 0; f < m_Task.numberOfFeatures; ++f)
     {
-      StoreComponent(m_Task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(m_Task.features[f]), sums, scales));
+      StoreComponent(m_Task, out, f, SizeMatrixFeatureValue(ToSizeMatrixFeature(m_Task.features[f]), sums, scales));
     }
   }
 
@@ -303,19 +302,19 @@ private:
     return Tables::At<Count>(m_Sizes, Tables::Offset<Count>(zone));
   }
 
-  static constexpr int wordsOfPlane = static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
+  static constexpr int planeWords = static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
 
   __device__ int
-  PlaceOfPlane(int bit, int slice) const
+  PlanePlace(int bit, int slice) const
   {
-    return (slice * m_Layout.bitsOfLevel + bit) * wordsOfPlane * Tables::wordStride;
+    return (slice * m_Layout.levelBits + bit) * planeWords * Tables::wordStride;
   }
   __device__ TWord
   GetPlane(int bit, int slice) const
   {
-    const int place = this->PlaceOfPlane(bit, slice);
+    const int place = this->PlanePlace(bit, slice);
     TWord     plane = Tables::At<std::uint32_t>(m_Planes, place);
-    if constexpr (wordsOfPlane == 2)
+    if constexpr (planeWords == 2)
     {
       plane |= static_cast<TWord>(Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride)) << 32;
     }
@@ -324,9 +323,9 @@ private:
   __device__ void
   SetPlane(int bit, int slice, TWord plane)
   {
-    const int place = this->PlaceOfPlane(bit, slice);
+    const int place = this->PlanePlace(bit, slice);
     Tables::At<std::uint32_t>(m_Planes, place) = static_cast<std::uint32_t>(plane);
-    if constexpr (wordsOfPlane == 2)
+    if constexpr (planeWords == 2)
     {
       Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride) = static_cast<std::uint32_t>(plane >> 32);
     }
@@ -359,13 +358,13 @@ private:
           }
           at <<= 1;
         }
-        place <<= m_Layout.bitsOfRow;
+        place <<= m_Layout.rowBits;
       }
     }
 #pragma unroll
     for (int b = 0; b < VMaxBits; ++b)
     {
-      if (b < m_Layout.bitsOfLevel)
+      if (b < m_Layout.levelBits)
       {
         this->SetPlane(b, slice, planes[b]);
       }
@@ -409,7 +408,7 @@ __launch_bounds__(threadsPerBlock)
     }
     return;
   }
-  WindowOfThread<TWord, VSlices> window(task, layout, shared);
+  ThreadWindow<TWord, VSlices> window(task, layout, shared);
   window.Load(box);
   window.FillZones();
   window.Finish(out);
@@ -423,10 +422,10 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   const std::size_t bytes = layout.SharedBytes();
   AllowSharedMemory(BitPlanesKernel<TWord, VSlices>, bytes);
   // In parts of less than a tenth of a second, so that an abort is quick.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 31;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 31;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.bitsOfLevel + 1);
-  const std::int64_t     part = stepsOfPart / steps / threadsPerBlock * threadsPerBlock;
+  const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.levelBits + 1);
+  const std::int64_t     part = partSteps / steps / threadsPerBlock * threadsPerBlock;
   LaunchInParts(
     windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
       BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
@@ -444,13 +443,13 @@ LaunchForWords(const SizeZoneTask & task, const CudaMethodResources & resources)
   const auto launch = slices == 1   ? Launch<TWord, 1>
                       : slices <= 3 ? Launch<TWord, 3>
                       : slices <= 5 ? Launch<TWord, 5>
-                                    : Launch<TWord, maxSlicesOfWords>;
+                                    : Launch<TWord, maxWordSlices>;
   launch(task, resources);
 }
 } // namespace
 
 bool
-CudaBitPlanesTakes(const SizeZoneTask & task)
+CudaBitPlanesSupports(const SizeZoneTask & task)
 {
   return SlicesFitWords(task, 64) &&
          BitPlanesLayout::Make<std::uint64_t>(task).SharedBytes() <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;

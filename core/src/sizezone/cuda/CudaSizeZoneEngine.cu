@@ -39,7 +39,7 @@ ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOption
     [](const SizeZoneTask & task) {
       return CudaTextureMethods<SizeZoneTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels",
-        { { Method::BitPlanes, CudaBitPlanesTakes(task), true, {}, ComputeByCudaBitPlanes },
+        { { Method::BitPlanes, CudaBitPlanesSupports(task), true, {}, ComputeByCudaBitPlanes },
           { Method::UnionFind, true, true, CudaUnionFindScratchBytes, ComputeByCudaUnionFind } }
       };
     },
@@ -53,10 +53,10 @@ IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options)
 {
   // Nanoseconds per voxel of a window: of words of bits, and of windows that are walked, on one CPU thread and on the
   // device.
-  constexpr double cpuNanosecondsOfBits = 4.0;
-  constexpr double cpuNanosecondsOfWalk = 30.0;
-  constexpr double deviceNanosecondsOfBits = 0.02;
-  constexpr double deviceNanosecondsOfWalk = 0.5;
+  constexpr double cpuNanosecondsPerBitStep = 4.0;
+  constexpr double cpuNanosecondsPerWalkStep = 30.0;
+  constexpr double deviceNanosecondsPerBitStep = 0.02;
+  constexpr double deviceNanosecondsPerWalkStep = 0.5;
 
   // A plan would make its tables.
   SizeZoneTask task{};
@@ -68,12 +68,12 @@ IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options)
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
   const double steps = 1e-6 * voxels * static_cast<double>(NumberOfVoxels(job.windowSize));
   // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t voxelsOfTile = 8192;
+  constexpr std::uint64_t tileVoxels = 8192;
   return IsCpuEngineFaster(job,
                            job.features.size(),
-                           steps * (hasWords ? cpuNanosecondsOfBits : cpuNanosecondsOfWalk),
-                           steps * (hasWords ? deviceNanosecondsOfBits : deviceNanosecondsOfWalk),
-                           voxelsOfTile,
+                           steps * (hasWords ? cpuNanosecondsPerBitStep : cpuNanosecondsPerWalkStep),
+                           steps * (hasWords ? deviceNanosecondsPerBitStep : deviceNanosecondsPerWalkStep),
+                           tileVoxels,
                            options);
 }
 } // namespace voxelmaps

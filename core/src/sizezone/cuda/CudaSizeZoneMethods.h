@@ -25,7 +25,7 @@ namespace voxelmaps
 {
 /** Whether the bits of a window fit the words, and the tables of a block its shared memory. */
 bool
-CudaBitPlanesTakes(const SizeZoneTask & task);
+CudaBitPlanesSupports(const SizeZoneTask & task);
 
 CudaScratchBytes
 CudaUnionFindScratchBytes(const SizeZoneTask & slab);

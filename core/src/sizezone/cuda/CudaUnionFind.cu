@@ -269,7 +269,7 @@ __launch_bounds__(threadsPerBlock)
     __syncthreads();
     for (int f = thread; f < task.numberOfFeatures; f += threadsPerBlock)
     {
-      StoreComponent(task, out, f, SizeMatrixFeatureValue(SizeMatrixFeatureOf(task.features[f]), sums[0], task.scales));
+      StoreComponent(task, out, f, SizeMatrixFeatureValue(ToSizeMatrixFeature(task.features[f]), sums[0], task.scales));
     }
     __syncthreads();
   }
@@ -302,11 +302,11 @@ ComputeByCudaUnionFind(const SizeZoneTask & task, const CudaMethodResources & re
     isShared ? static_cast<std::uint64_t>(resident)
                : std::min<std::uint64_t>(static_cast<std::uint64_t>(resident), resources.scratchBytes / layout.Bytes());
   // In parts of less than a tenth of a second, so that an abort is quick whatever the window.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 26;
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 26;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   // Joining a voxel takes as long as clearing some words.
   const std::int64_t steps = std::max(task.windowVoxels, layout.words / 8);
-  const std::int64_t part = std::max<std::int64_t>(stepsOfPart / steps, 1);
+  const std::int64_t part = std::max<std::int64_t>(partSteps / steps, 1);
   LaunchInParts(
     windows, part, resources, "starting the kernel of union-find", [&](std::int64_t first, std::int64_t end) {
       UnionFindKernel<<<static_cast<unsigned int>(

@@ -45,9 +45,9 @@ namespace
 {
 /** Rows are processed in blocks of 64 voxels while that fits, and then of this many: a vector, or half of one. */
 template <typename T>
-constexpr int blockOf = sizeof(T) >= 4 ? 16 : 32;
+constexpr int blockSize = sizeof(T) >= 4 ? 16 : 32;
 
-/** Call f(x) for x = 0 ... n - 1, n a multiple of blockOf<T>. Calls must not depend on each other. */
+/** Call f(x) for x = 0 ... n - 1, n a multiple of blockSize<T>. Calls must not depend on each other. */
 template <typename T, typename TFunction>
 inline void
 ForEachLane(std::ptrdiff_t n, const TFunction & f)
@@ -61,10 +61,10 @@ ForEachLane(std::ptrdiff_t n, const TFunction & f)
       f(x);
     }
   }
-  for (; x0 < n; x0 += blockOf<T>)
+  for (; x0 < n; x0 += blockSize<T>)
   {
     VOXELMAPS_INDEPENDENT
-    for (std::ptrdiff_t x = x0; x < x0 + blockOf<T>; ++x)
+    for (std::ptrdiff_t x = x0; x < x0 + blockSize<T>; ++x)
     {
       f(x);
     }
@@ -103,7 +103,7 @@ struct Weighted
 
 /** start_k of one level. */
 template <typename T>
-struct OfLevel
+struct LevelSource
 {
   const std::uint8_t * runStart;
   const std::uint8_t * indicator;
@@ -135,7 +135,7 @@ struct AllRows
 };
 
 /** Which rows may hold anything but zeros: those near voxels of one level. Others are neither computed nor written. */
-struct RowsOfLevel
+struct LevelRows
 {
   const TileShape &    shape;
   const std::uint8_t * input;  // of the input
@@ -158,10 +158,10 @@ struct RowsOfLevel
   }
 };
 
-/** As RowsOfLevel, but of the box sums only. */
-struct OutputRowsOfLevel
+/** As LevelRows, but of the box sums only. */
+struct LevelOutputRows
 {
-  const RowsOfLevel & rows;
+  const LevelRows & rows;
   constexpr bool
   Input(int, int) const
   {
@@ -187,7 +187,7 @@ AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, c
 {
   const std::ptrdiff_t planeStride = std::ptrdiff_t{ shape.ex } * shape.ey;
   const int            rows = shape.ny + box.y - 1;
-  const int            width = RoundUp(shape.nx + box.x - 1, blockOf<T>);
+  const int            width = RoundUp(shape.nx + box.x - 1, blockSize<T>);
   for (int y = 0; y < rows; ++y)
   {
     T * VOXELMAPS_RESTRICT out = plane + std::ptrdiff_t{ y } * shape.ex;
@@ -254,7 +254,7 @@ SumAlongRow(const T * VOXELMAPS_RESTRICT in, T * VOXELMAPS_RESTRICT out, int n, 
       break;
   }
   // Sums of 1, 2, 4 ... voxels; those of the binary digits of the width make the whole.
-  const int length = RoundUp(n + width - 1, voxelsOfBlock);
+  const int length = RoundUp(n + width - 1, blockVoxels);
   T *       current = scratch;
   T *       next = scratch + scratchRow;
   std::memcpy(current, in, length * sizeof(T));
@@ -291,7 +291,7 @@ inline void
 SumPlane(const TileShape & shape, const Box & box, const TRows & rowsUsed, int z, const T * plane,
          T * VOXELMAPS_RESTRICT row, T * scratch, T * out)
 {
-  const int width = RoundUp(shape.nx + box.x - 1, blockOf<T>);
+  const int width = RoundUp(shape.nx + box.x - 1, blockSize<T>);
   for (int y = 0; y < shape.ny; ++y)
   {
     const T * VOXELMAPS_RESTRICT entering = plane + std::ptrdiff_t{ y + box.y - 1 } * shape.ex;
@@ -316,7 +316,7 @@ SumPlane(const TileShape & shape, const Box & box, const TRows & rowsUsed, int z
     }
     if (rowsUsed.Output(y, z))
     {
-      SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + voxelsOfBlock);
+      SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + blockVoxels);
     }
   }
 }

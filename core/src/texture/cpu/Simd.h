@@ -61,7 +61,7 @@ using Bits16 = std::uint16_t __attribute__((vector_size(2 * simdWidth)));
 using Bytes = std::uint8_t __attribute__((vector_size(8 * simdWidth)));
 using FewerBytes = std::uint8_t __attribute__((vector_size(simdWidth == 8 ? 32 : 8 * simdWidth)));
 
-// Sums in 32 bits stay below 2^31 (BoxSumsTakes), and signed conversions are the fast ones.
+// Sums in 32 bits stay below 2^31 (BoxSumsSupports), and signed conversions are the fast ones.
 inline Real
 ToReal(Signed32 value)
 {
@@ -237,7 +237,7 @@ HasZero(SinglesBits16 value)
 }
 
 inline Floats
-HalfOf(Singles value, int half)
+GetHalf(Singles value, int half)
 {
   return half == 0 ? __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7)
                    : __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -26,8 +26,8 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int            voxelsOfBlock = 32;               // rows are processed in blocks of this many voxels
-constexpr std::ptrdiff_t inputSlack = voxelsOfBlock + 256; // blocks may read past the last row by a block and a run
+constexpr int            blockVoxels = 32;               // rows are processed in blocks of this many voxels
+constexpr std::ptrdiff_t inputSlack = blockVoxels + 256; // blocks may read past the last row by a block and a run
 
 inline int
 RoundUp(int n, int multiple)
@@ -44,10 +44,10 @@ struct TileShape
   std::ptrdiff_t inputVoxels;
 
   TileShape(const TextureTask & task, const int size[3])
-    : nx(RoundUp(size[0], voxelsOfBlock))
+    : nx(RoundUp(size[0], blockVoxels))
     , ny(size[1])
     , nz(size[2])
-    , ex(RoundUp(nx + task.window[0] - 1, voxelsOfBlock))
+    , ex(RoundUp(nx + task.window[0] - 1, blockVoxels))
     , ey(size[1] + task.window[1] - 1)
     , ez(size[2] + task.window[2] - 1)
     , outputVoxels(std::ptrdiff_t{ nx } * ny * nz)

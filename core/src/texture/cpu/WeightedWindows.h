@@ -28,14 +28,14 @@
 
 namespace voxelmaps
 {
-/** Compute windows with weighted matrices one by one. stepsOfWindow: a measure of the work for one. */
+/** Compute windows with weighted matrices one by one. windowSteps: a measure of the work for one. */
 template <typename TWindows, typename TJob>
 void
-ComputeWeightedWindows(const typename TWindows::Task & task, std::int64_t stepsOfWindow, const TJob & job)
+ComputeWeightedWindows(const typename TWindows::Task & task, std::int64_t windowSteps, const TJob & job)
 {
   // What a worker does between two reports: about ten milliseconds.
-  constexpr std::int64_t stepsOfTile = 1000000;
-  const std::int64_t     voxels = std::max<std::int64_t>(stepsOfTile / std::max<std::int64_t>(stepsOfWindow, 1), 1);
+  constexpr std::int64_t tileSteps = 1000000;
+  const std::int64_t     voxels = std::max<std::int64_t>(tileSteps / std::max<std::int64_t>(windowSteps, 1), 1);
   const Tiling           tiling(job.outputSize, { { EqualPart(job.outputSize[0], voxels), 1, 1 } });
   ForEachTile(tiling, job.execution, [&]() {
     auto workspace = std::make_shared<std::vector<double>>(TWindows::GetWorkspaceSize(task));

@@ -33,9 +33,9 @@ namespace
 #define VOXELMAPS_COMPUTE(name)                                                                                        \
   void Compute(const name##Job & job, const CudaOptions & options)                                                     \
   {                                                                                                                    \
-    Cuda##name##Options ofClass;                                                                                       \
-    static_cast<CudaOptions &>(ofClass) = options;                                                                     \
-    Compute##name##FeatureMapsCuda(job, ofClass);                                                                      \
+    Cuda##name##Options classOptions;                                                                                  \
+    static_cast<CudaOptions &>(classOptions) = options;                                                                \
+    Compute##name##FeatureMapsCuda(job, classOptions);                                                                 \
   }                                                                                                                    \
   static_assert(true, "ends with a semicolon")
 VOXELMAPS_COMPUTE(Cooccurrence);
@@ -97,25 +97,25 @@ ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
   discretization.pixels = deviceJob.pixels;
   discretization.mask = deviceJob.mask;
   discretization.levels = levels.data();
-  CudaOptions ofLevels = onDevice;
-  ofLevels.outputLocation = MemoryLocation::Device;
-  const GrayLevelDiscretizationResult result = DiscretizeGrayLevelsCuda(discretization, ofLevels);
-  ForEachClassJob(deviceJob, result, levels.data(), [&](auto & ofClass) {
+  CudaOptions levelOptions = onDevice;
+  levelOptions.outputLocation = MemoryLocation::Device;
+  const GrayLevelDiscretizationResult result = DiscretizeGrayLevelsCuda(discretization, levelOptions);
+  ForEachClassJob(deviceJob, result, levels.data(), [&](auto & typedJob) {
     DeviceBuffer<char> intensities;
-    if constexpr (std::is_same<std::decay_t<decltype(ofClass)>, FirstOrderJob>::value)
+    if constexpr (std::is_same<std::decay_t<decltype(typedJob)>, FirstOrderJob>::value)
     {
-      ofClass.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
-      intensities.Allocate(voxels * (ofClass.intensitiesAreDouble ? sizeof(double) : sizeof(float)), stream);
-      ofClass.intensities = intensities.data();
+      typedJob.intensitiesAreDouble = NeedsDoubleIntensities(job.pixelType);
+      intensities.Allocate(voxels * (typedJob.intensitiesAreDouble ? sizeof(double) : sizeof(float)), stream);
+      typedJob.intensities = intensities.data();
       SelectIntensitiesCuda(job.pixelType,
                             deviceJob.pixels,
                             levels.data(),
                             static_cast<std::int64_t>(voxels),
                             intensities.data(),
-                            ofClass.intensitiesAreDouble,
-                            ofLevels);
+                            typedJob.intensitiesAreDouble,
+                            levelOptions);
     }
-    Compute(ofClass, onDevice);
+    Compute(typedJob, onDevice);
   });
   if (options.inputLocation == MemoryLocation::Host && options.outputLocation == MemoryLocation::Device)
   {
@@ -144,6 +144,6 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
     catch (const CudaOutOfMemory &)
     {}
   }
-  return ComputeFromHostMemory(job, [&options](const auto & ofClass) { Compute(ofClass, options); });
+  return ComputeFromHostMemory(job, [&options](const auto & typedJob) { Compute(typedJob, options); });
 }
 } // namespace voxelmaps

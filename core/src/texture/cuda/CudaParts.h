@@ -30,12 +30,12 @@ namespace voxelmaps
  * launches it for the items of a part; an error of the launch says what it was doing. */
 template <typename TLaunch>
 void
-LaunchInParts(std::int64_t items, std::int64_t itemsOfPart, const CudaMethodResources & resources, const char * doing,
+LaunchInParts(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * doing,
               const TLaunch & launch)
 {
-  for (std::int64_t first = 0; first < items; first += itemsOfPart)
+  for (std::int64_t first = 0; first < items; first += partItems)
   {
-    const std::int64_t end = std::min(items, first + itemsOfPart);
+    const std::int64_t end = std::min(items, first + partItems);
     launch(first, end);
     CheckLaunch(doing);
     if (end < items)

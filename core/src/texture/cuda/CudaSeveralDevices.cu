@@ -250,8 +250,8 @@ public:
     // Calls that do not wait for the device would take all parts of a queue at once.
     const bool         isQueue = options.outputLocation == MemoryLocation::Host;
     const std::int64_t planes = m_Cut.GetNumberOfPlanes();
-    const std::int64_t partsOfDevice = isQueue ? std::max<std::int64_t>(planes / (devices * preferredPlanes), 1) : 1;
-    m_NumberOfParts = std::min(planes, devices * partsOfDevice);
+    const std::int64_t deviceParts = isQueue ? std::max<std::int64_t>(planes / (devices * preferredPlanes), 1) : 1;
+    m_NumberOfParts = std::min(planes, devices * deviceParts);
     m_NextPart = devices;
     m_Execution.numberOfWorkers = std::max(job.execution.numberOfWorkers / static_cast<unsigned int>(devices), 1u);
     if (job.execution.parallelFor)

@@ -28,7 +28,7 @@
 namespace voxelmaps
 {
 /** Computes a part of a job on the device of the options. It is called from several threads at a time. */
-using ComputePartFunction = std::function<void(const TextureFeatureMapJob & part, const CudaOptions & optionsOfDevice)>;
+using ComputePartFunction = std::function<void(const TextureFeatureMapJob & part, const CudaOptions & deviceOptions)>;
 
 /** Cut a job of any texture class, which is valid and not empty, into parts, and let the devices of the options compute
  * them. If the output is in host memory, a device that is done takes the next part. Arrays in the memory of the first
@@ -48,16 +48,16 @@ ComputeOnSeveralDevices(const TJob & job, const TOptions & options,
   std::mutex  mutex;
   if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
   {
-    ComputeParts(job, plan.task, options, [&](const TextureFeatureMapJob & part, const CudaOptions & optionsOfDevice) {
-      TJob jobOfPart = job;
-      static_cast<TextureFeatureMapJob &>(jobOfPart) = part;
-      TOptions optionsOfPart = options;
-      static_cast<CudaOptions &>(optionsOfPart) = optionsOfDevice;
-      const TReport                     ofPart = computeOnOne(jobOfPart, optionsOfPart);
+    ComputeParts(job, plan.task, options, [&](const TextureFeatureMapJob & part, const CudaOptions & deviceOptions) {
+      TJob partJob = job;
+      static_cast<TextureFeatureMapJob &>(partJob) = part;
+      TOptions partOptions = options;
+      static_cast<CudaOptions &>(partOptions) = deviceOptions;
+      const TReport                     partReport = computeOnOne(partJob, partOptions);
       const std::lock_guard<std::mutex> lock(mutex);
-      report.method = ofPart.method;
-      report.numberOfSlabs += ofPart.numberOfSlabs;
-      report.kernelMilliseconds += ofPart.kernelMilliseconds;
+      report.method = partReport.method;
+      report.numberOfSlabs += partReport.numberOfSlabs;
+      report.kernelMilliseconds += partReport.kernelMilliseconds;
     });
   }
   report.deviceName = CudaDevices::GetName(options.deviceID);

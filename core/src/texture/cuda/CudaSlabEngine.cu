@@ -474,12 +474,12 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
   const std::int64_t number = slabs.GetNumber();
   report.numberOfSlabs = static_cast<std::uint64_t>(number);
   const std::size_t voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
-  const auto slotOf = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };
+  const auto getSlot = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };
   Triple     start;
   Triple     size;
   const auto startSlab = [&](std::int64_t slab) {
     slabs.Get(slab, start, size);
-    slotOf(slab).Start(m_Job, m_Whole, m_Options, compute, start, size, staging, m_Layout->kernels);
+    getSlot(slab).Start(m_Job, m_Whole, m_Options, compute, start, size, staging, m_Layout->kernels);
   };
   if (m_Options.outputLocation == MemoryLocation::Device)
   {
@@ -497,7 +497,7 @@ CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
     {
       startSlab(slab + 1);
     }
-    const Slot & slot = slotOf(slab);
+    const Slot & slot = getSlot(slab);
     slabs.Get(slab, start, size);
     const std::int64_t first = (start[2] * m_Job.outputSize[1] + start[1]) * m_Job.outputSize[0];
     const HostRows     output = OutputRows(m_Whole, first, NumberOfVoxels(size));

@@ -133,14 +133,14 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
  * without copies, and the voxels of a tile, which the CPU engine shares out to its threads. */
 inline bool
 IsCpuEngineFaster(const TextureFeatureMapJob & job, std::uint64_t numberOfComponents, double cpuMilliseconds,
-                  double deviceMilliseconds, std::uint64_t voxelsOfTile, const CudaOptions & options)
+                  double deviceMilliseconds, std::uint64_t tileVoxels, const CudaOptions & options)
 {
   const std::uint64_t voxels = NumberOfVoxels(job.outputSize);
   const std::uint64_t outputBytes = voxels * numberOfComponents * (job.outputIsDouble ? sizeof(double) : sizeof(float));
   const ExpectedTimes times = ExpectTimes(cpuMilliseconds,
                                           deviceMilliseconds,
                                           outputBytes,
-                                          voxels / voxelsOfTile + 1,
+                                          voxels / tileVoxels + 1,
                                           job.execution,
                                           GetDeviceSpeed(options.deviceID));
   return times.cpu < times.device;

@@ -61,7 +61,7 @@ struct CudaThreadTables
 #if defined(__CUDACC__)
   /** The tables of this thread, which begin at the word of so many words before them. */
   static __device__ char *
-  OfThread(char * shared, int wordsBefore)
+  ThreadTable(char * shared, int wordsBefore)
   {
     return shared + wordsBefore * wordStride + threadIdx.x * wordBytes;
   }

@@ -33,7 +33,7 @@ constexpr std::uint64_t weightedThreadsPerMultiprocessor = 512;
 template <typename TWindows, typename TTask>
 __global__ void
 __launch_bounds__(weightedBlockThreads)
-  WeightedWindowsKernel(const __grid_constant__ TTask task, double * scratch, std::uint64_t sizeOfThread,
+  WeightedWindowsKernel(const __grid_constant__ TTask task, double * scratch, std::uint64_t threadSize,
                         std::int64_t threads, std::int64_t firstWindow, std::int64_t endWindow)
 {
   const std::int64_t thread = std::int64_t{ blockIdx.x } * weightedBlockThreads + threadIdx.x;
@@ -41,7 +41,7 @@ __launch_bounds__(weightedBlockThreads)
   {
     return;
   }
-  TWindows windows(task, scratch + static_cast<std::uint64_t>(thread) * sizeOfThread);
+  TWindows windows(task, scratch + static_cast<std::uint64_t>(thread) * threadSize);
   for (std::int64_t number = firstWindow + thread; number < endWindow; number += threads)
   {
     windows.Compute(number);
@@ -72,8 +72,8 @@ ComputeByCudaWeightedWindows(const typename TWindows::Task & task, std::int64_t 
                              std::min(resources.scratchBytes, CudaWeightedWindowsScratchBytes<TWindows>(task).maximum) /
                              (size * sizeof(double))));
   // In parts of about a tenth of a second, so that an abort is quick; each thread has a window, or more.
-  constexpr std::int64_t stepsOfPart = std::int64_t{ 1 } << 31;
-  const std::int64_t     part = std::max(stepsOfPart / std::max<std::int64_t>(steps, 1), threads);
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 31;
+  const std::int64_t     part = std::max(partSteps / std::max<std::int64_t>(steps, 1), threads);
   const auto blocks = static_cast<unsigned int>((threads + weightedBlockThreads - 1) / weightedBlockThreads);
   LaunchInParts(
     windows, part, resources, "starting the kernel of weighted matrices", [&](std::int64_t first, std::int64_t end) {

@@ -33,12 +33,12 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int           threadsOfBlock = 256;
+constexpr int           blockThreads = 256;
 constexpr int           maxLevels = 16;
-constexpr int           elementsOfTable = TriangleRow(maxLevels);
+constexpr int           tableElements = TriangleRow(maxLevels);
 constexpr std::uint32_t allLanes = 0xffffffffu;
 /** A thread that computes matrices beside the others of its warp; see MaximalCorrelation. */
-struct ThreadOfWarp
+struct WarpThread
 {
   static constexpr int  first = 0;
   static constexpr int  step = 1;
@@ -65,7 +65,7 @@ struct ThreadOfWarp
   }
 };
 
-using Algorithm = MaximalCorrelation<double, ThreadOfWarp>;
+using Algorithm = MaximalCorrelation<double, WarpThread>;
 
 /** Whether a table has room for the levels of a window. */
 __device__ bool
@@ -80,40 +80,40 @@ struct Layout
   int component;
   int matrices; // of a window
   int windows;  // of a block
-  int bytesOfRanks;
+  int rankBytes;
 
   struct Fixed
   {
-    double        coefficients[threadsOfBlock];
+    double        coefficients[blockThreads];
     int           begins[maxLevels + 1];
-    std::uint16_t levels[threadsOfBlock];
-    std::uint16_t order[threadsOfBlock];
+    std::uint16_t levels[blockThreads];
+    std::uint16_t order[blockThreads];
   };
 
   template <typename TCount>
   static VOXELMAPS_HOST_DEVICE constexpr int
-  WordsOfTable()
+  TableWords()
   {
-    return (elementsOfTable + 1) * static_cast<int>(sizeof(TCount)) / 4 + 1;
+    return (tableElements + 1) * static_cast<int>(sizeof(TCount)) / 4 + 1;
   }
 
-  Layout(const CooccurrenceTask & task, int componentOfCorrelation)
-    : component(componentOfCorrelation)
+  Layout(const CooccurrenceTask & task, int correlationComponent)
+    : component(correlationComponent)
     , matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
-    , windows(threadsOfBlock / matrices)
-    , bytesOfRanks(WindowsOfBlock<threadsOfBlock>::BytesOfRanks(task))
+    , windows(blockThreads / matrices)
+    , rankBytes(BlockWindows<blockThreads>::RankBytes(task))
   {}
   template <typename TCount>
   std::size_t
   Bytes() const
   {
-    return sizeof(Fixed) + std::size_t{ 4 } * WordsOfTable<TCount>() * threadsOfBlock +
-           static_cast<std::size_t>(windows) * (sizeof(RankedWindow) + static_cast<std::size_t>(bytesOfRanks));
+    return sizeof(Fixed) + std::size_t{ 4 } * TableWords<TCount>() * blockThreads +
+           static_cast<std::size_t>(windows) * (sizeof(RankedWindow) + static_cast<std::size_t>(rankBytes));
   }
 };
 
 template <typename TCount>
-using Counts = CountsOfThread<TCount, threadsOfBlock>;
+using Counts = ThreadCounts<TCount, blockThreads>;
 
 /** Set the lower triangle of a matrix from the counts of pairs; levels has a bit for each rank that occurs. */
 template <typename TCount>
@@ -143,10 +143,10 @@ template <int VLevels, typename TCount>
 __device__ __forceinline__ double
 Coefficient(const Counts<TCount> & counts, std::uint32_t levels, int size)
 {
-  double             matrix[TriangleRow(VLevels)];
-  double             first[VLevels];
-  double             second[VLevels];
-  const ThreadOfWarp thread;
+  double           matrix[TriangleRow(VLevels)];
+  double           first[VLevels];
+  double           second[VLevels];
+  const WarpThread thread;
   CopyCounts(counts, levels, size, matrix);
   Algorithm::RemoveTrivialPart(thread, size, matrix, first, second);
   Algorithm::Tridiagonalize(thread, size, matrix, first, second);
@@ -156,7 +156,7 @@ Coefficient(const Counts<TCount> & counts, std::uint32_t levels, int size)
 /** The coefficient of a matrix whose warp has so many levels at most: sizes in registers, or in local memory. */
 template <typename TCount>
 __device__ double
-CoefficientOfWarp(const Counts<TCount> & counts, std::uint32_t levels, int size)
+WarpCoefficient(const Counts<TCount> & counts, std::uint32_t levels, int size)
 {
   return size <= 1    ? 0.0
          : size <= 3  ? Coefficient<3>(counts, levels, 3)
@@ -169,17 +169,17 @@ CoefficientOfWarp(const Counts<TCount> & counts, std::uint32_t levels, int size)
 }
 
 template <typename TCount>
-class BlockOfMatrices
+class MatrixBlock
 {
 public:
   __device__
-  BlockOfMatrices(const CooccurrenceTask & task, const Layout & layout, char * shared)
+  MatrixBlock(const CooccurrenceTask & task, const Layout & layout, char * shared)
     : m_Task(task)
     , m_Layout(layout)
     , m_Fixed(*reinterpret_cast<Layout::Fixed *>(shared))
     , m_Tables(shared + sizeof(Layout::Fixed) + layout.windows * sizeof(RankedWindow))
     , m_Windows(task, layout.windows, reinterpret_cast<RankedWindow *>(shared + sizeof(Layout::Fixed)),
-                reinterpret_cast<std::uint8_t *>(m_Tables + 4 * Layout::WordsOfTable<TCount>() * threadsOfBlock))
+                reinterpret_cast<std::uint8_t *>(m_Tables + 4 * Layout::TableWords<TCount>() * blockThreads))
     , m_Thread(static_cast<int>(threadIdx.x))
   {}
 
@@ -191,13 +191,13 @@ public:
     {
       m_Fixed.begins[m_Thread] = 0;
     }
-    m_Windows.Make(numbers, first, m_Layout.bytesOfRanks, IsUsed);
+    m_Windows.Make(numbers, first, m_Layout.rankBytes, IsUsed);
     const std::uint32_t levels = this->CountPairs();
     this->SortMatrices(levels);
     const int           matrix = m_Fixed.order[m_Thread];
-    const std::uint32_t levelsOfMatrix = m_Fixed.levels[matrix];
-    const int           size = __shfl_sync(allLanes, __popc(levelsOfMatrix), 31);
-    m_Fixed.coefficients[matrix] = CoefficientOfWarp(Counts<TCount>(m_Tables, matrix), levelsOfMatrix, size);
+    const std::uint32_t matrixLevels = m_Fixed.levels[matrix];
+    const int           size = __shfl_sync(allLanes, __popc(matrixLevels), 31);
+    m_Fixed.coefficients[matrix] = WarpCoefficient(Counts<TCount>(m_Tables, matrix), matrixLevels, size);
     __syncthreads();
     this->Store(numbers.first, others);
   }
@@ -217,10 +217,10 @@ private:
     const int     firstOffset = (m_Thread - w * m_Layout.matrices) * m_Task.OffsetsPerMatrix();
     std::uint32_t levels = 0;
     m_Windows.ForEachPair(
-      w, m_Layout.bytesOfRanks, firstOffset, firstOffset + m_Task.OffsetsPerMatrix(), [&](int a, int b) {
-        const int element = ElementOfPair(a, b, elementsOfTable);
+      w, m_Layout.rankBytes, firstOffset, firstOffset + m_Task.OffsetsPerMatrix(), [&](int a, int b) {
+        const int element = PairElement(a, b, tableElements);
         ++counts[element];
-        levels |= element != elementsOfTable ? 1u << a | 1u << b : 0u;
+        levels |= element != tableElements ? 1u << a | 1u << b : 0u;
       });
     return levels;
   }
@@ -244,9 +244,9 @@ private:
 
   /** Store the coefficients of the windows, and list those left out. */
   __device__ void
-  Store(std::int64_t firstOfLists, const CorrelationLists & others) const
+  Store(std::int64_t listsFirst, const CorrelationLists & others) const
   {
-    for (int w = m_Thread; w < m_Layout.windows; w += threadsOfBlock)
+    for (int w = m_Thread; w < m_Layout.windows; w += blockThreads)
     {
       const RankedWindow & window = m_Windows[w];
       if (!window.box.isComputed)
@@ -256,12 +256,12 @@ private:
       const std::int64_t out = window.number * m_Task.voxelStride;
       if (!IsUsed(window))
       {
-        const int list = window.hasFarLevels                     ? 2
-                         : window.levels > maxLevelsOfWarp       ? 2
-                         : window.levels > maxLevelsOfEightLanes ? 1
-                                                                 : 0;
+        const int list = window.hasFarLevels                  ? 2
+                         : window.levels > maxWarpLevels      ? 2
+                         : window.levels > maxEightLaneLevels ? 1
+                                                              : 0;
         others.GetList(list)[atomicAdd(others.lengths + list, 1u)] =
-          static_cast<std::uint32_t>(window.number - firstOfLists);
+          static_cast<std::uint32_t>(window.number - listsFirst);
         continue;
       }
       const bool isPerDirection = m_Task.aggregation == CooccurrenceJob::Aggregation::PerDirection;
@@ -289,22 +289,22 @@ private:
     }
   }
 
-  const CooccurrenceTask &       m_Task;
-  const Layout &                 m_Layout;
-  Layout::Fixed &                m_Fixed;
-  char * const                   m_Tables;
-  WindowsOfBlock<threadsOfBlock> m_Windows;
-  const int                      m_Thread;
+  const CooccurrenceTask &   m_Task;
+  const Layout &             m_Layout;
+  Layout::Fixed &            m_Fixed;
+  char * const               m_Tables;
+  BlockWindows<blockThreads> m_Windows;
+  const int                  m_Thread;
 };
 
 template <typename TCount>
 __global__ void
-__launch_bounds__(threadsOfBlock, 2)
+__launch_bounds__(blockThreads, 2)
   FewLevelsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ Layout layout,
                   const __grid_constant__ WindowNumbers numbers, const __grid_constant__ CorrelationLists others)
 {
   extern __shared__ __align__(16) char shared[];
-  BlockOfMatrices<TCount>              block(task, layout, shared);
+  MatrixBlock<TCount>                  block(task, layout, shared);
   block.Compute(numbers, std::int64_t{ blockIdx.x } * layout.windows, others);
 }
 
@@ -318,7 +318,7 @@ Launch(const CooccurrenceTask & task, const Layout & layout, std::int64_t first,
     BlocksFor(static_cast<std::uint64_t>(end - first), static_cast<unsigned int>(layout.windows));
   AllowSharedMemory(FewLevelsKernel<TCount>, bytes);
   FewLevelsKernel<TCount>
-    <<<blocks, threadsOfBlock, bytes, stream>>>(task, layout, WindowNumbers{ end - first, first, nullptr }, others);
+    <<<blocks, blockThreads, bytes, stream>>>(task, layout, WindowNumbers{ end - first, first, nullptr }, others);
 }
 
 bool
@@ -329,10 +329,10 @@ HasSmallCounts(const CooccurrenceTask & task)
 } // namespace
 
 bool
-CudaCorrelationsOfFewLevelsTakes(const CooccurrenceTask & task)
+CudaFewLevelCorrelationsSupports(const CooccurrenceTask & task)
 {
   // Else, threads without a matrix, or ranks of windows in shared memory, were too many.
-  constexpr int           maxMatrices = threadsOfBlock / 2;
+  constexpr int           maxMatrices = blockThreads / 2;
   constexpr std::uint64_t maxVoxels = 1000;
   if (!task.scales.symmetric || task.numberOfOffsets / task.OffsetsPerMatrix() > maxMatrices ||
       NumberOfVoxels(task.window) > maxVoxels || task.maxPairs > 0xffff)
@@ -345,8 +345,8 @@ CudaCorrelationsOfFewLevelsTakes(const CooccurrenceTask & task)
 }
 
 void
-LaunchCudaCorrelationsOfFewLevels(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
-                                  const CorrelationLists & others, cudaStream_t stream)
+LaunchCudaFewLevelCorrelations(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
+                               const CorrelationLists & others, cudaStream_t stream)
 {
   const Layout layout(task, component);
   HasSmallCounts(task) ? Launch<std::uint8_t>(task, layout, first, end, others, stream)

@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef JobsOfLabels_h
-#define JobsOfLabels_h
+#ifndef LabelJobs_h
+#define LabelJobs_h
 
 #include "connectedness/ConnectednessKeys.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
@@ -56,36 +56,36 @@ struct BestTwo
 /** Call f(label, job) for the scenes of all labels, each with its own affinity; the lowest label first. */
 template <typename TFunction>
 void
-ForEachJobOfLabel(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
+ForEachLabelJob(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
 {
   const std::set<std::uint16_t> labels(job.labels.begin(), job.labels.end());
   for (const std::uint16_t label : labels)
   {
-    FuzzyConnectednessJob ofLabel;
-    static_cast<FuzzyConnectednessProblem &>(ofLabel) = job;
+    FuzzyConnectednessJob labelJob;
+    static_cast<FuzzyConnectednessProblem &>(labelJob) = job;
     // Others may be below the minimum where this label is not.
-    ofLabel.minimumStrength = 0.0;
-    ofLabel.execution.reportProgress = [&job, &labels](std::uint64_t count) {
+    labelJob.minimumStrength = 0.0;
+    labelJob.execution.reportProgress = [&job, &labels](std::uint64_t count) {
       job.execution.ReportProgress(count / labels.size());
     };
-    ofLabel.seeds.clear();
+    labelJob.seeds.clear();
     for (std::size_t i = 0; i < job.seeds.size(); ++i)
     {
       if (job.labels[i] == label)
       {
-        ofLabel.seeds.push_back(job.seeds[i]);
+        labelJob.seeds.push_back(job.seeds[i]);
       }
     }
     for (const LabelAffinity & affinity : job.affinities)
     {
       if (affinity.label == label)
       {
-        affinity.ApplyTo(ofLabel);
+        affinity.ApplyTo(labelJob);
       }
     }
-    f(label, ofLabel);
+    f(label, labelJob);
   }
 }
 } // namespace voxelmaps
 
-#endif // JobsOfLabels_h
+#endif // LabelJobs_h

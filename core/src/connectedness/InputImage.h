@@ -15,8 +15,8 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ImageOfInput_h
-#define ImageOfInput_h
+#ifndef InputImage_h
+#define InputImage_h
 
 #include "voxelmaps/FuzzyConnectednessJob.h"
 
@@ -52,4 +52,4 @@ WithImage(const FuzzyConnectednessInput & input, const TFunction & f)
 }
 } // namespace voxelmaps
 
-#endif // ImageOfInput_h
+#endif // InputImage_h

@@ -15,17 +15,17 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef PixelsOf_h
-#define PixelsOf_h
+#ifndef PixelAccess_h
+#define PixelAccess_h
 
-#include "connectedness/ImageOfInput.h"
+#include "connectedness/InputImage.h"
 #include "VectorVoxel.h"
 
 namespace voxelmaps
 {
 /** Access to the pixels of an image: a pointer, or VectorVoxelIterator. */
 template <typename TPixel>
-struct PixelsOf
+struct PixelAccess
 {
   using Iterator = const TPixel *;
 
@@ -36,7 +36,7 @@ struct PixelsOf
   }
 };
 template <>
-struct PixelsOf<VectorVoxel>
+struct PixelAccess<VectorVoxel>
 {
   using Iterator = VectorVoxelIterator;
 
@@ -56,4 +56,4 @@ WithPixels(const FuzzyConnectednessInput & input, const TFunction & f)
 }
 } // namespace voxelmaps
 
-#endif // PixelsOf_h
+#endif // PixelAccess_h
