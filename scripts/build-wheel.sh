@@ -57,6 +57,10 @@ log_on_failure() {
 say "core"
 log_on_failure core.log "${root}/scripts/build-core.sh" "${definitions[@]}"
 
+# The same commit makes the same wheel: its date in all files, and no names of folders in the libraries.
+SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' -C "${root}" log -1 --format=%ct 2>/dev/null || date +%s)}"
+export SOURCE_DATE_EPOCH CFLAGS="${CFLAGS:-} -ffile-prefix-map=${root}/=" CXXFLAGS="${CXXFLAGS:-} -ffile-prefix-map=${root}/="
+
 # Everything below is made again when what it is made from has changed: each folder has a file that says what that was.
 is_made_from() { [[ "$(cat "$1/made-from.txt" 2>/dev/null)" == "$2" ]]; }
 
@@ -123,7 +127,7 @@ if ! is_made_from itk-source "${source}"; then
 fi
 
 # ITK: the static library ITKCommon, which computes no voxels here, and the descriptions of its wrapping. The wrapping itself is PyPI's and not compiled.
-if ! is_made_from itk "${tools}"; then
+if ! is_made_from itk "${tools}${CXXFLAGS}"; then
   say "ITKCommon"
   rm -rf itk module
   types=()
@@ -144,7 +148,7 @@ if ! is_made_from itk "${tools}"; then
   log_on_failure itk.log ninja -C itk -j "${jobs}" ITKCommon
   say "descriptions of ITKCommon's wrapping"
   log_on_failure itk.log ninja -C itk -j "${jobs}" ITKCommonSwig
-  echo "${tools}" >itk/made-from.txt
+  echo "${tools}${CXXFLAGS}" >itk/made-from.txt
 fi
 
 say "module"
@@ -153,10 +157,12 @@ CMAKE_BUILD_PARALLEL_LEVEL="${jobs}" log_on_failure module.log tools/bin/pip --d
   --verbose --no-deps --no-build-isolation --wheel-dir linux "--config-settings=build-dir=${work}/module" \
   "--config-settings=cmake.define.ITK_DIR=${work}/itk" \
   "--config-settings=cmake.define.VoxelMapsCore_DIR=${root}/build/core" \
-  "--config-settings=cmake.define.Python3_EXECUTABLE=${work}/tools/bin/python" \
+  "--config-settings=cmake.define.Python3_EXECUTABLE=${work}/tools/bin/python" --config-settings=cmake.define.CMAKE_SKIP_RPATH=ON \
   --config-settings=cmake.define.ITK_FORBID_DOWNLOADS=ON --config-settings=cmake.define.ITK_USE_KWSTYLE=OFF \
   --config-settings=cmake.define.ITK_USE_SYSTEM_CASTXML=ON --config-settings=cmake.define.ITK_USE_SYSTEM_SWIG=ON
-# The extension modules find the core, which auditwheel puts into the wheel once, next to them.
-LD_LIBRARY_PATH="${root}/build/core" log_on_failure module.log auditwheel repair --wheel-dir . linux/itk_voxelmaps-*.whl
+# The extension modules find the core, which auditwheel puts into the wheel once, next to them. Its name there has a hash.
+log_on_failure module.log cmake --install "${root}/build/core" --strip --prefix "${work}/linux/core"
+LD_LIBRARY_PATH="${work}/linux/core/lib" log_on_failure module.log auditwheel repair --wheel-dir . linux/itk_voxelmaps-*.whl
+log_on_failure module.log python "${root}/scripts/complete_wheel.py" itk_voxelmaps-*.whl itk-source "${root}/build/core"
 say "done"
 ls "${work}"/itk_voxelmaps-*.whl

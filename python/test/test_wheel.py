@@ -17,7 +17,9 @@
 # ==========================================================================
 """The contents and metadata of the installed wheel."""
 
+import hashlib
 import importlib.metadata
+import json
 import pathlib
 import re
 
@@ -69,3 +71,42 @@ def test_metadata():
         "xarray",
         "zarr",
     }
+
+
+def test_libraries_have_no_debug_symbols_and_no_folders():
+    libraries = [path for path in importlib.metadata.files("itk-voxelmaps") if ".so" in path.suffixes]
+    assert len(libraries) == 4
+    for library in libraries:
+        # Names of sections, and those of the sources in ITK's messages.
+        found = re.findall(rb"\0\.symtab\0|\0\.debug_\w+|/build/wheel/itk[\w/.-]*", library.read_binary())
+        assert not found, f"{library}: {found[:3]}"
+
+
+def test_bill_of_materials_and_licenses():
+    """The bill has the hashes of the libraries and what they contain; each of these has its license in the wheel."""
+    files = {str(path): path for path in importlib.metadata.files("itk-voxelmaps")}
+    (text,) = (
+        path.read_text() for name, path in files.items() if name.endswith("dist-info/sboms/itk_voxelmaps.cdx.json")
+    )
+    bill = json.loads(text)
+    product = bill["metadata"]["component"]
+    assert (bill["bomFormat"], product["version"]) == ("CycloneDX", importlib.metadata.version("itk-voxelmaps"))
+    hashes = {file["name"]: file["hashes"][0]["content"] for file in product["components"]}
+    libraries = {name: path.read_binary() for name, path in files.items() if ".so" in path.suffixes}
+    assert hashes == {name: hashlib.sha256(content).hexdigest() for name, content in libraries.items()}
+
+    versions = {part["name"]: part["version"] for part in bill["components"]}
+    assert re.fullmatch(r"5\.4\.[0-9]+", versions["ITK"])
+    expected = {"ITK", "VXL", "netlib", "KWSys", "double-conversion"}
+    # What the device code of the core says of its compiler.
+    (core,) = (content for name, content in libraries.items() if "libVoxelMapsCore" in name)
+    cuda = re.search(rb"Cuda compilation tools, release ([0-9.]+),", core)
+    if cuda:
+        expected |= {"CUDA Runtime", "CCCL"}
+        assert versions["CUDA Runtime"] == cuda.group(1).decode()
+    assert set(versions) == expected
+    assert all(re.match(r"(ITK-)?[0-9]+\.[0-9]+", version) for version in versions.values())
+    licenses = {
+        path.parent.name for path in files.values() if path.parent.parent.name == "licenses" and path.size > 400
+    }
+    assert licenses == {name.replace(" ", "-") for name in expected}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# ==========================================================================
+#
+#   Copyright NumFOCUS
+#
+#   Licensed under the Apache License, Version 2.0 (the "License");
+#   you may not use this file except in compliance with the License.
+#   You may obtain a copy of the License at
+#
+#          https://www.apache.org/licenses/LICENSE-2.0.txt
+#
+#   Unless required by applicable law or agreed to in writing, software
+#   distributed under the License is distributed on an "AS IS" BASIS,
+#   WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+#   See the License for the specific language governing permissions and
+#   limitations under the License.
+#
+# ==========================================================================
+"""Add to a wheel what its libraries contain statically: the licenses, and a bill of materials in CycloneDX (PEP 770).
+
+    complete_wheel.py WHEEL ITK-SOURCE CORE-BUILD-FOLDER
+
+auditwheel writes a bill only of libraries that it copies from packages of the system; there are none.
+"""
+
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+from auditwheel.wheeltools import InWheel
+
+wheel, itk, core = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+vxl = itk / "Modules/ThirdParty/VNL/src/vxl"
+
+
+def find(path, pattern):
+    return ".".join(re.findall(pattern, path.read_text()))
+
+
+def components():
+    """Name, version, SPDX expression, and files with the license."""
+    version = find(itk / "CMake/itkVersion.cmake", r'ITK_VERSION_\w+ "(\d+)"')
+    yield "ITK", version, "Apache-2.0", [itk / "LICENSE", itk / "NOTICE", itk / "Documentation/docs/licenses.md"]
+    yield "VXL", find(vxl / "CMakeLists.txt", r"\n +VERSION ([\d.]+)"), "BSD-3-Clause", [vxl / "core/vxl_copyright.h"]
+    # These have no versions of their own.
+    yield "netlib", f"ITK-{version}", "LicenseRef-netlib", [vxl / "v3p/netlib/libf2c/Notice"]
+    for name, file in ("KWSys", "KWSys/src/KWSys/Copyright.txt"), ("double-conversion", "DoubleConversion/src/LICENSE"):
+        yield name, f"ITK-{version}", "BSD-3-Clause", [itk / "Modules/ThirdParty" / file]
+    if "VoxelMaps_USE_CUDA:BOOL=ON" in (core / "CMakeCache.txt").read_text():
+        compiler = next(core.glob("CMakeFiles/*/CMakeCUDACompiler.cmake"))
+        version = find(compiler, r'CUDA_COMPILER_VERSION "(\d+\.\d+)')
+        toolkit = pathlib.Path(find(compiler, r'TOOLKIT_ROOT "(.+)"'))
+        # In NVIDIA's packages for Debian and PyPI, and in its installer.
+        terms = [
+            pathlib.Path(f"/usr/share/doc/cuda-cudart-dev-{version.replace('.', '-')}/copyright"),
+            toolkit / "EULA.txt",
+        ]
+        terms += toolkit.glob("dist-info/nvidia_cuda_runtime-*/licenses/*")
+        terms = [path for path in terms if path.exists()] or sys.exit(f"{sys.argv[0]}: no license of the CUDA runtime")
+        yield "CUDA Runtime", version, "LicenseRef-NVIDIA-CUDA-EULA", terms[:1]
+        cub = next(path for path in (toolkit / "include/cccl/cub", toolkit / "include/cub") if path.exists())
+        number = int(find(cub / "version.cuh", r"define CUB_VERSION (\d+)"))
+        version = f"{number // 100000}.{number // 100 % 1000}.{number % 100}"
+        # Thrust and libcu++ have the license of ITK, libcu++ with an exception.
+        expression = "BSD-3-Clause AND Apache-2.0 AND Apache-2.0 WITH LLVM-exception"
+        yield "CCCL", version, expression, [cub / "util_macro.cuh"]
+
+
+with InWheel(wheel, wheel):
+    info = next(pathlib.Path().glob("*.dist-info"))
+    name, version = info.stem.split("-")
+    parts = []
+    for part, part_version, expression, files in components():
+        parts.append({"type": "library", "bom-ref": part, "name": part, "version": part_version})
+        parts[-1]["licenses"] = [{"expression": expression}]
+        folder = info / "licenses" / part.replace(" ", "-")
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            (folder / file.name).write_bytes(file.read_bytes())
+    libraries = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in pathlib.Path().rglob("*.so*")}
+    product = {"type": "library", "bom-ref": name, "name": name, "version": version}
+    product["purl"] = f"pkg:pypi/{name.replace('_', '-')}@{version}"
+    product["licenses"] = [{"expression": "Apache-2.0"}]
+    product["components"] = [
+        {"type": "file", "name": library, "hashes": [{"alg": "SHA-256", "content": digest}]}
+        for library, digest in sorted(libraries.items())
+    ]
+    bill = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"component": product}}
+    bill["components"] = parts
+    bill["dependencies"] = [{"ref": name, "dependsOn": [part["bom-ref"] for part in parts]}]
+    (info / "sboms").mkdir(exist_ok=True)
+    (info / "sboms" / f"{name}.cdx.json").write_text(json.dumps(bill, indent=1) + "\n")
