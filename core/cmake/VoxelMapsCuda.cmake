@@ -31,7 +31,8 @@ set(VoxelMaps_CUDA_OPTIONS -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=of
 if(VoxelMaps_WARNINGS_AS_ERRORS)
   list(APPEND VoxelMaps_CUDA_OPTIONS -Werror=all-warnings)
 endif()
-# nvcc derives names of internal symbols from the path of the source. One path for all: builds in other folders are identical.
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+# nvcc derives names of internal symbols from path, name and content of the source. One path for all: builds in other folders are
+# identical. The option is not documented, and tested with this version alone.
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0 AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.1)
   list(APPEND VoxelMaps_CUDA_OPTIONS -Xcudafe=--orig_src_path_name=VoxelMaps)
 endif()
