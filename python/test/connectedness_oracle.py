@@ -25,7 +25,7 @@ import numpy as np
 UNITS = 2**24
 
 
-def cost(a, b, function, object_mean=None, object_variance=None, difference_variance=None):
+def cost(a, b, function, object_mean, object_variance, difference_variance):
     """-ln of the affinity between two arrays of voxels, in units of 2^-24; every term is rounded, as documented."""
     a, b = a.astype(float), b.astype(float)
     half = 0.5 if function == "geometric_mean" else 1.0

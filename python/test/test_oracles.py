@@ -398,9 +398,7 @@ def test_connectedness(shape, function, adjacency):
     mask = random.random(shape) < 0.8
     inside = np.argwhere(mask)
     seeds = [tuple(inside[i]) for i in (3, len(inside) // 2)]
-    affinity = {"difference_variance": 45.0}
-    if function != "homogeneity":
-        affinity |= {"object_mean": 108.0, "object_variance": 150.0}
+    affinity = {"object_mean": 108.0, "object_variance": 150.0, "difference_variance": 45.0}
     expected = connectedness_oracle.strengths(image, seeds, adjacency, mask, function=function, **affinity)
     actual = itk.fuzzy_connectedness_image_filter(
         image,
@@ -408,7 +406,7 @@ def test_connectedness(shape, function, adjacency):
         mask_image=mask,
         affinity_function=function,
         adjacency=adjacency,
-        **affinity,
+        **({"difference_variance": 45.0} if function == "homogeneity" else affinity),
     )
     assert len(np.unique(expected)) > 5
     np.testing.assert_array_equal(actual, expected)
