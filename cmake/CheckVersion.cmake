@@ -19,4 +19,6 @@ endfunction()
 
 check_version(CITATION.cff "\nversion: \"?([0-9.]+)")
 check_version(CHANGELOG.md "\n## ([0-9.]+)")
+check_version(packaging/conda/recipe.yaml "\n  version: \"([0-9.]+)")
+check_version(packaging/debian/changelog "\nvoxelmaps \\(([0-9.]+)-")
 check_version(core/CMakeLists.txt "\nproject\\(VoxelMapsCore VERSION ([0-9.]+)")

@@ -57,9 +57,10 @@ log_on_failure() {
 say "core"
 log_on_failure core.log "${root}/scripts/build-core.sh" "${definitions[@]}"
 
-# The same commit makes the same wheel: its date in all files, and no names of folders in the libraries.
+# The same commit makes the same wheel: its date in all files, no names of folders in the libraries, and no order of Python's
+# sets in the annotations that ITK writes.
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' -C "${root}" log -1 --format=%ct 2>/dev/null || date +%s)}"
-export SOURCE_DATE_EPOCH CFLAGS="${CFLAGS:-} -ffile-prefix-map=${root}/=" CXXFLAGS="${CXXFLAGS:-} -ffile-prefix-map=${root}/="
+export SOURCE_DATE_EPOCH PYTHONHASHSEED=0 CFLAGS="${CFLAGS:-} -ffile-prefix-map=${root}/=" CXXFLAGS="${CXXFLAGS:-} -ffile-prefix-map=${root}/="
 
 # Everything below is made again when what it is made from has changed: each folder has a file that says what that was.
 is_made_from() { [[ "$(cat "$1/made-from.txt" 2>/dev/null)" == "$2" ]]; }
