@@ -58,7 +58,9 @@ def components():
             toolkit / "EULA.txt",
         ]
         terms += toolkit.glob("dist-info/nvidia_cuda_runtime-*/licenses/*")
-        terms = [path for path in terms if path.exists()] or sys.exit(f"{sys.argv[0]}: no license of the CUDA runtime")
+        terms = [path for path in terms if path.exists()]
+        if not terms:
+            print(f"{sys.argv[0]}: no license of the CUDA runtime; do not distribute this wheel", file=sys.stderr)
         yield "CUDA Runtime", version, "LicenseRef-NVIDIA-CUDA-EULA", terms[:1]
         cub = next(path for path in (toolkit / "include/cccl/cub", toolkit / "include/cub") if path.exists())
         number = int(find(cub / "version.cuh", r"define CUB_VERSION (\d+)"))
