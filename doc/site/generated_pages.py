@@ -127,7 +127,7 @@ def entries(page, text):
             )
         draw_map(values, PICTURES / f"{key}.png")
         fields = [
-            ("Range", f"{interval}; from {found.min():.4g} to {found.max():.4g} in the picture"),
+            ("Range", f"{interval}; from {found.min():.4g} to {found.max():.4g} in the picture".replace("-", "−")),
             (
                 "Example",
                 f"{computed:.6g}"
@@ -297,8 +297,9 @@ class IbsiTable(SphinxDirective):
             for feature, reference, value in zip(references, references_of_title, values):
                 if float(f"{value:.3g}") != reference:
                     raise ExtensionError(f"{feature} of {name} is {value}, but the IBSI's value is {reference}")
-                difference = f"{value - reference:+.2g}".replace("-", "−") if value != reference else "0"
-                lines.append(f"| {shown[feature]} | {reference:.3g} | {value:.7g} | {difference} |")
+                difference = f"{value - reference:+.2g}" if value != reference else "0"
+                values_of_row = f"{reference:.3g} | {value:.7g} | {difference}".replace("-", "−")
+                lines.append(f"| {shown[feature]} | {values_of_row} |")
             lines += [":::"]
         lines += ["::::"]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)

@@ -1,5 +1,5 @@
-"""Turn the formulas of Doxygen's pages into MathML, which browsers draw without scripts, and drop the script MathJax, which they
-would load from the network: mathml.py FOLDER."""
+"""Complete Doxygen's pages: mathml.py FOLDER. Formulas become MathML, which browsers draw without scripts, instead of MathJax, which
+they would load from the network. Landmarks and names serve screen readers."""
 
 import html
 import pathlib
@@ -8,6 +8,13 @@ import sys
 
 import latex2mathml.converter
 
+# What Doxygen 1.9 leaves out.
+ATTRIBUTES = {
+    '<html xmlns="http://www.w3.org/1999/xhtml">': '<html xmlns="http://www.w3.org/1999/xhtml" lang="en-US">',
+    '<div class="contents">': '<div class="contents" role="main">',
+    '<div class="title">': '<div class="title" role="heading" aria-level="1">',
+    ' id="MSearchField"': ' id="MSearchField" aria-label="Search"',
+}
 FORMULA = re.compile(r"\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL)
 
 
@@ -24,6 +31,8 @@ for page in pathlib.Path(sys.argv[1]).rglob("*.html"):
         text,
         flags=re.DOTALL,
     )
+    for before, after in ATTRIBUTES.items():
+        text = text.replace(before, after)
     # Code has no formulas.
     parts = re.split(r'(<div class="fragment">.*?</div><!-- fragment -->)', text, flags=re.DOTALL)
     parts[::2] = (FORMULA.sub(mathml, part) for part in parts[::2])
