@@ -249,7 +249,7 @@ CooccurrenceColumns::LayOutTable()
   m_Tile.diagonalBegin = m_Tile.differencesBegin + PadPart(span);
   m_Tile.cellsBegin = m_Tile.diagonalBegin + PadPart(ranks);
   m_Tile.size = m_Tile.cellsBegin + PadPart(std::max(ranks * (ranks - 1) / 2, 1));
-  m_Tile.sumTable = m_Tables.sumTable.data() + std::ptrdiff_t{ 2 } * leastLevel * CooccurrenceTile::sumMoments;
+  m_Tile.sumTable = m_Tables.sumTable.data() + std::ptrdiff_t{ 2 } * leastLevel * cooccurrenceSumMoments;
 
   return m_Tile.size <= m_CountsPerPair * m_Task.window[1] * m_Task.window[2];
 }
@@ -285,7 +285,7 @@ CooccurrenceColumns::MakePlaces()
   // One column more than any offset needs, and an even number for the alignment of what stands behind their moments.
   const auto        columns = static_cast<std::size_t>((m_Tile.windows[0] + m_Task.window[0] + 1) / 2 * 2);
   const auto        size = static_cast<std::size_t>(m_Tile.size);
-  const std::size_t momentBytes = columns * CooccurrenceTile::numberOfMoments * sizeof(std::int64_t);
+  const std::size_t momentBytes = columns * cooccurrenceMoments * sizeof(std::int64_t);
   const std::size_t countBytes = size * sizeof(std::uint16_t);
   const std::size_t bytes = momentBytes + countBytes + columns * size;
   if (m_MemoryBytes < bytes)
@@ -331,7 +331,7 @@ CooccurrenceColumns::FinishWindow(int x, int y, const CooccurrenceTileSums & sum
   to.differences = sums.moments[1];
   to.differenceSquares = sums.moments[2];
   std::copy_n(sums.moments + 3, static_cast<int>(NumberOfCooccurrenceWeights), to.weights);
-  const std::int64_t * const sumTable = sums.moments + CooccurrenceTile::differenceMoments;
+  const std::int64_t * const sumTable = sums.moments + cooccurrenceDifferenceMoments;
   to.sums = sumTable[0];
   to.sumSquares = sumTable[1];
   to.sumCubes = sumTable[2];

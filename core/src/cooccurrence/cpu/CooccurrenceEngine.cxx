@@ -84,6 +84,7 @@ ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
     return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
   });
 }
+
 void
 ComputeByColumns(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {

@@ -19,6 +19,7 @@
 #define CooccurrenceSlide_h
 
 #include "CooccurrenceRow.h"
+#include "CooccurrenceTile.h"
 #include "CooccurrenceWalk.h"
 #include "CorrelationBatch.h"
 #include "voxelmaps/Job.h"
@@ -36,8 +37,8 @@ public:
   explicit CooccurrenceSlideTables(const CooccurrenceTask & task);
 
   /** Moments of a pair. */
-  static constexpr std::size_t differenceSize = 8;
-  static constexpr std::size_t sumSize = 4;
+  static constexpr std::size_t differenceSize = cooccurrenceDifferenceMoments;
+  static constexpr std::size_t sumSize = cooccurrenceSumMoments;
 
   /** 1, k, k^2 and the weights w(k) at [k * differenceSize]; v, v^2, v^3 and v^4 at [u * sumSize]. Empty if the sums of
    * moments or weights need more than 64 bits. */

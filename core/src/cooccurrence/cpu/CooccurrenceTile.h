@@ -33,11 +33,15 @@ struct CooccurrencePlaces
   std::uint8_t step;
 };
 
-/** What a tile kernel finds out about a matrix, but for the moments. */
+/** The moments of a pair: those of its difference of levels, then those of its sum. See CooccurrenceSlideTables. */
+constexpr int cooccurrenceDifferenceMoments = 8;
+constexpr int cooccurrenceSumMoments = 4;
+constexpr int cooccurrenceMoments = cooccurrenceDifferenceMoments + cooccurrenceSumMoments;
+
+/** What a tile kernel finds out about a matrix. */
 struct CooccurrenceTileSums
 {
-  /** Sums of CooccurrenceSlideTables: differenceMoments, then sumMoments. */
-  std::int64_t moments[12];
+  std::int64_t moments[cooccurrenceMoments];
   std::int64_t rowTerms;
   std::int64_t sumTerms;
   std::int64_t differenceTerms;
@@ -54,9 +58,6 @@ struct CooccurrenceTileSums
  */
 struct CooccurrenceTile
 {
-  static constexpr int numberOfMoments = 12;
-  static constexpr int differenceMoments = 8;
-  static constexpr int sumMoments = 4;
   /** Counts in a vector of the widest instruction set. */
   static constexpr int alignment = 32;
   /** t(n) of smaller counts are looked up in registers: slice i has the bits 15 i ... 15 i + 14. */

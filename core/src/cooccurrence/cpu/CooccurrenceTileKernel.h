@@ -36,28 +36,26 @@ namespace
 /** The moments of a column or window. */
 struct Moments
 {
-  static constexpr int number = CooccurrenceTile::differenceMoments + CooccurrenceTile::sumMoments;
-
-  std::int64_t values[number];
+  std::int64_t values[cooccurrenceMoments];
 
   template <int VSign>
   void
   Add(const std::int64_t * differences, const std::int64_t * sums)
   {
-    for (int i = 0; i < CooccurrenceTile::differenceMoments; ++i)
+    for (int i = 0; i < cooccurrenceDifferenceMoments; ++i)
     {
       values[i] += VSign * differences[i];
     }
-    for (int i = 0; i < CooccurrenceTile::sumMoments; ++i)
+    for (int i = 0; i < cooccurrenceSumMoments; ++i)
     {
-      values[CooccurrenceTile::differenceMoments + i] += VSign * sums[i];
+      values[cooccurrenceDifferenceMoments + i] += VSign * sums[i];
     }
   }
   template <int VSign>
   void
   Add(const std::int64_t * moments)
   {
-    this->Add<VSign>(moments, moments + CooccurrenceTile::differenceMoments);
+    this->Add<VSign>(moments, moments + cooccurrenceDifferenceMoments);
   }
 };
 
@@ -71,8 +69,8 @@ CountLine(const CooccurrenceTile & tile, std::ptrdiff_t at, std::uint8_t * colum
   const std::uint8_t * const       others = ranks + tile.step;
   const CooccurrencePlaces * const allPlaces = tile.places;
   const std::int64_t * const       differenceTable =
-    tile.differenceTable - std::ptrdiff_t{ tile.differencesBegin } * CooccurrenceTile::differenceMoments;
-  const std::int64_t * const sumTable = tile.sumTable - std::ptrdiff_t{ tile.sumsBegin } * CooccurrenceTile::sumMoments;
+    tile.differenceTable - std::ptrdiff_t{ tile.differencesBegin } * cooccurrenceDifferenceMoments;
+  const std::int64_t * const sumTable = tile.sumTable - std::ptrdiff_t{ tile.sumsBegin } * cooccurrenceSumMoments;
   const int                  placesPerRow = tile.numberOfRanks + 1;
   const int                  numberOfPairs = tile.pairs[2];
   Moments                    moments;
@@ -97,8 +95,8 @@ CountLine(const CooccurrenceTile & tile, std::ptrdiff_t at, std::uint8_t * colum
     change(places.difference, 1);
     change(places.cell, places.step);
     greatest = places.cell > greatest ? places.cell : greatest;
-    moments.Add<VSign>(differenceTable + std::ptrdiff_t{ places.difference } * CooccurrenceTile::differenceMoments,
-                       sumTable + std::ptrdiff_t{ places.sum } * CooccurrenceTile::sumMoments);
+    moments.Add<VSign>(differenceTable + std::ptrdiff_t{ places.difference } * cooccurrenceDifferenceMoments,
+                       sumTable + std::ptrdiff_t{ places.sum } * cooccurrenceSumMoments);
   }
   std::memcpy(columnMoments, moments.values, sizeof(moments.values));
   return greatest;
@@ -362,7 +360,7 @@ ComputeCooccurrenceTile(const CooccurrenceTile & tile)
 {
   const int  columns = tile.windows[0] + tile.pairs[0] - 1;
   const auto columnAt = [&](int x) { return tile.columns + std::ptrdiff_t{ x } * tile.size; };
-  const auto columnMomentsAt = [&](int x) { return tile.columnMoments + std::ptrdiff_t{ x } * Moments::number; };
+  const auto columnMomentsAt = [&](int x) { return tile.columnMoments + std::ptrdiff_t{ x } * cooccurrenceMoments; };
   // The last column has no pairs.
   std::memset(tile.columns, 0, static_cast<std::size_t>(columns + 1) * static_cast<std::size_t>(tile.size));
   std::memset(columnMomentsAt(0), 0, static_cast<std::size_t>(columns + 1) * sizeof(Moments));
