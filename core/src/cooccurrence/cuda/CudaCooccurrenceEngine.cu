@@ -66,7 +66,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
         { { Method::SortedPairs,
             CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
             true,
-            [](const CooccurrenceTask & slab) { return WithCorrelations({}, slab); },
+            [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
             [&pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
               ComputeByCudaSortedPairs(slab, pairList, resources);
               ComputeCudaMaximalCorrelations(slab, resources);
