@@ -47,10 +47,10 @@ struct CudaOtherWindows
   std::int64_t    first;
   std::uint8_t *  marks;
 
-  /** Whether to compute windows of a tile, of which others must be left: a kernel with marks computes all windows of a
-   * tile at the price of one. */
+  /** Whether to compute windows of a row of 32 if others must be left: a kernel with marks computes all of them at the
+   * price of one. */
   __device__ bool
-  IsUsed(int /*windows*/, int otherWindows) const
+  IsUsed(int otherWindows) const
   {
     return marks == nullptr || otherWindows == 0;
   }

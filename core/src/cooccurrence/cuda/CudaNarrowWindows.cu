@@ -51,11 +51,16 @@ constexpr int           maxLevel = 0xffff - numberOfLevels;
 // So that the fourth power of the number of pairs is below maxFusedDivisor, and counts of levels fit 16 bits.
 constexpr std::uint64_t maxTablePairs = 2047;
 
+/** Features that are averaged at a time, while the next ones are computed. */
+constexpr int featuresAtATime = 6;
+static_assert(CooccurrenceTask::maxFeatures % featuresAtATime == 0, "all groups of features have as many");
+
 /** How the output is cut into tiles of 32 columns, and the shared memory of a block. */
 struct NarrowLayout
 {
   int          matrices; // of a window
-  int          rows;     // of a tile
+  int          groups;   // of rows of a tile, each with warps of its own
+  int          steps;    // rows of a group, one after the other
   int          warps;
   int          tileColumns;
   int          tileRows;
@@ -70,37 +75,41 @@ struct NarrowLayout
   // Parts of the shared memory, in bytes.
   int weightsBegin;
   int rangesBegin;
+  int valuesBegin;
+  int pairsBegin;
   int tileBegin;
   int tablesBegin;
   int bytes;
 
   NarrowLayout(const CooccurrenceTask & task, int countBytes)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
-    , rows(matrices == 1 ? 8 : std::max(1, (maxWarps - 1) / matrices))
-    , warps(rows * matrices)
+    , groups(matrices == 1 ? 8 : std::max(1, (maxWarps - 1) / matrices))
+    , steps(groups == 1 ? 8 : 4)
+    , warps(groups * matrices)
     , tileColumns(lanesPerWarp + task.window[0] - 1)
-    , tileRows(rows + task.window[1] - 1)
+    , tileRows(groups * steps + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , terms(2 * static_cast<int>(task.maxPairs) + 1)
     , cellWords((numberOfCells + 1) * countBytes / 4 + 1)
     , tilesX(static_cast<unsigned int>((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp))
-    , tilesY(static_cast<unsigned int>((task.outputSize[1] + rows - 1) / rows))
+    , tilesY(static_cast<unsigned int>((task.outputSize[1] + groups * steps - 1) / (groups * steps)))
   {
     std::fill_n(components, CooccurrenceTask::maxFeatures, -1);
     for (int f = 0; f < task.numberOfFeatures; ++f)
     {
       components[static_cast<int>(task.features[f])] = f;
     }
-    const int windows = rows * lanesPerWarp;
+    const int windows = groups * lanesPerWarp;
     weightsBegin = terms * static_cast<int>(sizeof(std::int64_t));
     rangesBegin = weightsBegin + numberOfLevels * NumberOfCooccurrenceWeights * static_cast<int>(sizeof(std::int64_t));
-    tileBegin = rangesBegin + 2 * windows * static_cast<int>(sizeof(int));
+    valuesBegin = rangesBegin + (2 * windows + 2) * static_cast<int>(sizeof(int));
+    // The features of one matrix are final.
+    const bool hasAverages = matrices > 1 && task.aggregation == CooccurrenceJob::Aggregation::Average;
+    pairsBegin =
+      valuesBegin + (hasAverages ? 2 * featuresAtATime * warps * lanesPerWarp * static_cast<int>(sizeof(double)) : 0);
+    tileBegin = pairsBegin + (hasAverages ? 2 * warps * lanesPerWarp : 0);
     tablesBegin = tileBegin + (tileVoxels * static_cast<int>(sizeof(std::uint16_t)) + 7) / 8 * 8;
-    // The features of the matrices, and whether these have pairs, are in place of the tables later.
-    const int values = task.aggregation == CooccurrenceJob::Aggregation::PerDirection ? 0 : task.numberOfFeatures + 1;
-    bytes = tablesBegin +
-            warps * lanesPerWarp *
-              std::max(cellWords * static_cast<int>(sizeof(std::uint32_t)), values * static_cast<int>(sizeof(double)));
+    bytes = tablesBegin + warps * lanesPerWarp * cellWords * static_cast<int>(sizeof(std::uint32_t));
   }
 };
 
@@ -274,6 +283,14 @@ private:
   std::uint32_t                    m_Maximum{ 0 };
 };
 
+/** The pairs of an offset: where their first voxels are in the tile, and from there to the second one. */
+struct PairRows
+{
+  int begin[3];
+  int size[3];
+  int toSecond;
+};
+
 /** The work of a thread. */
 template <typename TCount, typename TNumber>
 class NarrowBlock
@@ -287,18 +304,21 @@ public:
     , m_Layout(layout)
     , m_Terms(reinterpret_cast<std::int64_t *>(shared))
     , m_Weights(reinterpret_cast<std::int64_t *>(shared + layout.weightsBegin))
-    , m_Least(reinterpret_cast<int *>(shared + layout.rangesBegin))
-    , m_Range(m_Least + layout.rows * lanesPerWarp)
+    , m_Strip(reinterpret_cast<int *>(shared + layout.rangesBegin))
+    , m_Least(m_Strip + 2)
+    , m_Range(m_Least + layout.groups * lanesPerWarp)
+    , m_Values(reinterpret_cast<double *>(shared + layout.valuesBegin))
+    , m_HasPairs(reinterpret_cast<std::uint8_t *>(shared + layout.pairsBegin))
     , m_Tile(reinterpret_cast<std::uint16_t *>(shared + layout.tileBegin))
     , m_Tables(shared + layout.tablesBegin)
     , m_Lane(static_cast<int>(threadIdx.x) % lanesPerWarp)
     , m_Warp(static_cast<int>(threadIdx.x) / lanesPerWarp)
-    , m_Row(m_Warp / layout.matrices)
-    , m_Matrix(m_Warp - m_Row * layout.matrices)
+    , m_Group(m_Warp / layout.matrices)
+    , m_Matrix(m_Warp - m_Group * layout.matrices)
   {
     const unsigned int plane = tileRow / layout.tilesY;
     m_Start[0] = std::int64_t{ blockIdx.y } * lanesPerWarp;
-    m_Start[1] = std::int64_t{ tileRow - plane * layout.tilesY } * layout.rows;
+    m_Start[1] = std::int64_t{ tileRow - plane * layout.tilesY } * (layout.groups * layout.steps);
     m_Start[2] = plane;
   }
 
@@ -306,20 +326,49 @@ public:
   Compute(const CudaOtherWindows & others)
   {
     this->LoadTables();
+    __syncthreads();
     this->LoadTile();
     __syncthreads();
-    this->FindRanges();
-    __syncthreads();
-    const int          window = m_Row * lanesPerWarp + m_Lane;
-    const std::int64_t voxel[3] = { m_Start[0] + m_Lane, m_Start[1] + m_Row, m_Start[2] };
-    const std::int64_t number = this->Number(m_Row, m_Lane);
+    // Then the tables need not be made anew for every row.
+    const bool isStrip = m_Strip[1] - m_Strip[0] <= maxDifference;
+    for (int step = 0; step < m_Layout.steps && m_Start[1] + step < m_Task.outputSize[1]; ++step)
+    {
+      this->ComputeRow(step, isStrip, others);
+      __syncthreads();
+    }
+  }
+
+private:
+  static constexpr int notNarrow = -1;
+
+  /** Number of the output voxel of this lane in a row of a group. */
+  __device__ std::int64_t
+             Number(int group, int step) const
+  {
+    const std::int64_t y = m_Start[1] + group * m_Layout.steps + step;
+    return (m_Start[2] * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + m_Start[0] + m_Lane;
+  }
+
+  /** Compute a row of each group. isStrip tells whether all levels of the tile fit one table. */
+  __device__ void
+  ComputeRow(int step, bool isStrip, const CudaOtherWindows & others)
+  {
+    const int window = m_Group * lanesPerWarp + m_Lane;
+    if (!isStrip)
+    {
+      this->FindRanges(step);
+    }
+    const std::int64_t voxel[3] = { m_Start[0] + m_Lane, m_Start[1] + m_Group * m_Layout.steps + step, m_Start[2] };
+    const std::int64_t number = this->Number(m_Group, step);
     // One warp of a row decides for all.
     const bool isOutput = m_Matrix == 0 && voxel[0] < m_Task.outputSize[0] && voxel[1] < m_Task.outputSize[1];
     const bool isComputed = isOutput && WindowBox(m_Task, voxel).isComputed;
-    bool       isNarrow = isComputed && m_Range[window] - m_Least[window] <= maxDifference;
+    const int  least = isStrip ? m_Strip[0] : m_Least[window];
+    const int  range = (isStrip ? m_Strip[1] : m_Range[window]) - least;
+    bool       isNarrow = isComputed && range <= maxDifference;
     const int  narrowWindows = __syncthreads_count(isNarrow);
-    const int  wideWindows = __syncthreads_count(isComputed && !isNarrow);
-    const bool isUsed = narrowWindows != 0 && others.IsUsed(narrowWindows, wideWindows);
+    const int  wideWindows = isStrip ? 0 : __syncthreads_count(isComputed && !isNarrow);
+    const bool isUsed = narrowWindows != 0 && others.IsUsed(wideWindows);
     isNarrow = isNarrow && isUsed;
     if (isOutput)
     {
@@ -338,7 +387,7 @@ public:
     }
     if (m_Matrix == 0)
     {
-      m_Range[window] = isNarrow ? m_Range[window] - m_Least[window] : notNarrow;
+      m_Range[window] = isNarrow ? range : notNarrow;
     }
     __syncthreads();
 
@@ -347,41 +396,33 @@ public:
     CooccurrenceSums sums{};
     if (maxLevel >= 0)
     {
-      this->CountPairs(static_cast<unsigned int>(m_Least[window]));
+      this->CountPairs(static_cast<unsigned int>(least), step, isStrip && m_CountedStep == step - 1);
+      m_CountedStep = step;
       this->SumTable(maxLevel, sums);
     }
     CooccurrenceScales scales = m_Task.scales;
-    scales.center = 2 * std::int64_t{ m_Least[window] } + maxDifference;
-    if (m_Task.aggregation == CooccurrenceJob::Aggregation::PerDirection)
+    scales.center = 2 * std::int64_t{ least } + maxDifference;
+    const CooccurrenceDivisors<Division> divisors(sums.pairs);
+    if (m_Layout.pairsBegin == m_Layout.valuesBegin)
     {
       if (isNarrow)
       {
         const std::int64_t first = std::int64_t{ m_Matrix } * m_Task.numberOfFeatures;
-        this->ForEachFeature(sums, scales, [&](int component, double value) {
-          StoreComponentOrNaN(
-            m_Task, number * m_Task.voxelStride, first + component, sums.pairs != 0 ? value : m_Task.emptyValue);
-        });
+        this->ForEachFeature(
+          sums,
+          divisors,
+          scales,
+          [&](int, int component, double value) {
+            StoreComponentOrNaN(
+              m_Task, number * m_Task.voxelStride, first + component, sums.pairs != 0 ? value : m_Task.emptyValue);
+          },
+          std::make_integer_sequence<int, CooccurrenceTask::maxFeatures>());
       }
       return;
     }
-    // The tables have been read.
-    __syncthreads();
-    this->Value(m_Task.numberOfFeatures, m_Warp) = sums.pairs != 0 ? 1.0 : 0.0;
-    this->ForEachFeature(sums, scales, [&](int component, double value) {
-      this->Value(component, m_Warp) = sums.pairs != 0 ? value : 0.0;
-    });
-    __syncthreads();
-    this->StoreAverages();
-  }
-
-private:
-  static constexpr int notNarrow = -1;
-
-  /** Number of the output voxel in a row and column of the tile. */
-  __device__ std::int64_t
-             Number(int row, int column) const
-  {
-    return (m_Start[2] * m_Task.outputSize[1] + m_Start[1] + row) * m_Task.outputSize[0] + m_Start[0] + column;
+    m_HasPairs[this->Place(step % 2, m_Warp)] = sums.pairs != 0 ? 1 : 0;
+    this->AverageFeatures(
+      step, sums, divisors, scales, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures / featuresAtATime>());
   }
 
   static __device__ int
@@ -407,10 +448,10 @@ private:
       const bool isWeight = m_Task.weights != nullptr && i / NumberOfCooccurrenceWeights < m_Task.numberOfGrayLevels;
       m_Weights[i] = isWeight ? m_Task.weights[i] : 0;
     }
-    for (int i = threadIdx.x; i < m_Layout.rows * lanesPerWarp; i += blockDim.x)
+    if (threadIdx.x == 0)
     {
-      m_Least[i] = noLevel;
-      m_Range[i] = 0;
+      m_Strip[0] = noLevel;
+      m_Strip[1] = 0;
     }
   }
 
@@ -420,105 +461,137 @@ private:
     const std::int64_t first[3] = { m_Start[0] + m_Task.outputToLevels[0] - m_Task.anchor[0],
                                     m_Start[1] + m_Task.outputToLevels[1] - m_Task.anchor[1],
                                     m_Start[2] + m_Task.outputToLevels[2] - m_Task.anchor[2] };
-    const int          rows = m_Layout.tileRows * m_Task.window[2];
-    for (int row = m_Warp; row < rows; row += m_Layout.warps)
+    int                least = noLevel;
+    int                greatest = 0;
+    int                row = m_Warp;
+    for (int plane = 0; plane < m_Task.window[2]; ++plane)
     {
-      const int                   plane = row / m_Layout.tileRows;
-      const std::int64_t          y = first[1] + row - plane * m_Layout.tileRows;
-      const std::int64_t          z = first[2] + plane;
-      const bool                  isInside = y >= 0 && y < m_Task.levelsSize[1] && z >= 0 && z < m_Task.levelsSize[2];
-      const std::uint16_t * const levels = m_Task.levels + m_Task.LevelOffset(first[0], y, z);
-      for (int i = m_Lane; i < m_Layout.tileColumns; i += lanesPerWarp)
+      for (; row < (plane + 1) * m_Layout.tileRows; row += m_Layout.warps)
       {
-        const std::int64_t  x = first[0] + i;
-        const std::uint16_t level = isInside && x >= 0 && x < m_Task.levelsSize[0] ? levels[i] : std::uint16_t{ 0 };
-        m_Tile[row * m_Layout.tileColumns + i] = level != 0 ? level : noLevel;
-      }
-    }
-  }
-
-  /** Find the least level of all windows, and the greatest, in place of the range; the warps share their rows. */
-  __device__ void
-  FindRanges() const
-  {
-    for (int windowRow = 0; windowRow < m_Layout.rows; ++windowRow)
-    {
-      for (int row = m_Warp; row < m_Task.window[1] * m_Task.window[2]; row += m_Layout.warps)
-      {
-        const int                   z = row / m_Task.window[1];
-        const int                   y = row - z * m_Task.window[1] + windowRow;
-        const std::uint16_t * const levels = m_Tile + (z * m_Layout.tileRows + y) * m_Layout.tileColumns + m_Lane;
-        int                         least = noLevel;
-        int                         greatest = 0;
-#pragma unroll 4
-        for (int x = 0; x < m_Task.window[0]; ++x)
+        const std::int64_t          y = first[1] + row - plane * m_Layout.tileRows;
+        const std::int64_t          z = first[2] + plane;
+        const bool                  isInside = y >= 0 && y < m_Task.levelsSize[1] && z >= 0 && z < m_Task.levelsSize[2];
+        const std::uint16_t * const levels = m_Task.levels + m_Task.LevelOffset(first[0], y, z);
+        for (int i = m_Lane; i < m_Layout.tileColumns; i += lanesPerWarp)
         {
-          const int level = levels[x];
-          least = min(least, level);
-          greatest = max(greatest, level == noLevel ? 0 : level);
+          const std::int64_t x = first[0] + i;
+          const int          level = isInside && x >= 0 && x < m_Task.levelsSize[0] ? levels[i] : 0;
+          const int          tileLevel = level != 0 ? level : noLevel;
+          m_Tile[row * m_Layout.tileColumns + i] = static_cast<std::uint16_t>(tileLevel);
+          least = min(least, tileLevel);
+          greatest = max(greatest, level);
         }
-        atomicMin(m_Least + windowRow * lanesPerWarp + m_Lane, least);
-        atomicMax(m_Range + windowRow * lanesPerWarp + m_Lane, greatest);
       }
     }
+    atomicMin(m_Strip, least);
+    atomicMax(m_Strip + 1, greatest);
   }
 
-  /** Count the pairs of the matrix of this warp, from the least level of the window on. */
+  /** Find the least level of the windows of a row, and the greatest, in place of the range; the warps share the rows of
+   * the windows. */
   __device__ void
-  CountPairs(unsigned int least) const
+  FindRanges(int step) const
+  {
+    for (int i = threadIdx.x; i < m_Layout.groups * lanesPerWarp; i += blockDim.x)
+    {
+      m_Least[i] = noLevel;
+      m_Range[i] = 0;
+    }
+    __syncthreads();
+    for (int group = 0; group < m_Layout.groups; ++group)
+    {
+      int row = m_Warp;
+      for (int z = 0; z < m_Task.window[2]; ++z)
+      {
+        for (; row < (z + 1) * m_Task.window[1]; row += m_Layout.warps)
+        {
+          const int                   y = row - z * m_Task.window[1] + group * m_Layout.steps + step;
+          const std::uint16_t * const levels = m_Tile + (z * m_Layout.tileRows + y) * m_Layout.tileColumns + m_Lane;
+          int                         least = noLevel;
+          int                         greatest = 0;
+#pragma unroll 4
+          for (int x = 0; x < m_Task.window[0]; ++x)
+          {
+            const int level = levels[x];
+            least = min(least, level);
+            greatest = max(greatest, level == noLevel ? 0 : level);
+          }
+          atomicMin(m_Least + group * lanesPerWarp + m_Lane, least);
+          atomicMax(m_Range + group * lanesPerWarp + m_Lane, greatest);
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+  /** Count the pairs of the matrix of this warp, from a level on. The table may have those of the row before. */
+  __device__ void
+  CountPairs(unsigned int least, int step, bool hasRowBefore) const
   {
     char * const table = m_Tables + threadIdx.x * 4;
     const int    wordStride = m_Layout.warps * lanesPerWarp * 4;
-    for (int word = 0; word < m_Layout.cellWords; ++word)
+    if (!hasRowBefore)
     {
-      *reinterpret_cast<std::uint32_t *>(table + word * wordStride) = 0;
+      for (int word = 0; word < m_Layout.cellWords; ++word)
+      {
+        *reinterpret_cast<std::uint32_t *>(table + word * wordStride) = 0;
+      }
     }
     const int offsets = m_Task.OffsetsPerMatrix();
     for (int offset = m_Matrix * offsets; offset < (m_Matrix + 1) * offsets; ++offset)
     {
-      // Rows of usual lengths have loops without a counter.
-      switch (m_Task.window[0] - abs(m_Task.offsets[offset].step[0]))
+      const auto & step3 = m_Task.offsets[offset].step;
+      PairRows     rows;
+      for (int d = 0; d < 3; ++d)
       {
-        case 3:
-          this->CountRows<3>(table, least, offset);
-          break;
-        case 4:
-          this->CountRows<4>(table, least, offset);
-          break;
-        case 5:
-          this->CountRows<5>(table, least, offset);
-          break;
-        case 6:
-          this->CountRows<6>(table, least, offset);
-          break;
-        case 7:
-          this->CountRows<7>(table, least, offset);
-          break;
-        default:
-          this->CountRows<0>(table, least, offset);
-          break;
+        rows.begin[d] = max(-step3[d], 0);
+        rows.size[d] = m_Task.window[d] - abs(step3[d]);
       }
+      rows.begin[1] += m_Group * m_Layout.steps + step;
+      rows.toSecond = (step3[2] * m_Layout.tileRows + step3[1]) * m_Layout.tileColumns + step3[0];
+      if (!hasRowBefore)
+      {
+        this->CountRows(table, least, rows, 1);
+        continue;
+      }
+      const int last = rows.begin[1] + rows.size[1] - 1;
+      rows.size[1] = 1;
+      rows.begin[1] -= 1;
+      this->CountRows(table, least, rows, -1);
+      rows.begin[1] = last;
+      this->CountRows(table, least, rows, 1);
+    }
+  }
+  __device__ void
+  CountRows(char * table, unsigned int least, const PairRows & rows, int count) const
+  {
+    // Rows of usual lengths have loops without a counter.
+    switch (rows.size[0])
+    {
+      case 3:
+        return this->CountRows<3>(table, least, rows, count);
+      case 4:
+        return this->CountRows<4>(table, least, rows, count);
+      case 5:
+        return this->CountRows<5>(table, least, rows, count);
+      case 6:
+        return this->CountRows<6>(table, least, rows, count);
+      case 7:
+        return this->CountRows<7>(table, least, rows, count);
+      default:
+        return this->CountRows<0>(table, least, rows, count);
     }
   }
   /** VLength is the length of the rows, or 0. */
   template <int VLength>
   __device__ void
-  CountRows(char * table, unsigned int least, int offset) const
+  CountRows(char * table, unsigned int least, const PairRows & rows, int count) const
   {
-    const auto & step = m_Task.offsets[offset].step;
-    int          begin[3];
-    int          size[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      begin[d] = max(-step[d], 0);
-      size[d] = m_Task.window[d] - abs(step[d]);
-    }
-    const int toSecond = (step[2] * m_Layout.tileRows + step[1]) * m_Layout.tileColumns + step[0];
-    int       plane = (begin[2] * m_Layout.tileRows + m_Row + begin[1]) * m_Layout.tileColumns + begin[0] + m_Lane;
-    for (int z = 0; z < size[2]; ++z, plane += m_Layout.tileRows * m_Layout.tileColumns)
+    int plane = (rows.begin[2] * m_Layout.tileRows + rows.begin[1]) * m_Layout.tileColumns + rows.begin[0] + m_Lane;
+    for (int z = 0; z < rows.size[2]; ++z, plane += m_Layout.tileRows * m_Layout.tileColumns)
     {
       const std::uint16_t * row = m_Tile + plane;
-      for (int y = 0; y < size[1]; ++y, row += m_Layout.tileColumns)
+      for (int y = 0; y < rows.size[1]; ++y, row += m_Layout.tileColumns)
       {
         if constexpr (VLength > 0)
         {
@@ -528,26 +601,26 @@ private:
           for (int x = 0; x < VLength; ++x)
           {
             first[x] = row[x];
-            second[x] = row[x + toSecond];
+            second[x] = row[x + rows.toSecond];
           }
 #pragma unroll
           for (int x = 0; x < VLength; ++x)
           {
-            this->CountPair(table, first[x] - least, second[x] - least);
+            this->CountPair(table, first[x] - least, second[x] - least, count);
           }
         }
         else
         {
-          for (int x = 0; x < size[0]; ++x)
+          for (int x = 0; x < rows.size[0]; ++x)
           {
-            this->CountPair(table, row[x] - least, row[x + toSecond] - least);
+            this->CountPair(table, row[x] - least, row[x + rows.toSecond] - least, count);
           }
         }
       }
     }
   }
   __device__ void
-  CountPair(char * table, unsigned int a, unsigned int b) const
+  CountPair(char * table, unsigned int a, unsigned int b, int count) const
   {
     constexpr unsigned int perWord = 4 / static_cast<unsigned int>(sizeof(TCount));
     const unsigned int     wordStride = static_cast<unsigned int>(m_Layout.warps) * (lanesPerWarp * 4);
@@ -555,7 +628,8 @@ private:
     // The cell behind all others counts pairs without level; windows that are not narrow must not reach beyond it. The
     // product fits 32 bits: both factors are at most 2^16.
     const unsigned int cell = min((i * (i + 1)) / 2 + min(a, b), static_cast<unsigned int>(numberOfCells));
-    ++*reinterpret_cast<TCount *>(table + cell / perWord * wordStride + cell % perWord * sizeof(TCount));
+    auto & number = *reinterpret_cast<TCount *>(table + cell / perWord * wordStride + cell % perWord * sizeof(TCount));
+    number = static_cast<TCount>(number + count);
   }
 
   __device__ void
@@ -586,87 +660,113 @@ private:
     (void)((VWords * perWord < cells && add(std::integral_constant<int, VWords>())) && ...);
   }
 
-  /** Call f(component, value) for the selected features of a matrix with pairs. */
-  template <typename TFunction>
-  __device__ void
-  ForEachFeature(const CooccurrenceSums & sums, const CooccurrenceScales & scales, const TFunction & f) const
-  {
-    const CooccurrenceDivisors<Division> divisors(sums.pairs);
-    this->EvaluateFeatures(sums, divisors, scales, f, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures>());
-  }
+  /** Call f(feature, component, value) for some features of a matrix, if they are selected. */
   template <typename TFunction, int... VFeatures>
   __device__ void
-  EvaluateFeatures(const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
-                   const CooccurrenceScales & scales, const TFunction & f,
-                   std::integer_sequence<int, VFeatures...>) const
+  ForEachFeature(const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
+                 const CooccurrenceScales & scales, const TFunction & f, std::integer_sequence<int, VFeatures...>) const
   {
     const auto evaluate = [&](auto feature) {
       const int component = m_Layout.components[feature.value];
       if (component >= 0)
       {
-        f(component,
+        f(feature.value,
+          component,
           CooccurrenceFeatureValue<TNumber, Division>(
             static_cast<CooccurrenceJob::Feature>(feature.value), sums, divisors, scales));
       }
     };
     (evaluate(std::integral_constant<int, VFeatures>()), ...);
   }
-
-  __device__ double &
-  Value(int component, int warp) const
+  template <int VFirst, int... VIndices>
+  static constexpr __device__ std::integer_sequence<int, (VFirst + VIndices)...>
+                              Shifted(std::integer_sequence<int, VIndices...>)
   {
-    return reinterpret_cast<double *>(m_Tables)[(component * m_Layout.warps + warp) * lanesPerWarp + m_Lane];
+    return {};
   }
 
-  /** The warps share the components. */
+  /** Average the features of the matrices of the windows. While some warps average a group of features, the others
+   * compute the next one. */
+  template <int... VGroups>
   __device__ void
-  StoreAverages() const
+  AverageFeatures(int step, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
+                  const CooccurrenceScales & scales, std::integer_sequence<int, VGroups...>) const
   {
-    for (int row = 0; row < m_Layout.rows; ++row)
+    (this->AverageGroup<VGroups * featuresAtATime>(step, sums, divisors, scales), ...);
+  }
+  template <int VFirst>
+  __device__ void
+  AverageGroup(int step, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
+               const CooccurrenceScales & scales) const
+  {
+    double * const values = m_Values + VFirst / featuresAtATime % 2 * featuresAtATime * m_Layout.warps * lanesPerWarp;
+    this->ForEachFeature(
+      sums,
+      divisors,
+      scales,
+      [&](int feature, int, double value) {
+        values[this->Place(feature - VFirst, m_Warp)] = sums.pairs != 0 ? value : 0.0;
+      },
+      Shifted<VFirst>(std::make_integer_sequence<int, featuresAtATime>()));
+    __syncthreads();
+    for (int group = 0; group < m_Layout.groups; ++group)
     {
-      if (m_Range[row * lanesPerWarp + m_Lane] == notNarrow)
+      if (m_Range[group * lanesPerWarp + m_Lane] == notNarrow)
       {
         continue;
       }
-      const std::int64_t out = this->Number(row, m_Lane) * m_Task.voxelStride;
-      const auto         sumMatrices = [this, row](int component) {
+      for (int i = m_Warp; i < featuresAtATime; i += m_Layout.warps)
+      {
+        const int component = m_Layout.components[VFirst + i];
+        if (component < 0)
+        {
+          continue;
+        }
         // Features of matrices without pairs are 0 here.
         double total = 0.0;
-        for (int matrix = 0; matrix < m_Layout.matrices; ++matrix)
+        int    matrices = 0;
+        for (int matrix = group * m_Layout.matrices; matrix < (group + 1) * m_Layout.matrices; ++matrix)
         {
-          total += this->Value(component, row * m_Layout.matrices + matrix);
+          total += values[this->Place(i, matrix)];
+          matrices += m_HasPairs[this->Place(step % 2, matrix)];
         }
-        return total;
-      };
-      const double matrices = sumMatrices(m_Task.numberOfFeatures);
-      const auto   divisor = Division::By(matrices);
-      for (int component = m_Warp; component < m_Task.numberOfFeatures; component += m_Layout.warps)
-      {
-        const double total = sumMatrices(component);
-        StoreComponentOrNaN(
-          m_Task, out, component, matrices > 0.0 ? Division::Quotient(total, divisor) : m_Task.emptyValue);
+        StoreComponentOrNaN(m_Task,
+                            this->Number(group, step) * m_Task.voxelStride,
+                            component,
+                            matrices != 0 ? Division::Quotient(total, Division::By(static_cast<double>(matrices)))
+                                          : m_Task.emptyValue);
       }
     }
+  }
+  /** Place of a number of this lane and a warp in one of several arrays. */
+  __device__ int
+  Place(int array, int warp) const
+  {
+    return (array * m_Layout.warps + warp) * lanesPerWarp + m_Lane;
   }
 
   const CooccurrenceTask & m_Task;
   const NarrowLayout &     m_Layout;
   std::int64_t * const     m_Terms;
   std::int64_t * const     m_Weights;
+  int * const              m_Strip; // least and greatest level of the tile
   int * const              m_Least;
   int * const              m_Range;
+  double * const           m_Values;
+  std::uint8_t * const     m_HasPairs;
   std::uint16_t * const    m_Tile;
   char * const             m_Tables;
   const int                m_Lane;
   const int                m_Warp;
-  const int                m_Row;
+  const int                m_Group;
   const int                m_Matrix;
   std::int64_t             m_Start[3];
+  int                      m_CountedStep{ -2 };
 };
 
 template <typename TCount, typename TNumber>
 __global__ void
-__launch_bounds__(maxWarps * lanesPerWarp, LEVELS > 20 ? 1 : 2)
+__launch_bounds__(maxWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
   NarrowWindowsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ NarrowLayout layout,
                       const __grid_constant__ CudaOtherWindows others, unsigned int firstTileRow)
 {
@@ -716,7 +816,7 @@ CudaTileRows
 GetCudaNarrowTileRows(const CooccurrenceTask & task)
 {
   const NarrowLayout layout = MakeLayout(task);
-  return { layout.tilesY, layout.rows, std::int64_t{ layout.tilesY } * task.outputSize[2] };
+  return { layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2] };
 }
 
 void

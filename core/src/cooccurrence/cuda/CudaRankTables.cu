@@ -404,9 +404,9 @@ constexpr std::int64_t maxListWindows = 1 << 20;
 std::int64_t
 ListCapacity(const CooccurrenceTask & task)
 {
-  // At least a row of tiles, which has at most 13 rows of windows.
+  // At least a row of tiles, which has at most 52 rows of windows.
   return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)),
-                  std::max(maxListWindows, 13 * task.outputSize[0]));
+                  std::max(maxListWindows, 52 * task.outputSize[0]));
 }
 
 /** The number of windows, and the windows, of two lists. */
