@@ -46,6 +46,8 @@ struct CudaOtherWindows
   std::uint32_t * list;
   std::int64_t    first;
   std::uint8_t *  marks;
+  /** Whether the windows to compute are those with a mark. */
+  bool areMarked;
 
   /** Whether to compute windows of a row of 32 if others must be left: a kernel with marks computes all of them at the
    * price of one. */

@@ -36,17 +36,14 @@ constexpr int          lanesPerWarp = 32;
 constexpr int          maxWarps = 13;
 constexpr unsigned int allLanes = 0xffffffffu;
 
-/** Levels of a window, from its least one on. */
-#ifndef LEVELS
-#  define LEVELS 16
-#endif
-constexpr int numberOfLevels = LEVELS;
-constexpr int maxDifference = numberOfLevels - 1;
-constexpr int numberOfCells = TriangleRow(numberOfLevels);
+/** Levels of a window, from its least one on; and those of the second stage, whose tables leave room for half as many
+ * warps. */
+constexpr int fewLevels = 16;
+constexpr int moreLevels = 24;
 
 /** Where a voxel has no level: beyond the levels of every window. */
 constexpr std::uint16_t noLevel = 0xffff;
-constexpr int           maxLevel = 0xffff - numberOfLevels;
+constexpr int           maxLevel = 0xffff - moreLevels;
 
 // So that the fourth power of the number of pairs is below maxFusedDivisor, and counts of levels fit 16 bits.
 constexpr std::uint64_t maxTablePairs = 2047;
@@ -81,7 +78,7 @@ struct NarrowLayout
   int tablesBegin;
   int bytes;
 
-  NarrowLayout(const CooccurrenceTask & task, int countBytes)
+  NarrowLayout(const CooccurrenceTask & task, int levels, int countBytes)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , groups(matrices == 1 ? 8 : std::max(1, (maxWarps - 1) / matrices))
     , steps(groups == 1 ? 8 : 4)
@@ -90,7 +87,7 @@ struct NarrowLayout
     , tileRows(groups * steps + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , terms(2 * static_cast<int>(task.maxPairs) + 1)
-    , cellWords((numberOfCells + 1) * countBytes / 4 + 1)
+    , cellWords((TriangleRow(levels) + 1) * countBytes / 4 + 1)
     , tilesX(static_cast<unsigned int>((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp))
     , tilesY(static_cast<unsigned int>((task.outputSize[1] + groups * steps - 1) / (groups * steps)))
   {
@@ -101,7 +98,7 @@ struct NarrowLayout
     }
     const int windows = groups * lanesPerWarp;
     weightsBegin = terms * static_cast<int>(sizeof(std::int64_t));
-    rangesBegin = weightsBegin + numberOfLevels * NumberOfCooccurrenceWeights * static_cast<int>(sizeof(std::int64_t));
+    rangesBegin = weightsBegin + levels * NumberOfCooccurrenceWeights * static_cast<int>(sizeof(std::int64_t));
     valuesBegin = rangesBegin + (2 * windows + 2) * static_cast<int>(sizeof(int));
     // The features of one matrix are final.
     const bool hasAverages = matrices > 1 && task.aggregation == CooccurrenceJob::Aggregation::Average;
@@ -145,8 +142,11 @@ struct PackedCounts
 };
 
 /** The sums over the cells of a table. */
+template <int VLevels>
 class TableSums
 {
+  static constexpr int maxDifference = VLevels - 1;
+
 public:
   __device__ explicit TableSums(const std::int64_t * terms)
     : m_Terms(terms)
@@ -158,9 +158,9 @@ public:
   AddWord(std::uint32_t word)
   {
     constexpr int perWord = 4 / static_cast<int>(sizeof(TCount));
-    this->AddCells<VWord * perWord>(word,
-                                    std::integral_constant<int, 8 * static_cast<int>(sizeof(TCount))>(),
-                                    std::make_integer_sequence<int, perWord>());
+    this->template AddCells<VWord * perWord>(word,
+                                             std::integral_constant<int, 8 * static_cast<int>(sizeof(TCount))>(),
+                                             std::make_integer_sequence<int, perWord>());
   }
 
   /** The sums of a symmetric matrix with levels up to maxLevel from the least one on. */
@@ -168,8 +168,8 @@ public:
   Get(int maxLevel, const std::int64_t * weights, CooccurrenceSums & sums) const
   {
     Sums32 s{};
-    this->AddSums(maxLevel, s, sums, std::make_integer_sequence<int, 2 * numberOfLevels - 1>());
-    this->AddDifferences(maxLevel, weights, s, sums, std::make_integer_sequence<int, numberOfLevels>());
+    this->AddSums(maxLevel, s, sums, std::make_integer_sequence<int, 2 * VLevels - 1>());
+    this->AddDifferences(maxLevel, weights, s, sums, std::make_integer_sequence<int, VLevels>());
     sums.pairs = s.pairs;
     sums.sums = s.first;
     sums.sumSquares = s.second;
@@ -183,7 +183,7 @@ public:
   }
 
 private:
-  /** |v| <= 15 and at most 2047 pairs: all sums fit 32 bits. */
+  /** |v| <= 23 and at most 2047 pairs: all sums fit 32 bits. */
   struct Sums32
   {
     int pairs;
@@ -200,7 +200,7 @@ private:
   AddCells(std::uint32_t word, std::integral_constant<int, VBits>, std::integer_sequence<int, VIndices...>)
   {
     constexpr std::uint32_t mask = (1u << VBits) - 1u;
-    (this->AddCell<VFirst + VIndices>(word >> (VIndices * VBits) & mask), ...);
+    (this->template AddCell<VFirst + VIndices>(word >> (VIndices * VBits) & mask), ...);
   }
   template <int VCell>
   __device__ void
@@ -214,32 +214,32 @@ private:
       m_OnDiagonal += m_Terms[cell];
       m_Squares += cell * cell;
       m_Maximum = max(m_Maximum, cell);
-      m_Rows.Add<i>(cell);
+      m_Rows.template Add<i>(cell);
     }
     else
     {
       m_BesideDiagonal += m_Terms[n];
       m_Squares += 2 * n * n;
       m_Maximum = max(m_Maximum, n);
-      m_Rows.Add<i>(n);
-      m_Rows.Add<j>(n);
+      m_Rows.template Add<i>(n);
+      m_Rows.template Add<j>(n);
     }
-    m_Sums.Add<i + j>(n);
-    m_Differences.Add<i - j>(n);
+    m_Sums.template Add<i + j>(n);
+    m_Differences.template Add<i - j>(n);
   }
 
   template <int... VSums>
   __device__ void
   AddSums(int maxLevel, Sums32 & s, CooccurrenceSums & sums, std::integer_sequence<int, VSums...>) const
   {
-    (void)((VSums <= 2 * maxLevel && (this->AddSum<VSums>(s, sums), true)) && ...);
+    (void)((VSums <= 2 * maxLevel && (this->template AddSum<VSums>(s, sums), true)) && ...);
   }
   template <int VSum>
   __device__ void
   AddSum(Sums32 & s, CooccurrenceSums & sums) const
   {
     constexpr int v = VSum - maxDifference;
-    const auto    n = static_cast<int>(m_Sums.Get<VSum>());
+    const auto    n = static_cast<int>(m_Sums.template Get<VSum>());
     s.first += n * v;
     s.second += n * (v * v);
     s.third += n * (v * v * v);
@@ -252,19 +252,19 @@ private:
   AddDifferences(int maxLevel, const std::int64_t * weights, Sums32 & s, CooccurrenceSums & sums,
                  std::integer_sequence<int, VDifferences...>) const
   {
-    (void)((VDifferences <= maxLevel && (this->AddDifference<VDifferences>(weights, s, sums), true)) && ...);
+    (void)((VDifferences <= maxLevel && (this->template AddDifference<VDifferences>(weights, s, sums), true)) && ...);
   }
   /** Also the row of the level with this number. */
   template <int VDifference>
   __device__ void
   AddDifference(const std::int64_t * weights, Sums32 & s, CooccurrenceSums & sums) const
   {
-    const auto n = static_cast<int>(m_Differences.Get<VDifference>());
+    const auto n = static_cast<int>(m_Differences.template Get<VDifference>());
     s.pairs += n;
     s.differences += n * VDifference;
     s.differenceSquares += n * (VDifference * VDifference);
     sums.differenceTerms += m_Terms[n];
-    sums.rowTerms += m_Terms[m_Rows.Get<VDifference>()];
+    sums.rowTerms += m_Terms[m_Rows.template Get<VDifference>()];
 #pragma unroll
     for (int w = 0; w < NumberOfCooccurrenceWeights; ++w)
     {
@@ -273,14 +273,14 @@ private:
     }
   }
 
-  const std::int64_t * const       m_Terms;
-  PackedCounts<numberOfLevels>     m_Rows;
-  PackedCounts<2 * numberOfLevels> m_Sums;
-  PackedCounts<numberOfLevels>     m_Differences;
-  std::int64_t                     m_OnDiagonal{ 0 };
-  std::int64_t                     m_BesideDiagonal{ 0 };
-  std::uint32_t                    m_Squares{ 0 };
-  std::uint32_t                    m_Maximum{ 0 };
+  const std::int64_t * const m_Terms;
+  PackedCounts<VLevels>      m_Rows;
+  PackedCounts<2 * VLevels>  m_Sums;
+  PackedCounts<VLevels>      m_Differences;
+  std::int64_t               m_OnDiagonal{ 0 };
+  std::int64_t               m_BesideDiagonal{ 0 };
+  std::uint32_t              m_Squares{ 0 };
+  std::uint32_t              m_Maximum{ 0 };
 };
 
 /** The pairs of an offset: where their first voxels are in the tile, and from there to the second one. */
@@ -292,10 +292,14 @@ struct PairRows
 };
 
 /** The work of a thread. */
-template <typename TCount, typename TNumber>
+template <int VLevels, typename TCount, typename TNumber>
 class NarrowBlock
 {
   using Division = FusedDivision<double, DoubleArithmetic>;
+
+  static constexpr int maxDifference = VLevels - 1;
+  static constexpr int numberOfCells = TriangleRow(VLevels);
+  static_assert(numberOfCells % 4 == 0, "whole words have all cells");
 
 public:
   __device__
@@ -325,6 +329,10 @@ public:
   __device__ void
   Compute(const CudaOtherWindows & others)
   {
+    if (others.areMarked && !this->HasMarks(others.marks))
+    {
+      return;
+    }
     this->LoadTables();
     __syncthreads();
     this->LoadTile();
@@ -362,7 +370,8 @@ private:
     const std::int64_t number = this->Number(m_Group, step);
     // One warp of a row decides for all.
     const bool isOutput = m_Matrix == 0 && voxel[0] < m_Task.outputSize[0] && voxel[1] < m_Task.outputSize[1];
-    const bool isComputed = isOutput && WindowBox(m_Task, voxel).isComputed;
+    const bool isComputed =
+      isOutput && (others.areMarked ? others.marks[number] != 0 : WindowBox(m_Task, voxel).isComputed);
     const int  least = isStrip ? m_Strip[0] : m_Least[window];
     const int  range = (isStrip ? m_Strip[1] : m_Range[window]) - least;
     bool       isNarrow = isComputed && range <= maxDifference;
@@ -372,7 +381,7 @@ private:
     isNarrow = isNarrow && isUsed;
     if (isOutput)
     {
-      if (!isComputed)
+      if (!isComputed && !others.areMarked)
       {
         for (int c = 0; c < m_Task.numberOfComponents; ++c)
         {
@@ -425,6 +434,21 @@ private:
       step, sums, divisors, scales, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures / featuresAtATime>());
   }
 
+  /** Whether a window of the tile is marked. */
+  __device__ bool
+  HasMarks(const std::uint8_t * marks) const
+  {
+    bool isMarked = false;
+    for (int row = m_Warp; row < m_Layout.groups * m_Layout.steps; row += m_Layout.warps)
+    {
+      if (m_Start[0] + m_Lane < m_Task.outputSize[0] && m_Start[1] + row < m_Task.outputSize[1])
+      {
+        isMarked = isMarked || marks[this->Number(0, row)] != 0;
+      }
+    }
+    return __syncthreads_or(isMarked) != 0;
+  }
+
   static __device__ int
   MaxOfWarp(int value)
   {
@@ -443,7 +467,7 @@ private:
     {
       m_Terms[n] = terms != nullptr ? terms[n] : 0;
     }
-    for (int i = threadIdx.x; i < numberOfLevels * NumberOfCooccurrenceWeights; i += blockDim.x)
+    for (int i = threadIdx.x; i < VLevels * NumberOfCooccurrenceWeights; i += blockDim.x)
     {
       const bool isWeight = m_Task.weights != nullptr && i / NumberOfCooccurrenceWeights < m_Task.numberOfGrayLevels;
       m_Weights[i] = isWeight ? m_Task.weights[i] : 0;
@@ -635,7 +659,7 @@ private:
   __device__ void
   SumTable(int maxLevel, CooccurrenceSums & sums) const
   {
-    TableSums tableSums(m_Terms);
+    TableSums<VLevels> tableSums(m_Terms);
     this->AddWords(
       maxLevel, tableSums, std::make_integer_sequence<int, numberOfCells * static_cast<int>(sizeof(TCount)) / 4>());
     tableSums.Get(maxLevel, m_Weights, sums);
@@ -643,7 +667,7 @@ private:
   }
   template <int... VWords>
   __device__ void
-  AddWords(int maxLevel, TableSums & tableSums, std::integer_sequence<int, VWords...>) const
+  AddWords(int maxLevel, TableSums<VLevels> & tableSums, std::integer_sequence<int, VWords...>) const
   {
     constexpr int      perWord = 4 / static_cast<int>(sizeof(TCount));
     const int          cells = TriangleRow(maxLevel + 1);
@@ -653,7 +677,7 @@ private:
       const std::uint32_t word = *reinterpret_cast<const std::uint32_t *>(table + number.value * wordStride);
       if (word != 0)
       {
-        tableSums.AddWord<TCount, number.value>(word);
+        tableSums.template AddWord<TCount, number.value>(word);
       }
       return true;
     };
@@ -764,14 +788,14 @@ private:
   int                      m_CountedStep{ -2 };
 };
 
-template <typename TCount, typename TNumber>
+template <int VLevels, typename TCount, typename TNumber>
 __global__ void
-__launch_bounds__(maxWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
+__launch_bounds__(maxWarps * lanesPerWarp, VLevels == fewLevels && sizeof(TCount) == 1 ? 2 : 1)
   NarrowWindowsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ NarrowLayout layout,
                       const __grid_constant__ CudaOtherWindows others, unsigned int firstTileRow)
 {
-  extern __shared__ __align__(16) char shared[];
-  NarrowBlock<TCount, TNumber>         block(task, layout, shared, firstTileRow + blockIdx.x);
+  extern __shared__ __align__(16) char  shared[];
+  NarrowBlock<VLevels, TCount, TNumber> block(task, layout, shared, firstTileRow + blockIdx.x);
   block.Compute(others);
 }
 
@@ -783,19 +807,37 @@ HasByteCounts(const CooccurrenceTask & task)
 }
 
 NarrowLayout
-MakeLayout(const CooccurrenceTask & task)
+MakeLayout(const CooccurrenceTask & task, int levels)
 {
-  return NarrowLayout(task, HasByteCounts(task) ? 1 : 2);
+  return NarrowLayout(task, levels, HasByteCounts(task) ? 1 : 2);
 }
 
 /** Whether doubles hold all integers of the formulas, as CooccurrencePlan decides for all levels. */
 bool
-HasSmallNumbers(const CooccurrenceTask & task)
+HasSmallNumbers(const CooccurrenceTask & task, int levels)
 {
-  constexpr double differenceFourth = double{ maxDifference } * maxDifference * maxDifference * maxDifference;
-  const auto       pairs = static_cast<double>(task.maxPairs);
-  const double     pairsCubed = pairs * pairs * pairs;
-  return std::max(4.0 * pairsCubed * pairs, 6.0 * pairsCubed) * differenceFourth <= 0x1p53;
+  const double difference = levels - 1;
+  const auto   pairs = static_cast<double>(task.maxPairs);
+  const double pairsCubed = pairs * pairs * pairs;
+  return std::max(4.0 * pairsCubed * pairs, 6.0 * pairsCubed) * difference * difference * difference * difference <=
+         0x1p53;
+}
+
+template <int VLevels, typename TCount>
+void
+Launch(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow, const CudaOtherWindows & others,
+       cudaStream_t stream)
+{
+  const NarrowLayout layout = MakeLayout(task, VLevels);
+  const auto         bytes = static_cast<std::size_t>(layout.bytes);
+  const auto         start = [&](auto kernel) {
+    AllowSharedMemory(kernel, bytes);
+    const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
+    kernel<<<blocks, layout.warps * lanesPerWarp, bytes, stream>>>(
+      task, layout, others, static_cast<unsigned int>(firstRow));
+  };
+  HasSmallNumbers(task, VLevels) ? start(NarrowWindowsKernel<VLevels, TCount, double>)
+                                 : start(NarrowWindowsKernel<VLevels, TCount, WideInteger<2>>);
 }
 } // namespace
 
@@ -809,13 +851,13 @@ CudaNarrowWindowsSupports(const CooccurrenceTask & task, const CudaDeviceLimits 
          task.outputSize[1] <= maxRows / std::max<std::int64_t>(task.outputSize[2], 1) && task.scales.symmetric &&
          !task.wideWeights && task.maxPairs <= maxTablePairs && task.numberOfGrayLevels <= maxLevel &&
          task.numberOfOffsets / task.OffsetsPerMatrix() <= maxWarps &&
-         static_cast<std::size_t>(MakeLayout(task).bytes) <= limits.maxSharedMemoryPerBlock;
+         static_cast<std::size_t>(MakeLayout(task, fewLevels).bytes) <= limits.maxSharedMemoryPerBlock;
 }
 
 CudaTileRows
 GetCudaNarrowTileRows(const CooccurrenceTask & task)
 {
-  const NarrowLayout layout = MakeLayout(task);
+  const NarrowLayout layout = MakeLayout(task, fewLevels);
   return { layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2] };
 }
 
@@ -823,23 +865,15 @@ void
 LaunchCudaNarrowWindows(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
                         const CudaOtherWindows & others, cudaStream_t stream)
 {
-  const NarrowLayout layout = MakeLayout(task);
-  const auto         bytes = static_cast<std::size_t>(layout.bytes);
-  const auto         start = [&](auto kernel) {
-    AllowSharedMemory(kernel, bytes);
-    const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
-    kernel<<<blocks, layout.warps * lanesPerWarp, bytes, stream>>>(
-      task, layout, others, static_cast<unsigned int>(firstRow));
-  };
-  if (HasByteCounts(task))
+  if (!HasByteCounts(task))
   {
-    HasSmallNumbers(task) ? start(NarrowWindowsKernel<std::uint8_t, double>)
-                          : start(NarrowWindowsKernel<std::uint8_t, WideInteger<2>>);
+    return Launch<fewLevels, std::uint16_t>(task, firstRow, endRow, others, stream);
   }
-  else
+  Launch<fewLevels, std::uint8_t>(task, firstRow, endRow, others, stream);
+  if (others.marks != nullptr &&
+      static_cast<std::size_t>(MakeLayout(task, moreLevels).bytes) <= GetCudaDeviceLimits().maxSharedMemoryPerBlock)
   {
-    HasSmallNumbers(task) ? start(NarrowWindowsKernel<std::uint16_t, double>)
-                          : start(NarrowWindowsKernel<std::uint16_t, WideInteger<2>>);
+    Launch<moreLevels, std::uint8_t>(task, firstRow, endRow, { others.list, others.first, others.marks, true }, stream);
   }
 }
 } // namespace voxelmaps

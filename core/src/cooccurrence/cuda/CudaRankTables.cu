@@ -488,7 +488,7 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
   LaunchInParts(tileRows.number, partRows, resources, doing, [&](std::int64_t firstRow, std::int64_t endRow) {
     const std::int64_t first = tileRows.GetFirstWindow(task, firstRow);
     clear(list);
-    LaunchCudaNarrowWindows(task, firstRow, endRow, { list, first, nullptr }, resources.stream);
+    LaunchCudaNarrowWindows(task, firstRow, endRow, { list, first, nullptr, false }, resources.stream);
     const WindowNumbers left{ getLength(list), first, list + 1 };
     if (left.number != 0)
     {

@@ -843,7 +843,7 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
                   resources,
                   "starting the kernel of narrow windows",
                   [&](std::int64_t first, std::int64_t end) {
-                    LaunchCudaNarrowWindows(task, first, end, { nullptr, 0, marks }, resources.stream);
+                    LaunchCudaNarrowWindows(task, first, end, { nullptr, 0, marks, false }, resources.stream);
                   });
   }
   if (task.arithmetic == CooccurrenceArithmetic::Double)
