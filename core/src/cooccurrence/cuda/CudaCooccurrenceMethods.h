@@ -74,6 +74,7 @@ struct CudaOtherWindows
  * The output is cut into rows of tiles. */
 struct CudaTileRows
 {
+  std::int64_t tiles; // of a row
   std::int64_t inPlane;
   std::int64_t windowRows;
   std::int64_t number;

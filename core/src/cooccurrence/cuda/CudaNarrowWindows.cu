@@ -858,7 +858,9 @@ CudaTileRows
 GetCudaNarrowTileRows(const CooccurrenceTask & task)
 {
   const NarrowLayout layout = MakeLayout(task, fewLevels);
-  return { layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2] };
+  return {
+    layout.tilesX, layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2]
+  };
 }
 
 void
