@@ -126,6 +126,34 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
   }
 }
 
+TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
+{
+  // Enough tiles for the stages of SortedPairs that compute windows of up to 16 and of up to 24 levels: parts with so
+  // many, with more, and with windows of all kinds in a row.
+  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Average })
+  {
+    for (const std::int64_t windowSize : { 3, 5 })
+    {
+      SceneJob      scene({ { 33, 9, 400 } }, { { windowSize, 3, 3 } }, 64, 0.5);
+      RandomNumbers random(7);
+      for (std::size_t i = 0; i < scene.levels.size(); ++i)
+      {
+        const std::size_t   x = i % 33;
+        const std::size_t   z = i / (33 * 9);
+        const std::uint64_t step = z / 10 % 4 == 1 && x > 16 ? 17 : z / 10 % 4 == 2 && x > 25 ? 40 : 0;
+        const std::uint64_t noise = z / 10 % 4 == 3 ? random.Between(0, 59) : random.Between(0, 5);
+        scene.levels[i] = random.Chance(0.03) ? std::uint16_t{ 0 } : static_cast<std::uint16_t>(1 + step + noise);
+      }
+      scene.job.aggregation = aggregation;
+      const auto expected = ComputeOnCpu<float>(scene.job);
+      for (const Method method : { Method::SortedPairs, Method::RankTables })
+      {
+        EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method))) << method << ", " << windowSize;
+      }
+    }
+  }
+}
+
 TEST_F(CudaCooccurrenceJob, FewVoxels)
 {
   // For racecheck, which takes minutes for the small cases.

@@ -66,7 +66,7 @@ ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccu
         { { Method::SortedPairs,
             CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
             true,
-            [](const CooccurrenceTask & slab) { return WithCorrelations({}, slab); },
+            [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
             [&pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
               ComputeByCudaSortedPairs(slab, pairList, resources);
               ComputeCudaMaximalCorrelations(slab, resources);
@@ -113,7 +113,7 @@ IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options)
   // enters the window; on the device for each voxel of the window, by method and kind of table.
   constexpr double cpuNanoseconds = 150.0;
   constexpr double cpuNanosecondsPerPlane = 8.0;
-  constexpr double deviceNanosecondsPerSortStep = 0.005;
+  constexpr double deviceNanosecondsPerSortStep = 0.003;
   constexpr double deviceNanosecondsPerArrayStep = 0.03;
   constexpr double deviceNanosecondsPerHashStep = 0.2;
 

@@ -39,10 +39,67 @@ void
 ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
                               const CudaMethodResources & resources);
 
+/** The windows that a kernel leaves to another one: a list of their numbers from first on, behind how many there are,
+ * or a byte for every window, 1 where it is left; null if not wanted. */
+struct CudaOtherWindows
+{
+  std::uint32_t * list;
+  std::int64_t    first;
+  std::uint8_t *  marks;
+  /** Whether the windows to compute are those with a mark. */
+  bool areMarked;
+
+  /** Whether to compute windows of a row of 32 if others must be left: a kernel with marks computes all of them at the
+   * price of one. */
+  __device__ bool
+  IsUsed(int otherWindows) const
+  {
+    return marks == nullptr || otherWindows == 0;
+  }
+  __device__ void
+  Add(std::int64_t window, bool isLeft) const
+  {
+    if (list != nullptr && isLeft)
+    {
+      list[1 + atomicAdd(list, 1u)] = static_cast<std::uint32_t>(window - first);
+    }
+    if (marks != nullptr)
+    {
+      marks[window] = isLeft ? 1 : 0;
+    }
+  }
+};
+
+/** The first stage of SortedPairs and RankTables: one thread per matrix of the windows whose levels span at most 16.
+ * The output is cut into rows of tiles. */
+struct CudaTileRows
+{
+  std::int64_t tiles; // of a row
+  std::int64_t inPlane;
+  std::int64_t windowRows;
+  std::int64_t number;
+
+  std::int64_t
+  GetFirstWindow(const TextureTask & task, std::int64_t tileRow) const
+  {
+    const std::int64_t plane = tileRow / inPlane;
+    return (plane * task.outputSize[1] + (tileRow - plane * inPlane) * windowRows) * task.outputSize[0];
+  }
+};
+bool
+CudaNarrowWindowsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaTileRows
+GetCudaNarrowTileRows(const CooccurrenceTask & task);
+void
+LaunchCudaNarrowWindows(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
+                        const CudaOtherWindows & others, cudaStream_t stream);
+
 /** One thread per window, which sorts the pairs of two offsets at a time in its registers. The list is that of
  * MakeCudaPairList in device memory. */
 bool
 CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaScratchBytes
+CudaSortedPairsScratchBytes(const CooccurrenceTask & task);
 std::vector<std::int32_t>
 MakeCudaPairList(const CooccurrenceTask & hostTask);
 void

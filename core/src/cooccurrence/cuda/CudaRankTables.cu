@@ -404,7 +404,9 @@ constexpr std::int64_t maxListWindows = 1 << 20;
 std::int64_t
 ListCapacity(const CooccurrenceTask & task)
 {
-  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxListWindows);
+  // At least a row of tiles, which has at most 52 rows of windows.
+  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)),
+                  std::max(maxListWindows, 52 * task.outputSize[0]));
 }
 
 /** The number of windows, and the windows, of two lists. */
@@ -458,18 +460,39 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
     CheckCuda(cudaStreamSynchronize(resources.stream), doing);
     return length;
   };
-  LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
-    CheckCuda(cudaMemsetAsync(list, 0, sizeof(*list), resources.stream), doing);
-    const WindowNumbers all{ end - first, first, nullptr };
-    HasSmallCounts(task) ? Launch<16, std::uint8_t, 256>(task, all, list, resources.stream)
-                         : Launch<16, std::uint16_t, 128>(task, all, list, resources.stream);
+  const auto clear = [&](std::uint32_t * length) {
+    CheckCuda(cudaMemsetAsync(length, 0, sizeof(*length), resources.stream), doing);
+  };
+  const auto computeTables = [&](const WindowNumbers & numbers, std::uint32_t * freeList, std::uint32_t * otherList) {
+    clear(freeList);
+    HasSmallCounts(task) ? Launch<16, std::uint8_t, 256>(task, numbers, freeList, resources.stream)
+                         : Launch<16, std::uint16_t, 128>(task, numbers, freeList, resources.stream);
+    const WindowNumbers left{ getLength(freeList), numbers.first, freeList + 1 };
+    if (left.number != 0)
+    {
+      clear(otherList);
+      Launch<manyLevels, std::uint16_t, manyLevelThreads>(task, left, otherList, resources.stream);
+      const WindowNumbers last{ getLength(otherList), numbers.first, otherList + 1 };
+      ComputeByCudaCooccurrenceWalk(task, last, walkResources);
+    }
+  };
+  if (!CudaNarrowWindowsSupports(task, GetCudaDeviceLimits()))
+  {
+    LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
+      computeTables({ end - first, first, nullptr }, list, secondList);
+    });
+    return;
+  }
+  const CudaTileRows tileRows = GetCudaNarrowTileRows(task);
+  const std::int64_t partRows = std::max<std::int64_t>(capacity / (tileRows.windowRows * task.outputSize[0]), 1);
+  LaunchInParts(tileRows.number, partRows, resources, doing, [&](std::int64_t firstRow, std::int64_t endRow) {
+    const std::int64_t first = tileRows.GetFirstWindow(task, firstRow);
+    clear(list);
+    LaunchCudaNarrowWindows(task, firstRow, endRow, { list, first, nullptr, false }, resources.stream);
     const WindowNumbers left{ getLength(list), first, list + 1 };
     if (left.number != 0)
     {
-      CheckCuda(cudaMemsetAsync(secondList, 0, sizeof(*secondList), resources.stream), doing);
-      Launch<manyLevels, std::uint16_t, manyLevelThreads>(task, left, secondList, resources.stream);
-      const WindowNumbers last{ getLength(secondList), first, secondList + 1 };
-      ComputeByCudaCooccurrenceWalk(task, last, walkResources);
+      computeTables(left, secondList, list);
     }
   });
 }
