@@ -154,6 +154,13 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
   }
 }
 
+TEST_F(CudaCooccurrenceJob, OffsetsLongerThanTheWindow)
+{
+  SceneJob scene({ { 33, 20, 3 } }, { { 5, 1, 1 } }, 9, 0.5);
+  scene.job.offsets = { { { 0, 2, 0 } }, { { 1, 0, 0 } }, { { 1, 3, 0 } }, { { 0, 1, 1 } } };
+  ExpectCpuBits(scene.job, true);
+}
+
 TEST_F(CudaCooccurrenceJob, FewVoxels)
 {
   // For racecheck, which takes minutes for the small cases.

@@ -571,6 +571,10 @@ private:
         rows.begin[d] = max(-step3[d], 0);
         rows.size[d] = m_Task.window[d] - abs(step3[d]);
       }
+      if (rows.size[0] <= 0 || rows.size[1] <= 0 || rows.size[2] <= 0)
+      {
+        continue;
+      }
       rows.begin[1] += m_Group * m_Layout.steps + step;
       rows.toSecond = (step3[2] * m_Layout.tileRows + step3[1]) * m_Layout.tileColumns + step3[0];
       if (!hasRowBefore)
