@@ -49,6 +49,7 @@ struct CudaOtherWindows
   /** Whether the windows to compute are those with a mark. */
   bool areMarked;
 
+#if defined(__CUDACC__)
   /** Whether to compute windows of a row of 32 if others must be left: a kernel with marks computes all of them at the
    * price of one. */
   __device__ bool
@@ -68,6 +69,7 @@ struct CudaOtherWindows
       marks[window] = isLeft ? 1 : 0;
     }
   }
+#endif
 };
 
 /** The first stage of SortedPairs and RankTables: one thread per matrix of the windows whose levels span at most 16.
