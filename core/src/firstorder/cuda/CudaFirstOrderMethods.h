@@ -30,11 +30,24 @@ CudaSortingNetworkSupports(const FirstOrderTask & task);
 CudaScratchBytes
 CudaRadixSelectionScratchBytes(const FirstOrderTask & slab);
 
-// Launch the kernels of a method for a slab. RadixSelection takes every task.
+/** Memory for a CudaIntegerRange. */
+constexpr std::uint64_t cudaIntegerRangeBytes = 256;
+
+struct CudaIntegerRange;
+
+/** Launch the kernels that compute a slab if its intensities are integers. Returns where the device finds whether they
+ * are, at the beginning of the scratch memory, or null if the kernels do not support the task. */
+const CudaIntegerRange *
+ComputeByCudaIntegerTiles(const FirstOrderTask & task, const CudaMethodResources & resources);
+
+// Launch the kernels of a method for a slab, which do nothing where integers were computed; these may be null.
+// RadixSelection takes every task.
 void
-ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaMethodResources & resources);
+ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaIntegerRange * integers,
+                            const CudaMethodResources & resources);
 void
-ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources);
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaIntegerRange * integers,
+                            const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaFirstOrderMethods_h

@@ -309,8 +309,12 @@ template <typename T, int VRegisters>
 __global__ void
 __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
   SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ WindowWords words,
-                       std::int64_t firstWindow, std::int64_t endWindow)
+                       const CudaIntegerRange * integers, std::int64_t firstWindow, std::int64_t endWindow)
 {
+  if (integers != nullptr && integers->AreKeys())
+  {
+    return;
+  }
   extern __shared__ __align__(16) char shared[];
   T * const                            numbers = reinterpret_cast<T *>(shared) + threadIdx.x;
   const int                            stride = static_cast<int>(blockDim.x);
@@ -321,7 +325,7 @@ __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
     const FirstOrderWindow<T> window(task, number);
     if (!window.box.isComputed)
     {
-      window.StoreBackground();
+      StoreFirstOrderBackground(task, number);
       continue;
     }
     FirstOrderSums<double> sums;
@@ -352,13 +356,13 @@ __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
       }
       levelSums.Store(sums);
     }
-    window.Store(sums);
+    StoreFirstOrderFeatures(task, number, sums);
   }
 }
 
 template <typename T, int VRegisters>
 void
-Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntegerRange * integers, const CudaMethodResources & resources)
 {
   const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const unsigned int threads = ThreadsPerBlock(task);
@@ -378,7 +382,7 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
       SortingNetworkKernel<T, VRegisters><<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks),
                                             threads,
                                             sharedBytes,
-                                            resources.stream>>>(task, words, first, end);
+                                            resources.stream>>>(task, words, integers, first, end);
     });
 }
 } // namespace
@@ -390,27 +394,28 @@ CudaSortingNetworkSupports(const FirstOrderTask & task)
 }
 
 void
-ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaMethodResources & resources)
+ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaIntegerRange * integers,
+                            const CudaMethodResources & resources)
 {
   if (task.intensitiesAreDouble)
   {
-    Launch<double, 0>(task, resources);
+    Launch<double, 0>(task, integers, resources);
   }
   else if (task.windowVoxels <= 27)
   {
-    Launch<float, 27>(task, resources);
+    Launch<float, 27>(task, integers, resources);
   }
   else if (task.windowVoxels <= 64)
   {
-    Launch<float, 64>(task, resources);
+    Launch<float, 64>(task, integers, resources);
   }
   else if (task.windowVoxels <= 125)
   {
-    Launch<float, 125>(task, resources);
+    Launch<float, 125>(task, integers, resources);
   }
   else
   {
-    Launch<float, 0>(task, resources);
+    Launch<float, 0>(task, integers, resources);
   }
 }
 } // namespace voxelmaps
