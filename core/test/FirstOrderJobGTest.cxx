@@ -428,7 +428,7 @@ TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
         randomCase.levels.window.anchor = { { 1, random.Below(window[1]), 0 } };
         randomCase.levels.regionIndex = { { 0, 0, 0 } };
         randomCase.levels.regionSize = levels.size;
-        const std::string holes = DrawHoles(levels.values, random);
+        const std::string holes = DrawHoles(levels, random);
         for (const std::uint16_t level : levels.values)
         {
           const auto integer = static_cast<double>(
