@@ -34,7 +34,7 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
   using Method = CudaFirstOrderOptions::Method;
   // Larger windows take less time without sorting.
   constexpr int maxVoxelsToSort = 512;
-  // Integers have kernels of their own, whatever the method.
+  // Most slabs are computed in tiles, whatever the method.
   const auto scratchBytes = [](const auto & ofMethod) {
     return [=](const FirstOrderTask & task) {
       const CudaScratchBytes bytes = ofMethod(task);
@@ -44,11 +44,14 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
   const auto noScratch = [](const FirstOrderTask &) { return CudaScratchBytes{}; };
   const auto compute = [](const auto & byMethod) {
     return [=](const FirstOrderTask & task, const CudaMethodResources & resources) {
-      const CudaIntegerRange * const integers = ComputeByCudaIntegerTiles(task, resources);
-      CudaMethodResources            others = resources;
-      others.scratch = static_cast<char *>(resources.scratch) + cudaIntegerRangeBytes;
-      others.scratchBytes -= cudaIntegerRangeBytes;
-      byMethod(task, integers, others);
+      const CudaIntegerRange * integers = nullptr;
+      if (!ComputeByCudaFirstOrderTiles(task, resources, integers))
+      {
+        CudaMethodResources others = resources;
+        others.scratch = static_cast<char *>(resources.scratch) + cudaIntegerRangeBytes;
+        others.scratchBytes -= cudaIntegerRangeBytes;
+        byMethod(task, integers, others);
+      }
     };
   };
   return RunCudaTextureEngine<FirstOrderPlan, CudaFirstOrderReport>(

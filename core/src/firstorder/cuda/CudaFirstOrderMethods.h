@@ -35,10 +35,12 @@ constexpr std::uint64_t cudaIntegerRangeBytes = 256;
 
 struct CudaIntegerRange;
 
-/** Launch the kernels that compute a slab if its intensities are integers. Returns where the device finds whether they
- * are, at the beginning of the scratch memory, or null if the kernels do not support the task. */
-const CudaIntegerRange *
-ComputeByCudaIntegerTiles(const FirstOrderTask & task, const CudaMethodResources & resources);
+/** Launch the kernels that compute windows of tiles. Returns false if the kernels of a method are needed, too: for
+ * slabs whose intensities are not integers, or, if integers becomes null, for all slabs. Integers is where the device
+ * finds what they are, at the beginning of the scratch memory. */
+bool
+ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources,
+                             const CudaIntegerRange *& integers);
 
 // Launch the kernels of a method for a slab, which do nothing where integers were computed; these may be null.
 // RadixSelection takes every task.
