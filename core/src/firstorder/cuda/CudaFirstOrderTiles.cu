@@ -112,7 +112,7 @@ class IntegerTile
 public:
   using Value = std::uint16_t;
   static constexpr int           windowsPerWord = windowsPerThread;
-  static constexpr std::uint32_t absentWord = 0xffffffff;
+  static constexpr std::uint32_t absentValue = 0xffff;
   static constexpr std::uint32_t absentKey = 0xffff; // above all others
   static constexpr std::uint32_t maxKey = 0xfffe;
 
@@ -237,7 +237,7 @@ class FloatTile
 public:
   using Value = float;
   static constexpr int           windowsPerWord = 1;
-  static constexpr std::uint32_t absentWord = 0x7fffffff; // NaN
+  static constexpr std::uint32_t absentValue = 0x7fffffff; // NaN
   static constexpr std::uint32_t absentKey = 0xffffffff;
   static constexpr std::uint32_t maxKey = 0xff800000; // infinity
 
@@ -255,7 +255,7 @@ public:
   __device__ std::uint32_t
              MakeValue(T intensity) const
   {
-    return intensity == intensity ? __float_as_uint(static_cast<float>(intensity)) : absentWord;
+    return intensity == intensity ? __float_as_uint(static_cast<float>(intensity)) : absentValue;
   }
 
   // Unsigned integers in the order of intensities.
@@ -372,6 +372,35 @@ IntegerRangeKernel(const T * intensities, std::int64_t voxels, CudaIntegerRange 
   }
 }
 
+/** Sums over the levels of a window. */
+class LevelSums
+{
+public:
+  __device__
+  LevelSums(const std::int64_t * table, int voxels)
+    : m_Table(table)
+    , m_Entropy(table[voxels])
+  {}
+
+  __device__ void
+  AddLevel(std::uint32_t voxels)
+  {
+    m_Entropy -= m_Table[voxels];
+    m_Squares += voxels * voxels;
+  }
+  __device__ void
+  Store(FirstOrderSums<double> & sums) const
+  {
+    sums.entropy = static_cast<double>(m_Entropy);
+    sums.levelSquares = static_cast<double>(m_Squares);
+  }
+
+private:
+  const std::int64_t * m_Table;
+  std::int64_t         m_Entropy;
+  std::uint32_t        m_Squares{ 0 };
+};
+
 /** How the output is cut into tiles. */
 struct TileLayout
 {
@@ -383,7 +412,7 @@ struct TileLayout
   int          listStride; // from a key of a list to its next one
   int          listKeys;   // 0 if there are no lists
   int          positions;  // of a window, a multiple of voxelsAtATime
-  int          levelWords; // 0 if levels are not counted
+  int          levelWords; // 0 if levels are not counted, or sorted
   std::int64_t tilesX;
   std::int64_t tilesY;
 
@@ -397,12 +426,20 @@ struct TileLayout
     , listStride((lists + lanesPerWarp - 1) / lanesPerWarp * lanesPerWarp)
     , listKeys(task.needsPercentiles ? theListKeys : 0)
     , positions((task.windowVoxels + voxelsAtATime - 1) / voxelsAtATime * voxelsAtATime)
-    , levelWords(!task.needsLevelCounts ? 0
-                 : HasByteCounts(task)  ? Tables::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1)
-                                        : Tables::NumberOfWords<std::uint16_t>(task.numberOfGrayLevels + 1))
+    , levelWords(LevelWords(task))
     , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
     , tilesY((task.outputSize[1] + outputRows - 1) / outputRows)
   {}
+  static int
+  LevelWords(const FirstOrderTask & task)
+  {
+    const int levels = task.numberOfGrayLevels + 1;
+    const int words =
+      HasByteCounts(task) ? Tables::NumberOfWords<std::uint8_t>(levels) : Tables::NumberOfWords<std::uint16_t>(levels);
+    // With more, blocks do not fit a multiprocessor.
+    constexpr int maxWords = 96;
+    return !task.needsLevelCounts || (task.windowVoxels <= maxVoxelsToSort && words > maxWords) ? 0 : words;
+  }
   static VOXELMAPS_HOST_DEVICE bool
   HasByteCounts(const FirstOrderTask & task)
   {
@@ -433,7 +470,7 @@ struct TileMemory
   uint4 *         positions; // bytes from a window to its voxels
   std::int64_t *  entropyTable;
   std::uint32_t * values;
-  std::uint32_t * levels; // where they are counted, in a table
+  std::uint32_t * levels;
   std::uint32_t * lists;
   std::uint32_t * levelCounts; // tables in place of the lists
   std::size_t     bytes;
@@ -486,19 +523,19 @@ LoadTile(const FirstOrderTask & task, const TileLayout & layout, const TTile & t
   const std::int64_t first[3] = { start[0] + task.outputToLevels[0] - task.anchor[0],
                                   start[1] + task.outputToLevels[1] - task.anchor[1],
                                   start[2] + task.outputToLevels[2] - task.anchor[2] };
-  const bool         hasByteCounts = TileLayout::HasByteCounts(task);
   const int          rowsPerStep = threadsPerBlock / layout.columns;
   const int          columnsPerStep = threadsPerBlock - rowsPerStep * layout.columns;
   int                y = static_cast<int>(threadIdx.x) / layout.columns;
   int                x = static_cast<int>(threadIdx.x) - y * layout.columns;
   int                z = 0;
+#pragma unroll 2
   for (int i = threadIdx.x; i < layout.AllWords(); i += threadsPerBlock)
   {
     for (; y >= layout.rows; y -= layout.rows)
     {
       ++z;
     }
-    std::uint32_t values = TTile::absentWord;
+    std::uint32_t values = 0;
     std::uint32_t levels = 0;
     const bool    isInside = z < layout.planes && first[0] + x >= 0 && first[0] + x < task.levelsSize[0] &&
                           first[2] + z >= 0 && first[2] + z < task.levelsSize[2];
@@ -506,21 +543,17 @@ LoadTile(const FirstOrderTask & task, const TileLayout & layout, const TTile & t
     for (int w = 0; w < TTile::windowsPerWord; ++w)
     {
       const std::int64_t row = first[1] + y + w * warpsPerBlock;
-      if (isInside && row >= 0 && row < task.levelsSize[1])
+      const bool         isVoxel = isInside && row >= 0 && row < task.levelsSize[1];
+      // Loads that depend on no branch are on their way together.
+      const std::int64_t  at = isVoxel ? task.LevelOffset(first[0] + x, row, first[2] + z) : 0;
+      const std::uint32_t value = task.intensitiesAreDouble
+                                    ? tile.MakeValue(static_cast<const double *>(task.intensities)[at])
+                                    : tile.MakeValue(static_cast<const float *>(task.intensities)[at]);
+      values |= (isVoxel ? value : TTile::absentValue) << (16 * w);
+      if (task.needsLevelCounts)
       {
-        const std::int64_t  at = task.LevelOffset(first[0] + x, row, first[2] + z);
-        const std::uint32_t value = task.intensitiesAreDouble
-                                      ? tile.MakeValue(static_cast<const double *>(task.intensities)[at])
-                                      : tile.MakeValue(static_cast<const float *>(task.intensities)[at]);
-        // In place of the absent one.
-        values ^= TTile::windowsPerWord == 1 ? value ^ TTile::absentWord : (value ^ TTile::absentKey) << (16 * w);
-        if (task.needsLevelCounts)
-        {
-          const int level = task.levels[at];
-          levels |= static_cast<std::uint32_t>(hasByteCounts ? Tables::Offset<std::uint8_t>(level)
-                                                             : Tables::Offset<std::uint16_t>(level))
-                    << (16 * w);
-        }
+        const std::uint32_t level = task.levels[at];
+        levels |= (isVoxel ? level : 0) << (16 * w);
       }
     }
     memory.values[i] = values;
@@ -690,28 +723,55 @@ SelectConstants(const std::uint32_t (&keys)[VKeys], int w, RankKeys & ranks, std
   }
 }
 
+/** Load the words of a window; those it has not are absent. */
+template <int VKeys>
+__device__ void
+LoadWindow(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+           const std::uint32_t * words, std::uint32_t (&keys)[VKeys])
+{
+  const char * const tile = reinterpret_cast<const char *>(words);
+  const auto         end = static_cast<std::uint32_t>(layout.Words() * sizeof(std::uint32_t));
+#pragma unroll
+  for (int v = 0; v < VKeys; v += voxelsAtATime)
+  {
+    const uint4 at = v < task.windowVoxels ? memory.positions[v / voxelsAtATime] : make_uint4(end, end, end, end);
+    const std::uint32_t positions[voxelsAtATime] = { at.x, at.y, at.z, at.w };
+#pragma unroll
+    for (int k = 0; k < voxelsAtATime && v + k < VKeys; ++k)
+    {
+      keys[v + k] = WordAt(tile, positions[k]);
+    }
+  }
+}
+
+/** Sort the levels of windows, where there are too many to count each. */
+template <int VKeys>
+__device__ __noinline__ void
+SortLevels(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+           const std::uint32_t * words, std::uint32_t * sorted)
+{
+  std::uint32_t keys[VKeys];
+  LoadWindow(task, layout, memory, words, keys);
+  SortHalves(keys);
+#pragma unroll
+  for (int v = 0; v < VKeys; ++v)
+  {
+    sorted[v] = keys[v];
+  }
+}
+
 /** Sort windows in registers, those of the words that begin here: number w, or both. Find the keys of all ranks. */
 template <typename TTile, int VKeys>
 __device__ void
 SelectFromRegisters(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
                     const std::uint32_t * words, int w, RankKeys & ranks)
 {
-  const char * const tile = reinterpret_cast<const char *>(words);
-  std::uint32_t      keys[VKeys];
+  std::uint32_t keys[VKeys];
+  LoadWindow(task, layout, memory, words, keys);
 #pragma unroll
-  for (int v = 0; v < VKeys; v += voxelsAtATime)
+  for (int v = 0; v < VKeys; ++v)
   {
-    const auto  end = static_cast<std::uint32_t>(layout.Words()) * static_cast<std::uint32_t>(sizeof(std::uint32_t));
-    const uint4 at = v < task.windowVoxels ? memory.positions[v / voxelsAtATime] : make_uint4(end, end, end, end);
-    const std::uint32_t positions[voxelsAtATime] = { at.x, at.y, at.z, at.w };
-#pragma unroll
-    for (int k = 0; k < voxelsAtATime; ++k)
-    {
-      if (v + k < VKeys)
-      {
-        keys[v + k] = TTile::ToSort(WordAt(tile, positions[k]));
-      }
-    }
+    keys[v] = TTile::ToSort(keys[v]);
   }
   SortKeys<typename TTile::Exchange>(keys);
   bool isFull = true;
@@ -803,28 +863,45 @@ public:
     char * const            counts = Tables::ThreadTable(reinterpret_cast<char *>(m_Memory.levelCounts), 0);
     Tables::Clear(counts, m_Layout.levelWords);
     this->ForEachVoxel<std::uint16_t>(reinterpret_cast<const char *>(m_Memory.levels) + m_Offset,
-                                      [&](const auto & offsets) {
+                                      [&](const auto & levels) {
 #pragma unroll
                                         for (int k = 0; k < voxelsAtATime; ++k)
                                         {
-                                          ++Tables::At<TCount>(counts, offsets[k]);
+                                          ++Tables::At<TCount>(counts, Tables::Offset<TCount>(levels[k]));
                                         }
                                       });
-    std::int64_t  entropy = m_Memory.entropyTable[static_cast<int>(sums.voxels)];
-    std::uint32_t squares = 0;
+    LevelSums levelSums(m_Memory.entropyTable, static_cast<int>(sums.voxels));
     for (int i = 0; i < m_Layout.levelWords; ++i)
     {
       // Level 0 is no level.
       std::uint32_t word = Tables::At<std::uint32_t>(counts, i * Tables::wordStride) & (i == 0 ? ~mask : ~0u);
       for (; word != 0; word >>= bits)
       {
-        const std::uint32_t voxels = word & mask;
-        entropy -= m_Memory.entropyTable[voxels];
-        squares += voxels * voxels;
+        levelSums.AddLevel(word & mask);
       }
     }
-    sums.entropy = static_cast<double>(entropy);
-    sums.levelSquares = static_cast<double>(squares);
+    levelSums.Store(sums);
+  }
+  /** The same from so many sorted levels. */
+  __device__ void
+  CountSortedLevels(const std::uint32_t * sorted, int number, int w, FirstOrderSums<double> & sums) const
+  {
+    LevelSums     levelSums(m_Memory.entropyTable, static_cast<int>(sums.voxels));
+    std::uint32_t level = 0;
+    std::uint32_t voxels = 0;
+    for (int i = 0; i < number; ++i)
+    {
+      const std::uint32_t next = IntegerTile::Key(sorted[i], w % TTile::windowsPerWord);
+      if (next != level)
+      {
+        levelSums.AddLevel(voxels);
+        level = next;
+        voxels = 0;
+      }
+      voxels += level != 0 ? 1 : 0;
+    }
+    levelSums.AddLevel(voxels);
+    levelSums.Store(sums);
   }
 
 private:
@@ -913,15 +990,20 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
       __syncthreads();
     }
   }
+  std::uint32_t sortedLevels[VPlanes ? 1 : VKeys];
 #pragma unroll 1
   for (int w = 0; w < windowsPerThread; ++w)
   {
     if constexpr (!VPlanes)
     {
+      const int place = Window::Place(layout, lane, warp, w);
       if (task.needsPercentiles && w % TTile::windowsPerWord == 0)
       {
-        SelectFromRegisters<TTile, VKeys>(
-          task, layout, memory, memory.values + Window::Place(layout, lane, warp, w), w, ranks);
+        SelectFromRegisters<TTile, VKeys>(task, layout, memory, memory.values + place, w, ranks);
+      }
+      if (task.needsLevelCounts && layout.levelWords == 0 && w % TTile::windowsPerWord == 0)
+      {
+        SortLevels<VKeys>(task, layout, memory, memory.levels + place, sortedLevels);
       }
     }
     if (w == 0 ? isComputed[0] : isComputed[1])
@@ -937,7 +1019,11 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
           tile.SumRobustly(window, sums);
         }
       }
-      if (task.needsLevelCounts)
+      if (task.needsLevelCounts && layout.levelWords == 0)
+      {
+        window.CountSortedLevels(sortedLevels, VPlanes ? 0 : VKeys, w, sums);
+      }
+      else if (task.needsLevelCounts)
       {
         TileLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
                                         : window.template CountLevels<std::uint16_t>(sums);
@@ -1015,8 +1101,6 @@ FitsTiles(const FirstOrderTask & task)
   const TileLayout layout(task, TTile::windowsPerWord, ListKeys(task));
   return task.windowVoxels <= maxVoxels &&
          (task.windowVoxels <= maxVoxelsToSort || task.window[1] * task.window[2] <= maxPlaneVoxels) &&
-         // Places in the tables of levels have 16 bits.
-         static_cast<std::size_t>(layout.levelWords) * Tables::wordStride <= 65536 &&
          TileMemory(task, layout, nullptr).bytes <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
 }
 } // namespace
