@@ -382,6 +382,81 @@ TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
   }
 }
 
+TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double limit = 1048576.0;
+  // Least and greatest integer, and another intensity.
+  const std::vector<std::vector<double>> ranges{ { 0, 65534 },
+                                                 { 0, 65535 },
+                                                 { -32768, 32766 },
+                                                 { -32768, 32767 },
+                                                 { -limit, -limit + 9 },
+                                                 { limit - 65534, limit },
+                                                 { limit - 9, limit + 1 },
+                                                 { -limit - 1, -limit + 9 },
+                                                 { -3, 3, 0.5 },
+                                                 { -1000, 3000, 1e-3 },
+                                                 { 0, 9, infinity },
+                                                 { 0, 9, -infinity },
+                                                 { 0, 9, 65535 },
+                                                 { 7, 7 } };
+  std::uint64_t                          seed = 600;
+  for (const Triple & window : { Triple{ { 3, 3, 3 } },
+                                 Triple{ { 5, 5, 5 } },
+                                 Triple{ { 5, 4, 3 } },
+                                 Triple{ { 5, 5, 1 } },
+                                 Triple{ { 7, 7, 7 } },
+                                 Triple{ { 6, 3, 8 } } })
+  {
+    for (const auto & range : ranges)
+    {
+      for (const std::uint32_t numberOfGrayLevels : { 3u, 700u })
+      {
+        RandomNumbers        random(++seed);
+        FirstOrderRandomCase randomCase;
+        randomCase.levels = DrawTextureRandomCase(seed, 3, numberOfGrayLevels, random);
+        auto & levels = randomCase.levels.levels;
+        levels.size = { { 40, 10, 9 } };
+        levels.values.resize(40 * 10 * 9);
+        for (auto & level : levels.values)
+        {
+          level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
+        }
+        randomCase.levels.numberOfGrayLevels = numberOfGrayLevels;
+        randomCase.levels.window.size = window;
+        randomCase.levels.window.anchor = { { 1, random.Below(window[1]), 0 } };
+        randomCase.levels.regionIndex = { { 0, 0, 0 } };
+        randomCase.levels.regionSize = levels.size;
+        const std::string holes = DrawHoles(levels, random);
+        for (const std::uint16_t level : levels.values)
+        {
+          const auto integer = static_cast<double>(
+            random.Between(static_cast<std::int64_t>(range[0]), static_cast<std::int64_t>(range[1])));
+          const double often = random.Chance(0.5) ? range[0] : range[1];
+          randomCase.intensities.push_back(level == 0 ? quietNaN : random.Chance(0.3) ? often : integer);
+        }
+        if (range.size() > 2)
+        {
+          auto & own = randomCase.intensities[static_cast<std::size_t>(random.Below(40 * 10 * 9))];
+          own = std::isnan(own) ? own : range[2];
+        }
+        randomCase.features = Enums::GetAllFeatures();
+        randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, -limit, 0.5, 2.0 * limit });
+        const bool    areDouble = random.Chance(0.5);
+        const CaseJob caseJob(randomCase, areDouble);
+        const auto    expected = ComputeJob<double>(caseJob.job);
+        for (const auto & engine : GetEngines(caseJob.job))
+        {
+          ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(caseJob.job, engine)))
+            << engine.name << ", " << range[0] << " ... " << range[1] << ", window " << window[0] << " x " << window[1]
+            << " x " << window[2] << ", " << holes;
+        }
+      }
+    }
+  }
+}
+
 TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
 {
   RandomNumbers        random(78);

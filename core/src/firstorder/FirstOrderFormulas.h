@@ -139,11 +139,11 @@ struct PercentilePosition
   double fraction; // 0 at the one below, 1 at the one above
 };
 
-VOXELMAPS_HOST_DEVICE inline PercentilePosition
+VOXELMAPS_HOST_DEVICE constexpr PercentilePosition
 FindPercentilePosition(int voxels, double part)
 {
   const double       position = static_cast<double>(voxels - 1) * part;
-  PercentilePosition result;
+  PercentilePosition result{};
   result.below = static_cast<int>(position);
   result.above = result.below + 1 < voxels ? result.below + 1 : result.below;
   result.fraction = position - static_cast<double>(result.below);

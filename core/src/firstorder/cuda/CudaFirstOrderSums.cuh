@@ -27,6 +27,31 @@
 
 namespace voxelmaps
 {
+/** The intensities of a slab: in device memory, from where all kernels for it learn whether they are keys. */
+struct CudaIntegerRange
+{
+  /** Greatest absolute value. */
+  static constexpr int limit = 1 << 20;
+
+  std::uint32_t hasOthers;   // than integers from -limit to limit
+  std::uint32_t fromMinimum; // limit + 1 - minimum; 0 without intensities
+  std::uint32_t fromMaximum; // limit + 1 + maximum
+
+#if defined(__CUDACC__)
+  __device__ int
+  Minimum() const
+  {
+    return limit + 1 - static_cast<int>(fromMinimum);
+  }
+  /** Whether all are integers, whose differences from the minimum have 16 bits; 0xffff is none of them. */
+  __device__ bool
+  AreKeys() const
+  {
+    return hasOthers == 0 && fromMinimum != 0 && fromMinimum + fromMaximum - 2 * (limit + 1) < 0xffff;
+  }
+#endif
+};
+
 namespace
 {
 struct DoubleRoot
@@ -37,6 +62,28 @@ struct DoubleRoot
     return __dsqrt_rn(value);
   }
 };
+
+/** Store the features of an output voxel. */
+inline __device__ void
+StoreFirstOrderFeatures(const FirstOrderTask & task, std::int64_t number, const FirstOrderSums<double> & sums)
+{
+  for (int f = 0; f < task.numberOfFeatures; ++f)
+  {
+    StoreComponentOrNaN(
+      task,
+      number * task.voxelStride,
+      f,
+      FirstOrderFeatureValue<double, DoubleRoot>(task.features[f], sums, task.voxelVolume, task.entropyScale));
+  }
+}
+inline __device__ void
+StoreFirstOrderBackground(const FirstOrderTask & task, std::int64_t number)
+{
+  for (int c = 0; c < task.numberOfComponents; ++c)
+  {
+    StoreComponentOrNaN(task, number * task.voxelStride, c, task.backgroundValue);
+  }
+}
 
 /** The window of an output voxel, of a job with intensities of type T. */
 template <typename T>
@@ -165,27 +212,6 @@ struct FirstOrderWindow
       this->ForEachVoxel([&](T intensity) { AddRobustIntensity(static_cast<double>(intensity), sums); });
       sums.robustShift = sums.robustDifferences / sums.robustVoxels;
       this->ForEachVoxel([&](T intensity) { AddRobustDeviation(static_cast<double>(intensity), sums); });
-    }
-  }
-
-  __device__ void
-  StoreBackground() const
-  {
-    for (int c = 0; c < task.numberOfComponents; ++c)
-    {
-      StoreComponentOrNaN(task, number * task.voxelStride, c, task.backgroundValue);
-    }
-  }
-  __device__ void
-  Store(const FirstOrderSums<double> & sums) const
-  {
-    for (int f = 0; f < task.numberOfFeatures; ++f)
-    {
-      StoreComponentOrNaN(
-        task,
-        number * task.voxelStride,
-        f,
-        FirstOrderFeatureValue<double, DoubleRoot>(task.features[f], sums, task.voxelVolume, task.entropyScale));
     }
   }
 };

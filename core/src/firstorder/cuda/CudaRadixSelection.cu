@@ -331,9 +331,13 @@ private:
 template <typename T>
 __global__ void
 __launch_bounds__(warpsPerBlock * lanesPerWarp)
-  RadixSelectionKernel(const __grid_constant__ FirstOrderTask task, std::uint32_t * scratch, std::int64_t firstGroup,
-                       std::int64_t endGroup, std::int64_t windows)
+  RadixSelectionKernel(const __grid_constant__ FirstOrderTask task, const CudaIntegerRange * integers,
+                       std::uint32_t * scratch, std::int64_t firstGroup, std::int64_t endGroup, std::int64_t windows)
 {
+  if (integers != nullptr && integers->AreKeys())
+  {
+    return;
+  }
   extern __shared__ __align__(16) char sharedBytes[];
   const int                            warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
   const int                            warpLane = static_cast<int>(threadIdx.x) % lanesPerWarp;
@@ -389,11 +393,11 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     }
     if (isComputed)
     {
-      window.Store(sums);
+      StoreFirstOrderFeatures(task, number, sums);
     }
     else if (isWindow)
     {
-      window.StoreBackground();
+      StoreFirstOrderBackground(task, number);
     }
     __syncwarp();
   }
@@ -409,7 +413,7 @@ WarpScratchBytes(const FirstOrderTask & task)
 
 template <typename T>
 void
-Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntegerRange * integers, const CudaMethodResources & resources)
 {
   constexpr std::size_t sharedBytes = warpsPerBlock * sizeof(SharedMemory);
   static_assert(sharedBytes <= 49152, "fits the shared memory of every device");
@@ -434,7 +438,7 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
       RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
                                 warpsPerBlock * lanesPerWarp,
                                 sharedBytes,
-                                resources.stream>>>(task, scratch, first, end, windows);
+                                resources.stream>>>(task, integers, scratch, first, end, windows);
     });
 }
 } // namespace
@@ -450,15 +454,16 @@ CudaRadixSelectionScratchBytes(const FirstOrderTask & task)
 }
 
 void
-ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources)
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaIntegerRange * integers,
+                            const CudaMethodResources & resources)
 {
   if (task.intensitiesAreDouble)
   {
-    Launch<double>(task, resources);
+    Launch<double>(task, integers, resources);
   }
   else
   {
-    Launch<float>(task, resources);
+    Launch<float>(task, integers, resources);
   }
 }
 } // namespace voxelmaps

@@ -25,8 +25,7 @@
 #include <cmath>
 
 // A thread computes a window. It sorts intensities, and counts levels, in words of shared memory that lie side by side
-// for the threads of a block, so that threads of a warp do not get into each other's way. Floats of small windows are
-// sorted in registers, which takes a fraction of the time.
+// for the threads of a block, so that threads of a warp do not get into each other's way.
 namespace voxelmaps
 {
 namespace
@@ -117,98 +116,26 @@ Sort(int size, T * numbers, int stride)
   });
 }
 
-/** The rounds of ForEachMergeExchangeRound for numbers in registers: all indices are known to the compiler. */
-template <int VSize>
-class RegisterNetwork
-{
-public:
-  static __device__ void
-  Sort(float (&numbers)[VSize])
-  {
-    Rounds<most, most, 0, most>(numbers);
-  }
-
-private:
-  static constexpr int
-  FindMost()
-  {
-    int power = 1;
-    while (2 * power < VSize)
-    {
-      power *= 2;
-    }
-    return power;
-  }
-  static constexpr int most = FindMost();
-
-  template <int VP, int VQ, int VR, int VD>
-  static __device__ void
-  Rounds(float (&numbers)[VSize])
-  {
-#pragma unroll
-    for (int i = 0; i < VSize - VD; ++i)
-    {
-      if ((i & VP) == VR)
-      {
-        const float a = numbers[i];
-        const float b = numbers[i + VD];
-        numbers[i] = fminf(a, b);
-        numbers[i + VD] = fmaxf(a, b);
-      }
-    }
-    if constexpr (VQ != VP)
-    {
-      Rounds<VP, VQ / 2, VP, VQ - VP>(numbers);
-    }
-    else if constexpr (VP > 1)
-    {
-      Rounds<VP / 2, most, 0, VP / 2>(numbers);
-    }
-  }
-};
-
-/** Sort what a function gives of the voxels of a window, at most size; returns how many these are. VRegisters is 0, or
- * the number of registers for at least size numbers. */
-template <int VRegisters, typename T, typename TForEach>
+/** Sort what a function gives of the voxels of a window, at most size; returns how many these are. */
+template <typename T, typename TForEach>
 __device__ int
 SortWindow(int size, T * numbers, int stride, const TForEach & forEach)
 {
   int n = 0;
   forEach([&](T number) { numbers[n++ * stride] = number; });
-  if constexpr (VRegisters > 0)
+  for (int i = n; i < size; ++i)
   {
-    float registers[VRegisters];
-#pragma unroll
-    for (int i = 0; i < VRegisters; ++i)
-    {
-      registers[i] = i < n ? numbers[i * stride] : CUDART_INF_F;
-    }
-    RegisterNetwork<VRegisters>::Sort(registers);
-#pragma unroll
-    for (int i = 0; i < VRegisters; ++i)
-    {
-      if (i < n)
-      {
-        numbers[i * stride] = registers[i];
-      }
-    }
+    numbers[i * stride] = static_cast<T>(CUDART_INF);
   }
-  else
-  {
-    for (int i = n; i < size; ++i)
-    {
-      numbers[i * stride] = static_cast<T>(CUDART_INF);
-    }
-    Sort(size, numbers, stride);
-  }
+  Sort(size, numbers, stride);
   return n;
 }
 
-template <int VRegisters, typename T>
+template <typename T>
 __device__ void
 FindPercentiles(const FirstOrderWindow<T> & window, T * numbers, int stride, FirstOrderSums<double> & sums)
 {
-  const int  voxels = SortWindow<VRegisters>(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
+  const int  voxels = SortWindow(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
     window.ForEachVoxel([&](T intensity) {
       if (intensity == intensity)
       {
@@ -286,7 +213,7 @@ template <typename T>
 __device__ void
 SortLevels(const FirstOrderWindow<T> & window, T * numbers, int stride, LevelSums & sums)
 {
-  const int voxels = SortWindow<0>(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
+  const int voxels = SortWindow(window.task.windowVoxels, numbers, stride, [&](const auto & add) {
     window.ForEachLevel([&](std::uint16_t level) {
       if (level != 0)
       {
@@ -305,12 +232,16 @@ SortLevels(const FirstOrderWindow<T> & window, T * numbers, int stride, LevelSum
   }
 }
 
-template <typename T, int VRegisters>
+template <typename T>
 __global__ void
-__launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
+__launch_bounds__(maxThreadsPerBlock, 4)
   SortingNetworkKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ WindowWords words,
-                       std::int64_t firstWindow, std::int64_t endWindow)
+                       const CudaIntegerRange * integers, std::int64_t firstWindow, std::int64_t endWindow)
 {
+  if (integers != nullptr && integers->AreKeys())
+  {
+    return;
+  }
   extern __shared__ __align__(16) char shared[];
   T * const                            numbers = reinterpret_cast<T *>(shared) + threadIdx.x;
   const int                            stride = static_cast<int>(blockDim.x);
@@ -321,15 +252,14 @@ __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
     const FirstOrderWindow<T> window(task, number);
     if (!window.box.isComputed)
     {
-      window.StoreBackground();
+      StoreFirstOrderBackground(task, number);
       continue;
     }
     FirstOrderSums<double> sums;
     window.Start(sums);
     if (task.needsPercentiles)
     {
-      // First, as it needs the most registers.
-      FindPercentiles<VRegisters>(window, numbers, stride, sums);
+      FindPercentiles(window, numbers, stride, sums);
     }
     window.Sum(sums);
     window.SumRobustly(sums);
@@ -352,20 +282,20 @@ __launch_bounds__(maxThreadsPerBlock, VRegisters > 64 ? 3 : 4)
       }
       levelSums.Store(sums);
     }
-    window.Store(sums);
+    StoreFirstOrderFeatures(task, number, sums);
   }
 }
 
-template <typename T, int VRegisters>
+template <typename T>
 void
-Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntegerRange * integers, const CudaMethodResources & resources)
 {
   const auto         windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const unsigned int threads = ThreadsPerBlock(task);
   const std::size_t  sharedBytes = BytesPerWindow(task) * threads;
   const WindowWords  words = MakeWords(task);
-  const auto         blocks = static_cast<std::uint64_t>(
-    PrepareKernel(SortingNetworkKernel<T, VRegisters>, static_cast<int>(threads), sharedBytes));
+  const auto         blocks =
+    static_cast<std::uint64_t>(PrepareKernel(SortingNetworkKernel<T>, static_cast<int>(threads), sharedBytes));
 
   // In parts of at most a tenth of a second, so that an abort is quick.
   constexpr double   partSteps = 4e11;
@@ -375,10 +305,10 @@ Launch(const FirstOrderTask & task, const CudaMethodResources & resources)
   const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps) / wave, 1) * wave;
   LaunchInParts(
     windows, part, resources, "starting the kernel of SortingNetwork", [&](std::int64_t first, std::int64_t end) {
-      SortingNetworkKernel<T, VRegisters><<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks),
-                                            threads,
-                                            sharedBytes,
-                                            resources.stream>>>(task, words, first, end);
+      SortingNetworkKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), threads, blocks),
+                                threads,
+                                sharedBytes,
+                                resources.stream>>>(task, words, integers, first, end);
     });
 }
 } // namespace
@@ -390,27 +320,16 @@ CudaSortingNetworkSupports(const FirstOrderTask & task)
 }
 
 void
-ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaMethodResources & resources)
+ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaIntegerRange * integers,
+                            const CudaMethodResources & resources)
 {
   if (task.intensitiesAreDouble)
   {
-    Launch<double, 0>(task, resources);
-  }
-  else if (task.windowVoxels <= 27)
-  {
-    Launch<float, 27>(task, resources);
-  }
-  else if (task.windowVoxels <= 64)
-  {
-    Launch<float, 64>(task, resources);
-  }
-  else if (task.windowVoxels <= 125)
-  {
-    Launch<float, 125>(task, resources);
+    Launch<double>(task, integers, resources);
   }
   else
   {
-    Launch<float, 0>(task, resources);
+    Launch<float>(task, integers, resources);
   }
 }
 } // namespace voxelmaps
