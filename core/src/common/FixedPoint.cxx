@@ -19,6 +19,10 @@
 
 #include "common/WideProduct.h"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+
 namespace voxelmaps
 {
 namespace
@@ -49,6 +53,51 @@ Log2FixedPoint(std::uint64_t n)
   }
   return (static_cast<std::uint64_t>(exponent) << 56) + fraction;
 }
+
+/** Tables that depend on a number of bits alone, of which small ones are kept: making one takes longer than computing a
+ * small image. */
+template <typename T>
+class KeptTables
+{
+public:
+  /** makeEntry(n) for n = 0 ... size - 1. */
+  template <typename TMakeEntry>
+  std::vector<T>
+  Get(std::size_t size, int bits, const TMakeEntry & makeEntry)
+  {
+    std::vector<T> table;
+    table.reserve(size);
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      const std::vector<T> &            kept = m_Tables[bits];
+      table.assign(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(std::min(size, kept.size())));
+    }
+    if (table.size() == size)
+    {
+      return table;
+    }
+    while (table.size() < size)
+    {
+      table.push_back(makeEntry(table.size()));
+    }
+    if (size <= maxKeptSize)
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      std::vector<T> &                  kept = m_Tables[bits];
+      if (kept.size() < size)
+      {
+        kept = table;
+      }
+    }
+    return table;
+  }
+
+private:
+  static constexpr std::size_t maxKeptSize = 65536;
+
+  std::mutex                    m_Mutex;
+  std::map<int, std::vector<T>> m_Tables;
+};
 } // namespace
 
 int
@@ -109,17 +158,23 @@ EntropyBits(std::uint64_t maxNumber)
 std::vector<std::int64_t>
 MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution)
 {
-  std::vector<std::int64_t> table;
-  table.reserve(maxNumber + 1);
-  for (std::uint64_t n = 0; n <= maxNumber; ++n)
-  {
+  static auto & tables = *new KeptTables<std::int64_t>;
+  return tables.Get(maxNumber + 1, bits, [bits, &execution](std::uint64_t n) {
     if (n % 65536 == 65535)
     {
       execution.CheckAbort();
     }
-    table.push_back(EntropyTerm(n, bits));
-  }
-  return table;
+    return EntropyTerm(n, bits);
+  });
+}
+
+std::vector<std::uint64_t>
+MakeInverseSquares(std::uint64_t maxNumber, int bits)
+{
+  static auto & tables = *new KeptTables<std::uint64_t>;
+  return tables.Get(maxNumber + 1, bits, [bits](std::uint64_t n) {
+    return n == 0 ? 0 : static_cast<std::uint64_t>(FixedPointQuotient(1, n * n, bits));
+  });
 }
 
 std::int64_t
