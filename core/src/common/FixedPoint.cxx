@@ -54,6 +54,18 @@ Log2FixedPoint(std::uint64_t n)
   return (static_cast<std::uint64_t>(exponent) << 56) + fraction;
 }
 
+/** round(2^bits n logarithm / 2^56). */
+std::int64_t
+ScaledProduct(std::uint64_t n, std::uint64_t logarithm, int bits)
+{
+  const std::uint64_t high = MultiplyHigh(n, logarithm);
+  const std::uint64_t low = n * logarithm;
+  const int           shift = 56 - bits;
+  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
+  const std::uint64_t carry = rounded < low ? 1 : 0;
+  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
+}
+
 /** Tables that depend on a number of bits alone, of which small ones are kept: making one takes longer than computing a
  * small image. */
 template <typename T>
@@ -129,26 +141,17 @@ PowerOfTwo(int exponent)
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits)
 {
-  if (n < 2)
-  {
-    return 0;
-  }
-  const std::uint64_t logarithm = Log2FixedPoint(n);
-  const std::uint64_t high = MultiplyHigh(n, logarithm);
-  const std::uint64_t low = n * logarithm;
-  const int           shift = 56 - bits;
-  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
-  const std::uint64_t carry = rounded < low ? 1 : 0;
-  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
+  return n < 2 ? 0 : ScaledProduct(n, Log2FixedPoint(n), bits);
 }
 
 int
 EntropyBits(std::uint64_t maxNumber)
 {
-  constexpr int maxBits = 48;
-  constexpr int sumBits = 61;
-  int           bits = 0;
-  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << sumBits)
+  constexpr int       maxBits = 48;
+  constexpr int       sumBits = 61;
+  const std::uint64_t logarithm = maxNumber < 2 ? 0 : Log2FixedPoint(maxNumber);
+  int                 bits = 0;
+  while (bits < maxBits && ScaledProduct(maxNumber, logarithm, bits + 1) < std::int64_t{ 1 } << sumBits)
   {
     ++bits;
   }

@@ -32,6 +32,7 @@ constexpr int warpsPerBlock = 8;
 constexpr int maxSide = 4;
 constexpr int rowBits = 8;
 constexpr int tileColumns = lanesPerWarp + maxSide - 1;
+constexpr int restColumns = maxSide - 1; // of a row, beyond those of the lanes
 
 /** 16 * level^2 must fit 32 bits. */
 constexpr int maxLevels = 16383;
@@ -43,6 +44,28 @@ constexpr int guardAfter = (maxSide - 1) * (tileColumns + 1);
 // Bit dy * rowBits + dx of a map is set if the voxel at (dx, dy) has the same level, for what comes after a voxel; and
 // this one if the voxel itself has a level.
 constexpr std::uint32_t validBit = 1u << 31;
+
+/** One bit per voxel of a row, which all windows share: whether it has a level, and whether the next voxel along a step
+ * has the same one. */
+enum RowFlag
+{
+  IsValid,
+  EqualsAlongX,
+  EqualsAlongY,
+  EqualsAlongDiagonal,
+  EqualsAlongAntidiagonal,
+  NumberOfRowFlags
+};
+
+constexpr __host__ __device__ int
+MapBit(int flag)
+{
+  return flag == IsValid               ? 31
+         : flag == EqualsAlongX        ? 1
+         : flag == EqualsAlongY        ? rowBits
+         : flag == EqualsAlongDiagonal ? rowBits + 1
+                                       : rowBits - 1;
+}
 
 /** How the output is cut into tiles of rows of 32 voxels. */
 struct WindowWordTiling
@@ -60,32 +83,51 @@ template <typename TOutput>
 struct WordTile
 {
   std::uint64_t * inverses;
+  std::uint64_t * windowInverses; // sums of windows
+  std::uint64_t * rowFlags;
   TOutput *       output;
   std::uint32_t * squares;
+  std::uint32_t * windowSquares;
   std::uint32_t * maps;
   std::uint16_t * levels;
 
   static __host__ __device__ int
+  NumberOfRows(const WindowWordTiling & tiling)
+  {
+    return tiling.rows + maxSide - 1;
+  }
+  static __host__ __device__ int
   NumberOfVoxels(const WindowWordTiling & tiling)
   {
-    return (tiling.rows + maxSide - 1) * tileColumns;
+    return NumberOfRows(tiling) * tileColumns;
+  }
+  static __host__ __device__ int
+  NumberOfWindows(const WindowWordTiling & tiling)
+  {
+    return tiling.rows * lanesPerWarp;
   }
   static std::size_t
   Bytes(const RunLengthTask & task, const WindowWordTiling & tiling)
   {
     const auto voxels = static_cast<std::size_t>(NumberOfVoxels(tiling));
-    return voxels * (sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t)) +
+    const auto windows = static_cast<std::size_t>(NumberOfWindows(tiling));
+    return (voxels + windows) * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) + voxels * sizeof(std::uint32_t) +
+           static_cast<std::size_t>(NumberOfRows(tiling) * NumberOfRowFlags) * sizeof(std::uint64_t) +
            (voxels + guardBefore + guardAfter) * sizeof(std::uint16_t) +
-           static_cast<std::size_t>(tiling.rows * lanesPerWarp * task.numberOfComponents) * sizeof(TOutput);
+           windows * static_cast<std::size_t>(task.numberOfComponents) * sizeof(TOutput);
   }
   __device__
   WordTile(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
   {
     const int voxels = NumberOfVoxels(tiling);
+    const int windows = NumberOfWindows(tiling);
     output = reinterpret_cast<TOutput *>(shared);
-    inverses = reinterpret_cast<std::uint64_t *>(output + tiling.rows * lanesPerWarp * task.numberOfComponents);
-    squares = reinterpret_cast<std::uint32_t *>(inverses + voxels);
-    maps = squares + voxels;
+    inverses = reinterpret_cast<std::uint64_t *>(output + windows * task.numberOfComponents);
+    windowInverses = inverses + voxels;
+    rowFlags = windowInverses + windows;
+    squares = reinterpret_cast<std::uint32_t *>(rowFlags + NumberOfRows(tiling) * NumberOfRowFlags);
+    windowSquares = squares + voxels;
+    maps = windowSquares + windows;
     levels = reinterpret_cast<std::uint16_t *>(maps + voxels) + guardBefore;
   }
 
@@ -113,22 +155,114 @@ struct WordTile
       levels[i] = static_cast<std::uint16_t>(level);
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < voxels; i += warpsPerBlock * lanesPerWarp)
+    this->MakeMaps(tiling);
+    this->AddWindows(task, tiling);
+    __syncthreads();
+  }
+
+  /** The voxels of a window of maxSide x maxSide voxels that have a flag, a bit for each. */
+  __device__ std::uint32_t
+             WindowFlags(int flag, int window) const
+  {
+    constexpr std::uint32_t mask = (1u << maxSide) - 1;
+    const int               row = window / lanesPerWarp;
+    const auto              column = static_cast<unsigned int>(window % lanesPerWarp);
+    const uint2 *           words = reinterpret_cast<const uint2 *>(rowFlags) + row * NumberOfRowFlags + flag;
+    std::uint32_t           flags = 0;
+#pragma unroll
+    for (int y = 0; y < maxSide; ++y)
     {
-      const int     level = levels[i];
-      std::uint32_t map = level != 0 ? validBit : 0;
-#pragma unroll
-      for (int dy = 0; dy < maxSide; ++dy)
+      const uint2 word = words[y * NumberOfRowFlags];
+      flags |= (__funnelshift_r(word.x, word.y, column) & mask) << (y * rowBits);
+    }
+    return flags;
+  }
+
+private:
+  /** The maps, a row at a time for their flags; what rows have beyond the lanes, of several rows at a time. */
+  __device__ void
+  MakeMaps(const WindowWordTiling & tiling) const
+  {
+    constexpr int rowsAtATime = lanesPerWarp / restColumns;
+    const int     lane = static_cast<int>(threadIdx.x) % lanesPerWarp;
+    const int     rows = NumberOfRows(tiling);
+    const int     parts = rows + (rows + rowsAtATime - 1) / rowsAtATime;
+    auto * const  words = reinterpret_cast<std::uint32_t *>(rowFlags);
+    for (int part = static_cast<int>(threadIdx.x) / lanesPerWarp; part < parts; part += warpsPerBlock)
+    {
+      const bool    isRest = part >= rows;
+      const int     row = isRest ? (part - rows) * rowsAtATime + lane / restColumns : part;
+      const int     column = isRest ? lanesPerWarp + lane % restColumns : lane;
+      const int     voxel = row * tileColumns + column;
+      std::uint32_t map = 0;
+      if (row < rows && (!isRest || lane < rowsAtATime * restColumns))
       {
+        const int level = levels[voxel];
+        map = level != 0 ? validBit : 0;
 #pragma unroll
-        for (int dx = dy == 0 ? 1 : 1 - maxSide; dx < maxSide; ++dx)
+        for (int dy = 0; dy < maxSide; ++dy)
         {
-          map |= (levels[i + dy * tileColumns + dx] == level ? 1u : 0u) << (dy * rowBits + dx);
+#pragma unroll
+          for (int dx = dy == 0 ? 1 : 1 - maxSide; dx < maxSide; ++dx)
+          {
+            map |= (levels[voxel + dy * tileColumns + dx] == level ? 1u : 0u) << (dy * rowBits + dx);
+          }
+        }
+        maps[voxel] = map;
+      }
+#pragma unroll
+      for (int flag = 0; flag < NumberOfRowFlags; ++flag)
+      {
+        const std::uint32_t flags = __ballot_sync(0xffffffffu, (map >> MapBit(flag) & 1u) != 0);
+        if (isRest && column == lanesPerWarp && row < rows && lane < rowsAtATime * restColumns)
+        {
+          words[2 * (row * NumberOfRowFlags + flag) + 1] = flags >> lane & ((1u << restColumns) - 1);
+        }
+        else if (!isRest && lane == flag)
+        {
+          words[2 * (row * NumberOfRowFlags + flag)] = flags;
         }
       }
-      maps[i] = map;
     }
-    __syncthreads();
+  }
+
+  /** What all voxels of a window add up to is the same for all directions. */
+  __device__ void
+  AddWindows(const RunLengthTask & task, const WindowWordTiling & tiling) const
+  {
+    const int windows = NumberOfWindows(tiling);
+    for (int i = threadIdx.x; i < 2 * windows; i += warpsPerBlock * lanesPerWarp)
+    {
+      const int window = i < windows ? i : i - windows;
+      const int voxel = window / lanesPerWarp * tileColumns + window % lanesPerWarp;
+      if (i < windows)
+      {
+        windowSquares[window] = SumOfWindow(task, squares + voxel);
+      }
+      else
+      {
+        windowInverses[window] = SumOfWindow(task, inverses + voxel);
+      }
+    }
+  }
+  template <typename T>
+  static __device__ T
+  SumOfWindow(const RunLengthTask & task, const T * first)
+  {
+    T sum = 0;
+#pragma unroll
+    for (int y = 0; y < maxSide; ++y)
+    {
+#pragma unroll
+      for (int x = 0; x < maxSide; ++x)
+      {
+        if (x < task.window[0] && y < task.window[1])
+        {
+          sum += first[y * tileColumns + x];
+        }
+      }
+    }
+    return sum;
   }
 };
 
@@ -147,31 +281,30 @@ FitsInWindow(int i, int stepX, int stepY, int k)
   return k == 1 || ((stepX != 0 || stepY != 0) && x >= 0 && x < maxSide && y >= 0 && y < maxSide);
 }
 
+constexpr __host__ __device__ int
+StepFlag(int stepX, int stepY)
+{
+  return stepY == 0   ? EqualsAlongX
+         : stepX == 0 ? EqualsAlongY
+         : stepX > 0  ? EqualsAlongDiagonal
+                      : EqualsAlongAntidiagonal;
+}
+
 /** Sums of the runs of one direction of the window at a voxel of the tile. */
 template <bool VAllFeatures, SumWidth VWidth, int VStepX, int VStepY, typename TTile>
 __device__ void
-SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int window,
         RunLengthSums<double> & sums)
 {
   constexpr int shift = VStepY * rowBits + VStepX;
   constexpr int positions = maxSide * maxSide;
+  const int     voxel = window / lanesPerWarp * tileColumns + window % lanesPerWarp;
   const auto    at = [voxel](int i) { return voxel + i / maxSide * tileColumns + i % maxSide; };
 
-  std::uint32_t maps[positions];
-  std::uint32_t valid = 0;
-  std::uint32_t equal = 0;
-#pragma unroll
-  for (int i = 0; i < positions; ++i)
-  {
-    maps[i] = tile.maps[at(i)];
-    valid |= maps[i] >> (31 - BitIndex(i)) & (1u << BitIndex(i));
-    if (FitsInWindow(i, VStepX, VStepY, 2))
-    {
-      equal |= (maps[i] >> shift & 1u) << BitIndex(i);
-    }
-  }
-  valid &= tiling.windowMask;
-  std::uint32_t starts[maxSide + 3] = {};
+  const std::uint32_t valid = tile.WindowFlags(IsValid, window) & tiling.windowMask;
+  // Directions out of the plane have no neighbors.
+  const std::uint32_t equal = shift != 0 ? tile.WindowFlags(StepFlag(VStepX, VStepY), window) : 0u;
+  std::uint32_t       starts[maxSide + 3] = {};
   starts[1] = valid;
   starts[2] = valid & (valid >> shift) & equal;
   starts[3] = starts[2] & (starts[2] >> shift);
@@ -183,26 +316,31 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
   std::uint32_t       levelSum = 0;
   std::uint32_t       squares[maxSide + 3] = {};
   std::uint64_t       inverses[maxSide + 3] = {};
+  squares[1] = tile.windowSquares[window];
+  inverses[1] = tile.windowInverses[window];
 #pragma unroll
   for (int i = 0; i < positions; ++i)
   {
     if (firsts & (1u << BitIndex(i)))
     {
-      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitIndex(i)) & maps[i]));
+      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitIndex(i)) & tile.maps[at(i)]));
       if (VAllFeatures)
       {
         levelSum += tile.levels[at(i)];
       }
     }
-    const std::uint32_t square = tile.squares[at(i)];
-    const std::uint64_t inverse = tile.inverses[at(i)];
-#pragma unroll
-    for (int k = 1; k <= maxSide; ++k)
+    if (FitsInWindow(i, VStepX, VStepY, 2))
     {
-      if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitIndex(i))))
+      const std::uint32_t square = tile.squares[at(i)];
+      const std::uint64_t inverse = tile.inverses[at(i)];
+#pragma unroll
+      for (int k = 2; k <= maxSide; ++k)
       {
-        squares[k] += square;
-        inverses[k] += inverse;
+        if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitIndex(i))))
+        {
+          squares[k] += square;
+          inverses[k] += inverse;
+        }
       }
     }
   }
@@ -236,30 +374,30 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
 /** The same with steps that are known at compile time: less than half of the voxels can start long runs. */
 template <bool VAllFeatures, SumWidth VWidth, typename TTile>
 __device__ RunLengthSums<double>
-           SumDirectionRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+           SumDirectionRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int window,
                             int direction)
 {
   const auto &          step = task.directions.steps[direction];
   RunLengthSums<double> sums{};
   if (step[2] != 0)
   {
-    SumRuns<VAllFeatures, VWidth, 0, 0>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 0, 0>(task, tiling, tile, window, sums);
   }
   else if (step[1] == 0)
   {
-    SumRuns<VAllFeatures, VWidth, 1, 0>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 1, 0>(task, tiling, tile, window, sums);
   }
   else if (step[0] == 0)
   {
-    SumRuns<VAllFeatures, VWidth, 0, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 0, 1>(task, tiling, tile, window, sums);
   }
   else if (step[0] > 0)
   {
-    SumRuns<VAllFeatures, VWidth, 1, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 1, 1>(task, tiling, tile, window, sums);
   }
   else
   {
-    SumRuns<VAllFeatures, VWidth, -1, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, -1, 1>(task, tiling, tile, window, sums);
   }
   return sums;
 }
@@ -294,7 +432,8 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
     double    voxels = 0.0;
     for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
     {
-      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
+      const RunLengthSums<double> sums =
+        SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, row * lanesPerWarp + warpLane, d);
       voxels = sums.voxels;
       if (isAverage)
       {

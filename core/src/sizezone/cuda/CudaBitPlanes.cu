@@ -404,7 +404,7 @@ public:
     }
   }
 
-  static __device__ const SizeMatrixSums &
+  static const __device__ SizeMatrixSums &
   SumsOfWindow(const BitPlanesLayout & layout, const std::uint32_t * block, int window)
   {
     const int warp = window / layout.windowsPerWarp;
@@ -414,12 +414,12 @@ public:
 
 private:
   __device__ std::uint32_t
-  GetSize(int zone) const
+             GetSize(int zone) const
   {
     return m_Sizes[zone / 2] >> (zone % 2 * 16) & 0xffffu;
   }
   __device__ std::uint32_t &
-  Plane(int bit, int word)
+             Plane(int bit, int word)
   {
     return m_Shared[(bit * VWords + word) * lanesPerWarp + m_Lane];
   }
@@ -504,8 +504,7 @@ private:
   static __device__ void
   AddSumsBeyond(SizeMatrixSums & sums, int distance, bool isAdded)
   {
-    const std::uint32_t entries =
-      __shfl_down_sync(allLanes, sums.entries, static_cast<unsigned int>(distance));
+    const std::uint32_t entries = __shfl_down_sync(allLanes, sums.entries, static_cast<unsigned int>(distance));
     sums.entries += isAdded ? entries : 0u;
     auto terms = static_cast<std::uint64_t>(sums.entropyTerms);
     AddBeyond(terms, distance, isAdded);
@@ -558,8 +557,8 @@ __launch_bounds__(maxWarpsPerBlock * lanesPerWarp)
                   std::int64_t firstWindow, std::int64_t endWindow)
 {
   extern __shared__ __align__(16) std::uint32_t shared[];
-  const int          blockWindows = layout.warps * layout.windowsPerWarp;
-  const std::int64_t blockFirst = firstWindow + std::int64_t{ blockIdx.x } * blockWindows;
+  const int                                     blockWindows = layout.warps * layout.windowsPerWarp;
+  const std::int64_t                            blockFirst = firstWindow + std::int64_t{ blockIdx.x } * blockWindows;
   {
     const int           warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
     WarpWindows<VWords> windows(task, layout, shared + warp * layout.warpWords);

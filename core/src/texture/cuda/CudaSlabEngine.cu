@@ -468,7 +468,8 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
     {
       layout->copies.push_back(std::make_unique<CudaStream>());
     }
-    layout->slots.push_back(std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels, isOutputCopied));
+    layout->slots.push_back(
+      std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels, isOutputCopied));
     // Another program may have taken memory since it was counted.
     if (!layout->slots.back()->TryAllocate(bytes))
     {
