@@ -258,7 +258,8 @@ public:
         changes |= next ^ zone.words[w];
         zone.words[w] = next;
       }
-      const bool isDone = isActive && (__ballot_sync(allLanes, changes != 0) & m_GroupLanes) == 0;
+      const std::uint32_t changedLanes = __ballot_sync(allLanes, changes != 0) & m_GroupLanes;
+      const bool          isDone = isActive && changedLanes == 0;
       if (!__any_sync(allLanes, isDone))
       {
         continue;
@@ -280,10 +281,11 @@ public:
         }
       }
       // Begin the next zone with a voxel of the same level, or of all.
-      const bool changesLevel = isDone && (__ballot_sync(allLanes, same.IsAny()) & m_GroupLanes) == 0;
-      const bool hasSeed = changesLevel ? m_Left.IsAny() : same.IsAny();
-      const auto seedLanes = __ballot_sync(allLanes, hasSeed) & m_GroupLanes;
-      const int  seedLane = __ffs(static_cast<int>(seedLanes)) - 1;
+      const std::uint32_t sameLanes = __ballot_sync(allLanes, same.IsAny()) & m_GroupLanes;
+      const bool          changesLevel = isDone && sameLanes == 0;
+      const bool          hasSeed = changesLevel ? m_Left.IsAny() : same.IsAny();
+      const std::uint32_t seedLanes = __ballot_sync(allLanes, hasSeed) & m_GroupLanes;
+      const int           seedLane = __ffs(static_cast<int>(seedLanes)) - 1;
       if (isDone)
       {
         bool isFree = m_Lane == seedLane;
