@@ -55,6 +55,7 @@ _MAX_LEVELS = 65535
 # More do not make it faster on any machine.
 MAX_THREADS = 4096
 _MAX_WINDOW = 255
+_MAX_FLOAT = float(np.finfo(np.float32).max)
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
