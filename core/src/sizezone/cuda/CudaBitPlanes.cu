@@ -625,10 +625,16 @@ WordsPerSlice(const SizeZoneTask & task)
 } // namespace
 
 bool
-CudaBitPlanesSupports(const SizeZoneTask & task)
+CudaBitPlanesFits(const SizeZoneTask & task)
 {
   return (RowBits(task) <= maxShift || task.window[1] == 1) && task.window[2] <= lanesPerWarp &&
-         WordsFor(RowBits(task) * task.window[1] - 1) <= maxWords &&
+         WordsFor(RowBits(task) * task.window[1] - 1) <= maxWords;
+}
+
+bool
+CudaBitPlanesSupports(const SizeZoneTask & task)
+{
+  return CudaBitPlanesFits(task) &&
          BitPlanesLayout(task, WordsPerSlice(task)).ChooseWarps(GetCudaDeviceLimits().maxSharedMemoryPerBlock);
 }
 
