@@ -135,22 +135,30 @@ struct WordTile
   Load(const RunLengthTask & task, const WindowWordTiling & tiling, const std::int64_t (&start)[3]) const
   {
     const int voxels = NumberOfVoxels(tiling);
+    // The columns and rows of the tile that have levels.
+    const std::int64_t x = start[0] + task.outputToLevels[0] - task.anchor[0];
+    const std::int64_t y = start[1] + task.outputToLevels[1] - task.anchor[1];
+    const std::int64_t z = start[2] + task.outputToLevels[2];
+    const bool         isPlane = z >= 0 && z < task.levelsSize[2];
+    const int          firstColumn = Clamp(-x, tileColumns);
+    const int          endColumn = isPlane ? Clamp(task.levelsSize[0] - x, tileColumns) : 0;
+    const int          firstRow = Clamp(-y, NumberOfRows(tiling));
+    const int          endRow = Clamp(task.levelsSize[1] - y, NumberOfRows(tiling));
+    const std::int64_t origin = (z * task.levelsSize[1] + y) * task.levelsSize[0] + x;
     for (int i = static_cast<int>(threadIdx.x) - guardBefore; i < voxels + guardAfter;
          i += warpsPerBlock * lanesPerWarp)
     {
       std::uint32_t level = 0;
       if (i >= 0 && i < voxels)
       {
-        const int          row = i / tileColumns;
-        const std::int64_t x = start[0] + i - row * tileColumns + task.outputToLevels[0] - task.anchor[0];
-        const std::int64_t y = start[1] + row + task.outputToLevels[1] - task.anchor[1];
-        const std::int64_t z = start[2] + task.outputToLevels[2];
-        if (x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2])
+        const int row = i / tileColumns;
+        const int column = i - row * tileColumns;
+        if (column >= firstColumn && column < endColumn && row >= firstRow && row < endRow)
         {
-          level = task.levels[(z * task.levelsSize[1] + y) * task.levelsSize[0] + x];
+          level = __ldg(task.levels + (origin + row * task.levelsSize[0] + column));
         }
         squares[i] = level * level;
-        inverses[i] = task.needsInverses ? task.inverseSquares[level] : 0;
+        inverses[i] = task.needsInverses ? __ldg(task.inverseSquares + level) : 0;
       }
       levels[i] = static_cast<std::uint16_t>(level);
     }
@@ -179,6 +187,12 @@ struct WordTile
   }
 
 private:
+  static __device__ int
+  Clamp(std::int64_t value, int greatest)
+  {
+    return static_cast<int>(max(std::int64_t{ 0 }, min(value, std::int64_t{ greatest })));
+  }
+
   /** The maps, a row at a time for their flags; what rows have beyond the lanes, of several rows at a time. */
   __device__ void
   MakeMaps(const WindowWordTiling & tiling) const
@@ -402,7 +416,54 @@ __device__ RunLengthSums<double>
   return sums;
 }
 
-template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+/** Copy the output of a block: rows of voxels; if their components are interleaved without gaps, by 16 bytes where they
+ * begin at such an address. */
+template <typename TOutput>
+__device__ void
+StoreTile(const RunLengthTask & task, const WindowWordTiling & tiling, const TOutput * output,
+          const std::int64_t (&start)[3])
+{
+  const int  components = task.numberOfComponents;
+  const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
+  const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
+  const int  warpsPerRow = max(1, warpsPerBlock / tiling.rows);
+  const int  warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
+  const int  thread = static_cast<int>(threadIdx.x) - warp / warpsPerRow * warpsPerRow * lanesPerWarp;
+  const int  threads = warpsPerRow * lanesPerWarp;
+  for (int row = warp / warpsPerRow; row < rows; row += warpsPerBlock / warpsPerRow)
+  {
+    const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
+    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * task.voxelStride;
+    const TOutput *    from = output + row * lanesPerWarp * components;
+    const int          number = columns * components;
+    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
+    if (task.voxelStride != components)
+    {
+      const int x = thread % lanesPerWarp;
+      for (int c = thread / lanesPerWarp; c < components && x < columns; c += warpsPerRow)
+      {
+        to[x * task.voxelStride + c * task.componentStride] = from[x * components + c];
+      }
+    }
+    else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
+             reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
+    {
+      for (int i = thread; i < number / perVector; i += threads)
+      {
+        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
+      }
+    }
+    else
+    {
+      for (int i = thread; i < number; i += threads)
+      {
+        to[i] = from[i];
+      }
+    }
+  }
+}
+
+template <bool VAverage, bool VAllFeatures, SumWidth VWidth, typename TOutput>
 __global__ void
 __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
   WindowWordKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ WindowWordTiling tiling)
@@ -419,25 +480,33 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
                                   tilePlane };
   tile.Load(task, tiling, start);
 
-  const int  warpLane = threadIdx.x % lanesPerWarp;
-  const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
-  const int  directions = isAverage ? 1 : task.directions.number;
-  for (int item = threadIdx.x / lanesPerWarp; item < tiling.rows * directions; item += warpsPerBlock)
+  const int warpLane = threadIdx.x % lanesPerWarp;
+  const int directions = VAverage ? 1 : task.directions.number;
+  // A warp computes a direction of a row, or all of them.
+  int first = static_cast<int>(threadIdx.x) / lanesPerWarp;
+  int row = 0;
+  for (;; first += warpsPerBlock)
   {
-    const int row = item / directions;
-    const int first = item - row * directions;
-    const int voxel = row * tileColumns + warpLane;
-    TOutput * to = tile.output + (row * lanesPerWarp + warpLane) * components + first * task.numberOfFeatures;
-    double    values[features] = {};
-    double    voxels = 0.0;
-    for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
+    while (first >= directions && row < tiling.rows)
     {
-      const RunLengthSums<double> sums =
-        SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, row * lanesPerWarp + warpLane, d);
-      voxels = sums.voxels;
-      if (isAverage)
+      first -= directions;
+      ++row;
+    }
+    if (row >= tiling.rows)
+    {
+      break;
+    }
+    const int window = row * lanesPerWarp + warpLane;
+    TOutput * to = tile.output + window * components + first * task.numberOfFeatures;
+    if constexpr (VAverage)
+    {
+      double values[features] = {};
+      double voxels = 0.0;
+      for (int d = 0; d < task.directions.number; ++d)
       {
-        const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+        const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, d);
+        const double                reciprocal = CudaDivision::Reciprocal(sums.runs);
+        voxels = sums.voxels;
 #pragma unroll
         for (int f = 0; f < features; ++f)
         {
@@ -447,91 +516,57 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
           }
         }
       }
-      else
-      {
-        const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+      const auto numberOfDirections = static_cast<double>(task.directions.number);
 #pragma unroll
-        for (int f = 0; f < features; ++f)
+      for (int f = 0; f < features; ++f)
+      {
+        if (tiling.components.of[f] >= 0)
         {
-          if (tiling.components.of[f] >= 0)
-          {
-            values[f] = RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales);
-          }
+          to[tiling.components.of[f]] = static_cast<TOutput>(RunLengthAverage<double, CudaDivision>(
+            static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales));
         }
-      }
-    }
-    const auto numberOfDirections = static_cast<double>(task.directions.number);
-    // Voxels beyond the levels have none in the tile either.
-    const bool isPresent = tile.levels[voxel + task.anchor[1] * tileColumns + task.anchor[0]] != 0;
-#pragma unroll
-    for (int f = 0; f < features; ++f)
-    {
-      if (tiling.components.of[f] >= 0)
-      {
-        const double value =
-          isAverage ? RunLengthAverage<double, CudaDivision>(
-                        static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales)
-                    : values[f];
-        to[tiling.components.of[f]] = static_cast<TOutput>(isPresent ? value : task.backgroundValue);
-      }
-    }
-  }
-  __syncthreads();
-
-  // Rows of voxels; if their components are interleaved without gaps, by 16 bytes where they begin at such an address.
-  const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
-  const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
-  const int  thread = static_cast<int>(threadIdx.x);
-  for (int row = 0; row < rows; ++row)
-  {
-    const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
-    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * task.voxelStride;
-    const TOutput *    from = tile.output + row * lanesPerWarp * components;
-    const int          number = columns * components;
-    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
-    if (task.voxelStride != components)
-    {
-      for (int i = thread; i < lanesPerWarp * components; i += warpsPerBlock * lanesPerWarp)
-      {
-        const int c = i / lanesPerWarp;
-        const int x = i % lanesPerWarp;
-        if (x < columns)
-        {
-          to[x * task.voxelStride + c * task.componentStride] = from[x * components + c];
-        }
-      }
-    }
-    else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
-             reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
-    {
-      for (int i = thread; i < number / perVector; i += warpsPerBlock * lanesPerWarp)
-      {
-        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
       }
     }
     else
     {
-      for (int i = thread; i < number; i += warpsPerBlock * lanesPerWarp)
+      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, first);
+      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+#pragma unroll
+      for (int f = 0; f < features; ++f)
       {
-        to[i] = from[i];
+        if (tiling.components.of[f] >= 0)
+        {
+          to[tiling.components.of[f]] = static_cast<TOutput>(
+            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
+        }
+      }
+    }
+    // Voxels beyond the levels have none in the tile either.
+    if (tile.levels[(row + task.anchor[1]) * tileColumns + warpLane + task.anchor[0]] == 0)
+    {
+      for (int f = 0; f < task.numberOfFeatures; ++f)
+      {
+        to[f] = static_cast<TOutput>(task.backgroundValue);
       }
     }
   }
+  __syncthreads();
+  StoreTile(task, tiling, tile.output, start);
 }
 
-template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+template <bool VAverage, bool VAllFeatures, SumWidth VWidth, typename TOutput>
 void
 Launch(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
   const std::size_t bytes = WordTile<TOutput>::Bytes(task, tiling);
-  const auto        kernel = WindowWordKernel<VAllFeatures, VWidth, TOutput>;
+  const auto        kernel = WindowWordKernel<VAverage, VAllFeatures, VWidth, TOutput>;
   AllowSharedMemory(kernel, bytes);
   const std::int64_t tiles = std::int64_t{ tiling.tilesX } * tiling.tilesY * task.outputSize[2];
   kernel<<<static_cast<unsigned int>(tiles), warpsPerBlock * lanesPerWarp, bytes, stream>>>(task, tiling);
   CheckLaunch("starting the kernel of WindowWord");
 }
 
-template <typename TOutput>
+template <bool VAverage, typename TOutput>
 void
 LaunchOutput(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
@@ -539,16 +574,24 @@ LaunchOutput(const RunLengthTask & task, const WindowWordTiling & tiling, cudaSt
     static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * static_cast<double>(task.numberOfGrayLevels);
   if (tiling.components.beyondEleven)
   {
-    Launch<true, SumWidth::Separate, TOutput>(task, tiling, stream);
+    Launch<VAverage, true, SumWidth::Separate, TOutput>(task, tiling, stream);
   }
   else if (maxSquares * task.scales.shortRunScale < 4294967296.0)
   {
-    Launch<false, SumWidth::Narrow, TOutput>(task, tiling, stream);
+    Launch<VAverage, false, SumWidth::Narrow, TOutput>(task, tiling, stream);
   }
   else
   {
-    Launch<false, SumWidth::Separate, TOutput>(task, tiling, stream);
+    Launch<VAverage, false, SumWidth::Separate, TOutput>(task, tiling, stream);
   }
+}
+
+template <typename TOutput>
+void
+LaunchAggregation(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
+{
+  task.aggregation == RunLengthJob::Aggregation::Average ? LaunchOutput<true, TOutput>(task, tiling, stream)
+                                                         : LaunchOutput<false, TOutput>(task, tiling, stream);
 }
 
 WindowWordTiling
@@ -589,7 +632,7 @@ void
 ComputeByCudaWindowWord(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   const WindowWordTiling tiling = MakeTiling(task);
-  task.outputIsDouble ? LaunchOutput<double>(task, tiling, resources.stream)
-                      : LaunchOutput<float>(task, tiling, resources.stream);
+  task.outputIsDouble ? LaunchAggregation<double>(task, tiling, resources.stream)
+                      : LaunchAggregation<float>(task, tiling, resources.stream);
 }
 } // namespace voxelmaps
