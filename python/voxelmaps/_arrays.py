@@ -19,6 +19,7 @@
 the same library."""
 
 import contextlib
+import functools
 import os
 import sys
 from typing import Any, NamedTuple, Optional, Tuple
@@ -123,7 +124,7 @@ class Library(NamedTuple):
 
     def dtype(self, array):
         """Name of the type, such as float32."""
-        return str(array.dtype).removeprefix("torch.") if self.name == "PyTorch" else array.dtype.name
+        return _name_of_dtype(array.dtype)
 
     def current_device(self):
         """A context in which CuPy computes on the device; the other libraries need none."""
@@ -168,6 +169,11 @@ class Array(NamedTuple):
             numbers = module.nonzero(flat).reshape(-1) if is_tensor else module.flatnonzero(flat)
             values = Array(flat[numbers], self.library).host()
         return Array(numbers, self.library).host(), values.view(self.dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _name_of_dtype(dtype):
+    return dtype.name if isinstance(dtype, np.dtype) else str(dtype).removeprefix("torch.")
 
 
 def _is_of(value, module, name):

@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -54,6 +55,7 @@ _MAX_LEVELS = 65535
 # More do not make it faster on any machine.
 MAX_THREADS = 4096
 _MAX_WINDOW = 255
+_MAX_FLOAT = float(np.finfo(np.float32).max)
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -122,6 +124,7 @@ class FeatureMaps(Mapping[str, Any]):
 # --- Names -------------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=1)
 def _numbers():
     """For each class, a dict of the numbers of the features by name."""
     return {
@@ -138,6 +141,35 @@ def _names_of(features):
 
 def _selected(features):
     """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
+    if isinstance(features, str):
+        features = [features]
+    if isinstance(features, Mapping):
+        numbers = _numbers()
+        pairs = []
+        for name, of_class in features.items():
+            if name in numbers and of_class is None:
+                of_class = list(numbers[name])
+            pairs += [(name, feature) for feature in ([of_class] if isinstance(of_class, str) else _names_of(of_class))]
+        return _selected_pairs(tuple(pairs))
+    return _selected_names(tuple(_names_of(features)))
+
+
+@functools.lru_cache(maxsize=64)
+def _selected_names(features):
+    pairs = []
+    for feature in features:
+        if feature in _numbers():
+            pairs += [(feature, each) for each in _numbers()[feature]]
+        else:
+            name, _, of_class = feature.partition("_")
+            pairs.append((name, of_class))
+    return _selected_pairs(tuple(pairs))
+
+
+# Looking features up takes longer than computing them of a small image.
+@functools.lru_cache(maxsize=64)
+def _selected_pairs(pairs):
+    """As _selected, of pairs of names of classes and features; not to be changed."""
     numbers = _numbers()
     selected = {}
 
@@ -157,22 +189,8 @@ def _selected(features):
                 raise ValueError(f"the feature {name}_{feature} is given twice{also}")
         selected[name][feature] = number
 
-    if isinstance(features, str):
-        features = [features]
-    if isinstance(features, Mapping):
-        for name, of_class in features.items():
-            if name in numbers and of_class is None:
-                of_class = list(numbers[name])
-            for feature in [of_class] if isinstance(of_class, str) else _names_of(of_class):
-                add(name, feature)
-    else:
-        for feature in _names_of(features):
-            if feature in numbers:
-                for each in numbers[feature]:
-                    add(feature, each)
-            else:
-                name, _, of_class = feature.partition("_")
-                add(name, of_class)
+    for name, feature in pairs:
+        add(name, feature)
     if not selected:
         raise ValueError("no features are given; pass names such as 'glcm_Contrast', or of classes such as 'glcm'")
     return selected
@@ -222,7 +240,7 @@ def spacing_of(spacing, dimension):
 
 def _background(value, precision):
     value = number(value, "background_value")
-    if precision == "float" and math.isfinite(value) and abs(value) > float(np.finfo(np.float32).max):
+    if precision == "float" and math.isfinite(value) and abs(value) > _MAX_FLOAT:
         raise ValueError(f"background_value is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
     return value
 
@@ -291,8 +309,9 @@ _PARAMETERS_OF_CLASSES = {
 def _check_effects(given, selected):
     """Raise ValueError for a parameter that has another value than its default, but no effect on any of the features."""
     for name, (default, classes) in _PARAMETERS_OF_CLASSES.items():
-        is_default = np.array_equal(np.ravel(given[name]), np.ravel(default))
-        if not is_default and not any(each in selected for each in classes):
+        if given[name] is default or any(each in selected for each in classes):
+            continue
+        if not np.array_equal(np.ravel(given[name]), np.ravel(default)):
             of_classes = " and ".join(filter(None, (", ".join(classes[:-1]), classes[-1])))
             raise ValueError(
                 f"{name} is {given[name]!r}, but has no effect on features of {', '.join(selected)}; it belongs to {of_classes}"

@@ -19,6 +19,10 @@
 
 #include "common/WideProduct.h"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+
 namespace voxelmaps
 {
 namespace
@@ -49,6 +53,63 @@ Log2FixedPoint(std::uint64_t n)
   }
   return (static_cast<std::uint64_t>(exponent) << 56) + fraction;
 }
+
+/** round(2^bits n logarithm / 2^56). */
+std::int64_t
+ScaledProduct(std::uint64_t n, std::uint64_t logarithm, int bits)
+{
+  const std::uint64_t high = MultiplyHigh(n, logarithm);
+  const std::uint64_t low = n * logarithm;
+  const int           shift = 56 - bits;
+  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
+  const std::uint64_t carry = rounded < low ? 1 : 0;
+  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
+}
+
+/** Tables that depend on a number of bits alone, of which small ones are kept: making one takes longer than computing a
+ * small image. */
+template <typename T>
+class KeptTables
+{
+public:
+  /** makeEntry(n) for n = 0 ... size - 1. */
+  template <typename TMakeEntry>
+  std::vector<T>
+  Get(std::size_t size, int bits, const TMakeEntry & makeEntry)
+  {
+    std::vector<T> table;
+    table.reserve(size);
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      const std::vector<T> &            kept = m_Tables[bits];
+      table.assign(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(std::min(size, kept.size())));
+    }
+    if (table.size() == size)
+    {
+      return table;
+    }
+    while (table.size() < size)
+    {
+      table.push_back(makeEntry(table.size()));
+    }
+    if (size <= maxKeptSize)
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      std::vector<T> &                  kept = m_Tables[bits];
+      if (kept.size() < size)
+      {
+        kept = table;
+      }
+    }
+    return table;
+  }
+
+private:
+  static constexpr std::size_t maxKeptSize = 65536;
+
+  std::mutex                    m_Mutex;
+  std::map<int, std::vector<T>> m_Tables;
+};
 } // namespace
 
 int
@@ -80,26 +141,17 @@ PowerOfTwo(int exponent)
 std::int64_t
 EntropyTerm(std::uint64_t n, int bits)
 {
-  if (n < 2)
-  {
-    return 0;
-  }
-  const std::uint64_t logarithm = Log2FixedPoint(n);
-  const std::uint64_t high = MultiplyHigh(n, logarithm);
-  const std::uint64_t low = n * logarithm;
-  const int           shift = 56 - bits;
-  const std::uint64_t rounded = low + (std::uint64_t{ 1 } << (shift - 1));
-  const std::uint64_t carry = rounded < low ? 1 : 0;
-  return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
+  return n < 2 ? 0 : ScaledProduct(n, Log2FixedPoint(n), bits);
 }
 
 int
 EntropyBits(std::uint64_t maxNumber)
 {
-  constexpr int maxBits = 48;
-  constexpr int sumBits = 61;
-  int           bits = 0;
-  while (bits < maxBits && EntropyTerm(maxNumber, bits + 1) < std::int64_t{ 1 } << sumBits)
+  constexpr int       maxBits = 48;
+  constexpr int       sumBits = 61;
+  const std::uint64_t logarithm = maxNumber < 2 ? 0 : Log2FixedPoint(maxNumber);
+  int                 bits = 0;
+  while (bits < maxBits && ScaledProduct(maxNumber, logarithm, bits + 1) < std::int64_t{ 1 } << sumBits)
   {
     ++bits;
   }
@@ -109,17 +161,23 @@ EntropyBits(std::uint64_t maxNumber)
 std::vector<std::int64_t>
 MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution)
 {
-  std::vector<std::int64_t> table;
-  table.reserve(maxNumber + 1);
-  for (std::uint64_t n = 0; n <= maxNumber; ++n)
-  {
+  static auto & tables = *new KeptTables<std::int64_t>;
+  return tables.Get(maxNumber + 1, bits, [bits, &execution](std::uint64_t n) {
     if (n % 65536 == 65535)
     {
       execution.CheckAbort();
     }
-    table.push_back(EntropyTerm(n, bits));
-  }
-  return table;
+    return EntropyTerm(n, bits);
+  });
+}
+
+std::vector<std::uint64_t>
+MakeInverseSquares(std::uint64_t maxNumber, int bits)
+{
+  static auto & tables = *new KeptTables<std::uint64_t>;
+  return tables.Get(maxNumber + 1, bits, [bits](std::uint64_t n) {
+    return n == 0 ? 0 : static_cast<std::uint64_t>(FixedPointQuotient(1, n * n, bits));
+  });
 }
 
 std::int64_t

@@ -60,6 +60,10 @@ EntropyBits(std::uint64_t maxNumber);
 std::vector<std::int64_t>
 MakeEntropyTable(std::uint64_t maxNumber, int bits, const JobExecution & execution);
 
+/** round(2^bits / n^2) for n = 0 ... maxNumber, which is below 2^17; 0 for n = 0. */
+std::vector<std::uint64_t>
+MakeInverseSquares(std::uint64_t maxNumber, int bits);
+
 /** round(2^bits numerator / denominator) for numerator <= denominator < 2^34 and bits < 63. */
 std::int64_t
 FixedPointQuotient(std::uint64_t numerator, std::uint64_t denominator, int bits);

@@ -141,11 +141,7 @@ RunLengthPlan::MakeInverses()
   task.scales.inverseScale = PowerOfTwo(-inverseBits);
   if (task.needsInverses)
   {
-    inverseSquares.push_back(0);
-    for (std::uint64_t i = 1; i <= levels; ++i)
-    {
-      inverseSquares.push_back(((std::uint64_t{ 1 } << inverseBits) + i * i / 2) / (i * i));
-    }
+    inverseSquares = MakeInverseSquares(levels, inverseBits);
   }
 }
 } // namespace voxelmaps

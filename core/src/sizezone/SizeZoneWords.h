@@ -26,7 +26,8 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int maxWordSlices = 7;
+constexpr int maxWordSlices = 9;
+constexpr int maxWordBits = 128;
 
 /** From a row to the next one. */
 VOXELMAPS_HOST_DEVICE inline int

@@ -35,11 +35,7 @@ SizeMatrixPlan::Make(const Bounds & bounds, bool needsEntropy, const JobExecutio
                      SizeMatrixScales & scales)
 {
   const int bits = std::min(maxInverseBits, (sumBits - CeilLog2(bounds.entries + 1)) / 2);
-  inverseSquares.assign(1, 0);
-  for (std::uint64_t n = 1; n <= std::max(bounds.level, bounds.size); ++n)
-  {
-    inverseSquares.push_back(static_cast<std::uint64_t>(FixedPointQuotient(1, n * n, bits)));
-  }
+  inverseSquares = MakeInverseSquares(std::max(bounds.level, bounds.size), bits);
   scales.inverseSquares = inverseSquares.data();
   scales.inverseScale = PowerOfTwo(-bits);
   const int entropyBits = EntropyBits(bounds.entries);

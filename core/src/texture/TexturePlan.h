@@ -48,7 +48,7 @@ protected:
  * feature, all exist, and none is given twice: engines may leave components of the second one unwritten. */
 template <typename TFeature, typename TTask>
 void
-SetTaskFeatures(const std::vector<TFeature> & features, const std::string & enumeration, TTask & task)
+SetTaskFeatures(const std::vector<TFeature> & features, const char * enumeration, TTask & task)
 {
   const auto isUnknown = [](TFeature feature) { return static_cast<int>(feature) >= TTask::maxFeatures; };
   if (features.empty() || features.size() > std::size_t{ TTask::maxFeatures } ||

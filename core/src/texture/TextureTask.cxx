@@ -61,36 +61,37 @@ Verify(const TextureFeatureMapJob & job)
 {
   VerifyRegion("levels", job.levelsIndex, job.levelsSize);
   VerifyRegion("an output", job.outputIndex, job.outputSize);
-  std::ostringstream message;
-  std::int64_t       voxels = 1;
+  std::int64_t voxels = 1;
+  std::string  message;
   for (int d = 0; d < 3; ++d)
   {
     const std::int64_t size = job.windowSize[d];
     const std::int64_t anchor = job.windowAnchor[d];
     if (size < 1 || size > maxWindowSize)
     {
-      message << "A job has a window of " << size << " voxels along axis " << d << ", but must have 1 to "
-              << maxWindowSize << '.';
+      message += "A job has a window of " + std::to_string(size) + " voxels along axis " + std::to_string(d) +
+                 ", but must have 1 to " + std::to_string(maxWindowSize) + '.';
     }
     else if (anchor < 0 || anchor >= size)
     {
-      message << "A job has the window anchor " << anchor << " along axis " << d << ", but it must be 0 to " << size - 1
-              << '.';
+      message += "A job has the window anchor " + std::to_string(anchor) + " along axis " + std::to_string(d) +
+                 ", but it must be 0 to " + std::to_string(size - 1) + '.';
     }
     voxels *= std::max<std::int64_t>(std::min(size, maxWindowSize), 1);
   }
-  if (message.str().empty() && voxels > maxWindowVoxels)
+  if (message.empty() && voxels > maxWindowVoxels)
   {
-    message << "A job has a window of " << voxels << " voxels, but must have at most " << maxWindowVoxels << '.';
+    message = "A job has a window of " + std::to_string(voxels) + " voxels, but must have at most " +
+              std::to_string(maxWindowVoxels) + '.';
   }
-  if (message.str().empty() && (job.numberOfGrayLevels < 1 || job.numberOfGrayLevels > maxNumberOfGrayLevels))
+  if (message.empty() && (job.numberOfGrayLevels < 1 || job.numberOfGrayLevels > maxNumberOfGrayLevels))
   {
-    message << "A job has " << job.numberOfGrayLevels << " gray levels, but must have 1 to " << maxNumberOfGrayLevels
-            << '.';
+    message = "A job has " + std::to_string(job.numberOfGrayLevels) + " gray levels, but must have 1 to " +
+              std::to_string(maxNumberOfGrayLevels) + '.';
   }
-  if (!message.str().empty())
+  if (!message.empty())
   {
-    throw EngineError(message.str());
+    throw EngineError(message);
   }
 }
 

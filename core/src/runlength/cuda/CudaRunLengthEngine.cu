@@ -34,25 +34,23 @@ using RunLengthMethod = CudaTextureMethod<RunLengthTask, Method>;
 
 /** Lets windows be computed again by WindowWalk if directions without pairs are to be skipped. */
 RunLengthMethod
-WithSkippedDirections(const RunLengthMethod & method)
+WithSkippedDirections(const RunLengthMethod & method, const RunLengthTask & task)
 {
+  if (!task.skipDirectionsWithoutPairs)
+  {
+    return method;
+  }
   RunLengthMethod result = method;
   result.scratchBytes = [method](const RunLengthTask & slab) {
-    CudaScratchBytes bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
-    if (slab.skipDirectionsWithoutPairs)
-    {
-      const CudaScratchBytes walk = CudaWindowWalkScratchBytes(slab);
-      bytes.minimum = std::max(bytes.minimum, walk.minimum);
-      bytes.maximum = std::max(bytes.maximum, walk.maximum);
-    }
+    CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
+    const CudaScratchBytes walk = CudaWindowWalkScratchBytes(slab);
+    bytes.minimum = std::max(bytes.minimum, walk.minimum);
+    bytes.maximum = std::max(bytes.maximum, walk.maximum);
     return bytes;
   };
   result.compute = [method](const RunLengthTask & slab, const CudaMethodResources & resources) {
     method.compute(slab, resources);
-    if (slab.skipDirectionsWithoutPairs)
-    {
-      SkipDirectionsByCudaWindowWalk(slab, resources);
-    }
+    SkipDirectionsByCudaWindowWalk(slab, resources);
   };
   return result;
 }
@@ -61,21 +59,21 @@ WithSkippedDirections(const RunLengthMethod & method)
 RunLengthMethod
 WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const std::uint32_t *& steps)
 {
+  if (!task.needsEntropy)
+  {
+    return WithSkippedDirections(method, task);
+  }
   RunLengthMethod result = method;
-  result.isSupported =
-    method.isSupported && (!task.needsEntropy || CudaRunEntropySupports(task, GetCudaDeviceLimits()));
+  result.isSupported = method.isSupported && CudaRunEntropySupports(task, GetCudaDeviceLimits());
   result.compute = [method, &steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
-    if (!slab.needsEntropy || slab.numberOfFeatures > 1)
+    if (slab.numberOfFeatures > 1)
     {
       method.compute(slab, resources);
     }
-    if (slab.needsEntropy)
-    {
-      // Afterwards, since the others write whole voxels.
-      ComputeCudaRunEntropy(slab, steps, resources);
-    }
+    // Afterwards, since the others write whole voxels.
+    ComputeCudaRunEntropy(slab, steps, resources);
   };
-  return WithSkippedDirections(result);
+  return WithSkippedDirections(result, task);
 }
 } // namespace
 
@@ -126,7 +124,8 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
                                   CudaSortReduceScratchBytes,
                                   [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
                                     ComputeByCudaSortReduce(slab, resources, times);
-                                  } }) }
+                                  } },
+                                task) }
       };
     },
     [&](const RunLengthPlan & plan, Method method, CudaTables & tables, RunLengthTask & task) {

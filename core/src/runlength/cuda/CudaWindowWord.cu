@@ -32,6 +32,7 @@ constexpr int warpsPerBlock = 8;
 constexpr int maxSide = 4;
 constexpr int rowBits = 8;
 constexpr int tileColumns = lanesPerWarp + maxSide - 1;
+constexpr int restColumns = maxSide - 1; // of a row, beyond those of the lanes
 
 /** 16 * level^2 must fit 32 bits. */
 constexpr int maxLevels = 16383;
@@ -43,6 +44,28 @@ constexpr int guardAfter = (maxSide - 1) * (tileColumns + 1);
 // Bit dy * rowBits + dx of a map is set if the voxel at (dx, dy) has the same level, for what comes after a voxel; and
 // this one if the voxel itself has a level.
 constexpr std::uint32_t validBit = 1u << 31;
+
+/** One bit per voxel of a row, which all windows share: whether it has a level, and whether the next voxel along a step
+ * has the same one. */
+enum RowFlag
+{
+  IsValid,
+  EqualsAlongX,
+  EqualsAlongY,
+  EqualsAlongDiagonal,
+  EqualsAlongAntidiagonal,
+  NumberOfRowFlags
+};
+
+constexpr __host__ __device__ int
+MapBit(int flag)
+{
+  return flag == IsValid               ? 31
+         : flag == EqualsAlongX        ? 1
+         : flag == EqualsAlongY        ? rowBits
+         : flag == EqualsAlongDiagonal ? rowBits + 1
+                                       : rowBits - 1;
+}
 
 /** How the output is cut into tiles of rows of 32 voxels. */
 struct WindowWordTiling
@@ -60,32 +83,51 @@ template <typename TOutput>
 struct WordTile
 {
   std::uint64_t * inverses;
+  std::uint64_t * windowInverses; // sums of windows
+  std::uint64_t * rowFlags;
   TOutput *       output;
   std::uint32_t * squares;
+  std::uint32_t * windowSquares;
   std::uint32_t * maps;
   std::uint16_t * levels;
 
   static __host__ __device__ int
+  NumberOfRows(const WindowWordTiling & tiling)
+  {
+    return tiling.rows + maxSide - 1;
+  }
+  static __host__ __device__ int
   NumberOfVoxels(const WindowWordTiling & tiling)
   {
-    return (tiling.rows + maxSide - 1) * tileColumns;
+    return NumberOfRows(tiling) * tileColumns;
+  }
+  static __host__ __device__ int
+  NumberOfWindows(const WindowWordTiling & tiling)
+  {
+    return tiling.rows * lanesPerWarp;
   }
   static std::size_t
   Bytes(const RunLengthTask & task, const WindowWordTiling & tiling)
   {
     const auto voxels = static_cast<std::size_t>(NumberOfVoxels(tiling));
-    return voxels * (sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t)) +
+    const auto windows = static_cast<std::size_t>(NumberOfWindows(tiling));
+    return (voxels + windows) * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) + voxels * sizeof(std::uint32_t) +
+           static_cast<std::size_t>(NumberOfRows(tiling) * NumberOfRowFlags) * sizeof(std::uint64_t) +
            (voxels + guardBefore + guardAfter) * sizeof(std::uint16_t) +
-           static_cast<std::size_t>(tiling.rows * lanesPerWarp * task.numberOfComponents) * sizeof(TOutput);
+           windows * static_cast<std::size_t>(task.numberOfComponents) * sizeof(TOutput);
   }
   __device__
   WordTile(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
   {
     const int voxels = NumberOfVoxels(tiling);
+    const int windows = NumberOfWindows(tiling);
     output = reinterpret_cast<TOutput *>(shared);
-    inverses = reinterpret_cast<std::uint64_t *>(output + tiling.rows * lanesPerWarp * task.numberOfComponents);
-    squares = reinterpret_cast<std::uint32_t *>(inverses + voxels);
-    maps = squares + voxels;
+    inverses = reinterpret_cast<std::uint64_t *>(output + windows * task.numberOfComponents);
+    windowInverses = inverses + voxels;
+    rowFlags = windowInverses + windows;
+    squares = reinterpret_cast<std::uint32_t *>(rowFlags + NumberOfRows(tiling) * NumberOfRowFlags);
+    windowSquares = squares + voxels;
+    maps = windowSquares + windows;
     levels = reinterpret_cast<std::uint16_t *>(maps + voxels) + guardBefore;
   }
 
@@ -93,42 +135,148 @@ struct WordTile
   Load(const RunLengthTask & task, const WindowWordTiling & tiling, const std::int64_t (&start)[3]) const
   {
     const int voxels = NumberOfVoxels(tiling);
+    // The columns and rows of the tile that have levels.
+    const std::int64_t x = start[0] + task.outputToLevels[0] - task.anchor[0];
+    const std::int64_t y = start[1] + task.outputToLevels[1] - task.anchor[1];
+    const std::int64_t z = start[2] + task.outputToLevels[2];
+    const bool         isPlane = z >= 0 && z < task.levelsSize[2];
+    const int          firstColumn = Clamp(-x, tileColumns);
+    const int          endColumn = isPlane ? Clamp(task.levelsSize[0] - x, tileColumns) : 0;
+    const int          firstRow = Clamp(-y, NumberOfRows(tiling));
+    const int          endRow = Clamp(task.levelsSize[1] - y, NumberOfRows(tiling));
+    const std::int64_t origin = (z * task.levelsSize[1] + y) * task.levelsSize[0] + x;
     for (int i = static_cast<int>(threadIdx.x) - guardBefore; i < voxels + guardAfter;
          i += warpsPerBlock * lanesPerWarp)
     {
       std::uint32_t level = 0;
       if (i >= 0 && i < voxels)
       {
-        const int          row = i / tileColumns;
-        const std::int64_t x = start[0] + i - row * tileColumns + task.outputToLevels[0] - task.anchor[0];
-        const std::int64_t y = start[1] + row + task.outputToLevels[1] - task.anchor[1];
-        const std::int64_t z = start[2] + task.outputToLevels[2];
-        if (x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2])
+        const int row = i / tileColumns;
+        const int column = i - row * tileColumns;
+        if (column >= firstColumn && column < endColumn && row >= firstRow && row < endRow)
         {
-          level = task.levels[(z * task.levelsSize[1] + y) * task.levelsSize[0] + x];
+          level = __ldg(task.levels + (origin + row * task.levelsSize[0] + column));
         }
         squares[i] = level * level;
-        inverses[i] = task.needsInverses ? task.inverseSquares[level] : 0;
+        inverses[i] = task.needsInverses ? __ldg(task.inverseSquares + level) : 0;
       }
       levels[i] = static_cast<std::uint16_t>(level);
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < voxels; i += warpsPerBlock * lanesPerWarp)
+    this->MakeMaps(tiling);
+    this->AddWindows(task, tiling);
+    __syncthreads();
+  }
+
+  /** The voxels of a window of maxSide x maxSide voxels that have a flag, a bit for each. */
+  __device__ std::uint32_t
+             WindowFlags(int flag, int window) const
+  {
+    constexpr std::uint32_t mask = (1u << maxSide) - 1;
+    const int               row = window / lanesPerWarp;
+    const auto              column = static_cast<unsigned int>(window % lanesPerWarp);
+    const uint2 *           words = reinterpret_cast<const uint2 *>(rowFlags) + row * NumberOfRowFlags + flag;
+    std::uint32_t           flags = 0;
+#pragma unroll
+    for (int y = 0; y < maxSide; ++y)
     {
-      const int     level = levels[i];
-      std::uint32_t map = level != 0 ? validBit : 0;
-#pragma unroll
-      for (int dy = 0; dy < maxSide; ++dy)
+      const uint2 word = words[y * NumberOfRowFlags];
+      flags |= (__funnelshift_r(word.x, word.y, column) & mask) << (y * rowBits);
+    }
+    return flags;
+  }
+
+private:
+  static __device__ int
+  Clamp(std::int64_t value, int greatest)
+  {
+    return static_cast<int>(max(std::int64_t{ 0 }, min(value, std::int64_t{ greatest })));
+  }
+
+  /** The maps, a row at a time for their flags; what rows have beyond the lanes, of several rows at a time. */
+  __device__ void
+  MakeMaps(const WindowWordTiling & tiling) const
+  {
+    constexpr int rowsAtATime = lanesPerWarp / restColumns;
+    const int     lane = static_cast<int>(threadIdx.x) % lanesPerWarp;
+    const int     rows = NumberOfRows(tiling);
+    const int     parts = rows + (rows + rowsAtATime - 1) / rowsAtATime;
+    auto * const  words = reinterpret_cast<std::uint32_t *>(rowFlags);
+    for (int part = static_cast<int>(threadIdx.x) / lanesPerWarp; part < parts; part += warpsPerBlock)
+    {
+      const bool    isRest = part >= rows;
+      const int     row = isRest ? (part - rows) * rowsAtATime + lane / restColumns : part;
+      const int     column = isRest ? lanesPerWarp + lane % restColumns : lane;
+      const int     voxel = row * tileColumns + column;
+      std::uint32_t map = 0;
+      if (row < rows && (!isRest || lane < rowsAtATime * restColumns))
       {
+        const int level = levels[voxel];
+        map = level != 0 ? validBit : 0;
 #pragma unroll
-        for (int dx = dy == 0 ? 1 : 1 - maxSide; dx < maxSide; ++dx)
+        for (int dy = 0; dy < maxSide; ++dy)
         {
-          map |= (levels[i + dy * tileColumns + dx] == level ? 1u : 0u) << (dy * rowBits + dx);
+#pragma unroll
+          for (int dx = dy == 0 ? 1 : 1 - maxSide; dx < maxSide; ++dx)
+          {
+            map |= (levels[voxel + dy * tileColumns + dx] == level ? 1u : 0u) << (dy * rowBits + dx);
+          }
+        }
+        maps[voxel] = map;
+      }
+#pragma unroll
+      for (int flag = 0; flag < NumberOfRowFlags; ++flag)
+      {
+        const std::uint32_t flags = __ballot_sync(0xffffffffu, (map >> MapBit(flag) & 1u) != 0);
+        if (isRest && column == lanesPerWarp && row < rows && lane < rowsAtATime * restColumns)
+        {
+          words[2 * (row * NumberOfRowFlags + flag) + 1] = flags >> lane & ((1u << restColumns) - 1);
+        }
+        else if (!isRest && lane == flag)
+        {
+          words[2 * (row * NumberOfRowFlags + flag)] = flags;
         }
       }
-      maps[i] = map;
     }
-    __syncthreads();
+  }
+
+  /** What all voxels of a window add up to is the same for all directions. */
+  __device__ void
+  AddWindows(const RunLengthTask & task, const WindowWordTiling & tiling) const
+  {
+    const int windows = NumberOfWindows(tiling);
+    for (int i = threadIdx.x; i < 2 * windows; i += warpsPerBlock * lanesPerWarp)
+    {
+      const int window = i < windows ? i : i - windows;
+      const int voxel = window / lanesPerWarp * tileColumns + window % lanesPerWarp;
+      if (i < windows)
+      {
+        windowSquares[window] = SumOfWindow(task, squares + voxel);
+      }
+      else
+      {
+        windowInverses[window] = SumOfWindow(task, inverses + voxel);
+      }
+    }
+  }
+  template <typename T>
+  static __device__ T
+  SumOfWindow(const RunLengthTask & task, const T * first)
+  {
+    T sum = 0;
+#pragma unroll
+    for (int y = 0; y < maxSide; ++y)
+    {
+#pragma unroll
+      for (int x = 0; x < maxSide; ++x)
+      {
+        if (x < task.window[0] && y < task.window[1])
+        {
+          sum += first[y * tileColumns + x];
+        }
+      }
+    }
+    return sum;
   }
 };
 
@@ -147,31 +295,30 @@ FitsInWindow(int i, int stepX, int stepY, int k)
   return k == 1 || ((stepX != 0 || stepY != 0) && x >= 0 && x < maxSide && y >= 0 && y < maxSide);
 }
 
+constexpr __host__ __device__ int
+StepFlag(int stepX, int stepY)
+{
+  return stepY == 0   ? EqualsAlongX
+         : stepX == 0 ? EqualsAlongY
+         : stepX > 0  ? EqualsAlongDiagonal
+                      : EqualsAlongAntidiagonal;
+}
+
 /** Sums of the runs of one direction of the window at a voxel of the tile. */
 template <bool VAllFeatures, SumWidth VWidth, int VStepX, int VStepY, typename TTile>
 __device__ void
-SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int window,
         RunLengthSums<double> & sums)
 {
   constexpr int shift = VStepY * rowBits + VStepX;
   constexpr int positions = maxSide * maxSide;
+  const int     voxel = window / lanesPerWarp * tileColumns + window % lanesPerWarp;
   const auto    at = [voxel](int i) { return voxel + i / maxSide * tileColumns + i % maxSide; };
 
-  std::uint32_t maps[positions];
-  std::uint32_t valid = 0;
-  std::uint32_t equal = 0;
-#pragma unroll
-  for (int i = 0; i < positions; ++i)
-  {
-    maps[i] = tile.maps[at(i)];
-    valid |= maps[i] >> (31 - BitIndex(i)) & (1u << BitIndex(i));
-    if (FitsInWindow(i, VStepX, VStepY, 2))
-    {
-      equal |= (maps[i] >> shift & 1u) << BitIndex(i);
-    }
-  }
-  valid &= tiling.windowMask;
-  std::uint32_t starts[maxSide + 3] = {};
+  const std::uint32_t valid = tile.WindowFlags(IsValid, window) & tiling.windowMask;
+  // Directions out of the plane have no neighbors.
+  const std::uint32_t equal = shift != 0 ? tile.WindowFlags(StepFlag(VStepX, VStepY), window) : 0u;
+  std::uint32_t       starts[maxSide + 3] = {};
   starts[1] = valid;
   starts[2] = valid & (valid >> shift) & equal;
   starts[3] = starts[2] & (starts[2] >> shift);
@@ -183,26 +330,31 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
   std::uint32_t       levelSum = 0;
   std::uint32_t       squares[maxSide + 3] = {};
   std::uint64_t       inverses[maxSide + 3] = {};
+  squares[1] = tile.windowSquares[window];
+  inverses[1] = tile.windowInverses[window];
 #pragma unroll
   for (int i = 0; i < positions; ++i)
   {
     if (firsts & (1u << BitIndex(i)))
     {
-      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitIndex(i)) & maps[i]));
+      pairs += static_cast<std::uint32_t>(__popc((firsts >> BitIndex(i)) & tile.maps[at(i)]));
       if (VAllFeatures)
       {
         levelSum += tile.levels[at(i)];
       }
     }
-    const std::uint32_t square = tile.squares[at(i)];
-    const std::uint64_t inverse = tile.inverses[at(i)];
-#pragma unroll
-    for (int k = 1; k <= maxSide; ++k)
+    if (FitsInWindow(i, VStepX, VStepY, 2))
     {
-      if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitIndex(i))))
+      const std::uint32_t square = tile.squares[at(i)];
+      const std::uint64_t inverse = tile.inverses[at(i)];
+#pragma unroll
+      for (int k = 2; k <= maxSide; ++k)
       {
-        squares[k] += square;
-        inverses[k] += inverse;
+        if (FitsInWindow(i, VStepX, VStepY, k) && (starts[k] & (1u << BitIndex(i))))
+        {
+          squares[k] += square;
+          inverses[k] += inverse;
+        }
       }
     }
   }
@@ -236,35 +388,82 @@ SumRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile
 /** The same with steps that are known at compile time: less than half of the voxels can start long runs. */
 template <bool VAllFeatures, SumWidth VWidth, typename TTile>
 __device__ RunLengthSums<double>
-           SumDirectionRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int voxel,
+           SumDirectionRuns(const RunLengthTask & task, const WindowWordTiling & tiling, const TTile & tile, int window,
                             int direction)
 {
   const auto &          step = task.directions.steps[direction];
   RunLengthSums<double> sums{};
   if (step[2] != 0)
   {
-    SumRuns<VAllFeatures, VWidth, 0, 0>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 0, 0>(task, tiling, tile, window, sums);
   }
   else if (step[1] == 0)
   {
-    SumRuns<VAllFeatures, VWidth, 1, 0>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 1, 0>(task, tiling, tile, window, sums);
   }
   else if (step[0] == 0)
   {
-    SumRuns<VAllFeatures, VWidth, 0, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 0, 1>(task, tiling, tile, window, sums);
   }
   else if (step[0] > 0)
   {
-    SumRuns<VAllFeatures, VWidth, 1, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, 1, 1>(task, tiling, tile, window, sums);
   }
   else
   {
-    SumRuns<VAllFeatures, VWidth, -1, 1>(task, tiling, tile, voxel, sums);
+    SumRuns<VAllFeatures, VWidth, -1, 1>(task, tiling, tile, window, sums);
   }
   return sums;
 }
 
-template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+/** Copy the output of a block: rows of voxels; if their components are interleaved without gaps, by 16 bytes where they
+ * begin at such an address. */
+template <typename TOutput>
+__device__ void
+StoreTile(const RunLengthTask & task, const WindowWordTiling & tiling, const TOutput * output,
+          const std::int64_t (&start)[3])
+{
+  const int  components = task.numberOfComponents;
+  const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
+  const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
+  const int  warpsPerRow = max(1, warpsPerBlock / tiling.rows);
+  const int  warp = static_cast<int>(threadIdx.x) / lanesPerWarp;
+  const int  thread = static_cast<int>(threadIdx.x) - warp / warpsPerRow * warpsPerRow * lanesPerWarp;
+  const int  threads = warpsPerRow * lanesPerWarp;
+  for (int row = warp / warpsPerRow; row < rows; row += warpsPerBlock / warpsPerRow)
+  {
+    const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
+    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * task.voxelStride;
+    const TOutput *    from = output + row * lanesPerWarp * components;
+    const int          number = columns * components;
+    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
+    if (task.voxelStride != components)
+    {
+      const int x = thread % lanesPerWarp;
+      for (int c = thread / lanesPerWarp; c < components && x < columns; c += warpsPerRow)
+      {
+        to[x * task.voxelStride + c * task.componentStride] = from[x * components + c];
+      }
+    }
+    else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
+             reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
+    {
+      for (int i = thread; i < number / perVector; i += threads)
+      {
+        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
+      }
+    }
+    else
+    {
+      for (int i = thread; i < number; i += threads)
+      {
+        to[i] = from[i];
+      }
+    }
+  }
+}
+
+template <bool VAverage, bool VAllFeatures, SumWidth VWidth, typename TOutput>
 __global__ void
 __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
   WindowWordKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ WindowWordTiling tiling)
@@ -281,24 +480,33 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
                                   tilePlane };
   tile.Load(task, tiling, start);
 
-  const int  warpLane = threadIdx.x % lanesPerWarp;
-  const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
-  const int  directions = isAverage ? 1 : task.directions.number;
-  for (int item = threadIdx.x / lanesPerWarp; item < tiling.rows * directions; item += warpsPerBlock)
+  const int warpLane = threadIdx.x % lanesPerWarp;
+  const int directions = VAverage ? 1 : task.directions.number;
+  // A warp computes a direction of a row, or all of them.
+  int first = static_cast<int>(threadIdx.x) / lanesPerWarp;
+  int row = 0;
+  for (;; first += warpsPerBlock)
   {
-    const int row = item / directions;
-    const int first = item - row * directions;
-    const int voxel = row * tileColumns + warpLane;
-    TOutput * to = tile.output + (row * lanesPerWarp + warpLane) * components + first * task.numberOfFeatures;
-    double    values[features] = {};
-    double    voxels = 0.0;
-    for (int d = first; d < (isAverage ? task.directions.number : first + 1); ++d)
+    while (first >= directions && row < tiling.rows)
     {
-      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, voxel, d);
-      voxels = sums.voxels;
-      if (isAverage)
+      first -= directions;
+      ++row;
+    }
+    if (row >= tiling.rows)
+    {
+      break;
+    }
+    const int window = row * lanesPerWarp + warpLane;
+    TOutput * to = tile.output + window * components + first * task.numberOfFeatures;
+    if constexpr (VAverage)
+    {
+      double values[features] = {};
+      double voxels = 0.0;
+      for (int d = 0; d < task.directions.number; ++d)
       {
-        const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+        const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, d);
+        const double                reciprocal = CudaDivision::Reciprocal(sums.runs);
+        voxels = sums.voxels;
 #pragma unroll
         for (int f = 0; f < features; ++f)
         {
@@ -308,91 +516,57 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
           }
         }
       }
-      else
-      {
-        const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+      const auto numberOfDirections = static_cast<double>(task.directions.number);
 #pragma unroll
-        for (int f = 0; f < features; ++f)
+      for (int f = 0; f < features; ++f)
+      {
+        if (tiling.components.of[f] >= 0)
         {
-          if (tiling.components.of[f] >= 0)
-          {
-            values[f] = RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales);
-          }
+          to[tiling.components.of[f]] = static_cast<TOutput>(RunLengthAverage<double, CudaDivision>(
+            static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales));
         }
-      }
-    }
-    const auto numberOfDirections = static_cast<double>(task.directions.number);
-    // Voxels beyond the levels have none in the tile either.
-    const bool isPresent = tile.levels[voxel + task.anchor[1] * tileColumns + task.anchor[0]] != 0;
-#pragma unroll
-    for (int f = 0; f < features; ++f)
-    {
-      if (tiling.components.of[f] >= 0)
-      {
-        const double value =
-          isAverage ? RunLengthAverage<double, CudaDivision>(
-                        static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales)
-                    : values[f];
-        to[tiling.components.of[f]] = static_cast<TOutput>(isPresent ? value : task.backgroundValue);
-      }
-    }
-  }
-  __syncthreads();
-
-  // Rows of voxels; if their components are interleaved without gaps, by 16 bytes where they begin at such an address.
-  const auto columns = static_cast<int>(min(std::int64_t{ lanesPerWarp }, task.outputSize[0] - start[0]));
-  const auto rows = static_cast<int>(min(std::int64_t{ tiling.rows }, task.outputSize[1] - start[1]));
-  const int  thread = static_cast<int>(threadIdx.x);
-  for (int row = 0; row < rows; ++row)
-  {
-    const std::int64_t voxel = (start[2] * task.outputSize[1] + start[1] + row) * task.outputSize[0] + start[0];
-    TOutput *          to = static_cast<TOutput *>(task.output) + voxel * task.voxelStride;
-    const TOutput *    from = tile.output + row * lanesPerWarp * components;
-    const int          number = columns * components;
-    constexpr int      perVector = sizeof(float4) / sizeof(TOutput);
-    if (task.voxelStride != components)
-    {
-      for (int i = thread; i < lanesPerWarp * components; i += warpsPerBlock * lanesPerWarp)
-      {
-        const int c = i / lanesPerWarp;
-        const int x = i % lanesPerWarp;
-        if (x < columns)
-        {
-          to[x * task.voxelStride + c * task.componentStride] = from[x * components + c];
-        }
-      }
-    }
-    else if (number % perVector == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0 &&
-             reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0)
-    {
-      for (int i = thread; i < number / perVector; i += warpsPerBlock * lanesPerWarp)
-      {
-        reinterpret_cast<float4 *>(to)[i] = reinterpret_cast<const float4 *>(from)[i];
       }
     }
     else
     {
-      for (int i = thread; i < number; i += warpsPerBlock * lanesPerWarp)
+      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, first);
+      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+#pragma unroll
+      for (int f = 0; f < features; ++f)
       {
-        to[i] = from[i];
+        if (tiling.components.of[f] >= 0)
+        {
+          to[tiling.components.of[f]] = static_cast<TOutput>(
+            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
+        }
+      }
+    }
+    // Voxels beyond the levels have none in the tile either.
+    if (tile.levels[(row + task.anchor[1]) * tileColumns + warpLane + task.anchor[0]] == 0)
+    {
+      for (int f = 0; f < task.numberOfFeatures; ++f)
+      {
+        to[f] = static_cast<TOutput>(task.backgroundValue);
       }
     }
   }
+  __syncthreads();
+  StoreTile(task, tiling, tile.output, start);
 }
 
-template <bool VAllFeatures, SumWidth VWidth, typename TOutput>
+template <bool VAverage, bool VAllFeatures, SumWidth VWidth, typename TOutput>
 void
 Launch(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
   const std::size_t bytes = WordTile<TOutput>::Bytes(task, tiling);
-  const auto        kernel = WindowWordKernel<VAllFeatures, VWidth, TOutput>;
+  const auto        kernel = WindowWordKernel<VAverage, VAllFeatures, VWidth, TOutput>;
   AllowSharedMemory(kernel, bytes);
   const std::int64_t tiles = std::int64_t{ tiling.tilesX } * tiling.tilesY * task.outputSize[2];
   kernel<<<static_cast<unsigned int>(tiles), warpsPerBlock * lanesPerWarp, bytes, stream>>>(task, tiling);
   CheckLaunch("starting the kernel of WindowWord");
 }
 
-template <typename TOutput>
+template <bool VAverage, typename TOutput>
 void
 LaunchOutput(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
@@ -400,16 +574,24 @@ LaunchOutput(const RunLengthTask & task, const WindowWordTiling & tiling, cudaSt
     static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * static_cast<double>(task.numberOfGrayLevels);
   if (tiling.components.beyondEleven)
   {
-    Launch<true, SumWidth::Separate, TOutput>(task, tiling, stream);
+    Launch<VAverage, true, SumWidth::Separate, TOutput>(task, tiling, stream);
   }
   else if (maxSquares * task.scales.shortRunScale < 4294967296.0)
   {
-    Launch<false, SumWidth::Narrow, TOutput>(task, tiling, stream);
+    Launch<VAverage, false, SumWidth::Narrow, TOutput>(task, tiling, stream);
   }
   else
   {
-    Launch<false, SumWidth::Separate, TOutput>(task, tiling, stream);
+    Launch<VAverage, false, SumWidth::Separate, TOutput>(task, tiling, stream);
   }
+}
+
+template <typename TOutput>
+void
+LaunchAggregation(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
+{
+  task.aggregation == RunLengthJob::Aggregation::Average ? LaunchOutput<true, TOutput>(task, tiling, stream)
+                                                         : LaunchOutput<false, TOutput>(task, tiling, stream);
 }
 
 WindowWordTiling
@@ -450,7 +632,7 @@ void
 ComputeByCudaWindowWord(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   const WindowWordTiling tiling = MakeTiling(task);
-  task.outputIsDouble ? LaunchOutput<double>(task, tiling, resources.stream)
-                      : LaunchOutput<float>(task, tiling, resources.stream);
+  task.outputIsDouble ? LaunchAggregation<double>(task, tiling, resources.stream)
+                      : LaunchAggregation<float>(task, tiling, resources.stream);
 }
 } // namespace voxelmaps

@@ -24,7 +24,7 @@ namespace voxelmaps
 bool
 SizeZoneTileSupports(const SizeZoneTask & task)
 {
-  return SlicesFitWords(task, 64);
+  return SlicesFitWords(task, maxWordBits);
 }
 
 std::size_t

@@ -38,30 +38,30 @@ namespace
 constexpr int vectorBytes = 8 * simdWidth;
 #endif
 
-/** A vector of words. */
-template <typename TWord>
-struct WordVector;
+/** A vector of elements, and of levels for as many. */
+template <typename TElement>
+struct ElementVector;
 
 template <>
-struct WordVector<std::uint32_t>
+struct ElementVector<std::uint32_t>
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-  using Words = std::uint32_t __attribute__((vector_size(vectorBytes)));
+  using Elements = std::uint32_t __attribute__((vector_size(vectorBytes)));
   using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 2)));
 #else
-  using Words = std::uint32_t;
+  using Elements = std::uint32_t;
   using Levels = std::uint16_t;
 #endif
 };
 
 template <>
-struct WordVector<std::uint64_t>
+struct ElementVector<std::uint64_t>
 {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-  using Words = std::uint64_t __attribute__((vector_size(vectorBytes)));
+  using Elements = std::uint64_t __attribute__((vector_size(vectorBytes)));
   using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 4)));
 #else
-  using Words = std::uint64_t;
+  using Elements = std::uint64_t;
   using Levels = std::uint16_t;
 #endif
 };
@@ -132,9 +132,140 @@ NumberOfBits(std::uint64_t bits)
 #endif
 }
 
-/** Computes a tile of windows whose slices fit TWord. VSlices is at least their number of slices; the others are
+/** Vectors of words that an element holds. */
+template <typename TElement>
+struct SimpleWords
+{
+  using Element = TElement;
+  using Elements = typename ElementVector<TElement>::Elements;
+  static constexpr int parts = 1;
+
+  Elements bits;
+
+  /** All words alike. */
+  static SimpleWords
+  From(Elements elements)
+  {
+    return { elements };
+  }
+  /** What is not 0 if a word is not. */
+  Elements
+  Any() const
+  {
+    return bits;
+  }
+  /** An element per word, moved up. */
+  static SimpleWords
+  Place(Elements elements, int distance)
+  {
+    return { elements << distance };
+  }
+  SimpleWords
+  LowestBit() const
+  {
+    return { bits & (Elements{} - bits) };
+  }
+  SimpleWords
+  operator~() const
+  {
+    return { ~bits };
+  }
+  SimpleWords
+  operator|(SimpleWords other) const
+  {
+    return { bits | other.bits };
+  }
+  SimpleWords
+  operator&(SimpleWords other) const
+  {
+    return { bits & other.bits };
+  }
+  SimpleWords
+  operator^(SimpleWords other) const
+  {
+    return { bits ^ other.bits };
+  }
+  SimpleWords
+  operator<<(int distance) const
+  {
+    return { bits << distance };
+  }
+  SimpleWords
+  operator>>(int distance) const
+  {
+    return { bits >> distance };
+  }
+};
+
+/** Vectors of words of two elements. Shifts are by 1 to 63 bits. */
+struct DoubleWords
+{
+  using Element = std::uint64_t;
+  using Elements = ElementVector<Element>::Elements;
+  static constexpr int parts = 2;
+  static constexpr int elementBits = 64;
+
+  Elements low;
+  Elements high;
+
+  static DoubleWords
+  From(Elements elements)
+  {
+    return { elements, elements };
+  }
+  Elements
+  Any() const
+  {
+    return low | high;
+  }
+  static DoubleWords
+  Place(Elements elements, int distance)
+  {
+    const Elements none{};
+    return distance < elementBits ? DoubleWords{ elements << distance, none }
+                                  : DoubleWords{ none, elements << (distance - elementBits) };
+  }
+  DoubleWords
+  LowestBit() const
+  {
+    const Elements none{};
+    return { low & (none - low), high & (none - high) & ZeroMask(low) };
+  }
+  DoubleWords
+  operator~() const
+  {
+    return { ~low, ~high };
+  }
+  DoubleWords
+  operator|(DoubleWords other) const
+  {
+    return { low | other.low, high | other.high };
+  }
+  DoubleWords
+  operator&(DoubleWords other) const
+  {
+    return { low & other.low, high & other.high };
+  }
+  DoubleWords
+  operator^(DoubleWords other) const
+  {
+    return { low ^ other.low, high ^ other.high };
+  }
+  DoubleWords
+  operator<<(int distance) const
+  {
+    return { low << distance, (high << distance) | (low >> (elementBits - distance)) };
+  }
+  DoubleWords
+  operator>>(int distance) const
+  {
+    return { (low >> distance) | (high << (elementBits - distance)), high >> distance };
+  }
+};
+
+/** Computes a tile of windows whose slices fit TWords. VSlices is at least their number of slices; the others are
  * empty. */
-template <typename TWord, int VSlices>
+template <typename TWords, int VSlices>
 class SizeZoneTileComputer
 {
 public:
@@ -175,11 +306,13 @@ public:
   }
 
 private:
-  using Words = typename WordVector<TWord>::Words;
-  using Levels = typename WordVector<TWord>::Levels;
-  static constexpr int width = static_cast<int>(sizeof(Words) / sizeof(TWord)); // windows of a vector
+  using Words = TWords;
+  using Element = typename Words::Element;
+  using Elements = typename Words::Elements;
+  using Levels = typename ElementVector<Element>::Levels;
+  static constexpr int width = static_cast<int>(sizeof(Elements) / sizeof(Element)); // windows of a vector
   static_assert(blockVoxels % width == 0, "rows are whole vectors");
-  static_assert(width <= maxVectorWindows && sizeof(Words) <= maxVectorBytes, "the workspace is large enough");
+  static_assert(width <= maxVectorWindows && sizeof(Elements) <= maxVectorBytes, "the workspace is large enough");
 
   std::ptrdiff_t
   InputOffset(int x, int y, int z) const
@@ -244,26 +377,26 @@ private:
     Words * const               slice = this->SliceAt(x, z);
     for (int b = 0; b <= m_LevelBits; ++b)
     {
-      slice[b] >>= m_RowBits;
+      slice[b] = slice[b] >> m_RowBits;
     }
     for (int i = 0; i < m_Task.window[0]; ++i)
     {
-      const Words level = Widen(Load<Levels>(levels + i));
-      const Words present = ~ZeroMask(level) & TWord{ 1 };
-      const Words index = level - TWord{ 1 };
-      slice[0] |= present << (place + i);
+      const Elements level = Widen(Load<Levels>(levels + i));
+      const Elements present = ~ZeroMask(level) & Element{ 1 };
+      const Elements index = level - Element{ 1 };
+      slice[0] = slice[0] | Words::Place(present, place + i);
       for (int b = 0; b < m_LevelBits; ++b)
       {
-        slice[b + 1] |= ((index >> b) & present) << (place + i);
+        slice[b + 1] = slice[b + 1] | Words::Place((index >> b) & present, place + i);
       }
     }
   }
 
-  static Words
+  static Elements
   Widen(Levels levels)
   {
 #if defined(VOXELMAPS_VECTOR_TYPES)
-    return __builtin_convertvector(levels, Words);
+    return __builtin_convertvector(levels, Elements);
 #else
     return levels;
 #endif
@@ -275,18 +408,18 @@ private:
     const int                   windows = m_Tile.size[0] - x < width ? m_Tile.size[0] - x : width;
     const std::uint16_t * const own =
       m_Memory.levels + this->InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
-    TWord computed[width] = {};
-    bool  isAny = false;
+    Element computed[width] = {};
+    bool    isAny = false;
     for (int i = 0; i < windows; ++i)
     {
       const bool isComputed = own[i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
-      computed[i] = isComputed ? ~TWord{ 0 } : TWord{ 0 };
+      computed[i] = isComputed ? ~Element{ 0 } : Element{ 0 };
       isAny = isAny || isComputed;
     }
     int zoneCounts[width] = {};
     if (isAny)
     {
-      this->FillZones(this->SliceAt(x, z), Load<Words>(computed), zoneCounts);
+      this->FillZones(this->SliceAt(x, z), Words::From(Load<Elements>(computed)), zoneCounts);
     }
     for (int i = 0; i < windows; ++i)
     {
@@ -299,16 +432,17 @@ private:
   void
   FillZones(const Words * slices, Words computed, int (&zoneCounts)[width])
   {
-    const Words   across = Words{} + (m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 });
-    const Words * slice[VSlices];
-    Words         left[VSlices];  // voxels whose zone is not known yet
-    Words         same[VSlices];  // those of the level of the current zone
-    Words         zone[VSlices];  // the current zone
-    Words         grown[VSlices]; // the zone and its neighbors in the slice
-    TWord         words[VSlices][width];
-    TWord         levels[width] = {};
-    Words         level{};
-    const Words   none{};
+    const Elements zero{};
+    const Words    none = Words::From(zero);
+    const Words    across = Words::From(zero + (m_Task.connectsSlices ? ~Element{ 0 } : Element{ 0 }));
+    const Words *  slice[VSlices];
+    Words          left[VSlices];  // voxels whose zone is not known yet
+    Words          same[VSlices];  // those of the level of the current zone
+    Words          zone[VSlices];  // the current zone
+    Words          grown[VSlices]; // the zone and its neighbors in the slice
+    Element        words[VSlices][Words::parts][width];
+    Element        levels[width] = {};
+    Elements       level{};
     for (int s = 0; s < VSlices; ++s)
     {
       slice[s] = slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->SliceVectors();
@@ -323,90 +457,96 @@ private:
         const Words inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
         grown[s] = inRow | (inRow << m_RowBits) | (inRow >> m_RowBits);
       }
-      Words changes{};
+      Words changes = none;
       for (int s = 0; s < VSlices; ++s)
       {
         const Words below = s > 0 ? grown[s > 0 ? s - 1 : 0] : none;
         const Words above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : none;
         const Words next = (grown[s] | ((below | above) & across)) & same[s];
-        changes |= next ^ zone[s];
+        changes = changes | (next ^ zone[s]);
         zone[s] = next;
       }
-      const Words done = ZeroMask(changes);
-      if (MaskBits<TWord>(done) == 0)
+      const Elements done = ZeroMask(changes.Any());
+      if (MaskBits<Element>(done) == 0)
       {
         continue;
       }
 
-      Words hasZone{};
+      Words hasZone = none;
       for (int s = 0; s < VSlices; ++s)
       {
-        hasZone |= zone[s];
+        hasZone = hasZone | zone[s];
       }
       std::memcpy(words, zone, sizeof(words));
-      for (std::uint32_t found = MaskBits<TWord>(done & ~ZeroMask(hasZone)); found != 0; found &= found - 1)
+      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(hasZone.Any())); found != 0; found &= found - 1)
       {
         const int     i = LowestBit(found);
         std::uint32_t size = 0;
         for (int s = 0; s < VSlices; ++s)
         {
-          size += NumberOfBits(words[s][i]);
+          for (int part = 0; part < Words::parts; ++part)
+          {
+            size += NumberOfBits(words[s][part][i]);
+          }
         }
         m_Memory.zones[i * m_Task.windowVoxels + zoneCounts[i]++] =
           MakeZone(static_cast<std::uint32_t>(levels[i]), size);
       }
 
       // Begin the next zone with the first voxel of the same level, or of all.
-      Words hasSame{};
+      const Words isDone = Words::From(done);
+      Words       hasSame = none;
       for (int s = 0; s < VSlices; ++s)
       {
-        const Words rest = ~(zone[s] & done);
-        left[s] &= rest;
-        same[s] &= rest;
-        hasSame |= same[s];
+        const Words rest = ~(zone[s] & isDone);
+        left[s] = left[s] & rest;
+        same[s] = same[s] & rest;
+        hasSame = hasSame | same[s];
       }
-      const Words changesLevel = done & ZeroMask(hasSame);
-      Words       isFree = done;
-      Words       hasAny{};
+      const Elements changesLevel = done & ZeroMask(hasSame.Any());
+      const Words    newLevels = Words::From(changesLevel);
+      Elements       isFree = done;
+      Words          hasAny = none;
       for (int s = 0; s < VSlices; ++s)
       {
-        const Words candidates = same[s] | (left[s] & changesLevel);
-        const Words seed = candidates & (none - candidates) & isFree;
-        isFree &= ZeroMask(candidates);
-        zone[s] = (zone[s] & ~done) | seed;
-        hasAny |= zone[s];
+        const Words candidates = same[s] | (left[s] & newLevels);
+        const Words seed = candidates.LowestBit() & Words::From(isFree);
+        isFree &= ZeroMask(candidates.Any());
+        zone[s] = (zone[s] & ~isDone) | seed;
+        hasAny = hasAny | zone[s];
       }
-      if (MaskBits<TWord>(~ZeroMask(hasAny)) == 0)
+      if (MaskBits<Element>(~ZeroMask(hasAny.Any())) == 0)
       {
         return;
       }
-      if (MaskBits<TWord>(changesLevel) != 0)
+      if (MaskBits<Element>(changesLevel) != 0)
       {
-        Words sameLevel[VSlices];
-        Words newLevel{};
+        Words    sameLevel[VSlices];
+        Elements newLevel{};
         for (int s = 0; s < VSlices; ++s)
         {
           sameLevel[s] = left[s];
         }
         for (int b = 0; b < m_LevelBits; ++b)
         {
-          Words bit{};
+          Words bit = none;
           for (int s = 0; s < VSlices; ++s)
           {
-            bit |= slice[s][b + 1] & zone[s];
+            bit = bit | (slice[s][b + 1] & zone[s]);
           }
-          const Words isSet = ~ZeroMask(bit);
-          newLevel |= isSet & (TWord{ 1 } << b);
+          const Elements isSet = ~ZeroMask(bit.Any());
+          newLevel |= isSet & (Element{ 1 } << b);
+          const Words wordsAreSet = Words::From(isSet);
           for (int s = 0; s < VSlices; ++s)
           {
-            sameLevel[s] &= ~(slice[s][b + 1] ^ isSet);
+            sameLevel[s] = sameLevel[s] & ~(slice[s][b + 1] ^ wordsAreSet);
           }
         }
         for (int s = 0; s < VSlices; ++s)
         {
-          same[s] = (same[s] & ~changesLevel) | (sameLevel[s] & changesLevel);
+          same[s] = (same[s] & ~newLevels) | (sameLevel[s] & newLevels);
         }
-        level = (level & ~changesLevel) | ((newLevel + TWord{ 1 }) & changesLevel);
+        level = (level & ~changesLevel) | ((newLevel + Element{ 1 }) & changesLevel);
         std::memcpy(levels, &level, sizeof(levels));
       }
     }
@@ -421,26 +561,30 @@ private:
   const int                m_RowBits;
 };
 
-template <typename TWord>
+template <typename TWords>
 inline void
 ComputeWordTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
 {
   const int slices = task.window[2];
   if (slices == 1)
   {
-    SizeZoneTileComputer<TWord, 1>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWords, 1>(task, tile, workspace).Compute();
   }
   else if (slices <= 3)
   {
-    SizeZoneTileComputer<TWord, 3>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWords, 3>(task, tile, workspace).Compute();
   }
   else if (slices <= 5)
   {
-    SizeZoneTileComputer<TWord, 5>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWords, 5>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 7)
+  {
+    SizeZoneTileComputer<TWords, 7>(task, tile, workspace).Compute();
   }
   else
   {
-    SizeZoneTileComputer<TWord, maxWordSlices>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TWords, maxWordSlices>(task, tile, workspace).Compute();
   }
 }
 } // namespace
@@ -450,11 +594,15 @@ ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void *
 {
   if (SlicesFitWords(task, 32))
   {
-    ComputeWordTile<std::uint32_t>(task, tile, workspace);
+    ComputeWordTile<SimpleWords<std::uint32_t>>(task, tile, workspace);
+  }
+  else if (SlicesFitWords(task, 64))
+  {
+    ComputeWordTile<SimpleWords<std::uint64_t>>(task, tile, workspace);
   }
   else
   {
-    ComputeWordTile<std::uint64_t>(task, tile, workspace);
+    ComputeWordTile<DoubleWords>(task, tile, workspace);
   }
 }
 } // namespace VOXELMAPS_INSTRUCTION_SET

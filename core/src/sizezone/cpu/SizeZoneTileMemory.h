@@ -50,8 +50,8 @@ struct SizeZoneTileMemory
     };
     constexpr auto levelBytes = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
     levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * levelBytes));
-    // A word of a window has at most eight bytes.
-    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * 8);
+    constexpr int wordBytes = maxWordBits / 8; // of a window, at most
+    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * wordBytes);
     zones = static_cast<std::uint32_t *>(
       take(std::ptrdiff_t{ maxVectorWindows } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
   }

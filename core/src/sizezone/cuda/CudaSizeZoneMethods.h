@@ -23,7 +23,10 @@
 
 namespace voxelmaps
 {
-/** Whether the bits of a window fit the words, and the tables of a block its shared memory. */
+/** Whether the slices of a window fit the words and lanes of a warp. */
+bool
+CudaBitPlanesFits(const SizeZoneTask & task);
+/** And the tables of a warp the shared memory of a block. */
 bool
 CudaBitPlanesSupports(const SizeZoneTask & task);
 

@@ -174,8 +174,10 @@ public:
     }
   };
 
-  explicit Slot(cudaStream_t copies)
+  /** Without copies of the output, the caller has the only stream, and nobody asks for times. */
+  Slot(cudaStream_t copies, bool isOutputCopied)
     : stream(copies)
+    , m_Events(isOutputCopied ? std::make_unique<Events>() : nullptr)
   {}
 
   /** All in one buffer: each allocation takes time. */
@@ -251,8 +253,11 @@ public:
         task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
       }
     }
-    Order(stream, m_Copied, kernels);
-    m_Started.Record(kernels);
+    if (m_Events != nullptr)
+    {
+      Order(stream, m_Events->copied, kernels);
+      m_Events->started.Record(kernels);
+    }
     compute(task, CudaMethodResources{ kernels, m_Scratch, m_ScratchBytes, [&job] { job.execution.CheckAbort(); } });
     if (whole.selection != nullptr || std::isnan(whole.backgroundValue))
     {
@@ -261,15 +266,18 @@ public:
         task, static_cast<std::int64_t>(voxels));
       CheckLaunch("starting the kernel of the background");
     }
-    m_Finished.Record(kernels);
-    Order(kernels, m_Ordered, stream);
+    if (m_Events != nullptr)
+    {
+      m_Events->finished.Record(kernels);
+      Order(kernels, m_Events->ordered, stream);
+    }
   }
 
-  /** After Start, when the stream is done. */
+  /** After Start, when the stream is done; of output that is copied. */
   double
   KernelMilliseconds() const
   {
-    return m_Finished.MillisecondsSince(m_Started);
+    return m_Events->finished.MillisecondsSince(m_Events->started);
   }
   const char *
   Output() const
@@ -280,6 +288,14 @@ public:
   const cudaStream_t stream;
 
 private:
+  struct Events
+  {
+    CudaEvent copied;
+    CudaEvent started;
+    CudaEvent finished;
+    CudaEvent ordered;
+  };
+
   /** The later work of a stream waits for the work so far in another one. */
   static void
   Order(cudaStream_t first, const CudaEvent & event, cudaStream_t then)
@@ -324,16 +340,13 @@ private:
     CheckCuda(cudaMemcpy3DAsync(&copy, stream), "copying the levels to the device");
   }
 
-  DeviceBuffer<char> m_Buffer;
-  char *             m_Scratch{ nullptr };
-  std::uint64_t      m_ScratchBytes{ 0 };
-  char *             m_Selection{ nullptr };
-  char *             m_Intensities{ nullptr };
-  char *             m_Levels{ nullptr };
-  CudaEvent          m_Copied;
-  CudaEvent          m_Started;
-  CudaEvent          m_Finished;
-  CudaEvent          m_Ordered;
+  DeviceBuffer<char>            m_Buffer;
+  char *                        m_Scratch{ nullptr };
+  std::uint64_t                 m_ScratchBytes{ 0 };
+  char *                        m_Selection{ nullptr };
+  char *                        m_Intensities{ nullptr };
+  char *                        m_Levels{ nullptr };
+  const std::unique_ptr<Events> m_Events;
 };
 
 /** Slabs of a size that fits, and the slots for them. */
@@ -455,7 +468,8 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
     {
       layout->copies.push_back(std::make_unique<CudaStream>());
     }
-    layout->slots.push_back(std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels));
+    layout->slots.push_back(
+      std::make_unique<Slot>(slots > 1 ? *layout->copies.back() : layout->kernels, isOutputCopied));
     // Another program may have taken memory since it was counted.
     if (!layout->slots.back()->TryAllocate(bytes))
     {
