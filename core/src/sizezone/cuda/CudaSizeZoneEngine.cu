@@ -64,7 +64,7 @@ IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options)
   {
     task.window[d] = static_cast<int>(job.windowSize[d]);
   }
-  const bool   hasWords = SlicesFitWords(task, 64);
+  const bool   hasWords = SlicesFitWords(task, maxWordBits);
   const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
   const double steps = 1e-6 * voxels * static_cast<double>(NumberOfVoxels(job.windowSize));
   // The tiles of the CPU engine have about so many voxels.

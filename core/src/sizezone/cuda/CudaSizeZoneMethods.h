@@ -23,12 +23,13 @@
 
 namespace voxelmaps
 {
-/** Whether the slices of a window fit the words and lanes of a warp. */
-bool
-CudaBitPlanesFits(const SizeZoneTask & task);
-/** And the tables of a warp the shared memory of a block. */
+/** Whether a slice of a window fits some words, and the tables of the windows of a warp the shared memory of a block.
+ */
 bool
 CudaBitPlanesSupports(const SizeZoneTask & task);
+/** The same for the part of BitPlanes for large windows, in which a lane has a slice. */
+bool
+CudaBitSlicesSupports(const SizeZoneTask & task);
 
 CudaScratchBytes
 CudaUnionFindScratchBytes(const SizeZoneTask & slab);
@@ -36,6 +37,8 @@ CudaUnionFindScratchBytes(const SizeZoneTask & slab);
 // Launch the kernels of a method for a slab. UnionFind takes every task.
 void
 ComputeByCudaBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resources);
+void
+ComputeByCudaBitSlices(const SizeZoneTask & task, const CudaMethodResources & resources);
 void
 ComputeByCudaUnionFind(const SizeZoneTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
