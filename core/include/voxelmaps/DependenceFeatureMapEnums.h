@@ -70,7 +70,8 @@ public:
     /** A thread sorts the dependences of one window in its registers. */
     SortedDependences,
     /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
-    WindowWalk
+    WindowWalk,
+    BitPlanes
   };
 
   static constexpr unsigned int NumberOfFeatures = 14;
@@ -82,7 +83,7 @@ public:
 constexpr auto
 GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "SortedDependences", "WindowWalk" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "SortedDependences", "WindowWalk", "BitPlanes" }, "invalid method");
 }
 } // namespace voxelmaps
 

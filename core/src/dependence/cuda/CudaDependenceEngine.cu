@@ -42,7 +42,14 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
       return CudaTextureMethods<DependenceTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
           std::to_string(task.numberOfOffsets) + " offsets",
-        { { Method::SortedDependences,
+        { { Method::BitPlanes,
+            CudaDependenceBitsSupports(task),
+            true,
+            {},
+            [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaDependenceBits(slab, neighbors, resources);
+            } },
+          { Method::SortedDependences,
             CudaSortedDependencesSupports(task, GetCudaDeviceLimits()),
             true,
             {},

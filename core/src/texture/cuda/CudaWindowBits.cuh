@@ -296,6 +296,39 @@ public:
     return level;
   }
 
+  /** The voxels whose level is between two others. */
+  __device__ void
+  FindBetween(std::uint32_t least, std::uint32_t greatest, int slices, Word (&voxels)[VWidth]) const
+  {
+    Word areNotLess[VWidth];
+    Word areNotGreater[VWidth];
+#pragma unroll
+    for (int z = 0; z < VWidth; ++z)
+    {
+      areNotLess[z] = z < slices ? ~Word{ 0 } : Word{ 0 };
+      areNotGreater[z] = areNotLess[z];
+    }
+#pragma unroll
+    for (int b = 0; b < VLevelBits; ++b)
+    {
+      // A higher bit that differs decides, else those below it.
+      const Word below = (least >> b & 1) != 0 ? ~Word{ 0 } : Word{ 0 };
+      const Word above = (greatest >> b & 1) != 0 ? ~Word{ 0 } : Word{ 0 };
+#pragma unroll
+      for (int z = 0; z < VWidth; ++z)
+      {
+        const Word bit = m_Levels[b][z];
+        areNotLess[z] = (bit & ~below) | (areNotLess[z] & ~(bit ^ below));
+        areNotGreater[z] = (~bit & above) | (areNotGreater[z] & ~(bit ^ above));
+      }
+    }
+#pragma unroll
+    for (int z = 0; z < VWidth; ++z)
+    {
+      voxels[z] = z < slices ? areNotLess[z] & areNotGreater[z] : Word{ 0 };
+    }
+  }
+
 private:
   Word m_Levels[VLevelBits][VWidth];
   Word m_Left[VWidth];

@@ -1,0 +1,464 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// A thread computes a window, whose voxels are bits of its registers, level by level. The sizes of all voxels of a
+// level are added up at once, as numbers of five bits in five words, and their matrix elements counted by bits.
+#include "CudaDependenceMethods.h"
+#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaWindowBits.cuh"
+#include "texture/cpu/WindowBox.h"
+
+#include <algorithm>
+
+namespace voxelmaps
+{
+namespace
+{
+using Tiles = CudaWindowBitsTiles;
+
+// Bits of a size, and the greatest one: all voxels at distance 1 and the voxel itself.
+constexpr int sizeBits = 5;
+constexpr int maxSize = 27;
+
+struct DependenceBitsLayout
+{
+  Tiles             tiles;
+  CudaNearNeighbors neighbors;
+};
+
+/** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
+template <int VWidth, typename TWord>
+struct VoxelSizes
+{
+  static constexpr int rowBits = VWidth + 1;
+  using Slices = TWord[VWidth];
+
+  Slices bits[sizeBits];
+
+  /** Count all near voxels at distance 0 or 1. */
+  __device__ void
+  CountAll(const Slices & near)
+  {
+    RowSums before{};
+    RowSums current(near[0]);
+#pragma unroll
+    for (int z = 0; z < VWidth; ++z)
+    {
+      const RowSums after = z + 1 < VWidth ? RowSums(near[z + 1 < VWidth ? z + 1 : z]) : RowSums{};
+      TWord         sums[4];
+      TWord         carries[4];
+#pragma unroll
+      for (int b = 0; b < 4; ++b)
+      {
+        sums[b] = before.bits[b] ^ current.bits[b] ^ after.bits[b];
+        carries[b] = Majority(before.bits[b], current.bits[b], after.bits[b]);
+      }
+      bits[0][z] = sums[0];
+      bits[1][z] = sums[1] ^ carries[0];
+      TWord carry = sums[1] & carries[0];
+      bits[2][z] = sums[2] ^ carries[1] ^ carry;
+      carry = Majority(sums[2], carries[1], carry);
+      bits[3][z] = sums[3] ^ carries[2] ^ carry;
+      carry = Majority(sums[3], carries[2], carry);
+      bits[4][z] = carries[3] ^ carry;
+      before = current;
+      current = after;
+    }
+  }
+
+  /** Count near voxels among some neighbors, and the voxel itself. */
+  __device__ void
+  CountSome(const CudaNearNeighbors & neighbors, const Slices & near)
+  {
+#pragma unroll
+    for (int z = 0; z < VWidth; ++z)
+    {
+      bits[0][z] = ~TWord{ 0 };
+#pragma unroll
+      for (int b = 1; b < sizeBits; ++b)
+      {
+        bits[b][z] = 0;
+      }
+    }
+#pragma unroll
+    for (int dz = -1; dz <= 1; ++dz)
+    {
+#pragma unroll 1
+      for (int n = 0; n < neighbors.numbers[dz + 1]; ++n)
+      {
+        const int shift = -(neighbors.steps[dz + 1][n][0] + neighbors.steps[dz + 1][n][1] * rowBits);
+#pragma unroll
+        for (int z = 0; z < VWidth; ++z)
+        {
+          if (z + dz >= 0 && z + dz < VWidth)
+          {
+            TWord carry = ShiftWord(near[z + dz >= 0 && z + dz < VWidth ? z + dz : z], shift);
+#pragma unroll
+            for (int b = 0; b < sizeBits; ++b)
+            {
+              const TWord sum = bits[b][z] ^ carry;
+              carry &= bits[b][z];
+              bits[b][z] = sum;
+            }
+          }
+        }
+      }
+    }
+  }
+
+private:
+  static __device__ TWord
+  Majority(TWord a, TWord b, TWord c)
+  {
+    return (a & b) | (a & c) | (b & c);
+  }
+
+  /** Numbers of near voxels in the nine voxels of a slice around each voxel. */
+  struct RowSums
+  {
+    TWord bits[4];
+
+    __device__
+    RowSums()
+      : bits{}
+    {}
+    explicit __device__
+    RowSums(TWord near)
+    {
+      const TWord left = near << 1;
+      const TWord right = near >> 1;
+      const TWord low = left ^ near ^ right;
+      const TWord high = Majority(left, near, right);
+      const TWord lowCarry = Majority(low << rowBits, low, low >> rowBits);
+      const TWord highSum = (high << rowBits) ^ high ^ (high >> rowBits);
+      const TWord highCarry = Majority(high << rowBits, high, high >> rowBits);
+      const TWord carry = highSum & lowCarry;
+      bits[0] = (low << rowBits) ^ low ^ (low >> rowBits);
+      bits[1] = highSum ^ lowCarry;
+      bits[2] = highCarry ^ carry;
+      bits[3] = highCarry & carry;
+    }
+  };
+};
+
+/** What the threads of a block look up: t(n), and q(j). */
+struct DependenceBitsTables
+{
+  static constexpr int maxVoxels = maxWindowBitsWidth * maxWindowBitsWidth * maxWindowBitsWidth;
+
+  std::int64_t  entropy[maxVoxels + 1];
+  std::uint64_t inverses[maxSize + 1];
+
+  __device__ void
+  Load(const DependenceTask & task)
+  {
+    for (int n = threadIdx.x; n <= maxVoxels; n += Tiles::threads)
+    {
+      entropy[n] =
+        task.scales.entropyTable != nullptr && n <= task.windowVoxels ? task.scales.entropyTable[n] : std::int64_t{ 0 };
+    }
+    for (int j = threadIdx.x; j <= maxSize; j += Tiles::threads)
+    {
+      inverses[j] = j <= task.maxSize ? task.scales.inverseSquares[j] : 0;
+    }
+  }
+};
+
+/** Adds up the matrix of a window, level by level. */
+template <int VWidth, typename TWord>
+class DependenceBitsSums
+{
+public:
+  using Slices = TWord[VWidth];
+  using Sizes = VoxelSizes<VWidth, TWord>;
+
+  explicit __device__
+  DependenceBitsSums(const DependenceBitsTables & tables)
+    : m_Tables(tables)
+  {
+    ClearEntries(m_Sums);
+  }
+
+  /** Add the voxels of a level with their sizes. To be called by all lanes of a warp. */
+  __device__ void
+  AddLevel(std::uint32_t level, std::uint64_t inverse, std::uint32_t number, const Slices & voxels, const Sizes & sizes)
+  {
+    m_Sum = m_Squares = 0;
+    m_LowInverses = m_HighInverses = 0;
+    this->AddSizes<0>(voxels, sizes);
+    this->AddSizes<1>(voxels, sizes);
+    this->AddSizes<2>(voxels, sizes);
+    this->AddSizes<3>(voxels, sizes);
+    SizeMatrixGroup group{ number, m_Sum, m_Squares, WideInteger<2>(0) };
+    AddProduct(group.inverses, m_LowInverses, 1);
+    AddProduct(group.inverses, m_HighInverses, std::uint64_t{ 1 } << 32);
+    AddGroup<levelAxis>(m_Sums, level, inverse, group);
+  }
+  /** Add a voxel of size 1 that is the only one of its level. */
+  __device__ void
+  AddSingle(std::uint32_t level, std::uint64_t inverse)
+  {
+    SizeMatrixGroup group{ 1, 1, 1, WideInteger<2>(0) };
+    AddProduct(group.inverses, m_Tables.inverses[1], 1);
+    AddGroup<levelAxis>(m_Sums, level, inverse, group);
+    m_SizeCounts[0] += 1u << 16;
+  }
+
+  const __device__ SizeMatrixSums &
+                   Get()
+  {
+    SizeMatrixSums::Axis & axis = m_Sums.axes[sizeAxis];
+    axis.sum = axis.squares = axis.nonUniformity = 0;
+    axis.inverses = WideInteger<2>(0);
+#pragma unroll
+    for (int j = 1; j <= maxSize; ++j)
+    {
+      const std::uint32_t count = m_SizeCounts[j / 2] >> (j % 2 * 16) & 0xffff;
+      axis.sum += j * count;
+      axis.squares += j * j * count;
+      axis.nonUniformity += count * count;
+      AddProduct(axis.inverses, m_Tables.inverses[j], count);
+    }
+    return m_Sums;
+  }
+
+private:
+  /** Add sizes 8 VEighth ... 8 VEighth + 7. */
+  template <int VEighth>
+  __device__ void
+  AddSizes(const Slices & voxels, const Sizes & sizes)
+  {
+    Slices eighth;
+    TWord  all = 0;
+#pragma unroll
+    for (int z = 0; z < VWidth; ++z)
+    {
+      eighth[z] = voxels[z] & ((VEighth & 2) != 0 ? sizes.bits[4][z] : ~sizes.bits[4][z]) &
+                  ((VEighth & 1) != 0 ? sizes.bits[3][z] : ~sizes.bits[3][z]);
+      all |= eighth[z];
+    }
+    if (!__any_sync(0xffffffffu, all != 0))
+    {
+      return;
+    }
+#pragma unroll
+    for (int pair = 0; pair < (VEighth == 3 ? 2 : 4); ++pair)
+    {
+      Slices both;
+      Slices odd;
+#pragma unroll
+      for (int z = 0; z < VWidth; ++z)
+      {
+        both[z] = eighth[z] & ((pair & 2) != 0 ? sizes.bits[2][z] : ~sizes.bits[2][z]) &
+                  ((pair & 1) != 0 ? sizes.bits[1][z] : ~sizes.bits[1][z]);
+        odd[z] = both[z] & sizes.bits[0][z];
+      }
+      const std::uint32_t odds = CountBitsBetween<0, VWidth>(odd);
+      const std::uint32_t evens = CountBitsBetween<0, VWidth>(both) - odds;
+      const int           size = 8 * VEighth + 2 * pair;
+      m_SizeCounts[size / 2] += evens | odds << 16;
+      if (size != 0)
+      {
+        this->AddElement(size, evens);
+      }
+      this->AddElement(size + 1, odds);
+    }
+  }
+  __device__ void
+  AddElement(int size, std::uint32_t count)
+  {
+    const std::uint64_t inverse = m_Tables.inverses[size];
+    m_Sums.entropyTerms += m_Tables.entropy[count];
+    m_Sum += size * count;
+    m_Squares += size * size * count;
+    // Below 2^63 and at most 343 entries: the halves do not overflow.
+    m_LowInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse) } * count;
+    m_HighInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse >> 32) } * count;
+  }
+
+  const DependenceBitsTables & m_Tables;
+  SizeMatrixSums               m_Sums;
+  /** Two numbers of voxels of a size in each word. */
+  std::uint32_t m_SizeCounts[(maxSize + 2) / 2]{};
+  /** Of a level. */
+  std::uint32_t m_Sum;
+  std::uint32_t m_Squares;
+  std::uint64_t m_LowInverses;
+  std::uint64_t m_HighInverses;
+};
+
+template <int VWidth, int VLevelBits>
+constexpr int blocksPerMultiprocessor = VWidth <= 5 && VLevelBits <= 9 ? 3 : 2;
+
+template <int VWidth, int VLevelBits>
+__global__ void
+__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
+  DependenceBitsKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ DependenceBitsLayout layout,
+                       std::int64_t firstTile)
+{
+  using Bits = CudaWindowBits<VWidth, VLevelBits>;
+  using Word = typename Bits::Word;
+
+  __shared__ typename Bits::Tile tile;
+  __shared__ DependenceBitsTables tables;
+  tables.Load(task);
+  std::int64_t start[3];
+  layout.tiles.GetStart(firstTile + blockIdx.x, start);
+  tile.Load(task, start);
+
+  const int lane = threadIdx.x % Tiles::lanes;
+  const int row = threadIdx.x / Tiles::lanes;
+  const int slices = static_cast<int>(min(std::int64_t{ Tiles::slices }, task.outputSize[2] - start[2]));
+  Bits      bits;
+#pragma unroll 1
+  for (int plane = 0; plane < slices + VWidth - 1; ++plane)
+  {
+    bits.Move(task, tile, row, plane);
+    if (plane < VWidth - 1)
+    {
+      continue;
+    }
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VWidth - 1) };
+    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
+    const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
+    if (isOutput && !isComputed)
+    {
+      for (int c = 0; c < task.numberOfComponents; ++c)
+      {
+        StoreComponentOrNaN(task, output * task.voxelStride, c, task.backgroundValue);
+      }
+    }
+    bits.Start(isComputed ? task.window[2] : 0);
+
+    DependenceBitsSums<VWidth, Word> sums(tables);
+    while (__any_sync(0xffffffffu, bits.HasLeft()))
+    {
+      Word          voxels[VWidth];
+      std::uint32_t level = 0;
+      std::uint32_t number = 0;
+      std::uint64_t inverse = 0;
+      for (;;)
+      {
+        level = bits.TakeLevel(voxels);
+        number = CountBitsBetween<0, VWidth>(voxels);
+        inverse = __ldg(task.scales.inverseSquares + level);
+        if (number != 1 || task.alpha != 0)
+        {
+          break;
+        }
+        sums.AddSingle(level, inverse);
+      }
+      __syncwarp();
+      Word near[VWidth];
+#pragma unroll
+      for (int z = 0; z < VWidth; ++z)
+      {
+        near[z] = voxels[z];
+      }
+      if (task.alpha != 0)
+      {
+        const auto alpha = static_cast<std::uint32_t>(task.alpha);
+        bits.FindBetween(
+          level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], near);
+      }
+      VoxelSizes<VWidth, Word> sizes;
+      if (layout.neighbors.areAll)
+      {
+        sizes.CountAll(near);
+      }
+      else
+      {
+        sizes.CountSome(layout.neighbors, near);
+      }
+      sums.AddLevel(level, inverse, number, voxels, sizes);
+    }
+    if (isComputed)
+    {
+      StoreDependenceFeatures(task, output, sums.Get());
+    }
+  }
+}
+
+template <int VWidth, int VLevelBits>
+void
+Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const CudaMethodResources & resources)
+{
+  const DependenceBitsLayout layout{ Tiles(task), neighbors };
+  // In parts of less than a tenth of a second, so that an abort is quick.
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 14;
+  LaunchInParts(layout.tiles.Number(),
+                partTiles,
+                resources,
+                "starting the kernel of BitPlanes",
+                [&](std::int64_t first, std::int64_t end) {
+                  DependenceBitsKernel<VWidth, VLevelBits>
+                    <<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
+                      task, layout, first);
+                });
+}
+} // namespace
+
+bool
+CudaDependenceBitsSupports(const DependenceTask & hostTask)
+{
+  return CudaDependenceNeighborsAreBits(hostTask) &&
+         *std::max_element(hostTask.window, hostTask.window + 3) <= maxWindowBitsWidth;
+}
+
+CudaNearNeighbors
+MakeCudaNearNeighbors(const DependenceTask & hostTask)
+{
+  CudaNearNeighbors neighbors{};
+  if (!CudaDependenceBitsSupports(hostTask))
+  {
+    return neighbors;
+  }
+  for (int k = 0; k < 2 * hostTask.numberOfOffsets; ++k)
+  {
+    const auto & step = hostTask.offsets[k / 2].step;
+    const int    sign = k % 2 == 0 ? 1 : -1;
+    const int    slice = sign * step[2] + 1;
+    auto &       at = neighbors.steps[slice][neighbors.numbers[slice]++];
+    at[0] = static_cast<std::int8_t>(sign * step[0]);
+    at[1] = static_cast<std::int8_t>(sign * step[1]);
+  }
+  int box = 1;
+  for (const int size : hostTask.window)
+  {
+    box *= size > 1 ? 3 : 1;
+  }
+  neighbors.areAll = 1 + 2 * hostTask.numberOfOffsets == box;
+  return neighbors;
+}
+
+void
+ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors & neighbors,
+                            const CudaMethodResources & resources)
+{
+  const int  width = *std::max_element(task.window, task.window + 3);
+  const int  levels = task.numberOfGrayLevels;
+  const auto launch = width <= 3   ? (levels < 64 ? Launch<3, 6> : Launch<3, 16>)
+                      : width <= 5 ? (levels < 64    ? Launch<5, 6>
+                                      : levels < 512 ? Launch<5, 9>
+                                                     : Launch<5, 16>)
+                                   : (levels < 64    ? Launch<7, 6>
+                                      : levels < 512 ? Launch<7, 9>
+                                                     : Launch<7, 16>);
+  launch(task, neighbors, resources);
+}
+} // namespace voxelmaps
