@@ -51,14 +51,14 @@ struct VoxelSizes
 
   /** Count all near voxels at distance 0 or 1. */
   __device__ void
-  CountAll(const Slices & near)
+  CountAll(const Slices & close)
   {
     RowSums before{};
-    RowSums current(near[0]);
+    RowSums current(close[0]);
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      const RowSums after = z + 1 < VWidth ? RowSums(near[z + 1 < VWidth ? z + 1 : z]) : RowSums{};
+      const RowSums after = z + 1 < VWidth ? RowSums(close[z + 1 < VWidth ? z + 1 : z]) : RowSums{};
       TWord         sums[4];
       TWord         carries[4];
 #pragma unroll
@@ -82,7 +82,7 @@ struct VoxelSizes
 
   /** Count near voxels among some neighbors, and the voxel itself. */
   __device__ void
-  CountSome(const CudaNearNeighbors & neighbors, const Slices & near)
+  CountSome(const CudaNearNeighbors & neighbors, const Slices & close)
   {
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
@@ -106,7 +106,7 @@ struct VoxelSizes
         {
           if (z + dz >= 0 && z + dz < VWidth)
           {
-            TWord carry = ShiftWord(near[z + dz >= 0 && z + dz < VWidth ? z + dz : z], shift);
+            TWord carry = ShiftWord(close[z + dz >= 0 && z + dz < VWidth ? z + dz : z], shift);
 #pragma unroll
             for (int b = 0; b < sizeBits; ++b)
             {
@@ -137,12 +137,12 @@ private:
       : bits{}
     {}
     explicit __device__
-    RowSums(TWord near)
+    RowSums(TWord close)
     {
-      const TWord left = near << 1;
-      const TWord right = near >> 1;
-      const TWord low = left ^ near ^ right;
-      const TWord high = Majority(left, near, right);
+      const TWord left = close << 1;
+      const TWord right = close >> 1;
+      const TWord low = left ^ close ^ right;
+      const TWord high = Majority(left, close, right);
       const TWord lowCarry = Majority(low << rowBits, low, low >> rowBits);
       const TWord highSum = (high << rowBits) ^ high ^ (high >> rowBits);
       const TWord highCarry = Majority(high << rowBits, high, high >> rowBits);
@@ -318,11 +318,11 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   tables.Load(task);
   std::int64_t start[3];
   layout.tiles.GetStart(firstTile + blockIdx.x, start);
-  tile.Load(task, start);
+  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
+  tile.Load(task, start, slices);
 
   const int lane = threadIdx.x % Tiles::lanes;
   const int row = threadIdx.x / Tiles::lanes;
-  const int slices = static_cast<int>(min(std::int64_t{ Tiles::slices }, task.outputSize[2] - start[2]));
   Bits      bits;
 #pragma unroll 1
   for (int plane = 0; plane < slices + VWidth - 1; ++plane)
@@ -364,26 +364,26 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         sums.AddSingle(level, inverse);
       }
       __syncwarp();
-      Word near[VWidth];
+      Word close[VWidth];
 #pragma unroll
       for (int z = 0; z < VWidth; ++z)
       {
-        near[z] = voxels[z];
+        close[z] = voxels[z];
       }
       if (task.alpha != 0)
       {
         const auto alpha = static_cast<std::uint32_t>(task.alpha);
         bits.FindBetween(
-          level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], near);
+          level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], close);
       }
       VoxelSizes<VWidth, Word> sizes;
       if (layout.neighbors.areAll)
       {
-        sizes.CountAll(near);
+        sizes.CountAll(close);
       }
       else
       {
-        sizes.CountSome(layout.neighbors, near);
+        sizes.CountSome(layout.neighbors, close);
       }
       sums.AddLevel(level, inverse, number, voxels, sizes);
     }
@@ -400,7 +400,7 @@ Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const C
 {
   const DependenceBitsLayout layout{ Tiles(task), neighbors };
   // In parts of less than a tenth of a second, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 14;
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 13;
   LaunchInParts(layout.tiles.Number(),
                 partTiles,
                 resources,

@@ -240,12 +240,12 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   }
   std::int64_t start[3];
   layout.tiles.GetStart(firstTile + blockIdx.x, start);
-  tile.Load(task, start);
+  const int  slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
+  tile.Load(task, start, slices);
 
   const int  lane = threadIdx.x % Tiles::lanes;
   const int  row = threadIdx.x / Tiles::lanes;
   const bool isPerDirection = task.aggregation == RunLengthJob::Aggregation::PerDirection;
-  const int  slices = static_cast<int>(min(std::int64_t{ Tiles::slices }, task.outputSize[2] - start[2]));
   Bits       bits;
 #pragma unroll 1
   for (int plane = 0; plane < slices + VWidth - 1; ++plane)
@@ -360,7 +360,7 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources)
                                         ? RunEntropyBitsKernel<VWidth, VLevelBits, true>
                                         : RunEntropyBitsKernel<VWidth, VLevelBits, false>;
   // In parts of less than a tenth of a second, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 15;
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 13;
   LaunchInParts(layout.tiles.Number(),
                 partTiles,
                 resources,

@@ -111,17 +111,29 @@ struct CudaWindowBitsTiles
   static constexpr int lanes = 32;
   static constexpr int warps = 4;
   static constexpr int threads = lanes * warps;
-  static constexpr int slices = 8;
+  static constexpr int maxSlices = 8;
 
+  int          slices;
   std::int64_t tilesX;
   std::int64_t tilesY;
   std::int64_t tilesZ;
 
   explicit CudaWindowBitsTiles(const TextureTask & task)
-    : tilesX((task.outputSize[0] + lanes - 1) / lanes)
+    : slices(maxSlices)
+    , tilesX((task.outputSize[0] + lanes - 1) / lanes)
     , tilesY((task.outputSize[1] + warps - 1) / warps)
-    , tilesZ((task.outputSize[2] + slices - 1) / slices)
-  {}
+  {
+    // Enough tiles for all multiprocessors matter more than slices that windows share.
+    constexpr std::int64_t minNumber = 1024;
+    for (;; slices /= 2)
+    {
+      tilesZ = (task.outputSize[2] + slices - 1) / slices;
+      if (slices == 1 || this->Number() >= minNumber)
+      {
+        return;
+      }
+    }
+  }
   std::int64_t
   Number() const
   {
@@ -146,17 +158,17 @@ struct CudaWindowBitsTile
   using Tiles = CudaWindowBitsTiles;
   static constexpr int columns = Tiles::lanes + VWidth - 1;
   static constexpr int rows = Tiles::warps + VWidth - 1;
-  static constexpr int planes = Tiles::slices + VWidth - 1;
+  static constexpr int planes = Tiles::maxSlices + VWidth - 1;
   static_assert(columns <= 64, "a row fits a word");
 
   std::uint64_t words[planes][rows][VLevelBits];
 
   /** To be called by all threads of a block. */
   __device__ void
-  Load(const TextureTask & task, const std::int64_t (&start)[3])
+  Load(const TextureTask & task, const std::int64_t (&start)[3], int slices)
   {
     const int lane = threadIdx.x % Tiles::lanes;
-    for (int i = threadIdx.x / Tiles::lanes; i < rows * planes; i += Tiles::warps)
+    for (int i = threadIdx.x / Tiles::lanes; i < rows * (slices + VWidth - 1); i += Tiles::warps)
     {
       const int          plane = i / rows;
       const int          row = i - plane * rows;
