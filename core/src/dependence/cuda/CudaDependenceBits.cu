@@ -87,11 +87,11 @@ struct VoxelSizes
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      bits[0][z] = ~TWord{ 0 };
+      bits[0][z] = ~TWord(0);
 #pragma unroll
       for (int b = 1; b < sizeBits; ++b)
       {
-        bits[b][z] = 0;
+        bits[b][z] = TWord(0);
       }
     }
 #pragma unroll
@@ -134,7 +134,7 @@ private:
 
     __device__
     RowSums()
-      : bits{}
+      : bits{ TWord(0), TWord(0), TWord(0), TWord(0) }
     {}
     explicit __device__
     RowSums(TWord close)
@@ -156,9 +156,10 @@ private:
 };
 
 /** What the threads of a block look up: t(n), and q(j). */
+template <int VWidth>
 struct DependenceBitsTables
 {
-  static constexpr int maxVoxels = maxWindowBitsWidth * maxWindowBitsWidth * maxWindowBitsWidth;
+  static constexpr int maxVoxels = VWidth * VWidth * VWidth;
 
   std::int64_t  entropy[maxVoxels + 1];
   std::uint64_t inverses[maxSize + 1];
@@ -187,7 +188,7 @@ public:
   using Sizes = VoxelSizes<VWidth, TWord>;
 
   explicit __device__
-  DependenceBitsSums(const DependenceBitsTables & tables)
+  DependenceBitsSums(const DependenceBitsTables<VWidth> & tables)
     : m_Tables(tables)
   {
     ClearEntries(m_Sums);
@@ -243,7 +244,7 @@ private:
   AddSizes(const Slices & voxels, const Sizes & sizes)
   {
     Slices eighth;
-    TWord  all = 0;
+    TWord  all(0);
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
@@ -251,7 +252,7 @@ private:
                   ((VEighth & 1) != 0 ? sizes.bits[3][z] : ~sizes.bits[3][z]);
       all |= eighth[z];
     }
-    if (!__any_sync(0xffffffffu, all != 0))
+    if (!__any_sync(0xffffffffu, static_cast<bool>(all)))
     {
       return;
     }
@@ -285,12 +286,12 @@ private:
     m_Sums.entropyTerms += m_Tables.entropy[count];
     m_Sum += size * count;
     m_Squares += size * size * count;
-    // Below 2^63 and at most 343 entries: the halves do not overflow.
+    // Below 2^63 and at most 729 entries: the halves do not overflow.
     m_LowInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse) } * count;
     m_HighInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse >> 32) } * count;
   }
 
-  const DependenceBitsTables & m_Tables;
+  const DependenceBitsTables<VWidth> & m_Tables;
   SizeMatrixSums               m_Sums;
   /** Two numbers of voxels of a size in each word. */
   std::uint32_t m_SizeCounts[(maxSize + 2) / 2]{};
@@ -314,7 +315,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   using Word = typename Bits::Word;
 
   __shared__ typename Bits::Tile tile;
-  __shared__ DependenceBitsTables tables;
+  __shared__ DependenceBitsTables<VWidth> tables;
   tables.Load(task);
   std::int64_t start[3];
   layout.tiles.GetStart(firstTile + blockIdx.x, start);
@@ -456,9 +457,10 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
                       : width <= 5 ? (levels < 64    ? Launch<5, 6>
                                       : levels < 512 ? Launch<5, 9>
                                                      : Launch<5, 16>)
-                                   : (levels < 64    ? Launch<7, 6>
+                      : width <= 7 ? (levels < 64    ? Launch<7, 6>
                                       : levels < 512 ? Launch<7, 9>
-                                                     : Launch<7, 16>);
+                                                     : Launch<7, 16>)
+                                   : (levels < 64 ? Launch<9, 6> : Launch<9, 16>);
   launch(task, neighbors, resources);
 }
 } // namespace voxelmaps

@@ -390,7 +390,8 @@ ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources 
                       : width <= 5 ? (levels < 64    ? Launch<5, 6>
                                       : levels < 512 ? Launch<5, 9>
                                                      : Launch<5, 16>)
-                                   : (levels < 64 ? Launch<7, 6> : Launch<7, 9>);
+                                   : width <= 7 ? (levels < 64 ? Launch<7, 6> : Launch<7, 9>)
+                                   : (levels < 64 ? Launch<9, 6> : Launch<9, 9>);
   launch(task, resources);
 }
 } // namespace voxelmaps

@@ -23,22 +23,148 @@
 #include <cstdint>
 #include <type_traits>
 
-/** Windows of up to 7 voxels along each axis as bits in the registers of a thread: a word for every slice and bit of
+/** Windows of up to 9 voxels along each axis as bits in the registers of a thread: a word for every slice and bit of
  * the levels. Voxel (x, y) of a slice is bit x + y (VWidth + 1): beyond each row is a bit that stays 0, so that a shift
  * moves all voxels of a slice at once, and those that leave the window get lost. */
 namespace voxelmaps
 {
-constexpr int maxWindowBitsWidth = 7;
+constexpr int maxWindowBitsWidth = 9;
 
-inline __device__ std::uint32_t
-                  ShiftWord(std::uint32_t word, int bits)
+/** 96 bits, for shifts by less than 32. */
+struct CudaWord96
+{
+  std::uint32_t parts[3];
+
+  CudaWord96() = default;
+  explicit __device__
+  CudaWord96(std::uint32_t bits)
+    : parts{ bits, 0, 0 }
+  {}
+  explicit __device__
+  operator bool() const
+  {
+    return (parts[0] | parts[1] | parts[2]) != 0;
+  }
+  __device__ CudaWord96
+             operator~() const
+  {
+    return { ~parts[0], ~parts[1], ~parts[2] };
+  }
+  __device__ CudaWord96
+             operator&(const CudaWord96 & other) const
+  {
+    return { parts[0] & other.parts[0], parts[1] & other.parts[1], parts[2] & other.parts[2] };
+  }
+  __device__ CudaWord96
+             operator|(const CudaWord96 & other) const
+  {
+    return { parts[0] | other.parts[0], parts[1] | other.parts[1], parts[2] | other.parts[2] };
+  }
+  __device__ CudaWord96
+             operator^(const CudaWord96 & other) const
+  {
+    return { parts[0] ^ other.parts[0], parts[1] ^ other.parts[1], parts[2] ^ other.parts[2] };
+  }
+  __device__ CudaWord96
+             operator<<(int bits) const
+  {
+    return { parts[0] << bits,
+             __funnelshift_l(parts[0], parts[1], bits),
+             __funnelshift_l(parts[1], parts[2], bits) };
+  }
+  __device__ CudaWord96
+             operator>>(int bits) const
+  {
+    return { __funnelshift_r(parts[0], parts[1], bits),
+             __funnelshift_r(parts[1], parts[2], bits),
+             parts[2] >> bits };
+  }
+  __device__ CudaWord96 &
+             operator&=(const CudaWord96 & other)
+  {
+    return *this = *this & other;
+  }
+  __device__ CudaWord96 &
+             operator|=(const CudaWord96 & other)
+  {
+    return *this = *this | other;
+  }
+
+private:
+  __device__
+  CudaWord96(std::uint32_t low, std::uint32_t middle, std::uint32_t high)
+    : parts{ low, middle, high }
+  {}
+};
+
+/** The bits of a row in its place in a slice. */
+template <typename TWord>
+__device__ TWord
+           PlaceRow(std::uint32_t bits, int place)
+{
+  return static_cast<TWord>(bits) << place;
+}
+template <>
+inline __device__ CudaWord96
+                  PlaceRow<CudaWord96>(std::uint32_t bits, int place)
+{
+  CudaWord96 word(0);
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+  {
+    const int first = place - 32 * i;
+    word.parts[i] = first >= 32 || first <= -32 ? 0 : first >= 0 ? bits << first : bits >> -first;
+  }
+  return word;
+}
+
+/** All bits, or none. */
+template <typename TWord>
+__device__ TWord
+           AllBitsIf(bool areSet)
+{
+  return areSet ? ~TWord(0) : TWord(0);
+}
+
+template <typename TWord>
+__device__ TWord
+           LowestBit(TWord word)
+{
+  return word & (TWord(0) - word);
+}
+template <>
+inline __device__ CudaWord96
+                  LowestBit<CudaWord96>(CudaWord96 word)
+{
+  CudaWord96 lowest(LowestBit(word.parts[0]));
+  lowest.parts[1] = word.parts[0] != 0 ? 0 : LowestBit(word.parts[1]);
+  lowest.parts[2] = (word.parts[0] | word.parts[1]) != 0 ? 0 : LowestBit(word.parts[2]);
+  return lowest;
+}
+
+/** To higher bits if positive, else to lower ones. */
+template <typename TWord>
+__device__ TWord
+           ShiftWord(TWord word, int bits)
 {
   return bits >= 0 ? word << bits : word >> -bits;
 }
-inline __device__ std::uint64_t
-                  ShiftWord(std::uint64_t word, int bits)
+
+/** Parts of 32 bits of a word. */
+inline __device__ std::uint32_t
+                  GetPart(std::uint32_t word, int)
 {
-  return bits >= 0 ? word << bits : word >> -bits;
+  return word;
+}
+inline __device__ std::uint32_t
+                  GetPart(std::uint64_t word, int i)
+{
+  return static_cast<std::uint32_t>(word >> (32 * i));
+}
+inline __device__ std::uint32_t
+                  GetPart(const CudaWord96 & word, int i)
+{
+  return word.parts[i];
 }
 
 /** Number of bits of some words. Carry-save adders replace most of the population counts, which are slow. */
@@ -78,31 +204,19 @@ __device__ std::uint32_t
   }
 }
 
-/** The words VFirst ... VLast of an array. */
-template <int VFirst, int VEnd, int VWords>
+/** The same of the words VFirst ... VEnd - 1. */
+template <int VFirst, int VEnd, typename TWord, int VWords>
 __device__ std::uint32_t
-           CountBitsBetween(const std::uint32_t (&words)[VWords])
+           CountBitsBetween(const TWord (&words)[VWords])
 {
-  std::uint32_t some[VEnd - VFirst];
+  constexpr int parts = static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
+  std::uint32_t all[parts * (VEnd - VFirst)];
 #pragma unroll
-  for (int i = VFirst; i < VEnd; ++i)
+  for (int i = 0; i < parts * (VEnd - VFirst); ++i)
   {
-    some[i - VFirst] = words[i];
+    all[i] = GetPart(words[VFirst + i / parts], i % parts);
   }
-  return CountBits(some);
-}
-template <int VFirst, int VEnd, int VWords>
-__device__ std::uint32_t
-           CountBitsBetween(const std::uint64_t (&words)[VWords])
-{
-  std::uint32_t some[2 * (VEnd - VFirst)];
-#pragma unroll
-  for (int i = VFirst; i < VEnd; ++i)
-  {
-    some[2 * (i - VFirst)] = static_cast<std::uint32_t>(words[i]);
-    some[2 * (i - VFirst) + 1] = static_cast<std::uint32_t>(words[i] >> 32);
-  }
-  return CountBits(some);
+  return CountBits(all);
 }
 
 /** How the output is cut into tiles: a warp computes a row of 32 windows after the other along z. */
@@ -203,7 +317,7 @@ class CudaWindowBits
 {
 public:
   using Tile = CudaWindowBitsTile<VWidth, VLevelBits>;
-  using Word = std::conditional_t<VWidth <= 5, std::uint32_t, std::uint64_t>;
+  using Word = std::conditional_t<VWidth <= 5, std::uint32_t, std::conditional_t<VWidth <= 7, std::uint64_t, CudaWord96>>;
   static constexpr int rowBits = VWidth + 1;
 
   /** Move the window by one plane, of which it gets the last slice. */
@@ -220,7 +334,7 @@ public:
       {
         m_Levels[b][z] = m_Levels[b][z + 1];
       }
-      Word slice = 0;
+      Word slice(0);
 #pragma unroll
       for (int y = 0; y < VWidth; ++y)
       {
@@ -228,7 +342,7 @@ public:
         {
           const std::uint64_t word = tile.words[plane][row + y][b];
           const std::uint32_t bits = static_cast<std::uint32_t>(word >> lane) & columns;
-          slice |= static_cast<Word>(bits) << (y * rowBits);
+          slice |= PlaceRow<Word>(bits, y * rowBits);
         }
       }
       m_Levels[b][VWidth - 1] = slice;
@@ -242,13 +356,13 @@ public:
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      Word present = 0;
+      Word present(0);
 #pragma unroll
       for (int b = 0; b < VLevelBits; ++b)
       {
         present |= m_Levels[b][z];
       }
-      m_Left[z] = z < slices ? present : Word{ 0 };
+      m_Left[z] = z < slices ? present : Word(0);
     }
   }
   __device__ std::uint32_t
@@ -259,13 +373,13 @@ public:
   __device__ bool
   HasLeft() const
   {
-    Word left = 0;
+    Word left(0);
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
       left |= m_Left[z];
     }
-    return left != 0;
+    return static_cast<bool>(left);
   }
 
   /** The voxels of a level that were not taken before, none if there are no such; returns the level. */
@@ -277,23 +391,23 @@ public:
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      const Word candidates = isFound ? Word{ 0 } : m_Left[z];
-      first[z] = candidates & (Word{ 0 } - candidates);
-      isFound = isFound || candidates != 0;
+      const Word candidates = isFound ? Word(0) : m_Left[z];
+      first[z] = LowestBit(candidates);
+      isFound = isFound || static_cast<bool>(candidates);
       voxels[z] = m_Left[z];
     }
     std::uint32_t level = 0;
 #pragma unroll
     for (int b = 0; b < VLevelBits; ++b)
     {
-      Word bit = 0;
+      Word bit(0);
 #pragma unroll
       for (int z = 0; z < VWidth; ++z)
       {
         bit |= m_Levels[b][z] & first[z];
       }
-      const Word isSet = bit != 0 ? ~Word{ 0 } : Word{ 0 };
-      level |= bit != 0 ? 1u << b : 0u;
+      const Word isSet = AllBitsIf<Word>(static_cast<bool>(bit));
+      level |= bit ? 1u << b : 0u;
 #pragma unroll
       for (int z = 0; z < VWidth; ++z)
       {
@@ -317,15 +431,15 @@ public:
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      areNotLess[z] = z < slices ? ~Word{ 0 } : Word{ 0 };
+      areNotLess[z] = AllBitsIf<Word>(z < slices);
       areNotGreater[z] = areNotLess[z];
     }
 #pragma unroll
     for (int b = 0; b < VLevelBits; ++b)
     {
       // A higher bit that differs decides, else those below it.
-      const Word below = (least >> b & 1) != 0 ? ~Word{ 0 } : Word{ 0 };
-      const Word above = (greatest >> b & 1) != 0 ? ~Word{ 0 } : Word{ 0 };
+      const Word below = AllBitsIf<Word>((least >> b & 1) != 0);
+      const Word above = AllBitsIf<Word>((greatest >> b & 1) != 0);
 #pragma unroll
       for (int z = 0; z < VWidth; ++z)
       {
@@ -337,7 +451,7 @@ public:
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      voxels[z] = z < slices ? areNotLess[z] & areNotGreater[z] : Word{ 0 };
+      voxels[z] = z < slices ? areNotLess[z] & areNotGreater[z] : Word(0);
     }
   }
 
