@@ -153,7 +153,7 @@ struct Dependence
   GetPrinted()
   {
     return { { Print(Feature::DependenceEntropy), "DependenceEntropy" },
-             { Print(Method::SortedDependences), "SortedDependences" },
+             { Print(Method::BitPlanes), "BitPlanes" },
              { Print(Method::WindowWalk), "WindowWalk" } };
   }
   static Strings

@@ -67,11 +67,11 @@ public:
   {
     /** The fastest method that supports the job. */
     Automatic = 0,
-    /** A thread sorts the dependences of one window in its registers. */
-    SortedDependences,
+    /** A thread counts the dependences of one window by bits in its registers: up to 9 voxels along each axis, and
+     * neighbors at distance 1. */
+    BitPlanes,
     /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
-    WindowWalk,
-    BitPlanes
+    WindowWalk
   };
 
   static constexpr unsigned int NumberOfFeatures = 14;
@@ -83,7 +83,7 @@ public:
 constexpr auto
 GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "SortedDependences", "WindowWalk", "BitPlanes" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "WindowWalk" }, "invalid method");
 }
 } // namespace voxelmaps
 

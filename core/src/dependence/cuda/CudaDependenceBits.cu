@@ -220,7 +220,7 @@ public:
   }
 
   const __device__ SizeMatrixSums &
-                   Get()
+  Get()
   {
     SizeMatrixSums::Axis & axis = m_Sums.axes[sizeAxis];
     axis.sum = axis.squares = axis.nonUniformity = 0;
@@ -292,7 +292,7 @@ private:
   }
 
   const DependenceBitsTables<VWidth> & m_Tables;
-  SizeMatrixSums               m_Sums;
+  SizeMatrixSums                       m_Sums;
   /** Two numbers of voxels of a size in each word. */
   std::uint32_t m_SizeCounts[(maxSize + 2) / 2]{};
   /** Of a level. */

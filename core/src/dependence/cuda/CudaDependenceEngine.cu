@@ -33,11 +33,10 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
     return ComputeOnSeveralDevices<DependencePlan>(job, options, ComputeDependenceFeatureMapsCuda);
   }
   using Method = CudaDependenceOptions::Method;
-  const CudaDependencePosition * positions = nullptr;
   return RunCudaTextureEngine<DependencePlan, CudaDependenceReport>(
     job,
     options,
-    [&positions](const DependenceTask & task) {
+    [](const DependenceTask & task) {
       const bool areBits = CudaDependenceNeighborsAreBits(task);
       return CudaTextureMethods<DependenceTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
@@ -46,15 +45,9 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
             CudaDependenceBitsSupports(task),
             true,
             {},
-            [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask & slab, const CudaMethodResources & resources) {
+            [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask &      slab,
+                                                      const CudaMethodResources & resources) {
               ComputeByCudaDependenceBits(slab, neighbors, resources);
-            } },
-          { Method::SortedDependences,
-            CudaSortedDependencesSupports(task, GetCudaDeviceLimits()),
-            true,
-            {},
-            [&positions](const DependenceTask & slab, const CudaMethodResources & resources) {
-              ComputeByCudaSortedDependences(slab, positions, resources);
             } },
           { Method::WindowWalk,
             true,
@@ -65,13 +58,9 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
             } } }
       };
     },
-    [&positions](const DependencePlan & plan, Method method, CudaTables & tables, DependenceTask & task) {
+    [](const DependencePlan & plan, Method, CudaTables & tables, DependenceTask & task) {
       tables.Add(plan.offsets, task.offsets);
       plan.matrix.AddTables(tables, task.scales);
-      if (method == Method::SortedDependences)
-      {
-        tables.Add(MakeCudaDependencePositions(plan.task), positions);
-      }
     });
 }
 

@@ -123,7 +123,7 @@ private:
   /** Leave the voxels that end VLength voxels along a direction, from those that end one less; returns their number. */
   template <int VX, int VY, int VZ, int VLength>
   static __device__ std::uint32_t
-  Shorten(Word (&ends)[VWidth])
+                    Shorten(Word (&ends)[VWidth])
   {
     constexpr int first = VZ * (VLength - 1);
 #pragma unroll
@@ -240,7 +240,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   }
   std::int64_t start[3];
   layout.tiles.GetStart(firstTile + blockIdx.x, start);
-  const int  slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
+  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
   tile.Load(task, start, slices);
 
   const int  lane = threadIdx.x % Tiles::lanes;
@@ -301,8 +301,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
     RunLengthSums<double> matrix{};
     if constexpr (VIsMerged)
     {
-      const std::uint32_t runs =
-        numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - sums.pairs[0];
+      const std::uint32_t runs = numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - sums.pairs[0];
       matrix.runs = static_cast<double>(runs);
       matrix.entropy = static_cast<double>(task.entropyTable[runs] - sums.entropy[0]);
       const double quotient =
@@ -317,8 +316,8 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
 #pragma unroll
       for (int n = 0; n < maxDirections; ++n)
       {
-        const std::uint32_t pairs =
-          sums.pairs[n / Sums::pairsPerWord] >> (n % Sums::pairsPerWord * Sums::pairBits) & ((1u << Sums::pairBits) - 1);
+        const std::uint32_t pairs = sums.pairs[n / Sums::pairsPerWord] >> (n % Sums::pairsPerWord * Sums::pairBits) &
+                                    ((1u << Sums::pairBits) - 1);
         runs[n] = numberOfVoxels - pairs;
         entropy[n] = entropyTable[runs[n]] - sums.entropy[n];
       }
@@ -334,10 +333,8 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         }
         const double quotient =
           CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
-        StoreComponent(task,
-                       out,
-                       d * task.numberOfFeatures + layout.component,
-                       RunLengthToUnit(feature, quotient, task.scales));
+        StoreComponent(
+          task, out, d * task.numberOfFeatures + layout.component, RunLengthToUnit(feature, quotient, task.scales));
       }
       if (!isPerDirection)
       {
@@ -390,7 +387,7 @@ ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources 
                       : width <= 5 ? (levels < 64    ? Launch<5, 6>
                                       : levels < 512 ? Launch<5, 9>
                                                      : Launch<5, 16>)
-                                   : width <= 7 ? (levels < 64 ? Launch<7, 6> : Launch<7, 9>)
+                      : width <= 7 ? (levels < 64 ? Launch<7, 6> : Launch<7, 9>)
                                    : (levels < 64 ? Launch<9, 6> : Launch<9, 9>);
   launch(task, resources);
 }

@@ -46,46 +46,42 @@ struct CudaWord96
     return (parts[0] | parts[1] | parts[2]) != 0;
   }
   __device__ CudaWord96
-             operator~() const
+  operator~() const
   {
     return { ~parts[0], ~parts[1], ~parts[2] };
   }
   __device__ CudaWord96
-             operator&(const CudaWord96 & other) const
+  operator&(const CudaWord96 & other) const
   {
     return { parts[0] & other.parts[0], parts[1] & other.parts[1], parts[2] & other.parts[2] };
   }
   __device__ CudaWord96
-             operator|(const CudaWord96 & other) const
+  operator|(const CudaWord96 & other) const
   {
     return { parts[0] | other.parts[0], parts[1] | other.parts[1], parts[2] | other.parts[2] };
   }
   __device__ CudaWord96
-             operator^(const CudaWord96 & other) const
+  operator^(const CudaWord96 & other) const
   {
     return { parts[0] ^ other.parts[0], parts[1] ^ other.parts[1], parts[2] ^ other.parts[2] };
   }
   __device__ CudaWord96
-             operator<<(int bits) const
+  operator<<(int bits) const
   {
-    return { parts[0] << bits,
-             __funnelshift_l(parts[0], parts[1], bits),
-             __funnelshift_l(parts[1], parts[2], bits) };
+    return { parts[0] << bits, __funnelshift_l(parts[0], parts[1], bits), __funnelshift_l(parts[1], parts[2], bits) };
   }
   __device__ CudaWord96
-             operator>>(int bits) const
+  operator>>(int bits) const
   {
-    return { __funnelshift_r(parts[0], parts[1], bits),
-             __funnelshift_r(parts[1], parts[2], bits),
-             parts[2] >> bits };
+    return { __funnelshift_r(parts[0], parts[1], bits), __funnelshift_r(parts[1], parts[2], bits), parts[2] >> bits };
   }
   __device__ CudaWord96 &
-             operator&=(const CudaWord96 & other)
+  operator&=(const CudaWord96 & other)
   {
     return *this = *this & other;
   }
   __device__ CudaWord96 &
-             operator|=(const CudaWord96 & other)
+  operator|=(const CudaWord96 & other)
   {
     return *this = *this | other;
   }
@@ -100,13 +96,13 @@ private:
 /** The bits of a row in its place in a slice. */
 template <typename TWord>
 __device__ TWord
-           PlaceRow(std::uint32_t bits, int place)
+PlaceRow(std::uint32_t bits, int place)
 {
   return static_cast<TWord>(bits) << place;
 }
 template <>
 inline __device__ CudaWord96
-                  PlaceRow<CudaWord96>(std::uint32_t bits, int place)
+PlaceRow<CudaWord96>(std::uint32_t bits, int place)
 {
   CudaWord96 word(0);
 #pragma unroll
@@ -121,20 +117,20 @@ inline __device__ CudaWord96
 /** All bits, or none. */
 template <typename TWord>
 __device__ TWord
-           AllBitsIf(bool areSet)
+AllBitsIf(bool areSet)
 {
   return areSet ? ~TWord(0) : TWord(0);
 }
 
 template <typename TWord>
 __device__ TWord
-           LowestBit(TWord word)
+LowestBit(TWord word)
 {
   return word & (TWord(0) - word);
 }
 template <>
 inline __device__ CudaWord96
-                  LowestBit<CudaWord96>(CudaWord96 word)
+LowestBit<CudaWord96>(CudaWord96 word)
 {
   CudaWord96 lowest(LowestBit(word.parts[0]));
   lowest.parts[1] = word.parts[0] != 0 ? 0 : LowestBit(word.parts[1]);
@@ -145,7 +141,7 @@ inline __device__ CudaWord96
 /** To higher bits if positive, else to lower ones. */
 template <typename TWord>
 __device__ TWord
-           ShiftWord(TWord word, int bits)
+ShiftWord(TWord word, int bits)
 {
   return bits >= 0 ? word << bits : word >> -bits;
 }
@@ -292,7 +288,7 @@ struct CudaWindowBitsTile
       const auto         levelAt = [&](int column) -> std::uint32_t {
         const std::int64_t x = start[0] + column + task.outputToLevels[0] - task.anchor[0];
         return hasRow && column < columns && x >= 0 && x < task.levelsSize[0] ? task.levels[task.LevelOffset(x, y, z)]
-                                                                              : 0;
+                                                                                      : 0;
       };
       const std::uint32_t left = levelAt(lane);
       const std::uint32_t right = levelAt(lane + Tiles::lanes);
@@ -317,7 +313,8 @@ class CudaWindowBits
 {
 public:
   using Tile = CudaWindowBitsTile<VWidth, VLevelBits>;
-  using Word = std::conditional_t<VWidth <= 5, std::uint32_t, std::conditional_t<VWidth <= 7, std::uint64_t, CudaWord96>>;
+  using Word =
+    std::conditional_t<VWidth <= 5, std::uint32_t, std::conditional_t<VWidth <= 7, std::uint64_t, CudaWord96>>;
   static constexpr int rowBits = VWidth + 1;
 
   /** Move the window by one plane, of which it gets the last slice. */
