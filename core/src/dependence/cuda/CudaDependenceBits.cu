@@ -30,9 +30,8 @@ namespace
 {
 using Tiles = CudaWindowBitsTiles;
 
-// Bits of a size, and the greatest one: all voxels at distance 1 and the voxel itself.
+// Of a size, at most 27: all voxels at distance 1 and the voxel itself.
 constexpr int sizeBits = 5;
-constexpr int maxSize = 27;
 
 struct DependenceBitsLayout
 {
@@ -155,14 +154,17 @@ private:
   };
 };
 
-/** What the threads of a block look up: t(n), and q(j). */
+/** What the threads of a block look up, t(n) and q(j), and count. */
 template <int VWidth>
 struct DependenceBitsTables
 {
   static constexpr int maxVoxels = VWidth * VWidth * VWidth;
+  static constexpr int sizes = 1 << sizeBits;
 
   std::int64_t  entropy[maxVoxels + 1];
-  std::uint64_t inverses[maxSize + 1];
+  std::uint64_t inverses[sizes];
+  /** Numbers of voxels of a size in each half. */
+  std::uint32_t counts[sizes / 2][Tiles::threads];
 
   __device__ void
   Load(const DependenceTask & task)
@@ -172,7 +174,7 @@ struct DependenceBitsTables
       entropy[n] =
         task.scales.entropyTable != nullptr && n <= task.windowVoxels ? task.scales.entropyTable[n] : std::int64_t{ 0 };
     }
-    for (int j = threadIdx.x; j <= maxSize; j += Tiles::threads)
+    for (int j = threadIdx.x; j < sizes; j += Tiles::threads)
     {
       inverses[j] = j <= task.maxSize ? task.scales.inverseSquares[j] : 0;
     }
@@ -188,10 +190,15 @@ public:
   using Sizes = VoxelSizes<VWidth, TWord>;
 
   explicit __device__
-  DependenceBitsSums(const DependenceBitsTables<VWidth> & tables)
+  DependenceBitsSums(DependenceBitsTables<VWidth> & tables)
     : m_Tables(tables)
   {
     ClearEntries(m_Sums);
+#pragma unroll
+    for (auto & count : m_Tables.counts)
+    {
+      count[threadIdx.x] = 0;
+    }
   }
 
   /** Add the voxels of a level with their sizes. To be called by all lanes of a warp. */
@@ -200,10 +207,12 @@ public:
   {
     m_Sum = m_Squares = 0;
     m_LowInverses = m_HighInverses = 0;
-    this->AddSizes<0>(voxels, sizes);
-    this->AddSizes<1>(voxels, sizes);
-    this->AddSizes<2>(voxels, sizes);
-    this->AddSizes<3>(voxels, sizes);
+    // Not unrolled: the code would not fit the instruction cache.
+#pragma unroll 1
+    for (int eighth = 0; eighth < DependenceBitsTables<VWidth>::sizes / 8; ++eighth)
+    {
+      this->AddSizes(eighth, voxels, sizes);
+    }
     SizeMatrixGroup group{ number, m_Sum, m_Squares, WideInteger<2>(0) };
     AddProduct(group.inverses, m_LowInverses, 1);
     AddProduct(group.inverses, m_HighInverses, std::uint64_t{ 1 } << 32);
@@ -213,74 +222,85 @@ public:
   __device__ void
   AddSingle(std::uint32_t level, std::uint64_t inverse)
   {
-    SizeMatrixGroup group{ 1, 1, 1, WideInteger<2>(0) };
-    AddProduct(group.inverses, m_Tables.inverses[1], 1);
-    AddGroup<levelAxis>(m_Sums, level, inverse, group);
-    m_SizeCounts[0] += 1u << 16;
+    ++m_Singles;
+    m_SingleLevels += level;
+    m_SingleSquares += std::uint64_t{ level } * level;
+    m_SingleInverses += inverse;
   }
 
   const __device__ SizeMatrixSums &
-  Get()
+                   Get()
   {
-    SizeMatrixSums::Axis & axis = m_Sums.axes[sizeAxis];
-    axis.sum = axis.squares = axis.nonUniformity = 0;
-    axis.inverses = WideInteger<2>(0);
-#pragma unroll
-    for (int j = 1; j <= maxSize; ++j)
+    // The sum of q(i) of different levels is below 2 q(1), so that it fits 64 bits, and t(1) is 0.
+    const std::uint64_t    one = m_Tables.inverses[1];
+    SizeMatrixSums::Axis & levels = m_Sums.axes[levelAxis];
+    SizeMatrixSums::Axis & sizes = m_Sums.axes[sizeAxis];
+    m_Sums.entries += m_Singles;
+    levels.sum += m_SingleLevels;
+    levels.squares += m_SingleSquares;
+    levels.nonUniformity += m_Singles;
+    AddProduct(levels.inverses, m_SingleInverses, 1);
+    AddProduct(levels.squaresTimesInverses, m_SingleSquares, one);
+    AddProduct(sizes.squaresTimesInverses, m_SingleInverses, 1);
+    AddProduct(m_Sums.squares, m_SingleSquares, 1);
+    AddProduct(m_Sums.inverses, m_SingleInverses, one);
+    m_Tables.counts[0][threadIdx.x] += m_Singles << 16;
+
+    sizes.sum = sizes.squares = sizes.nonUniformity = 0;
+    sizes.inverses = WideInteger<2>(0);
+#pragma unroll 4
+    for (std::uint32_t j = 0; j < DependenceBitsTables<VWidth>::sizes; ++j)
     {
-      const std::uint32_t count = m_SizeCounts[j / 2] >> (j % 2 * 16) & 0xffff;
-      axis.sum += j * count;
-      axis.squares += j * j * count;
-      axis.nonUniformity += count * count;
-      AddProduct(axis.inverses, m_Tables.inverses[j], count);
+      const std::uint32_t count = m_Tables.counts[j / 2][threadIdx.x] >> (j % 2 * 16) & 0xffff;
+      sizes.sum += j * count;
+      sizes.squares += j * j * count;
+      sizes.nonUniformity += count * count;
+      AddProduct(sizes.inverses, m_Tables.inverses[j], count);
     }
     return m_Sums;
   }
 
 private:
-  /** Add sizes 8 VEighth ... 8 VEighth + 7. */
-  template <int VEighth>
+  /** Add sizes 8 eighth ... 8 eighth + 7. */
   __device__ void
-  AddSizes(const Slices & voxels, const Sizes & sizes)
+  AddSizes(int eighth, const Slices & voxels, const Sizes & sizes)
   {
-    Slices eighth;
-    TWord  all(0);
+    const TWord highest = AllBitsIf<TWord>((eighth & 2) == 0);
+    const TWord high = AllBitsIf<TWord>((eighth & 1) == 0);
+    Slices      some;
+    TWord       all(0);
 #pragma unroll
     for (int z = 0; z < VWidth; ++z)
     {
-      eighth[z] = voxels[z] & ((VEighth & 2) != 0 ? sizes.bits[4][z] : ~sizes.bits[4][z]) &
-                  ((VEighth & 1) != 0 ? sizes.bits[3][z] : ~sizes.bits[3][z]);
-      all |= eighth[z];
+      some[z] = voxels[z] & (sizes.bits[4][z] ^ highest) & (sizes.bits[3][z] ^ high);
+      all |= some[z];
     }
     if (!__any_sync(0xffffffffu, static_cast<bool>(all)))
     {
       return;
     }
 #pragma unroll
-    for (int pair = 0; pair < (VEighth == 3 ? 2 : 4); ++pair)
+    for (int pair = 0; pair < 4; ++pair)
     {
       Slices both;
       Slices odd;
 #pragma unroll
       for (int z = 0; z < VWidth; ++z)
       {
-        both[z] = eighth[z] & ((pair & 2) != 0 ? sizes.bits[2][z] : ~sizes.bits[2][z]) &
+        both[z] = some[z] & ((pair & 2) != 0 ? sizes.bits[2][z] : ~sizes.bits[2][z]) &
                   ((pair & 1) != 0 ? sizes.bits[1][z] : ~sizes.bits[1][z]);
         odd[z] = both[z] & sizes.bits[0][z];
       }
       const std::uint32_t odds = CountBitsBetween<0, VWidth>(odd);
       const std::uint32_t evens = CountBitsBetween<0, VWidth>(both) - odds;
-      const int           size = 8 * VEighth + 2 * pair;
-      m_SizeCounts[size / 2] += evens | odds << 16;
-      if (size != 0)
-      {
-        this->AddElement(size, evens);
-      }
+      const std::uint32_t size = 8 * static_cast<std::uint32_t>(eighth) + 2 * pair;
+      m_Tables.counts[size / 2][threadIdx.x] += evens | odds << 16;
+      this->AddElement(size, evens);
       this->AddElement(size + 1, odds);
     }
   }
   __device__ void
-  AddElement(int size, std::uint32_t count)
+  AddElement(std::uint32_t size, std::uint32_t count)
   {
     const std::uint64_t inverse = m_Tables.inverses[size];
     m_Sums.entropyTerms += m_Tables.entropy[count];
@@ -291,15 +311,18 @@ private:
     m_HighInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse >> 32) } * count;
   }
 
-  const DependenceBitsTables<VWidth> & m_Tables;
-  SizeMatrixSums                       m_Sums;
-  /** Two numbers of voxels of a size in each word. */
-  std::uint32_t m_SizeCounts[(maxSize + 2) / 2]{};
+  DependenceBitsTables<VWidth> & m_Tables;
+  SizeMatrixSums                 m_Sums;
   /** Of a level. */
   std::uint32_t m_Sum;
   std::uint32_t m_Squares;
   std::uint64_t m_LowInverses;
   std::uint64_t m_HighInverses;
+  /** Of single voxels. */
+  std::uint32_t m_Singles{ 0 };
+  std::uint32_t m_SingleLevels{ 0 };
+  std::uint64_t m_SingleSquares{ 0 };
+  std::uint64_t m_SingleInverses{ 0 };
 };
 
 template <int VWidth, int VLevelBits>

@@ -37,11 +37,13 @@ constexpr auto feature = RunLengthJob::Feature::RunEntropy;
 
 constexpr int maxDirections = Directions::maxNumber;
 
-/** Number of a direction among all: those of a slice first. */
-VOXELMAPS_HOST_DEVICE constexpr int
-DirectionNumber(int x, int y, int z)
+// Directions of a slice: along x, and three along y. Others go to the next slice, in the order of y and x.
+constexpr int flatDirections = 4;
+
+int
+DirectionNumber(const int (&step)[3])
 {
-  return z == 0 ? (y == 0 ? 0 : x + 2) : 3 * (y + 1) + x + 5;
+  return step[2] == 0 ? (step[1] == 0 ? 0 : step[0] + 2) : flatDirections + 3 * (step[1] + 1) + step[0] + 1;
 }
 
 struct RunEntropyBitsLayout
@@ -62,93 +64,100 @@ struct RunEntropyBitsLayout
   {
     for (int d = 0; d < task.directions.number; ++d)
     {
-      const auto & step = task.directions.steps[d];
-      numbers[d] = DirectionNumber(step[0], step[1], step[2]);
+      numbers[d] = DirectionNumber(task.directions.steps[d]);
       areUsed |= 1u << numbers[d];
     }
   }
 };
 
-/** The sums of the directions of a window, each by itself or merged. Numbers of pairs of a window fit bytes up to 5
- * voxels along each axis. */
-template <int VWidth, bool VIsMerged>
-struct RunEntropyBitsSums
-{
-  static constexpr int number = VIsMerged ? 1 : maxDirections;
-  static constexpr int pairBits = VIsMerged ? 32 : VWidth <= 5 ? 8 : 16;
-  static constexpr int pairsPerWord = 32 / pairBits;
+/** Sums of a thread over the levels of its window. Of each direction by itself, they are in shared memory: the sum of t
+ * of the numbers of runs in the lower bits, and the number of neighbors of equal levels, which have a run less, above
+ * them. t of at most 729 runs is below 2^49, and there are at most 648 pairs. */
+using DirectionSums = std::uint64_t[Tiles::threads];
+constexpr int pairsShift = 50;
 
-  /** Sum of t of the numbers of runs. */
-  std::int64_t entropy[number];
-  /** Neighbors of equal levels, which have a run less. */
-  std::uint32_t pairs[(number + pairsPerWord - 1) / pairsPerWord];
-  /** Runs of the current level by length, of all directions. */
-  std::uint32_t runs[VIsMerged ? VWidth + 1 : 1];
+/** Merged, they are in registers. */
+template <int VWidth>
+struct MergedSums
+{
+  std::int64_t  entropy;
+  std::uint32_t pairs;
+  /** Runs of the current level by length. */
+  std::uint32_t runs[VWidth + 1];
 };
 
+/** Counts the runs of a level. */
 template <int VWidth, int VLevelBits, bool VIsMerged>
 class LevelRuns
 {
 public:
   using Bits = CudaWindowBits<VWidth, VLevelBits>;
   using Word = typename Bits::Word;
-  using Sums = RunEntropyBitsSums<VWidth, VIsMerged>;
 
   __device__
-  LevelRuns(const RunEntropyBitsLayout & layout, const std::int64_t * entropyTable, Sums & sums)
+  LevelRuns(const RunEntropyBitsLayout & layout, const std::int64_t * entropyTable, DirectionSums * sums,
+            MergedSums<VWidth> & merged)
     : m_Layout(layout)
     , m_EntropyTable(entropyTable)
     , m_Sums(sums)
+    , m_Merged(merged)
   {}
 
   __device__ void
   AddDirections(const Word (&voxels)[VWidth], std::uint32_t number)
   {
-    this->AddDirection<1, 0, 0>(voxels, number);
-    this->AddDirection<-1, 1, 0>(voxels, number);
-    this->AddDirection<0, 1, 0>(voxels, number);
-    this->AddDirection<1, 1, 0>(voxels, number);
-    this->AddDirection<-1, -1, 1>(voxels, number);
-    this->AddDirection<0, -1, 1>(voxels, number);
-    this->AddDirection<1, -1, 1>(voxels, number);
-    this->AddDirection<-1, 0, 1>(voxels, number);
-    this->AddDirection<0, 0, 1>(voxels, number);
-    this->AddDirection<1, 0, 1>(voxels, number);
-    this->AddDirection<-1, 1, 1>(voxels, number);
-    this->AddDirection<0, 1, 1>(voxels, number);
-    this->AddDirection<1, 1, 1>(voxels, number);
+    // Code of all directions of large windows would not fit the instruction cache.
+    constexpr bool isUnrolled = VWidth <= 5;
+#pragma unroll(isUnrolled ? 4 : 1)
+    for (int n = 0; n < flatDirections; ++n)
+    {
+      this->AddDirection<0>(n, n == 0 ? 1 : Bits::rowBits + n - 2, voxels, number);
+    }
+    // Those whose bits would move to the right are walked the other way.
+#pragma unroll(isUnrolled ? 4 : 1)
+    for (int n = 0; n < 4; ++n)
+    {
+      this->AddDirection<-1>(n + flatDirections, (1 - n / 3) * Bits::rowBits + 1 - n % 3, voxels, number);
+    }
+#pragma unroll(isUnrolled ? 5 : 1)
+    for (int n = 4; n < 9; ++n)
+    {
+      this->AddDirection<1>(n + flatDirections, (n / 3 - 1) * Bits::rowBits + n % 3 - 1, voxels, number);
+    }
   }
 
 private:
-  /** Leave the voxels that end VLength voxels along a direction, from those that end one less; returns their number. */
-  template <int VX, int VY, int VZ, int VLength>
+  /** Leave the voxels that end VLength voxels along a direction, from those that end one less; returns their number.
+   * VSlices is how many slices a step goes on. */
+  template <int VSlices, int VLength>
   static __device__ std::uint32_t
-                    Shorten(Word (&ends)[VWidth])
+  Shorten(Word (&ends)[VWidth], int shift)
   {
-    constexpr int first = VZ * (VLength - 1);
+    constexpr int first = VSlices > 0 ? VLength - 1 : 0;
+    constexpr int end = VSlices < 0 ? VWidth - VLength + 1 : VWidth;
 #pragma unroll
-    for (int z = VWidth - 1; z >= first; --z)
+    for (int i = 0; i < end - first; ++i)
     {
-      ends[z] &= ShiftWord(ends[z - VZ], VX + VY * Bits::rowBits);
+      const int z = VSlices < 0 ? first + i : end - 1 - i;
+      ends[z] &= ends[z - VSlices] << shift;
     }
-    return CountBitsBetween<first, VWidth>(ends);
+    return CountBitsBetween<first, end>(ends);
   }
-  template <int VX, int VY, int VZ, int VLength>
+  template <int VSlices, int VLength>
   static __device__ void
-  ShortenFrom(Word (&ends)[VWidth], std::uint32_t (&numbers)[VWidth + 3])
+  ShortenFrom(Word (&ends)[VWidth], int shift, std::uint32_t (&numbers)[VWidth + 3])
   {
     if constexpr (VLength <= VWidth)
     {
-      numbers[VLength] = Shorten<VX, VY, VZ, VLength>(ends);
-      ShortenFrom<VX, VY, VZ, VLength + 1>(ends, numbers);
+      numbers[VLength] = Shorten<VSlices, VLength>(ends, shift);
+      ShortenFrom<VSlices, VLength + 1>(ends, shift, numbers);
     }
   }
 
-  template <int VX, int VY, int VZ>
+  template <int VSlices>
   __device__ void
-  AddDirection(const Word (&voxels)[VWidth], std::uint32_t number)
+  AddDirection(int direction, int shift, const Word (&voxels)[VWidth], std::uint32_t number)
   {
-    constexpr int direction = DirectionNumber(VX, VY, VZ);
     if ((m_Layout.areUsed >> direction & 1) == 0)
     {
       return;
@@ -162,62 +171,66 @@ private:
     // How many voxels end so many of the level.
     std::uint32_t numbers[VWidth + 3] = {};
     numbers[1] = number;
-    numbers[2] = Shorten<VX, VY, VZ, 2>(ends);
+    numbers[2] = Shorten<VSlices, 2>(ends, shift);
     // Three voxels in a line have two pairs.
     if (__any_sync(0xffffffffu, numbers[2] > 1))
     {
-      numbers[3] = Shorten<VX, VY, VZ, 3>(ends);
+      numbers[3] = Shorten<VSlices, 3>(ends, shift);
       if (VWidth > 3 && __any_sync(0xffffffffu, numbers[3] > 1))
       {
-        ShortenFrom<VX, VY, VZ, 4>(ends, numbers);
-        this->AddRuns<direction, VWidth>(numbers);
+        ShortenFrom<VSlices, 4>(ends, shift, numbers);
+        this->AddRuns<VWidth>(direction, numbers);
       }
       else
       {
-        this->AddRuns<direction, 3>(numbers);
+        this->AddRuns<3>(direction, numbers);
       }
     }
     else
     {
-      this->AddRuns<direction, 2>(numbers);
+      this->AddRuns<2>(direction, numbers);
     }
   }
 
   /** Add the runs of a direction, up to a length. */
-  template <int VDirection, int VLength>
+  template <int VLength>
   __device__ void
-  AddRuns(const std::uint32_t (&numbers)[VWidth + 3])
+  AddRuns(int direction, const std::uint32_t (&numbers)[VWidth + 3])
   {
+    std::uint64_t sum = std::uint64_t{ numbers[2] } << pairsShift;
 #pragma unroll
     for (int l = 1; l <= VLength; ++l)
     {
       const std::uint32_t runs = numbers[l] - 2 * numbers[l + 1] + numbers[l + 2];
       if constexpr (VIsMerged)
       {
-        m_Sums.runs[l] += runs;
+        m_Merged.runs[l] += runs;
       }
       else
       {
-        m_Sums.entropy[VDirection] += m_EntropyTable[runs];
+        sum += static_cast<std::uint64_t>(m_EntropyTable[runs]);
       }
     }
     if constexpr (VIsMerged)
     {
-      m_Sums.pairs[0] += numbers[2];
+      m_Merged.pairs += numbers[2];
     }
     else
     {
-      m_Sums.pairs[VDirection / Sums::pairsPerWord] += numbers[2] << (VDirection % Sums::pairsPerWord * Sums::pairBits);
+      m_Sums[direction][threadIdx.x] += sum;
     }
   }
 
   const RunEntropyBitsLayout & m_Layout;
   const std::int64_t *         m_EntropyTable;
-  Sums &                       m_Sums;
+  DirectionSums *              m_Sums;
+  MergedSums<VWidth> &         m_Merged;
 };
 
 template <int VWidth, int VLevelBits>
-constexpr int blocksPerMultiprocessor = VWidth <= 5 ? (VLevelBits <= 9 ? 4 : 3) : (VLevelBits <= 6 ? 3 : 2);
+constexpr int blocksPerMultiprocessor = VWidth <= 5   ? (VLevelBits <= 9 ? 5 : 3)
+                                      : VWidth <= 7 ? (VLevelBits <= 6 ? 3 : 2)
+                                                    : 2;
 
 template <int VWidth, int VLevelBits, bool VIsMerged>
 __global__ void
@@ -226,11 +239,11 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
                        std::int64_t firstTile)
 {
   using Bits = CudaWindowBits<VWidth, VLevelBits>;
-  using Sums = RunEntropyBitsSums<VWidth, VIsMerged>;
   constexpr int maxRuns = VWidth * VWidth * VWidth;
 
   __shared__ typename Bits::Tile tile;
   __shared__ std::int64_t entropyTable[VIsMerged ? 1 : maxRuns + 1];
+  __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
   if (!VIsMerged)
   {
     for (int n = threadIdx.x; n <= maxRuns; n += Tiles::threads)
@@ -270,7 +283,12 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
     bits.Start(isComputed ? task.window[2] : 0);
     const std::uint32_t numberOfVoxels = bits.NumberLeft();
 
-    Sums sums = {};
+    MergedSums<VWidth> merged{};
+#pragma unroll
+    for (auto & sum : directionSums)
+    {
+      sum[threadIdx.x] = 0;
+    }
     while (__any_sync(0xffffffffu, bits.HasLeft()))
     {
       typename Bits::Word voxels[VWidth];
@@ -282,14 +300,14 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         number = CountBitsBetween<0, VWidth>(voxels);
       } while (!VIsMerged && number == 1);
       __syncwarp();
-      LevelRuns<VWidth, VLevelBits, VIsMerged>(layout, entropyTable, sums).AddDirections(voxels, number);
+      LevelRuns<VWidth, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged).AddDirections(voxels, number);
       if constexpr (VIsMerged)
       {
 #pragma unroll
         for (int l = 1; l <= VWidth; ++l)
         {
-          sums.entropy[0] += task.entropyTable[sums.runs[l]];
-          sums.runs[l] = 0;
+          merged.entropy += task.entropyTable[merged.runs[l]];
+          merged.runs[l] = 0;
         }
       }
     }
@@ -301,31 +319,23 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
     RunLengthSums<double> matrix{};
     if constexpr (VIsMerged)
     {
-      const std::uint32_t runs = numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - sums.pairs[0];
+      const std::uint32_t runs = numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs;
       matrix.runs = static_cast<double>(runs);
-      matrix.entropy = static_cast<double>(task.entropyTable[runs] - sums.entropy[0]);
+      matrix.entropy = static_cast<double>(task.entropyTable[runs] - merged.entropy);
       const double quotient =
         CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
       StoreComponent(task, out, layout.component, RunLengthToUnit(feature, quotient, task.scales));
     }
     else
     {
-      // Where the directions of the task can be looked up.
-      std::int64_t  entropy[maxDirections];
-      std::uint32_t runs[maxDirections];
-#pragma unroll
-      for (int n = 0; n < maxDirections; ++n)
-      {
-        const std::uint32_t pairs = sums.pairs[n / Sums::pairsPerWord] >> (n % Sums::pairsPerWord * Sums::pairBits) &
-                                    ((1u << Sums::pairBits) - 1);
-        runs[n] = numberOfVoxels - pairs;
-        entropy[n] = entropyTable[runs[n]] - sums.entropy[n];
-      }
       double average = 0.0;
       for (int d = 0; d < task.directions.number; ++d)
       {
-        matrix.runs = static_cast<double>(runs[layout.numbers[d]]);
-        matrix.entropy = static_cast<double>(entropy[layout.numbers[d]]);
+        const std::uint64_t sum = directionSums[layout.numbers[d]][threadIdx.x];
+        const std::uint32_t runs = numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift);
+        const std::uint64_t entropy = sum & ((std::uint64_t{ 1 } << pairsShift) - 1);
+        matrix.runs = static_cast<double>(runs);
+        matrix.entropy = static_cast<double>(entropyTable[runs] - static_cast<std::int64_t>(entropy));
         if (!isPerDirection)
         {
           average += RunLengthAverageTerm(feature, matrix, CudaDivision::Reciprocal(matrix.runs));
@@ -333,8 +343,10 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         }
         const double quotient =
           CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
-        StoreComponent(
-          task, out, d * task.numberOfFeatures + layout.component, RunLengthToUnit(feature, quotient, task.scales));
+        StoreComponent(task,
+                       out,
+                       d * task.numberOfFeatures + layout.component,
+                       RunLengthToUnit(feature, quotient, task.scales));
       }
       if (!isPerDirection)
       {
