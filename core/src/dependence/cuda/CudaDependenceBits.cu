@@ -40,11 +40,11 @@ struct DependenceBitsLayout
 };
 
 /** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
-template <int VWidth, typename TWord>
+template <int VWidth, int VSlices, typename TWord>
 struct VoxelSizes
 {
   static constexpr int rowBits = VWidth + 1;
-  using Slices = TWord[VWidth];
+  using Slices = TWord[VSlices];
 
   Slices bits[sizeBits];
 
@@ -55,9 +55,9 @@ struct VoxelSizes
     RowSums before{};
     RowSums current(close[0]);
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
-      const RowSums after = z + 1 < VWidth ? RowSums(close[z + 1 < VWidth ? z + 1 : z]) : RowSums{};
+      const RowSums after = z + 1 < VSlices ? RowSums(close[z + 1 < VSlices ? z + 1 : z]) : RowSums{};
       TWord         sums[4];
       TWord         carries[4];
 #pragma unroll
@@ -84,7 +84,7 @@ struct VoxelSizes
   CountSome(const CudaNearNeighbors & neighbors, const Slices & close)
   {
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       bits[0][z] = ~TWord(0);
 #pragma unroll
@@ -101,11 +101,11 @@ struct VoxelSizes
       {
         const int shift = -(neighbors.steps[dz + 1][n][0] + neighbors.steps[dz + 1][n][1] * rowBits);
 #pragma unroll
-        for (int z = 0; z < VWidth; ++z)
+        for (int z = 0; z < VSlices; ++z)
         {
-          if (z + dz >= 0 && z + dz < VWidth)
+          if (z + dz >= 0 && z + dz < VSlices)
           {
-            TWord carry = ShiftWord(close[z + dz >= 0 && z + dz < VWidth ? z + dz : z], shift);
+            TWord carry = ShiftWord(close[z + dz >= 0 && z + dz < VSlices ? z + dz : z], shift);
 #pragma unroll
             for (int b = 0; b < sizeBits; ++b)
             {
@@ -155,10 +155,10 @@ private:
 };
 
 /** What the threads of a block look up, t(n) and q(j), and count. */
-template <int VWidth>
+template <int VWidth, int VSlices>
 struct DependenceBitsTables
 {
-  static constexpr int maxVoxels = VWidth * VWidth * VWidth;
+  static constexpr int maxVoxels = VWidth * VWidth * VSlices;
   static constexpr int sizes = 1 << sizeBits;
 
   std::int64_t  entropy[maxVoxels + 1];
@@ -182,15 +182,15 @@ struct DependenceBitsTables
 };
 
 /** Adds up the matrix of a window, level by level. */
-template <int VWidth, typename TWord>
+template <int VWidth, int VSlices, typename TWord>
 class DependenceBitsSums
 {
 public:
-  using Slices = TWord[VWidth];
-  using Sizes = VoxelSizes<VWidth, TWord>;
+  using Slices = TWord[VSlices];
+  using Sizes = VoxelSizes<VWidth, VSlices, TWord>;
 
   explicit __device__
-  DependenceBitsSums(DependenceBitsTables<VWidth> & tables)
+  DependenceBitsSums(DependenceBitsTables<VWidth, VSlices> & tables)
     : m_Tables(tables)
   {
     ClearEntries(m_Sums);
@@ -209,7 +209,7 @@ public:
     m_LowInverses = m_HighInverses = 0;
     // Not unrolled: the code would not fit the instruction cache.
 #pragma unroll 1
-    for (int eighth = 0; eighth < DependenceBitsTables<VWidth>::sizes / 8; ++eighth)
+    for (int eighth = 0; eighth < DependenceBitsTables<VWidth, VSlices>::sizes / 8; ++eighth)
     {
       this->AddSizes(eighth, voxels, sizes);
     }
@@ -229,7 +229,7 @@ public:
   }
 
   const __device__ SizeMatrixSums &
-                   Get()
+  Get()
   {
     // The sum of q(i) of different levels is below 2 q(1), so that it fits 64 bits, and t(1) is 0.
     const std::uint64_t    one = m_Tables.inverses[1];
@@ -249,7 +249,7 @@ public:
     sizes.sum = sizes.squares = sizes.nonUniformity = 0;
     sizes.inverses = WideInteger<2>(0);
 #pragma unroll 4
-    for (std::uint32_t j = 0; j < DependenceBitsTables<VWidth>::sizes; ++j)
+    for (std::uint32_t j = 0; j < DependenceBitsTables<VWidth, VSlices>::sizes; ++j)
     {
       const std::uint32_t count = m_Tables.counts[j / 2][threadIdx.x] >> (j % 2 * 16) & 0xffff;
       sizes.sum += j * count;
@@ -270,7 +270,7 @@ private:
     Slices      some;
     TWord       all(0);
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       some[z] = voxels[z] & (sizes.bits[4][z] ^ highest) & (sizes.bits[3][z] ^ high);
       all |= some[z];
@@ -285,14 +285,14 @@ private:
       Slices both;
       Slices odd;
 #pragma unroll
-      for (int z = 0; z < VWidth; ++z)
+      for (int z = 0; z < VSlices; ++z)
       {
         both[z] = some[z] & ((pair & 2) != 0 ? sizes.bits[2][z] : ~sizes.bits[2][z]) &
                   ((pair & 1) != 0 ? sizes.bits[1][z] : ~sizes.bits[1][z]);
         odd[z] = both[z] & sizes.bits[0][z];
       }
-      const std::uint32_t odds = CountBitsBetween<0, VWidth>(odd);
-      const std::uint32_t evens = CountBitsBetween<0, VWidth>(both) - odds;
+      const std::uint32_t odds = CountBitsBetween<0, VSlices>(odd);
+      const std::uint32_t evens = CountBitsBetween<0, VSlices>(both) - odds;
       const std::uint32_t size = 8 * static_cast<std::uint32_t>(eighth) + 2 * pair;
       m_Tables.counts[size / 2][threadIdx.x] += evens | odds << 16;
       this->AddElement(size, evens);
@@ -311,8 +311,8 @@ private:
     m_HighInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse >> 32) } * count;
   }
 
-  DependenceBitsTables<VWidth> & m_Tables;
-  SizeMatrixSums                 m_Sums;
+  DependenceBitsTables<VWidth, VSlices> & m_Tables;
+  SizeMatrixSums                          m_Sums;
   /** Of a level. */
   std::uint32_t m_Sum;
   std::uint32_t m_Squares;
@@ -325,20 +325,22 @@ private:
   std::uint64_t m_SingleInverses{ 0 };
 };
 
-template <int VWidth, int VLevelBits>
-constexpr int blocksPerMultiprocessor = VWidth <= 5 && VLevelBits <= 9 ? 3 : 2;
+template <int VWidth, int VSlices, int VLevelBits>
+constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
+                                        : VWidth <= 5 && VLevelBits <= 9 ? 3
+                                                                         : 2;
 
-template <int VWidth, int VLevelBits>
+template <int VWidth, int VSlices, int VLevelBits>
 __global__ void
-__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
+__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
   DependenceBitsKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ DependenceBitsLayout layout,
                        std::int64_t firstTile)
 {
-  using Bits = CudaWindowBits<VWidth, VLevelBits>;
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
   using Word = typename Bits::Word;
 
   __shared__ typename Bits::Tile tile;
-  __shared__ DependenceBitsTables<VWidth> tables;
+  __shared__ DependenceBitsTables<VWidth, VSlices> tables;
   tables.Load(task);
   std::int64_t start[3];
   layout.tiles.GetStart(firstTile + blockIdx.x, start);
@@ -349,14 +351,14 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   const int row = threadIdx.x / Tiles::lanes;
   Bits      bits;
 #pragma unroll 1
-  for (int plane = 0; plane < slices + VWidth - 1; ++plane)
+  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
   {
     bits.Move(task, tile, row, plane);
-    if (plane < VWidth - 1)
+    if (plane < VSlices - 1)
     {
       continue;
     }
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VWidth - 1) };
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
     const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
     const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
     const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
@@ -369,17 +371,17 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
     }
     bits.Start(isComputed ? task.window[2] : 0);
 
-    DependenceBitsSums<VWidth, Word> sums(tables);
+    DependenceBitsSums<VWidth, VSlices, Word> sums(tables);
     while (__any_sync(0xffffffffu, bits.HasLeft()))
     {
-      Word          voxels[VWidth];
+      Word          voxels[VSlices];
       std::uint32_t level = 0;
       std::uint32_t number = 0;
       std::uint64_t inverse = 0;
       for (;;)
       {
         level = bits.TakeLevel(voxels);
-        number = CountBitsBetween<0, VWidth>(voxels);
+        number = CountBitsBetween<0, VSlices>(voxels);
         inverse = __ldg(task.scales.inverseSquares + level);
         if (number != 1 || task.alpha != 0)
         {
@@ -388,9 +390,9 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         sums.AddSingle(level, inverse);
       }
       __syncwarp();
-      Word close[VWidth];
+      Word close[VSlices];
 #pragma unroll
-      for (int z = 0; z < VWidth; ++z)
+      for (int z = 0; z < VSlices; ++z)
       {
         close[z] = voxels[z];
       }
@@ -400,7 +402,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         bits.FindBetween(
           level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], close);
       }
-      VoxelSizes<VWidth, Word> sizes;
+      VoxelSizes<VWidth, VSlices, Word> sizes;
       if (layout.neighbors.areAll)
       {
         sizes.CountAll(close);
@@ -418,7 +420,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   }
 }
 
-template <int VWidth, int VLevelBits>
+template <int VWidth, int VSlices, int VLevelBits>
 void
 Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const CudaMethodResources & resources)
 {
@@ -430,7 +432,7 @@ Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const C
                 resources,
                 "starting the kernel of BitPlanes",
                 [&](std::int64_t first, std::int64_t end) {
-                  DependenceBitsKernel<VWidth, VLevelBits>
+                  DependenceBitsKernel<VWidth, VSlices, VLevelBits>
                     <<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
                       task, layout, first);
                 });
@@ -440,8 +442,10 @@ Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const C
 bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
+  const int width = *std::max_element(hostTask.window, hostTask.window + 3);
+  // The levels of larger windows fit no registers.
   return CudaDependenceNeighborsAreBits(hostTask) &&
-         *std::max_element(hostTask.window, hostTask.window + 3) <= maxWindowBitsWidth;
+         (width <= 7 || (width <= maxWindowBitsWidth && (hostTask.window[2] == 1 || hostTask.numberOfGrayLevels < 64)));
 }
 
 CudaNearNeighbors
@@ -476,14 +480,18 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
 {
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
-  const auto launch = width <= 3   ? (levels < 64 ? Launch<3, 6> : Launch<3, 16>)
-                      : width <= 5 ? (levels < 64    ? Launch<5, 6>
-                                      : levels < 512 ? Launch<5, 9>
-                                                     : Launch<5, 16>)
-                      : width <= 7 ? (levels < 64    ? Launch<7, 6>
-                                      : levels < 512 ? Launch<7, 9>
-                                                     : Launch<7, 16>)
-                                   : (levels < 64 ? Launch<9, 6> : Launch<9, 16>);
+  const bool isFlat = task.window[2] == 1;
+  const auto launch = isFlat       ? (width <= 5   ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
+                                      : width <= 7 ? (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>)
+                                                   : (levels < 64 ? Launch<9, 1, 6> : Launch<9, 1, 16>))
+                      : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
+                      : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
+                                      : levels < 512 ? Launch<5, 5, 9>
+                                                     : Launch<5, 5, 16>)
+                      : width <= 7 ? (levels < 64    ? Launch<7, 7, 6>
+                                      : levels < 512 ? Launch<7, 7, 9>
+                                                     : Launch<7, 7, 16>)
+                                   : Launch<9, 9, 6>;
   launch(task, neighbors, resources);
 }
 } // namespace voxelmaps

@@ -33,21 +33,32 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
     return ComputeOnSeveralDevices<DependencePlan>(job, options, ComputeDependenceFeatureMapsCuda);
   }
   using Method = CudaDependenceOptions::Method;
+  const CudaDependencePosition * positions = nullptr;
   return RunCudaTextureEngine<DependencePlan, CudaDependenceReport>(
     job,
     options,
-    [](const DependenceTask & task) {
+    [&positions](const DependenceTask & task) {
       const bool areBits = CudaDependenceNeighborsAreBits(task);
+      const bool canSort = CudaSortedDependencesSupports(task, GetCudaDeviceLimits());
+      // Sorting does not depend on the number of levels in windows.
+      constexpr int maxBitLevels = 63;
       return CudaTextureMethods<DependenceTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
           std::to_string(task.numberOfOffsets) + " offsets",
         { { Method::BitPlanes,
             CudaDependenceBitsSupports(task),
-            true,
+            !canSort || task.numberOfGrayLevels <= maxBitLevels,
             {},
             [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask &      slab,
                                                       const CudaMethodResources & resources) {
               ComputeByCudaDependenceBits(slab, neighbors, resources);
+            } },
+          { Method::SortedDependences,
+            canSort,
+            true,
+            {},
+            [&positions](const DependenceTask & slab, const CudaMethodResources & resources) {
+              ComputeByCudaSortedDependences(slab, positions, resources);
             } },
           { Method::WindowWalk,
             true,
@@ -58,9 +69,13 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
             } } }
       };
     },
-    [](const DependencePlan & plan, Method, CudaTables & tables, DependenceTask & task) {
+    [&positions](const DependencePlan & plan, Method method, CudaTables & tables, DependenceTask & task) {
       tables.Add(plan.offsets, task.offsets);
       plan.matrix.AddTables(tables, task.scales);
+      if (method == Method::SortedDependences)
+      {
+        tables.Add(MakeCudaDependencePositions(plan.task), positions);
+      }
     });
 }
 

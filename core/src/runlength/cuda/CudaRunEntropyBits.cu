@@ -87,11 +87,11 @@ struct MergedSums
 };
 
 /** Counts the runs of a level. */
-template <int VWidth, int VLevelBits, bool VIsMerged>
+template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
 class LevelRuns
 {
 public:
-  using Bits = CudaWindowBits<VWidth, VLevelBits>;
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
   using Word = typename Bits::Word;
 
   __device__
@@ -104,7 +104,7 @@ public:
   {}
 
   __device__ void
-  AddDirections(const Word (&voxels)[VWidth], std::uint32_t number)
+  AddDirections(const Word (&voxels)[VSlices], std::uint32_t number)
   {
     // Code of all directions of large windows would not fit the instruction cache.
     constexpr bool isUnrolled = VWidth <= 5;
@@ -113,73 +113,95 @@ public:
     {
       this->AddDirection<0>(n, n == 0 ? 1 : Bits::rowBits + n - 2, voxels, number);
     }
-    // Those whose bits would move to the right are walked the other way.
-#pragma unroll(isUnrolled ? 4 : 1)
-    for (int n = 0; n < 4; ++n)
+    if constexpr (VSlices == 1)
     {
-      this->AddDirection<-1>(n + flatDirections, (1 - n / 3) * Bits::rowBits + 1 - n % 3, voxels, number);
+      for (int n = flatDirections; n < maxDirections; ++n)
+      {
+        this->AddShortLines(n, number);
+      }
     }
-#pragma unroll(isUnrolled ? 5 : 1)
-    for (int n = 4; n < 9; ++n)
+    else
     {
-      this->AddDirection<1>(n + flatDirections, (n / 3 - 1) * Bits::rowBits + n % 3 - 1, voxels, number);
+      // Those whose bits would move to the right are walked the other way.
+#pragma unroll(isUnrolled ? 4 : 1)
+      for (int n = 0; n < 4; ++n)
+      {
+        this->AddDirection<-1>(n + flatDirections, (1 - n / 3) * Bits::rowBits + 1 - n % 3, voxels, number);
+      }
+#pragma unroll(isUnrolled ? 5 : 1)
+      for (int n = 4; n < 9; ++n)
+      {
+        this->AddDirection<1>(n + flatDirections, (n / 3 - 1) * Bits::rowBits + n % 3 - 1, voxels, number);
+      }
     }
   }
 
 private:
   /** Leave the voxels that end VLength voxels along a direction, from those that end one less; returns their number.
-   * VSlices is how many slices a step goes on. */
-  template <int VSlices, int VLength>
+   * VStep is how many slices a step goes on. */
+  template <int VStep, int VLength>
   static __device__ std::uint32_t
-  Shorten(Word (&ends)[VWidth], int shift)
+                    Shorten(Word (&ends)[VSlices], int shift)
   {
-    constexpr int first = VSlices > 0 ? VLength - 1 : 0;
-    constexpr int end = VSlices < 0 ? VWidth - VLength + 1 : VWidth;
+    constexpr int first = VStep > 0 ? VLength - 1 : 0;
+    constexpr int end = VStep < 0 ? VSlices - VLength + 1 : VSlices;
 #pragma unroll
     for (int i = 0; i < end - first; ++i)
     {
-      const int z = VSlices < 0 ? first + i : end - 1 - i;
-      ends[z] &= ends[z - VSlices] << shift;
+      const int z = VStep < 0 ? first + i : end - 1 - i;
+      ends[z] &= ends[z - VStep] << shift;
     }
     return CountBitsBetween<first, end>(ends);
   }
-  template <int VSlices, int VLength>
+  template <int VStep, int VLength>
   static __device__ void
-  ShortenFrom(Word (&ends)[VWidth], int shift, std::uint32_t (&numbers)[VWidth + 3])
+  ShortenFrom(Word (&ends)[VSlices], int shift, std::uint32_t (&numbers)[VWidth + 3])
   {
-    if constexpr (VLength <= VWidth)
+    if constexpr (VLength <= (VStep == 0 ? VWidth : VSlices))
     {
-      numbers[VLength] = Shorten<VSlices, VLength>(ends, shift);
-      ShortenFrom<VSlices, VLength + 1>(ends, shift, numbers);
+      numbers[VLength] = Shorten<VStep, VLength>(ends, shift);
+      ShortenFrom<VStep, VLength + 1>(ends, shift, numbers);
     }
   }
 
-  template <int VSlices>
+  /** Add a direction whose lines have one voxel. */
   __device__ void
-  AddDirection(int direction, int shift, const Word (&voxels)[VWidth], std::uint32_t number)
+  AddShortLines(int direction, std::uint32_t number)
+  {
+    if ((m_Layout.areUsed >> direction & 1) != 0)
+    {
+      const std::uint32_t numbers[VWidth + 3] = { 0, number };
+      this->AddRuns<1>(direction, numbers);
+    }
+  }
+
+  template <int VStep>
+  __device__ void
+  AddDirection(int direction, int shift, const Word (&voxels)[VSlices], std::uint32_t number)
   {
     if ((m_Layout.areUsed >> direction & 1) == 0)
     {
       return;
     }
-    Word ends[VWidth];
+    Word ends[VSlices];
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       ends[z] = voxels[z];
     }
+    constexpr int longest = VStep == 0 ? VWidth : VSlices;
     // How many voxels end so many of the level.
     std::uint32_t numbers[VWidth + 3] = {};
     numbers[1] = number;
-    numbers[2] = Shorten<VSlices, 2>(ends, shift);
+    numbers[2] = Shorten<VStep, 2>(ends, shift);
     // Three voxels in a line have two pairs.
     if (__any_sync(0xffffffffu, numbers[2] > 1))
     {
-      numbers[3] = Shorten<VSlices, 3>(ends, shift);
-      if (VWidth > 3 && __any_sync(0xffffffffu, numbers[3] > 1))
+      numbers[3] = Shorten<VStep, 3>(ends, shift);
+      if (longest > 3 && __any_sync(0xffffffffu, numbers[3] > 1))
       {
-        ShortenFrom<VSlices, 4>(ends, shift, numbers);
-        this->AddRuns<VWidth>(direction, numbers);
+        ShortenFrom<VStep, 4>(ends, shift, numbers);
+        this->AddRuns<longest>(direction, numbers);
       }
       else
       {
@@ -227,22 +249,22 @@ private:
   MergedSums<VWidth> &         m_Merged;
 };
 
-template <int VWidth, int VLevelBits>
-constexpr int blocksPerMultiprocessor = VWidth <= 5   ? (VLevelBits <= 9 ? 5 : 3)
-                                      : VWidth <= 7 ? (VLevelBits <= 6 ? 3 : 2)
-                                                    : 2;
+template <int VWidth, int VSlices, int VLevelBits>
+constexpr int blocksPerMultiprocessor = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3)
+                                        : VWidth <= 7               ? (VLevelBits <= 6 ? 3 : 2)
+                                                                    : 2;
 
-template <int VWidth, int VLevelBits, bool VIsMerged>
+template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
 __global__ void
-__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
+__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
   RunEntropyBitsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ RunEntropyBitsLayout layout,
                        std::int64_t firstTile)
 {
-  using Bits = CudaWindowBits<VWidth, VLevelBits>;
-  constexpr int maxRuns = VWidth * VWidth * VWidth;
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
+  constexpr int maxRuns = VWidth * VWidth * VSlices;
 
   __shared__ typename Bits::Tile tile;
-  __shared__ std::int64_t entropyTable[VIsMerged ? 1 : maxRuns + 1];
+  __shared__ std::int64_t  entropyTable[VIsMerged ? 1 : maxRuns + 1];
   __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
   if (!VIsMerged)
   {
@@ -261,14 +283,14 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   const bool isPerDirection = task.aggregation == RunLengthJob::Aggregation::PerDirection;
   Bits       bits;
 #pragma unroll 1
-  for (int plane = 0; plane < slices + VWidth - 1; ++plane)
+  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
   {
     bits.Move(task, tile, row, plane);
-    if (plane < VWidth - 1)
+    if (plane < VSlices - 1)
     {
       continue;
     }
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VWidth - 1) };
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
     const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
     const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
     const std::int64_t out =
@@ -291,16 +313,17 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
     }
     while (__any_sync(0xffffffffu, bits.HasLeft()))
     {
-      typename Bits::Word voxels[VWidth];
+      typename Bits::Word voxels[VSlices];
       std::uint32_t       number = 0;
       // A voxel alone has a run of each direction, and t(1) is 0.
       do
       {
         bits.TakeLevel(voxels);
-        number = CountBitsBetween<0, VWidth>(voxels);
+        number = CountBitsBetween<0, VSlices>(voxels);
       } while (!VIsMerged && number == 1);
       __syncwarp();
-      LevelRuns<VWidth, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged).AddDirections(voxels, number);
+      LevelRuns<VWidth, VSlices, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged)
+        .AddDirections(voxels, number);
       if constexpr (VIsMerged)
       {
 #pragma unroll
@@ -343,10 +366,8 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
         }
         const double quotient =
           CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
-        StoreComponent(task,
-                       out,
-                       d * task.numberOfFeatures + layout.component,
-                       RunLengthToUnit(feature, quotient, task.scales));
+        StoreComponent(
+          task, out, d * task.numberOfFeatures + layout.component, RunLengthToUnit(feature, quotient, task.scales));
       }
       if (!isPerDirection)
       {
@@ -360,14 +381,14 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VLevelBits>))
   }
 }
 
-template <int VWidth, int VLevelBits>
+template <int VWidth, int VSlices, int VLevelBits>
 void
 Launch(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   const RunEntropyBitsLayout layout(task);
   const auto                 kernel = task.aggregation == RunLengthJob::Aggregation::Merge
-                                        ? RunEntropyBitsKernel<VWidth, VLevelBits, true>
-                                        : RunEntropyBitsKernel<VWidth, VLevelBits, false>;
+                                        ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
+                                        : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>;
   // In parts of less than a tenth of a second, so that an abort is quick.
   constexpr std::int64_t partTiles = std::int64_t{ 1 } << 13;
   LaunchInParts(layout.tiles.Number(),
@@ -387,7 +408,8 @@ CudaRunEntropyBitsSupports(const RunLengthTask & task)
   const int  width = *std::max_element(task.window, task.window + 3);
   const bool hasEachDirectionOnce =
     static_cast<int>(std::bitset<32>(RunEntropyBitsLayout(task).areUsed).count()) == task.directions.number;
-  return hasEachDirectionOnce && (width <= 5 || (width <= maxWindowBitsWidth && task.numberOfGrayLevels < 512));
+  return hasEachDirectionOnce &&
+         (width <= 5 || (width <= maxWindowBitsWidth && (task.window[2] == 1 || task.numberOfGrayLevels < 512)));
 }
 
 void
@@ -395,12 +417,16 @@ ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources 
 {
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
-  const auto launch = width <= 3   ? (levels < 64 ? Launch<3, 6> : Launch<3, 16>)
-                      : width <= 5 ? (levels < 64    ? Launch<5, 6>
-                                      : levels < 512 ? Launch<5, 9>
-                                                     : Launch<5, 16>)
-                      : width <= 7 ? (levels < 64 ? Launch<7, 6> : Launch<7, 9>)
-                                   : (levels < 64 ? Launch<9, 6> : Launch<9, 9>);
+  const bool isFlat = task.window[2] == 1;
+  const auto launch = isFlat       ? (width <= 5   ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
+                                      : width <= 7 ? (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>)
+                                                   : (levels < 64 ? Launch<9, 1, 6> : Launch<9, 1, 16>))
+                      : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
+                      : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
+                                      : levels < 512 ? Launch<5, 5, 9>
+                                                     : Launch<5, 5, 16>)
+                      : width <= 7 ? (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>)
+                                   : (levels < 64 ? Launch<9, 9, 6> : Launch<9, 9, 9>);
   launch(task, resources);
 }
 } // namespace voxelmaps

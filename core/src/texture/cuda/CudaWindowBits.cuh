@@ -262,13 +262,13 @@ struct CudaWindowBitsTiles
 };
 
 /** The bits of the levels that the windows of a tile reach, in shared memory: bit x of a word is column x. */
-template <int VWidth, int VLevelBits>
+template <int VWidth, int VSlices, int VLevelBits>
 struct CudaWindowBitsTile
 {
   using Tiles = CudaWindowBitsTiles;
   static constexpr int columns = Tiles::lanes + VWidth - 1;
   static constexpr int rows = Tiles::warps + VWidth - 1;
-  static constexpr int planes = Tiles::maxSlices + VWidth - 1;
+  static constexpr int planes = Tiles::maxSlices + VSlices - 1;
   static_assert(columns <= 64, "a row fits a word");
 
   std::uint64_t words[planes][rows][VLevelBits];
@@ -278,7 +278,7 @@ struct CudaWindowBitsTile
   Load(const TextureTask & task, const std::int64_t (&start)[3], int slices)
   {
     const int lane = threadIdx.x % Tiles::lanes;
-    for (int i = threadIdx.x / Tiles::lanes; i < rows * (slices + VWidth - 1); i += Tiles::warps)
+    for (int i = threadIdx.x / Tiles::lanes; i < rows * (slices + VSlices - 1); i += Tiles::warps)
     {
       const int          plane = i / rows;
       const int          row = i - plane * rows;
@@ -307,12 +307,12 @@ struct CudaWindowBitsTile
   }
 };
 
-/** The window of a thread. */
-template <int VWidth, int VLevelBits>
+/** The window of a thread, of at most VSlices slices. */
+template <int VWidth, int VSlices, int VLevelBits>
 class CudaWindowBits
 {
 public:
-  using Tile = CudaWindowBitsTile<VWidth, VLevelBits>;
+  using Tile = CudaWindowBitsTile<VWidth, VSlices, VLevelBits>;
   using Word =
     std::conditional_t<VWidth <= 5, std::uint32_t, std::conditional_t<VWidth <= 7, std::uint64_t, CudaWord96>>;
   static constexpr int rowBits = VWidth + 1;
@@ -327,7 +327,7 @@ public:
     for (int b = 0; b < VLevelBits; ++b)
     {
 #pragma unroll
-      for (int z = 0; z + 1 < VWidth; ++z)
+      for (int z = 0; z + 1 < VSlices; ++z)
       {
         m_Levels[b][z] = m_Levels[b][z + 1];
       }
@@ -342,7 +342,7 @@ public:
           slice |= PlaceRow<Word>(bits, y * rowBits);
         }
       }
-      m_Levels[b][VWidth - 1] = slice;
+      m_Levels[b][VSlices - 1] = slice;
     }
   }
 
@@ -351,7 +351,7 @@ public:
   Start(int slices)
   {
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       Word present(0);
 #pragma unroll
@@ -365,14 +365,14 @@ public:
   __device__ std::uint32_t
              NumberLeft() const
   {
-    return CountBitsBetween<0, VWidth>(m_Left);
+    return CountBitsBetween<0, VSlices>(m_Left);
   }
   __device__ bool
   HasLeft() const
   {
     Word left(0);
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       left |= m_Left[z];
     }
@@ -381,12 +381,12 @@ public:
 
   /** The voxels of a level that were not taken before, none if there are no such; returns the level. */
   __device__ std::uint32_t
-             TakeLevel(Word (&voxels)[VWidth])
+             TakeLevel(Word (&voxels)[VSlices])
   {
-    Word first[VWidth];
+    Word first[VSlices];
     bool isFound = false;
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       const Word candidates = isFound ? Word(0) : m_Left[z];
       first[z] = LowestBit(candidates);
@@ -399,20 +399,20 @@ public:
     {
       Word bit(0);
 #pragma unroll
-      for (int z = 0; z < VWidth; ++z)
+      for (int z = 0; z < VSlices; ++z)
       {
         bit |= m_Levels[b][z] & first[z];
       }
       const Word isSet = AllBitsIf<Word>(static_cast<bool>(bit));
       level |= bit ? 1u << b : 0u;
 #pragma unroll
-      for (int z = 0; z < VWidth; ++z)
+      for (int z = 0; z < VSlices; ++z)
       {
         voxels[z] &= ~(m_Levels[b][z] ^ isSet);
       }
     }
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       m_Left[z] &= ~voxels[z];
     }
@@ -421,12 +421,12 @@ public:
 
   /** The voxels whose level is between two others. */
   __device__ void
-  FindBetween(std::uint32_t least, std::uint32_t greatest, int slices, Word (&voxels)[VWidth]) const
+  FindBetween(std::uint32_t least, std::uint32_t greatest, int slices, Word (&voxels)[VSlices]) const
   {
-    Word areNotLess[VWidth];
-    Word areNotGreater[VWidth];
+    Word areNotLess[VSlices];
+    Word areNotGreater[VSlices];
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       areNotLess[z] = AllBitsIf<Word>(z < slices);
       areNotGreater[z] = areNotLess[z];
@@ -438,7 +438,7 @@ public:
       const Word below = AllBitsIf<Word>((least >> b & 1) != 0);
       const Word above = AllBitsIf<Word>((greatest >> b & 1) != 0);
 #pragma unroll
-      for (int z = 0; z < VWidth; ++z)
+      for (int z = 0; z < VSlices; ++z)
       {
         const Word bit = m_Levels[b][z];
         areNotLess[z] = (bit & ~below) | (areNotLess[z] & ~(bit ^ below));
@@ -446,15 +446,15 @@ public:
       }
     }
 #pragma unroll
-    for (int z = 0; z < VWidth; ++z)
+    for (int z = 0; z < VSlices; ++z)
     {
       voxels[z] = z < slices ? areNotLess[z] & areNotGreater[z] : Word(0);
     }
   }
 
 private:
-  Word m_Levels[VLevelBits][VWidth];
-  Word m_Left[VWidth];
+  Word m_Levels[VLevelBits][VSlices];
+  Word m_Left[VSlices];
 };
 } // namespace voxelmaps
 
