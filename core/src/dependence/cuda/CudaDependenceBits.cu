@@ -425,8 +425,8 @@ void
 Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const CudaMethodResources & resources)
 {
   const DependenceBitsLayout layout{ Tiles(task), neighbors };
-  // In parts of less than a tenth of a second, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << 13;
+  // In parts of about a tenth of a second at most, so that an abort is quick.
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : VSlices <= 7 ? 12 : 11);
   LaunchInParts(layout.tiles.Number(),
                 partTiles,
                 resources,
