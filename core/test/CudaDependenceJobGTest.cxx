@@ -22,7 +22,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,6 @@ using Method = Enums::CudaMethod;
 using Report = voxelmaps::CudaDependenceReport;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::ExpectCpuBits;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::DependenceRandomCase;
 using VoxelMapsTest::RandomNumbers;
@@ -54,6 +55,40 @@ struct SceneJob : VoxelMapsTest::NeighborScene<Job>
     job.features = Enums::GetAllFeatures();
   }
 };
+/** Expect that Automatic chooses a method, and that all methods that support the job give the bits of the CPU. */
+void
+ExpectCpuBits(const Job & job, Method expectedMethod)
+{
+  const auto expected = ComputeOnCpu<double>(job);
+  for (const Method method : VoxelMapsTest::GetMethods<Method>())
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    try
+    {
+      Report report;
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
+      EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+    }
+    catch (const std::runtime_error & error)
+    {
+      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
+      EXPECT_TRUE(method == Method::BitPlanes || method == Method::SortedDependences);
+    }
+  }
+}
+
+/** What Automatic chooses for a job with near neighbors. */
+Method
+GetExpectedMethod(const Job & job)
+{
+  const Triple &     size = job.windowSize;
+  const std::int64_t width = *std::max_element(size.begin(), size.end());
+  const bool         canSort = size[0] * size[1] * size[2] <= 128 && job.numberOfGrayLevels <= 2046;
+  const bool         haveBits = width <= 7 || (width <= 9 && (size[2] == 1 || job.numberOfGrayLevels < 64));
+  return haveBits && (!canSort || job.numberOfGrayLevels < 64) ? Method::BitPlanes
+         : canSort                                             ? Method::SortedDependences
+                                                               : Method::WindowWalk;
+}
 } // namespace
 
 TEST_F(CudaDependenceJob, RandomCasesHaveTheBitsOfTheCpu)
@@ -74,7 +109,7 @@ TEST_F(CudaDependenceJob, RandomCasesHaveTheBitsOfTheCpu)
       methods.insert(report.method);
     }
   }
-  EXPECT_EQ(2u, methods.size());
+  EXPECT_EQ(3u, methods.size());
 }
 
 TEST_F(CudaDependenceJob, SmallCases)
@@ -105,7 +140,7 @@ TEST_F(CudaDependenceJob, ManyAndFewLevelsInAWindow)
                                             << newLevelChance << ", alpha " << alpha);
           SceneJob scene({ { 35, 11, 9 } }, { { side, side, side } }, numberOfGrayLevels, newLevelChance, 0.1);
           scene.job.alpha = alpha;
-          ExpectCpuBits(scene.job, Method::BitPlanes);
+          ExpectCpuBits(scene.job, GetExpectedMethod(scene.job));
           if (::testing::Test::HasFailure())
           {
             return;
@@ -127,17 +162,18 @@ TEST_F(CudaDependenceJob, WindowsOfAllShapes)
                                      Triple{ { 5, 5, 1 } },
                                      Triple{ { 4, 8, 6 } },
                                      Triple{ { 9, 1, 3 } },
-                                     Triple{ { 10, 2, 3 } } })
+                                     Triple{ { 10, 2, 3 } },
+                                     Triple{ { 10, 5, 3 } } })
   {
     SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
-    const Method method = windowSize[0] < 10 ? Method::BitPlanes : Method::WindowWalk;
     SceneJob     scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
+    const Method method = GetExpectedMethod(scene.job);
     ExpectCpuBits(scene.job, method);
     // Anchors at the faces.
     scene.job.windowAnchor = { { windowSize[0] - 1, 0, windowSize[2] - 1 } };
     ExpectCpuBits(scene.job, method);
     // Some of the neighbors.
-    for (std::size_t number = 12; number > 0; number -= 3)
+    for (const std::size_t number : { 12, 7, 3, 1 })
     {
       scene.job.offsets.resize(number);
       ExpectCpuBits(scene.job, method);
