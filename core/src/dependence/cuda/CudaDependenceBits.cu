@@ -327,7 +327,7 @@ private:
 
 template <int VWidth, int VSlices, int VLevelBits>
 constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
-                                        : VWidth <= 5 && VLevelBits <= 9 ? 3
+                                        : VWidth <= 5 && VLevelBits <= 6 ? 3
                                                                          : 2;
 
 template <int VWidth, int VSlices, int VLevelBits>
@@ -485,9 +485,7 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
                                       : width <= 7 ? (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>)
                                                    : (levels < 64 ? Launch<9, 1, 6> : Launch<9, 1, 16>))
                       : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
-                      : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
-                                      : levels < 512 ? Launch<5, 5, 9>
-                                                     : Launch<5, 5, 16>)
+                      : width <= 5 ? (levels < 64 ? Launch<5, 5, 6> : Launch<5, 5, 16>)
                       : width <= 7 ? (levels < 64    ? Launch<7, 7, 6>
                                       : levels < 512 ? Launch<7, 7, 9>
                                                      : Launch<7, 7, 16>)

@@ -28,8 +28,16 @@ namespace voxelmaps
 {
 namespace
 {
-// Beyond, windows can have so many levels that sorting is faster, which does not depend on their number.
-constexpr unsigned int maxBitLevels = 63;
+/** Whether BitPlanes is faster than SortedDependences, whose time does not depend on the levels in a window, and which
+ * wastes no bits on windows of few slices. */
+template <typename TSize>
+bool
+AreBitsFaster(const TSize & windowSize, std::int64_t numberOfGrayLevels)
+{
+  constexpr std::int64_t maxLevels = 63;
+  const std::int64_t     width = std::max<std::int64_t>({ windowSize[0], windowSize[1], windowSize[2] });
+  return numberOfGrayLevels <= maxLevels && (width <= 5 || windowSize[2] == 1);
+}
 } // namespace
 
 CudaDependenceReport
@@ -52,7 +60,7 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
           std::to_string(task.numberOfOffsets) + " offsets",
         { { Method::BitPlanes,
             CudaDependenceBitsSupports(task),
-            !canSort || static_cast<unsigned int>(task.numberOfGrayLevels) <= maxBitLevels,
+            !canSort || AreBitsFaster(task.window, task.numberOfGrayLevels),
             {},
             [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask &      slab,
                                                       const CudaMethodResources & resources) {
@@ -103,7 +111,7 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   const bool isTiled = offsets < 128.0;
   const bool isSorted = offsets < 14.0 && windowVoxels <= 128.0 && job.numberOfGrayLevels <= 2046;
   const bool areBits = offsets < 14.0 && *std::max_element(job.windowSize.begin(), job.windowSize.end()) <= 7 &&
-                       (!isSorted || job.numberOfGrayLevels <= maxBitLevels);
+                       (!isSorted || AreBitsFaster(job.windowSize, job.numberOfGrayLevels));
   const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsPerVoxel
                                                                        : cpuNanosecondsPerNeighbor * 2.0 * offsets));
   const double device = steps * windowVoxels *

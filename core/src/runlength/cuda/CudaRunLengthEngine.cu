@@ -158,7 +158,7 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   constexpr double deviceNanoseconds = 0.02;
   // Of entropy, those times the voxels of the window and their square: larger windows have more bits and levels, or
   // large tables, of which few fit shared memory at a time, up to windows that WindowWalk takes.
-  constexpr double deviceNanosecondsPerEntropyBit = 0.000003;
+  constexpr double deviceNanosecondsPerEntropyBit = 0.000002;
   constexpr double deviceNanosecondsPerEntropyStep = 0.000012;
   constexpr double deviceNanosecondsPerWalkStep = 0.06;
 
