@@ -259,6 +259,47 @@ TEST_F(CudaRunLengthJob, FewVoxels)
   }
 }
 
+TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
+{
+  // Levels of 6, 9 and 16 bits; windows of 10 voxels along an axis, or with a direction twice, have tables instead.
+  for (const Triple & windowSize : { Triple{ { 1, 3, 2 } },
+                                     Triple{ { 3, 3, 3 } },
+                                     Triple{ { 5, 5, 5 } },
+                                     Triple{ { 5, 4, 1 } },
+                                     Triple{ { 2, 7, 6 } },
+                                     Triple{ { 7, 7, 7 } },
+                                     Triple{ { 8, 9, 1 } },
+                                     Triple{ { 9, 9, 9 } },
+                                     Triple{ { 10, 3, 3 } } })
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 1u, 20u, 63u, 64u, 511u, 512u, 65535u })
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2] << ", "
+                                        << numberOfGrayLevels << " levels");
+      SceneJob scene({ { 35, 11, 10 } }, windowSize, numberOfGrayLevels);
+      scene.job.features = { Job::Feature::RunEntropy };
+      for (const auto aggregation :
+           { Job::Aggregation::Average, Job::Aggregation::PerDirection, Job::Aggregation::Merge })
+      {
+        scene.job.aggregation = aggregation;
+        ExpectCpuBits<double>(scene.job);
+      }
+      scene.job.offsets.clear();
+      for (std::int64_t i = 0; i < 13; ++i)
+      {
+        scene.job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+      }
+      ExpectCpuBits<double>(scene.job);
+      scene.job.offsets.back() = scene.job.offsets.front();
+      ExpectCpuBits<double>(scene.job);
+      if (::testing::Test::HasFailure())
+      {
+        return;
+      }
+    }
+  }
+}
+
 TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
 {
   // Several tiles; up to 32 levels (5 x 5 x 5) or 63 (3 x 3 x 3) share a 64-bit word with 1 / i^2, and greatest sums

@@ -153,6 +153,7 @@ struct Dependence
   GetPrinted()
   {
     return { { Print(Feature::DependenceEntropy), "DependenceEntropy" },
+             { Print(Method::BitPlanes), "BitPlanes" },
              { Print(Method::SortedDependences), "SortedDependences" },
              { Print(Method::WindowWalk), "WindowWalk" } };
   }

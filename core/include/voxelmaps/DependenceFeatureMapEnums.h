@@ -67,6 +67,9 @@ public:
   {
     /** The fastest method that supports the job. */
     Automatic = 0,
+    /** A thread counts the dependences of one window by bits in its registers, level by level: up to 9 voxels along each
+     * axis, and neighbors at distance 1. */
+    BitPlanes,
     /** A thread sorts the dependences of one window in its registers. */
     SortedDependences,
     /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
@@ -82,7 +85,7 @@ public:
 constexpr auto
 GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "SortedDependences", "WindowWalk" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "SortedDependences", "WindowWalk" }, "invalid method");
 }
 } // namespace voxelmaps
 

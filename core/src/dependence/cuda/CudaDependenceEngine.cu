@@ -20,11 +20,26 @@
 #include "texture/cuda/CudaTextureEngine.h"
 #include "voxelmaps/DependenceJob.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 namespace voxelmaps
 {
+namespace
+{
+/** Whether BitPlanes is faster than SortedDependences, whose time does not depend on the levels in a window, and which
+ * wastes no bits on windows of few slices. */
+template <typename TSize>
+bool
+AreBitsFaster(const TSize & windowSize, std::int64_t numberOfGrayLevels)
+{
+  constexpr std::int64_t maxLevels = 63;
+  const std::int64_t     width = std::max<std::int64_t>({ windowSize[0], windowSize[1], windowSize[2] });
+  return numberOfGrayLevels <= maxLevels && (width <= 5 || windowSize[2] == 1);
+}
+} // namespace
+
 CudaDependenceReport
 ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependenceOptions & options)
 {
@@ -39,11 +54,20 @@ ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependence
     options,
     [&positions](const DependenceTask & task) {
       const bool areBits = CudaDependenceNeighborsAreBits(task);
+      const bool canSort = CudaSortedDependencesSupports(task, GetCudaDeviceLimits());
       return CudaTextureMethods<DependenceTask, Method>{
         " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
           std::to_string(task.numberOfOffsets) + " offsets",
-        { { Method::SortedDependences,
-            CudaSortedDependencesSupports(task, GetCudaDeviceLimits()),
+        { { Method::BitPlanes,
+            CudaDependenceBitsSupports(task),
+            !canSort || AreBitsFaster(task.window, task.numberOfGrayLevels),
+            {},
+            [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask &      slab,
+                                                      const CudaMethodResources & resources) {
+              ComputeByCudaDependenceBits(slab, neighbors, resources);
+            } },
+          { Method::SortedDependences,
+            canSort,
             true,
             {},
             [&positions](const DependenceTask & slab, const CudaMethodResources & resources) {
@@ -76,20 +100,24 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   constexpr double cpuNanoseconds = 100.0;
   constexpr double cpuNanosecondsPerVoxel = 2.7;
   constexpr double cpuNanosecondsPerNeighbor = 2.0;
+  constexpr double deviceNanosecondsPerBitStep = 0.007;
   constexpr double deviceNanosecondsPerSortStep = 0.012;
   constexpr double deviceNanosecondsPerWalkStep = 0.03;
 
   const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double steps = 1e-6 * static_cast<double>(NumberOfVoxels(job.outputSize));
   const double offsets = static_cast<double>(job.offsets.size());
-  // As tiles and sorting take them, roughly.
-  const bool   isTiled = offsets < 128.0;
-  const bool   isSorted = offsets < 14.0 && windowVoxels <= 128.0 && job.numberOfGrayLevels <= 2046;
+  // The jobs of tiles, of sorting and of bits, roughly.
+  const bool isTiled = offsets < 128.0;
+  const bool isSorted = offsets < 14.0 && windowVoxels <= 128.0 && job.numberOfGrayLevels <= 2046;
+  const bool areBits = offsets < 14.0 && *std::max_element(job.windowSize.begin(), job.windowSize.end()) <= 7 &&
+                       (!isSorted || AreBitsFaster(job.windowSize, job.numberOfGrayLevels));
   const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsPerVoxel
                                                                        : cpuNanosecondsPerNeighbor * 2.0 * offsets));
-  const double device =
-    steps * windowVoxels *
-    (isSorted ? deviceNanosecondsPerSortStep : deviceNanosecondsPerWalkStep * (1.0 + offsets / 13.0));
+  const double device = steps * windowVoxels *
+                        (areBits    ? deviceNanosecondsPerBitStep
+                         : isSorted ? deviceNanosecondsPerSortStep
+                                    : deviceNanosecondsPerWalkStep * (1.0 + offsets / 13.0));
   // The tiles of the CPU engine have about so many voxels.
   constexpr std::uint64_t tileVoxels = 8192;
   return IsCpuEngineFaster(job, job.features.size(), cpu, device, tileVoxels, options);

@@ -339,6 +339,10 @@ __launch_bounds__(threadsPerBlock)
 bool
 CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
+  if (CudaRunEntropyBitsSupports(task))
+  {
+    return true;
+  }
   // The counts of one length, since the places of their ranks have 16 bits.
   constexpr int          maxLengthWords = 65535 / Tables::wordStride;
   const RunEntropyLayout layout(task);
@@ -349,6 +353,10 @@ CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limi
 std::vector<std::uint32_t>
 MakeCudaRunEntropySteps(const RunLengthTask & task)
 {
+  if (CudaRunEntropyBitsSupports(task))
+  {
+    return {};
+  }
   const RunEntropyLayout     layout(task);
   std::vector<std::uint32_t> steps;
   const auto                 contains = [&task](const int(&at)[3]) {
@@ -383,6 +391,10 @@ MakeCudaRunEntropySteps(const RunLengthTask & task)
 void
 ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources)
 {
+  if (CudaRunEntropyBitsSupports(task))
+  {
+    return ComputeCudaRunEntropyBits(task, resources);
+  }
   const RunEntropyLayout layout(task);
   const auto             bytes = layout.SharedBytes();
   const auto             kernel =

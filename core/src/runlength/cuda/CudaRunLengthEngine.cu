@@ -155,8 +155,9 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   constexpr double cpuNanoseconds = 8.0;
   constexpr double cpuNanosecondsPerEntropyStep = 16.0;
   constexpr double deviceNanoseconds = 0.02;
-  // Of entropy, those times the voxels of the window and their square: large windows have large tables, of which few
-  // fit shared memory at a time, up to windows that WindowWalk takes.
+  // Of entropy, those times the voxels of the window and their square: larger windows have more bits and levels, or
+  // large tables, of which few fit shared memory at a time, up to windows that WindowWalk takes.
+  constexpr double deviceNanosecondsPerEntropyBit = 0.000002;
   constexpr double deviceNanosecondsPerEntropyStep = 0.000012;
   constexpr double deviceNanosecondsPerWalkStep = 0.06;
 
@@ -185,9 +186,10 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   const bool hasEntropy =
     std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
   const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsPerEntropyStep : 0.0));
+  const bool   areBits = *std::max_element(job.windowSize.begin(), job.windowSize.end()) <= 9;
+  const double entropyStep = areBits ? deviceNanosecondsPerEntropyBit : deviceNanosecondsPerEntropyStep;
   const double entropy =
-    hasEntropy ? windowVoxels * std::min(windowVoxels * deviceNanosecondsPerEntropyStep, deviceNanosecondsPerWalkStep)
-               : 0.0;
+    hasEntropy ? windowVoxels * std::min(windowVoxels * entropyStep, deviceNanosecondsPerWalkStep) : 0.0;
   const double device = directions * voxels * (edge * deviceNanoseconds + entropy);
   return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, tileVoxels, options);
 }

@@ -86,6 +86,12 @@ std::vector<std::uint32_t>
 MakeCudaRunEntropySteps(const RunLengthTask & task);
 void
 ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources);
+
+/** The same for windows of up to 7 voxels along each axis, without steps. */
+bool
+CudaRunEntropyBitsSupports(const RunLengthTask & task);
+void
+ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaRunLengthMethods_h

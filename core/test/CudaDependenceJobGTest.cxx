@@ -1,0 +1,192 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "CudaTextureJobChecks.h"
+#include "DependenceRandomCase.h"
+
+#include "voxelmaps/DependenceJob.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What only the CUDA engine has; everything else is tested by DependenceJobGTest.cxx.
+namespace
+{
+using Job = voxelmaps::DependenceJob;
+using Triple = voxelmaps::Triple;
+using Enums = voxelmaps::DependenceFeatureMapEnums;
+using Method = Enums::CudaMethod;
+using Report = voxelmaps::CudaDependenceReport;
+using VoxelMapsTest::ComputeOnCpu;
+using VoxelMapsTest::ComputeOnDevice;
+using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::DependenceRandomCase;
+using VoxelMapsTest::RandomNumbers;
+
+class CudaDependenceJob : public VoxelMapsTest::CudaTest
+{};
+
+/** Levels with holes, and a job over them with all features. */
+struct SceneJob : VoxelMapsTest::NeighborScene<Job>
+{
+  template <typename... TArguments>
+  explicit SceneJob(const Triple & size, const Triple & windowSize, TArguments... arguments)
+    : NeighborScene(size, windowSize, arguments...)
+  {
+    job.features = Enums::GetAllFeatures();
+  }
+};
+/** Expect that Automatic chooses a method, and that all methods that support the job give the bits of the CPU. */
+void
+ExpectCpuBits(const Job & job, Method expectedMethod)
+{
+  const auto expected = ComputeOnCpu<double>(job);
+  for (const Method method : VoxelMapsTest::GetMethods<Method>())
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    try
+    {
+      Report report;
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
+      EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+    }
+    catch (const std::runtime_error & error)
+    {
+      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
+      EXPECT_TRUE(method == Method::BitPlanes || method == Method::SortedDependences);
+    }
+  }
+}
+
+/** What Automatic chooses for a job with near neighbors. */
+Method
+GetExpectedMethod(const Job & job)
+{
+  const Triple &     size = job.windowSize;
+  const std::int64_t width = *std::max_element(size.begin(), size.end());
+  const bool         canSort = size[0] * size[1] * size[2] <= 128 && job.numberOfGrayLevels <= 2046;
+  const bool         haveBits = width <= 7 || (width <= 9 && (size[2] == 1 || job.numberOfGrayLevels < 64));
+  return haveBits && (!canSort || (job.numberOfGrayLevels < 64 && (width <= 5 || size[2] == 1))) ? Method::BitPlanes
+         : canSort ? Method::SortedDependences
+                   : Method::WindowWalk;
+}
+} // namespace
+
+TEST_F(CudaDependenceJob, RandomCasesHaveTheBitsOfTheCpu)
+{
+  std::set<Method> methods;
+  for (std::uint64_t seed = 920000; seed < 920600; ++seed)
+  {
+    RandomNumbers        random(seed);
+    DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, 2 + seed % 2, 65535, random);
+    const std::string    holes = DrawHoles(randomCase.common.levels, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+    const Job  job = MakeDependenceJob(randomCase);
+    const auto expected = ComputeOnCpu<float>(job);
+    for (const Method method : { Method::Automatic, Method::WindowWalk })
+    {
+      Report report;
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
+      methods.insert(report.method);
+    }
+  }
+  EXPECT_EQ(3u, methods.size());
+}
+
+TEST_F(CudaDependenceJob, SmallCases)
+{
+  // For compute-sanitizer: few voxels, all methods and features.
+  for (const std::int64_t side : { 3, 5, 7, 9 })
+  {
+    SceneJob                  scene({ { 7, 5, 3 } }, { { side, side, side } }, 60, 0.6, 0.1);
+    std::vector<std::uint8_t> selection(scene.levels.size(), 1);
+    selection[10] = 0;
+    scene.job.selection = selection.data();
+    ExpectCpuBits(scene.job, Method::BitPlanes);
+  }
+}
+
+TEST_F(CudaDependenceJob, ManyAndFewLevelsInAWindow)
+{
+  // Levels of 6, 9 and 16 bits. One level in all windows, a few, as many as there are voxels.
+  for (const std::int64_t side : { 3, 5, 7, 9 })
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 1u, 32u, 63u, 64u, 511u, 512u, 65535u })
+    {
+      for (const double newLevelChance : { 0.05, 1.0 })
+      {
+        for (const std::uint32_t alpha : { 0u, 1u, 40u, 65535u })
+        {
+          SCOPED_TRACE(::testing::Message() << side << ", " << numberOfGrayLevels << " levels, new with "
+                                            << newLevelChance << ", alpha " << alpha);
+          SceneJob scene({ { 35, 11, 9 } }, { { side, side, side } }, numberOfGrayLevels, newLevelChance, 0.1);
+          scene.job.alpha = alpha;
+          ExpectCpuBits(scene.job, GetExpectedMethod(scene.job));
+          if (::testing::Test::HasFailure())
+          {
+            return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaDependenceJob, WindowsOfAllShapes)
+{
+  for (const Triple & windowSize : { Triple{ { 1, 1, 1 } },
+                                     Triple{ { 5, 1, 1 } },
+                                     Triple{ { 1, 6, 1 } },
+                                     Triple{ { 1, 1, 9 } },
+                                     Triple{ { 2, 2, 2 } },
+                                     Triple{ { 2, 3, 4 } },
+                                     Triple{ { 5, 5, 1 } },
+                                     Triple{ { 4, 8, 6 } },
+                                     Triple{ { 9, 1, 3 } },
+                                     Triple{ { 10, 2, 3 } },
+                                     Triple{ { 10, 5, 3 } } })
+  {
+    SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
+    SceneJob     scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
+    const Method method = GetExpectedMethod(scene.job);
+    ExpectCpuBits(scene.job, method);
+    // Anchors at the faces.
+    scene.job.windowAnchor = { { windowSize[0] - 1, 0, windowSize[2] - 1 } };
+    ExpectCpuBits(scene.job, method);
+    // Some of the neighbors.
+    for (const std::size_t number : { 12, 7, 3, 1 })
+    {
+      scene.job.offsets.resize(number);
+      ExpectCpuBits(scene.job, method);
+    }
+  }
+}
+
+TEST_F(CudaDependenceJob, DistantNeighbors)
+{
+  SceneJob scene({ { 40, 13, 10 } }, { { 5, 5, 5 } }, 8, 0.6, 0.1);
+  scene.job.offsets.push_back({ { 0, 0, 2 } });
+  ExpectCpuBits(scene.job, Method::WindowWalk);
+  // Which the window cannot hold.
+  scene.job.offsets.back() = { { 0, 0, 5 } };
+  ExpectCpuBits(scene.job, Method::BitPlanes);
+}
