@@ -66,6 +66,8 @@ public:
   /** \class CudaMethod
    * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
    *
+   * Most windows of up to 2000 voxels are computed in tiles with either method, which then computes only the others.
+   *
    * \ingroup VoxelMaps
    */
   enum class CudaMethod : std::uint8_t
