@@ -81,8 +81,8 @@ public:
   {
     /** The faster method that supports the job. */
     Automatic = 0,
-    /** A thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256 bits, which
-     * are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example. */
+    /** A thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256 bits,
+     * which are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example. */
     BitPlanes,
     /** A block joins equal neighbors of a window; supports every job. */
     UnionFind
