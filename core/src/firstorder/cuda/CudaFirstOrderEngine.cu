@@ -82,8 +82,8 @@ IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
   // one CPU thread and on the device.
   constexpr double cpuNanoseconds = 2.5;
   constexpr double cpuNanosecondsPerSortStep = 0.025;
-  constexpr double deviceNanoseconds = 0.005;
-  constexpr double deviceNanosecondsPerSortStep = 0.0003;
+  constexpr double deviceNanoseconds = 0.003;
+  constexpr double deviceNanosecondsPerSortStep = 0.0001;
 
   // A plan would make its table.
   FirstOrderTask task{};

@@ -117,9 +117,9 @@ public:
   static constexpr std::uint32_t maxKey = 0xfffe;
 
   __device__
-  IntegerTile(const FirstOrderTask & task, const CudaIntegerRange & range)
+  IntegerTile(const FirstOrderTask & task, const CudaIntegerRange * range)
     : m_Task(task)
-    , m_Minimum(range.Minimum())
+    , m_Minimum(range->Minimum())
   {}
 
   /** Whether this kind of tile is for the slab. */
@@ -242,7 +242,7 @@ public:
   static constexpr std::uint32_t maxKey = 0xff800000; // infinity
 
   __device__
-  FloatTile(const FirstOrderTask & task, const CudaIntegerRange &)
+  FloatTile(const FirstOrderTask & task, const CudaIntegerRange *)
     : m_Task(task)
   {}
 
@@ -965,7 +965,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   {
     return;
   }
-  const TTile tile(task, *range);
+  const TTile tile(task, range);
   LoadTables(task, layout, memory);
   LoadTile(task, layout, tile, start, memory);
   __syncthreads();
