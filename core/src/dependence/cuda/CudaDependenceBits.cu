@@ -327,7 +327,7 @@ private:
 
 template <int VWidth, int VSlices, int VLevelBits>
 constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
-                                        : VWidth <= 5 && VLevelBits <= 6 ? 4
+                                        : VWidth <= 5 && VLevelBits <= 6 ? 3
                                                                          : 2;
 
 template <int VWidth, int VSlices, int VLevelBits>
