@@ -74,7 +74,6 @@ public:
   {
     /** The faster method that supports the job. */
     Automatic = 0,
-    // Floats, and integers in double, are computed in tiles by either method, where windows are small enough for this.
     /** A thread sorts the intensities of a window; supports windows that fit the shared memory. */
     SortingNetwork,
     /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
