@@ -36,11 +36,13 @@ RowBits(const SizeZoneTask & task)
   return task.window[0] + 1;
 }
 
-/** Whether the slices of a window fit words of so many bits, which must be more than those of a row. */
+/** Whether the slices of a window fit words of so many bits. From row to row, words are shifted by less than 64 bits.
+ */
 inline bool
 SlicesFitWords(const SizeZoneTask & task, int bits)
 {
-  return RowBits(task) < bits && RowBits(task) * task.window[1] - 1 <= bits && task.window[2] <= maxWordSlices;
+  return RowBits(task) < (bits < 64 ? bits : 64) && RowBits(task) * task.window[1] - 1 <= bits &&
+         task.window[2] <= maxWordSlices;
 }
 
 /** Number of bits of a level - 1. */
