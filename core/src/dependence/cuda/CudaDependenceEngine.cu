@@ -96,13 +96,15 @@ bool
 IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
 {
   // Nanoseconds per output voxel, and per voxel of its window: on one CPU thread, in tiles and window by window; on the
-  // device by method.
-  constexpr double cpuNanoseconds = 100.0;
-  constexpr double cpuNanosecondsPerVoxel = 2.7;
-  constexpr double cpuNanosecondsPerNeighbor = 2.0;
-  constexpr double deviceNanosecondsPerBitStep = 0.007;
-  constexpr double deviceNanosecondsPerSortStep = 0.012;
-  constexpr double deviceNanosecondsPerWalkStep = 0.03;
+  // device by method, measured on an H100 with windows of 5^3 to 9^3.
+  constexpr double        cpuNanoseconds = 100.0;
+  constexpr double        cpuNanosecondsPerVoxel = 2.7;
+  constexpr double        cpuNanosecondsPerNeighbor = 2.0;
+  constexpr double        deviceNanosecondsPerBitStep = 0.007;
+  constexpr double        manyLevelsPerBitStep = 3.0;
+  constexpr std::uint32_t manyLevels = 64;
+  constexpr double        deviceNanosecondsPerSortStep = 0.012;
+  constexpr double        deviceNanosecondsPerWalkStep = 0.03;
 
   const double windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
   const double steps = 1e-6 * static_cast<double>(NumberOfVoxels(job.outputSize));
@@ -110,12 +112,14 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   // The jobs of tiles, of sorting and of bits, roughly.
   const bool isTiled = offsets < 128.0;
   const bool isSorted = offsets < 14.0 && windowVoxels <= 128.0 && job.numberOfGrayLevels <= 2046;
-  const bool areBits = offsets < 14.0 && *std::max_element(job.windowSize.begin(), job.windowSize.end()) <= 7 &&
+  const auto width = *std::max_element(job.windowSize.begin(), job.windowSize.end());
+  const bool hasManyLevels = job.numberOfGrayLevels >= manyLevels;
+  const bool areBits = offsets < 14.0 && (width <= 7 || (width <= 9 && !hasManyLevels)) &&
                        (!isSorted || AreBitsFaster(job.windowSize, job.numberOfGrayLevels));
   const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsPerVoxel
                                                                        : cpuNanosecondsPerNeighbor * 2.0 * offsets));
   const double device = steps * windowVoxels *
-                        (areBits    ? deviceNanosecondsPerBitStep
+                        (areBits    ? deviceNanosecondsPerBitStep * (hasManyLevels ? manyLevelsPerBitStep : 1.0)
                          : isSorted ? deviceNanosecondsPerSortStep
                                     : deviceNanosecondsPerWalkStep * (1.0 + offsets / 13.0));
   // The tiles of the CPU engine have about so many voxels.
