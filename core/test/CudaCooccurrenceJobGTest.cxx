@@ -128,28 +128,55 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
 
 TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
 {
-  // Enough tiles for the stages of SortedPairs that compute windows of up to 16 and of up to 24 levels: parts with so
-  // many, with more, and with windows of all kinds in a row.
-  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Average })
+  // Enough tiles for the stages of SortedPairs: tiles of up to 16, of up to 24 and of up to 128 levels, near each other
+  // and far from each other, and of more. All numbers of keys, and numbers of 128 bits.
+  for (const Triple & windowSize :
+       { Triple{ { 3, 3, 3 } }, Triple{ { 5, 3, 3 } }, Triple{ { 5, 5, 5 } }, Triple{ { 6, 5, 4 } } })
   {
-    for (const std::int64_t windowSize : { 3, 5 })
+    const std::uint64_t spread = windowSize[1] > 3 ? 4 : 1;
+    SceneJob            scene({ { 33, 9, 280 } }, windowSize, static_cast<std::uint32_t>(64 * spread), 0.5);
+    RandomNumbers       random(7);
+    for (std::size_t i = 0; i < scene.levels.size(); ++i)
     {
-      SceneJob      scene({ { 33, 9, 400 } }, { { windowSize, 3, 3 } }, 64, 0.5);
-      RandomNumbers random(7);
-      for (std::size_t i = 0; i < scene.levels.size(); ++i)
-      {
-        const std::size_t   x = i % 33;
-        const std::size_t   z = i / (33 * 9);
-        const std::uint64_t step = z / 10 % 4 == 1 && x > 16 ? 17 : z / 10 % 4 == 2 && x > 25 ? 40 : 0;
-        const std::uint64_t noise = z / 10 % 4 == 3 ? random.Between(0, 59) : random.Between(0, 5);
-        scene.levels[i] = random.Chance(0.03) ? std::uint16_t{ 0 } : static_cast<std::uint16_t>(1 + step + noise);
-      }
+      const std::size_t   x = i % 33;
+      const std::size_t   z = i / (33 * 9);
+      const std::uint64_t step = z / 10 % 4 == 1 && x > 16 ? 17 : z / 10 % 4 == 2 && x > 25 ? 40 : 0;
+      const std::uint64_t noise = z / 10 % 4 == 3 ? random.Between(0, 60 * spread - 1) : random.Between(0, 5);
+      scene.levels[i] =
+        random.Chance(0.03) ? std::uint16_t{ 0 } : static_cast<std::uint16_t>(1 + step * spread + noise);
+    }
+    for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Average })
+    {
       scene.job.aggregation = aggregation;
       const auto expected = ComputeOnCpu<float>(scene.job);
       for (const Method method : { Method::SortedPairs, Method::RankTables })
       {
-        EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method))) << method << ", " << windowSize;
+        EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method)))
+          << method << ", " << windowSize[0] << ", " << windowSize[1] << ", " << aggregation;
       }
+    }
+  }
+}
+
+TEST_F(CudaCooccurrenceJob, TilesWithCountsBeyondBytes)
+{
+  // One level nearly everywhere, so that a cell counts more than 255 pairs, beside so many other levels that the tables
+  // have bytes: those windows are computed again.
+  for (const std::uint32_t numberOfGrayLevels : { 10u, 22u, 30u, 60u })
+  {
+    for (const auto aggregation :
+         { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+    {
+      SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << ", " << aggregation);
+      SceneJob      scene({ { 40, 13, 10 } }, { { 9, 9, 9 } }, numberOfGrayLevels, 0.5);
+      RandomNumbers random(8);
+      for (std::uint16_t & level : scene.levels)
+      {
+        level =
+          random.Chance(0.9) ? std::uint16_t{ 5 } : static_cast<std::uint16_t>(random.Between(0, numberOfGrayLevels));
+      }
+      scene.job.aggregation = aggregation;
+      ExpectCpuBits(scene.job, false);
     }
   }
 }

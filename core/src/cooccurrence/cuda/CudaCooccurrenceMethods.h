@@ -46,34 +46,25 @@ struct CudaOtherWindows
   std::uint32_t * list;
   std::int64_t    first;
   std::uint8_t *  marks;
-  /** Whether the windows to compute are those with a mark. */
-  bool areMarked;
 
 #if defined(__CUDACC__)
-  /** Whether to compute windows of a row of 32 if others must be left: a kernel with marks computes all of them at the
-   * price of one. */
-  __device__ bool
-  IsUsed(int otherWindows) const
-  {
-    return marks == nullptr || otherWindows == 0;
-  }
   __device__ void
-  Add(std::int64_t window, bool isLeft) const
+  Add(std::int64_t window) const
   {
-    if (list != nullptr && isLeft)
+    if (list != nullptr)
     {
       list[1 + atomicAdd(list, 1u)] = static_cast<std::uint32_t>(window - first);
     }
     if (marks != nullptr)
     {
-      marks[window] = isLeft ? 1 : 0;
+      marks[window] = 1;
     }
   }
 #endif
 };
 
-/** The first stage of SortedPairs and RankTables: one thread per matrix of the windows whose levels span at most 16.
- * The output is cut into rows of tiles. */
+/** The first stages of SortedPairs and RankTables: one thread per matrix of the windows in tiles of few levels. The
+ * output is cut into rows of tiles. */
 struct CudaTileRows
 {
   std::int64_t tiles; // of a row
@@ -89,12 +80,15 @@ struct CudaTileRows
   }
 };
 bool
-CudaNarrowWindowsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+CudaFewLevelTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
 CudaTileRows
-GetCudaNarrowTileRows(const CooccurrenceTask & task);
+GetCudaTileRows(const CooccurrenceTask & task);
+/** Scratch memory for so many tiles. */
+std::uint64_t
+CudaFewLevelTilesScratchBytes(std::int64_t tiles);
 void
-LaunchCudaNarrowWindows(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
-                        const CudaOtherWindows & others, cudaStream_t stream);
+LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
+                        const CudaOtherWindows & others, void * scratch, cudaStream_t stream);
 
 /** One thread per window, which sorts the pairs of two offsets at a time in its registers. The list is that of
  * MakeCudaPairList in device memory. */

@@ -15,161 +15,171 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Windows whose levels span at most 16, as most windows of medical images do. A warp counts the pairs of one matrix of
-// 32 windows side by side, a lane the matrix of its window, in a table of its own in shared memory, by level from the
-// least of the window on. All loops over a table are unrolled, so that levels, their sums and differences are
-// constants, and the counts of these stay in registers. The warps of a block share the voxels of the windows, and
-// average the features of their matrices at the end.
+// Windows in tiles with few different levels, as most tiles of medical images are. A warp counts the pairs of one
+// matrix of 32 windows side by side, a lane the matrix of its window, in a table of its own in shared memory, by the
+// rank of a level among those of the tile. All windows of a tile have the same ranks: so the table slides from row to
+// row, and lists that the block makes once tell which cells have the same sum, or difference, of levels.
+// doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
-#include "CudaRankedWindows.cuh"
+#include "CudaTileBlock.cuh"
+#include "cooccurrence/MaximalCorrelation.h"
 #include "texture/cuda/CudaParts.h"
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
 namespace voxelmaps
 {
 namespace
 {
-constexpr int          lanesPerWarp = 32;
-constexpr int          maxWarps = 13;
-constexpr unsigned int allLanes = 0xffffffffu;
-
-/** Levels of a window, from its least one on; and those of the second stage, whose tables leave room for half as many
- * warps. */
+/** Levels of the tiles of three stages. The tables of the first one leave room for twice as many warps as those of the
+ * second one; those of the third one, for half of the directions at a time. */
 constexpr int fewLevels = 16;
 constexpr int moreLevels = 24;
-
-/** Where a voxel has no level: beyond the levels of every window. */
-constexpr std::uint16_t noLevel = 0xffff;
-constexpr int           maxLevel = 0xffff - moreLevels;
+constexpr int mostLevels = 32;
 
 // So that the fourth power of the number of pairs is below maxFusedDivisor, and counts of levels fit 16 bits.
 constexpr std::uint64_t maxTablePairs = 2047;
 
-/** Features that are averaged at a time, while the next ones are computed. */
-constexpr int featuresAtATime = 6;
-static_assert(CooccurrenceTask::maxFeatures % featuresAtATime == 0, "all groups of features have as many");
-
-/** How the output is cut into tiles of 32 columns, and the shared memory of a block. */
-struct NarrowLayout
+/** The table of a thread, a triangle of cells (i, j) of ranks, j <= i. A word has the cells of some i, and the same j.
+ */
+template <int VLevels, typename TCount>
+struct CellTable
 {
-  int          matrices; // of a window
-  int          groups;   // of rows of a tile, each with warps of its own
-  int          steps;    // rows of a group, one after the other
-  int          warps;
-  int          tileColumns;
-  int          tileRows;
-  int          tileVoxels;
-  int          terms;
-  int          cellWords; // of a table
-  unsigned int tilesX;
-  unsigned int tilesY;
-  /** Component of a feature among those of a matrix, -1 if it is not selected. */
-  int components[CooccurrenceTask::maxFeatures];
+  static constexpr int perWord = 4 / static_cast<int>(sizeof(TCount));
+  static constexpr int wordRows = VLevels / perWord;
+  static_assert(VLevels % perWord == 0, "all words have as many cells");
 
-  // Parts of the shared memory, in bytes.
-  int weightsBegin;
-  int rangesBegin;
-  int valuesBegin;
-  int pairsBegin;
-  int tileBegin;
-  int tablesBegin;
-  int bytes;
-
-  NarrowLayout(const CooccurrenceTask & task, int levels, int countBytes)
-    : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
-    , groups(matrices == 1 ? 8 : std::max(1, (maxWarps - 1) / matrices))
-    , steps(groups == 1 ? 8 : 4)
-    , warps(groups * matrices)
-    , tileColumns(lanesPerWarp + task.window[0] - 1)
-    , tileRows(groups * steps + task.window[1] - 1)
-    , tileVoxels(tileColumns * tileRows * task.window[2])
-    , terms(2 * static_cast<int>(task.maxPairs) + 1)
-    , cellWords((TriangleRow(levels) + 1) * countBytes / 4 + 1)
-    , tilesX(static_cast<unsigned int>((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp))
-    , tilesY(static_cast<unsigned int>((task.outputSize[1] + groups * steps - 1) / (groups * steps)))
+  static constexpr __host__ __device__ int
+  FirstWord(int wordRow)
   {
-    std::fill_n(components, CooccurrenceTask::maxFeatures, -1);
-    for (int f = 0; f < task.numberOfFeatures; ++f)
-    {
-      components[static_cast<int>(task.features[f])] = f;
-    }
-    const int windows = groups * lanesPerWarp;
-    weightsBegin = terms * static_cast<int>(sizeof(std::int64_t));
-    rangesBegin = weightsBegin + levels * NumberOfCooccurrenceWeights * static_cast<int>(sizeof(std::int64_t));
-    valuesBegin = rangesBegin + (2 * windows + 2) * static_cast<int>(sizeof(int));
-    // The features of one matrix are final.
-    const bool hasAverages = matrices > 1 && task.aggregation == CooccurrenceJob::Aggregation::Average;
-    pairsBegin =
-      valuesBegin + (hasAverages ? 2 * featuresAtATime * warps * lanesPerWarp * static_cast<int>(sizeof(double)) : 0);
-    tileBegin = pairsBegin + (hasAverages ? 2 * warps * lanesPerWarp : 0);
-    tablesBegin = tileBegin + (tileVoxels * static_cast<int>(sizeof(std::uint16_t)) + 7) / 8 * 8;
-    bytes = tablesBegin + warps * lanesPerWarp * cellWords * static_cast<int>(sizeof(std::uint32_t));
+    return perWord * (wordRow * (wordRow + 1) / 2);
   }
+  static constexpr int numberOfWords = perWord * (wordRows * (wordRows + 1) / 2);
+
+  /** Where a table has a cell, in bytes. */
+  static __device__ int
+  Offset(int i, int j)
+  {
+    return (FirstWord(i / perWord) + j) * wordStride + i % perWord * static_cast<int>(sizeof(TCount));
+  }
+  /** A cell that is always 0: above the diagonal. */
+  static constexpr int emptyCell = wordStride;
+
+  // The ranks of the voxels of a tile are stored as the parts of Offset, so that the greater of two such numbers is
+  // that of the greater rank.
+  static __device__ std::uint16_t
+                    Code(int rank)
+  {
+    return static_cast<std::uint16_t>(FirstWord(rank / perWord) << 7 | rank << 2 |
+                                      rank % perWord * static_cast<int>(sizeof(TCount)));
+  }
+  /** Offset of the cell of two voxels. */
+  static __device__ unsigned int
+  CodedOffset(unsigned int greater, unsigned int less)
+  {
+    return (greater & 0x3f83u) + ((less & 0x7cu) << 5);
+  }
+  static_assert(FirstWord(wordRows - 1) < 128 && VLevels <= 32, "codes have room for it");
 };
 
-constexpr __host__ __device__ int
-CellRow(int cell)
+/** Cells of a table whose sums, or differences, of levels are equal, one group after the other. Four at a time are read
+ * together; groups are filled up with empty cells. */
+struct CellGroups
 {
-  int row = 0;
-  while (TriangleRow(row + 1) <= cell)
-  {
-    ++row;
-  }
-  return row;
-}
+  /** Offsets of four cells. */
+  uint2 * cells;
+  /** The sum or difference, and behind it in 16 bits the end of the cells. */
+  std::uint32_t * groups;
+};
 
-/** Counts of 16 bits in registers; all indices are constants. */
-template <int VNumber>
-struct PackedCounts
+/** Counts of 16 bits in registers; all indices are constants. A word has those of i and i + VStride. */
+template <int VNumber, int VStride>
+class PackedCounts
 {
-  std::uint32_t words[(VNumber + 1) / 2]{};
+  static_assert(VStride == 1 || VStride == 2, "two in a word");
 
+public:
   template <int VIndex>
   __device__ void
   Add(std::uint32_t n)
   {
-    words[VIndex / 2] += n << (VIndex % 2 * 16);
+    m_Words[Word(VIndex)] += n << Shift(VIndex);
+  }
+  /** Add the halves of a word to the counts of an index, and VStride behind it. */
+  template <int VIndex>
+  __device__ void
+  AddTwo(std::uint32_t two)
+  {
+    if constexpr (Shift(VIndex) == 0)
+    {
+      m_Words[Word(VIndex)] += two;
+    }
+    else
+    {
+      m_Words[Word(VIndex)] += two << 16;
+      m_Words[Word(VIndex + VStride)] += two >> 16;
+    }
   }
   template <int VIndex>
   __device__ std::uint32_t
              Get() const
   {
-    return words[VIndex / 2] >> (VIndex % 2 * 16) & 0xffffu;
+    return m_Words[Word(VIndex)] >> Shift(VIndex) & 0xffffu;
   }
+
+private:
+  static constexpr __host__ __device__ int
+  Word(int index)
+  {
+    return VStride == 2 ? index / 4 * 2 + index % 2 : index / 2;
+  }
+  static constexpr __host__ __device__ int
+  Shift(int index)
+  {
+    return index / VStride % 2 * 16;
+  }
+
+  // One more pair, for halves that are always 0.
+  std::uint32_t m_Words[Word(VNumber + 1) + 1]{};
 };
 
-/** The sums over the cells of a table. */
-template <int VLevels>
-class TableSums
+/** The sums over the cells of a table. VIsNarrow: ranks are levels from the least one on, so that all sums and
+ * differences of levels are constants, and counted as well. */
+template <int VLevels, typename TCount, bool VIsNarrow>
+class CellSums
 {
-  static constexpr int maxDifference = VLevels - 1;
+  using Table = CellTable<VLevels, TCount>;
+
+  static constexpr bool areBytes = sizeof(TCount) == 1;
+  static constexpr int  stride = areBytes ? 2 : 1;
 
 public:
-  __device__ explicit TableSums(const std::int64_t * terms)
-    : m_Terms(terms)
+  __device__
+  CellSums(const char * table, const std::int64_t * terms)
+    : m_Table(table)
+    , m_Terms(terms)
   {}
 
-  /** Add the cells of a word of the table. */
-  template <typename TCount, int VWord>
-  __device__ void
-  AddWord(std::uint32_t word)
+  /** All lanes of a warp together. */
+  __device__ __forceinline__ void
+  Add(int levels, CooccurrenceSums & sums)
   {
-    constexpr int perWord = 4 / static_cast<int>(sizeof(TCount));
-    this->template AddCells<VWord * perWord>(word,
-                                             std::integral_constant<int, 8 * static_cast<int>(sizeof(TCount))>(),
-                                             std::make_integer_sequence<int, perWord>());
+    this->AddWordRows(levels, std::make_integer_sequence<int, Table::wordRows>());
+    this->AddRows(levels, sums, std::make_integer_sequence<int, VLevels>());
+    sums.cellTerms = 2 * m_BesideDiagonal + m_OnDiagonal;
+    sums.cellSquares = 2 * m_Squares;
+    sums.maximum = max(m_Maximum & 0xffffu, m_Maximum >> 16);
   }
 
-  /** The sums of a symmetric matrix with levels up to maxLevel from the least one on. */
-  __device__ void
-  Get(int maxLevel, const std::int64_t * weights, CooccurrenceSums & sums) const
+  /** The sums over sums and differences of levels; the former are relative to VLevels - 1. */
+  __device__ __forceinline__ void
+  AddNarrow(int levels, const std::int64_t * weights, CooccurrenceSums & sums) const
   {
+    static_assert(VIsNarrow, "else, they are not counted");
     Sums32 s{};
-    this->AddSums(maxLevel, s, sums, std::make_integer_sequence<int, 2 * VLevels - 1>());
-    this->AddDifferences(maxLevel, weights, s, sums, std::make_integer_sequence<int, VLevels>());
+    this->AddSums(levels, s, sums, std::make_integer_sequence<int, 2 * VLevels - 1>());
+    this->AddDifferences(levels, weights, s, sums, std::make_integer_sequence<int, VLevels>());
     sums.pairs = s.pairs;
     sums.sums = s.first;
     sums.sumSquares = s.second;
@@ -177,13 +187,10 @@ public:
     sums.sumFourths = s.fourth;
     sums.differences = s.differences;
     sums.differenceSquares = s.differenceSquares;
-    sums.cellTerms = 2 * m_BesideDiagonal + m_OnDiagonal;
-    sums.cellSquares = m_Squares;
-    sums.maximum = m_Maximum;
   }
 
 private:
-  /** |v| <= 23 and at most 2047 pairs: all sums fit 32 bits. */
+  /** |v| <= 31 and at most 2047 pairs: all sums fit 32 bits. */
   struct Sums32
   {
     int pairs;
@@ -195,50 +202,117 @@ private:
     int differenceSquares;
   };
 
-  template <int VFirst, int VBits, int... VIndices>
-  __device__ void
-  AddCells(std::uint32_t word, std::integral_constant<int, VBits>, std::integer_sequence<int, VIndices...>)
+  template <int... VWordRows>
+  __device__ __forceinline__ void
+  AddWordRows(int levels, std::integer_sequence<int, VWordRows...>)
   {
-    constexpr std::uint32_t mask = (1u << VBits) - 1u;
-    (this->template AddCell<VFirst + VIndices>(word >> (VIndices * VBits) & mask), ...);
+    const auto add = [&](auto wordRow) {
+      constexpr int row = decltype(wordRow)::value;
+      this->template AddWords<row>(std::make_integer_sequence<int, Table::perWord *(row + 1)>());
+      return true;
+    };
+    (void)((VWordRows * Table::perWord < levels && add(std::integral_constant<int, VWordRows>())) && ...);
   }
-  template <int VCell>
-  __device__ void
-  AddCell(std::uint32_t n)
+  template <int VWordRow, int... VColumns>
+  __device__ __forceinline__ void
+  AddWords(std::integer_sequence<int, VColumns...>)
   {
-    constexpr int i = CellRow(VCell);
-    constexpr int j = VCell - TriangleRow(i);
-    if constexpr (i == j)
+    (this->template AddWord<VWordRow, VColumns>(), ...);
+  }
+  template <int VWordRow, int VColumn>
+  __device__ __forceinline__ void
+  AddWord()
+  {
+    const std::uint32_t word =
+      *reinterpret_cast<const std::uint32_t *>(m_Table + (Table::FirstWord(VWordRow) + VColumn) * wordStride);
+    if (!__any_sync(allLanes, word != 0))
     {
-      const std::uint32_t cell = 2 * n;
-      m_OnDiagonal += m_Terms[cell];
-      m_Squares += cell * cell;
-      m_Maximum = max(m_Maximum, cell);
-      m_Rows.template Add<i>(cell);
+      return;
+    }
+    constexpr int first = VWordRow * Table::perWord;
+    if constexpr (VColumn >= first)
+    {
+      this->template AddDiagonal<first, VColumn>(word, std::make_integer_sequence<int, Table::perWord>());
+    }
+    else if constexpr (areBytes)
+    {
+      constexpr std::uint32_t halves = 0x00ff00ffu;
+      const std::uint32_t     even = word & halves;
+      const std::uint32_t     odd = word >> 8 & halves;
+      this->template AddTwo<first, VColumn>(even);
+      this->template AddTwo<first + 1, VColumn>(odd);
+      m_Rows.template Add<VColumn>(__dp4a(word, 0x01010101u, 0u));
+      m_Squares = __dp4a(word, word, m_Squares);
     }
     else
     {
-      m_BesideDiagonal += m_Terms[n];
-      m_Squares += 2 * n * n;
-      m_Maximum = max(m_Maximum, n);
-      m_Rows.template Add<i>(n);
-      m_Rows.template Add<j>(n);
+      const std::uint32_t low = word & 0xffffu;
+      const std::uint32_t high = word >> 16;
+      this->template AddTwo<first, VColumn>(word);
+      m_Rows.template Add<VColumn>(low + high);
+      m_Squares += low * low + high * high;
     }
-    m_Sums.template Add<i + j>(n);
-    m_Differences.template Add<i - j>(n);
+  }
+  /** Add the cells of a column in a row and in the row that is a stride behind it, none of them on the diagonal. */
+  template <int VRow, int VColumn>
+  __device__ __forceinline__ void
+  AddTwo(std::uint32_t two)
+  {
+    m_Rows.template AddTwo<VRow>(two);
+    m_Maximum = __vmaxu2(m_Maximum, two);
+    m_BesideDiagonal += m_Terms[two & 0xffffu] + m_Terms[two >> 16];
+    if constexpr (VIsNarrow)
+    {
+      m_Sums.template AddTwo<VRow + VColumn>(two);
+      m_Differences.template AddTwo<VRow - VColumn>(two);
+    }
+  }
+  /** Add a word with a cell on the diagonal; those before it are empty. */
+  template <int VFirst, int VColumn, int... VCells>
+  __device__ __forceinline__ void
+  AddDiagonal(std::uint32_t word, std::integer_sequence<int, VCells...>)
+  {
+    (this->template AddCell<VFirst + VCells, VColumn>(word >> (VCells * 8 * static_cast<int>(sizeof(TCount))) &
+                                                      (areBytes ? 0xffu : 0xffffu)),
+     ...);
+  }
+  template <int VRow, int VColumn>
+  __device__ __forceinline__ void
+  AddCell(std::uint32_t n)
+  {
+    if constexpr (VRow >= VColumn)
+    {
+      constexpr std::uint32_t times = VRow == VColumn ? 2 : 1;
+      (VRow == VColumn ? m_OnDiagonal : m_BesideDiagonal) += m_Terms[times * n];
+      m_Squares += times * n * n;
+      m_Maximum = __vmaxu2(m_Maximum, times * n);
+      m_Rows.template Add<VRow>(n);
+      m_Rows.template Add<VColumn>(n);
+      if constexpr (VIsNarrow)
+      {
+        m_Sums.template Add<VRow + VColumn>(n);
+        m_Differences.template Add<VRow - VColumn>(n);
+      }
+    }
   }
 
-  template <int... VSums>
-  __device__ void
-  AddSums(int maxLevel, Sums32 & s, CooccurrenceSums & sums, std::integer_sequence<int, VSums...>) const
+  template <int... VRows>
+  __device__ __forceinline__ void
+  AddRows(int levels, CooccurrenceSums & sums, std::integer_sequence<int, VRows...>) const
   {
-    (void)((VSums <= 2 * maxLevel && (this->template AddSum<VSums>(s, sums), true)) && ...);
+    (void)((VRows < levels && (sums.rowTerms += m_Terms[m_Rows.template Get<VRows>()], true)) && ...);
+  }
+  template <int... VSums>
+  __device__ __forceinline__ void
+  AddSums(int levels, Sums32 & s, CooccurrenceSums & sums, std::integer_sequence<int, VSums...>) const
+  {
+    (void)((VSums < 2 * levels - 1 && (this->template AddSum<VSums>(s, sums), true)) && ...);
   }
   template <int VSum>
-  __device__ void
+  __device__ __forceinline__ void
   AddSum(Sums32 & s, CooccurrenceSums & sums) const
   {
-    constexpr int v = VSum - maxDifference;
+    constexpr int v = VSum - (VLevels - 1);
     const auto    n = static_cast<int>(m_Sums.template Get<VSum>());
     s.first += n * v;
     s.second += n * (v * v);
@@ -246,17 +320,15 @@ private:
     s.fourth += n * (v * v * v * v);
     sums.sumTerms += m_Terms[n];
   }
-
   template <int... VDifferences>
-  __device__ void
-  AddDifferences(int maxLevel, const std::int64_t * weights, Sums32 & s, CooccurrenceSums & sums,
+  __device__ __forceinline__ void
+  AddDifferences(int levels, const std::int64_t * weights, Sums32 & s, CooccurrenceSums & sums,
                  std::integer_sequence<int, VDifferences...>) const
   {
-    (void)((VDifferences <= maxLevel && (this->template AddDifference<VDifferences>(weights, s, sums), true)) && ...);
+    (void)((VDifferences < levels && (this->template AddDifference<VDifferences>(weights, s, sums), true)) && ...);
   }
-  /** Also the row of the level with this number. */
   template <int VDifference>
-  __device__ void
+  __device__ __forceinline__ void
   AddDifference(const std::int64_t * weights, Sums32 & s, CooccurrenceSums & sums) const
   {
     const auto n = static_cast<int>(m_Differences.template Get<VDifference>());
@@ -264,543 +336,424 @@ private:
     s.differences += n * VDifference;
     s.differenceSquares += n * (VDifference * VDifference);
     sums.differenceTerms += m_Terms[n];
-    sums.rowTerms += m_Terms[m_Rows.template Get<VDifference>()];
-#pragma unroll
-    for (int w = 0; w < NumberOfCooccurrenceWeights; ++w)
-    {
-      const auto weight = static_cast<std::uint64_t>(weights[VDifference * NumberOfCooccurrenceWeights + w]);
-      sums.weights[w] += static_cast<std::int64_t>(std::uint64_t{ static_cast<std::uint32_t>(n) } * weight);
-    }
-  }
-
-  const std::int64_t * const m_Terms;
-  PackedCounts<VLevels>      m_Rows;
-  PackedCounts<2 * VLevels>  m_Sums;
-  PackedCounts<VLevels>      m_Differences;
-  std::int64_t               m_OnDiagonal{ 0 };
-  std::int64_t               m_BesideDiagonal{ 0 };
-  std::uint32_t              m_Squares{ 0 };
-  std::uint32_t              m_Maximum{ 0 };
-};
-
-/** The pairs of an offset: where their first voxels are in the tile, and from there to the second one. */
-struct PairRows
-{
-  int begin[3];
-  int size[3];
-  int toSecond;
-};
-
-/** The work of a thread. */
-template <int VLevels, typename TCount, typename TNumber>
-class NarrowBlock
-{
-  using Division = FusedDivision<double, DoubleArithmetic>;
-
-  static constexpr int maxDifference = VLevels - 1;
-  static constexpr int numberOfCells = TriangleRow(VLevels);
-  static_assert(numberOfCells % 4 == 0, "whole words have all cells");
-
-public:
-  __device__
-  NarrowBlock(const CooccurrenceTask & task, const NarrowLayout & layout, char * shared, unsigned int tileRow)
-    : m_Task(task)
-    , m_Layout(layout)
-    , m_Terms(reinterpret_cast<std::int64_t *>(shared))
-    , m_Weights(reinterpret_cast<std::int64_t *>(shared + layout.weightsBegin))
-    , m_Strip(reinterpret_cast<int *>(shared + layout.rangesBegin))
-    , m_Least(m_Strip + 2)
-    , m_Range(m_Least + layout.groups * lanesPerWarp)
-    , m_Values(reinterpret_cast<double *>(shared + layout.valuesBegin))
-    , m_HasPairs(reinterpret_cast<std::uint8_t *>(shared + layout.pairsBegin))
-    , m_Tile(reinterpret_cast<std::uint16_t *>(shared + layout.tileBegin))
-    , m_Tables(shared + layout.tablesBegin)
-    , m_Lane(static_cast<int>(threadIdx.x) % lanesPerWarp)
-    , m_Warp(static_cast<int>(threadIdx.x) / lanesPerWarp)
-    , m_Group(m_Warp / layout.matrices)
-    , m_Matrix(m_Warp - m_Group * layout.matrices)
-  {
-    const unsigned int plane = tileRow / layout.tilesY;
-    m_Start[0] = std::int64_t{ blockIdx.y } * lanesPerWarp;
-    m_Start[1] = std::int64_t{ tileRow - plane * layout.tilesY } * (layout.groups * layout.steps);
-    m_Start[2] = plane;
-  }
-
-  __device__ void
-  Compute(const CudaOtherWindows & others)
-  {
-    if (others.areMarked && !this->HasMarks(others.marks))
-    {
-      return;
-    }
-    this->LoadTables();
-    __syncthreads();
-    this->LoadTile();
-    __syncthreads();
-    // Then the tables need not be made anew for every row.
-    const bool isStrip = m_Strip[1] - m_Strip[0] <= maxDifference;
-    for (int step = 0; step < m_Layout.steps && m_Start[1] + step < m_Task.outputSize[1]; ++step)
-    {
-      this->ComputeRow(step, isStrip, others);
-      __syncthreads();
-    }
+    AddWeights(n, weights + VDifference * NumberOfCooccurrenceWeights, sums);
   }
 
 private:
-  static constexpr int notNarrow = -1;
-
-  /** Number of the output voxel of this lane in a row of a group. */
-  __device__ std::int64_t
-             Number(int group, int step) const
-  {
-    const std::int64_t y = m_Start[1] + group * m_Layout.steps + step;
-    return (m_Start[2] * m_Task.outputSize[1] + y) * m_Task.outputSize[0] + m_Start[0] + m_Lane;
-  }
-
-  /** Compute a row of each group. isStrip tells whether all levels of the tile fit one table. */
-  __device__ void
-  ComputeRow(int step, bool isStrip, const CudaOtherWindows & others)
-  {
-    const int window = m_Group * lanesPerWarp + m_Lane;
-    if (!isStrip)
-    {
-      this->FindRanges(step);
-    }
-    const std::int64_t voxel[3] = { m_Start[0] + m_Lane, m_Start[1] + m_Group * m_Layout.steps + step, m_Start[2] };
-    const std::int64_t number = this->Number(m_Group, step);
-    // One warp of a row decides for all.
-    const bool isOutput = m_Matrix == 0 && voxel[0] < m_Task.outputSize[0] && voxel[1] < m_Task.outputSize[1];
-    const bool isComputed =
-      isOutput && (others.areMarked ? others.marks[number] != 0 : WindowBox(m_Task, voxel).isComputed);
-    const int  least = isStrip ? m_Strip[0] : m_Least[window];
-    const int  range = (isStrip ? m_Strip[1] : m_Range[window]) - least;
-    bool       isNarrow = isComputed && range <= maxDifference;
-    const int  narrowWindows = __syncthreads_count(isNarrow);
-    const int  wideWindows = isStrip ? 0 : __syncthreads_count(isComputed && !isNarrow);
-    const bool isUsed = narrowWindows != 0 && others.IsUsed(wideWindows);
-    isNarrow = isNarrow && isUsed;
-    if (isOutput)
-    {
-      if (!isComputed && !others.areMarked)
-      {
-        for (int c = 0; c < m_Task.numberOfComponents; ++c)
-        {
-          StoreComponentOrNaN(m_Task, number * m_Task.voxelStride, c, m_Task.backgroundValue);
-        }
-      }
-      others.Add(number, isComputed && !isNarrow);
-    }
-    if (!isUsed)
-    {
-      return;
-    }
-    if (m_Matrix == 0)
-    {
-      m_Range[window] = isNarrow ? range : notNarrow;
-    }
-    __syncthreads();
-
-    isNarrow = m_Range[window] != notNarrow;
-    const int        maxLevel = MaxOfWarp(m_Range[window]);
-    CooccurrenceSums sums{};
-    if (maxLevel >= 0)
-    {
-      this->CountPairs(static_cast<unsigned int>(least), step, isStrip && m_CountedStep == step - 1);
-      m_CountedStep = step;
-      this->SumTable(maxLevel, sums);
-    }
-    CooccurrenceScales scales = m_Task.scales;
-    scales.center = 2 * std::int64_t{ least } + maxDifference;
-    const CooccurrenceDivisors<Division> divisors(sums.pairs);
-    if (m_Layout.pairsBegin == m_Layout.valuesBegin)
-    {
-      if (isNarrow)
-      {
-        const std::int64_t first = std::int64_t{ m_Matrix } * m_Task.numberOfFeatures;
-        this->ForEachFeature(
-          sums,
-          divisors,
-          scales,
-          [&](int, int component, double value) {
-            StoreComponentOrNaN(
-              m_Task, number * m_Task.voxelStride, first + component, sums.pairs != 0 ? value : m_Task.emptyValue);
-          },
-          std::make_integer_sequence<int, CooccurrenceTask::maxFeatures>());
-      }
-      return;
-    }
-    m_HasPairs[this->Place(step % 2, m_Warp)] = sums.pairs != 0 ? 1 : 0;
-    this->AverageFeatures(
-      step, sums, divisors, scales, std::make_integer_sequence<int, CooccurrenceTask::maxFeatures / featuresAtATime>());
-  }
-
-  /** Whether a window of the tile is marked. */
-  __device__ bool
-  HasMarks(const std::uint8_t * marks) const
-  {
-    bool isMarked = false;
-    for (int row = m_Warp; row < m_Layout.groups * m_Layout.steps; row += m_Layout.warps)
-    {
-      if (m_Start[0] + m_Lane < m_Task.outputSize[0] && m_Start[1] + row < m_Task.outputSize[1])
-      {
-        isMarked = isMarked || marks[this->Number(0, row)] != 0;
-      }
-    }
-    return __syncthreads_or(isMarked) != 0;
-  }
-
-  static __device__ int
-  MaxOfWarp(int value)
-  {
-    for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
-    {
-      value = max(value, __shfl_xor_sync(allLanes, value, offset));
-    }
-    return value;
-  }
-
-  __device__ void
-  LoadTables() const
-  {
-    const std::int64_t * const terms = m_Task.scales.entropyTable;
-    for (int n = threadIdx.x; n < m_Layout.terms; n += blockDim.x)
-    {
-      m_Terms[n] = terms != nullptr ? terms[n] : 0;
-    }
-    for (int i = threadIdx.x; i < VLevels * NumberOfCooccurrenceWeights; i += blockDim.x)
-    {
-      const bool isWeight = m_Task.weights != nullptr && i / NumberOfCooccurrenceWeights < m_Task.numberOfGrayLevels;
-      m_Weights[i] = isWeight ? m_Task.weights[i] : 0;
-    }
-    if (threadIdx.x == 0)
-    {
-      m_Strip[0] = noLevel;
-      m_Strip[1] = 0;
-    }
-  }
-
-  __device__ void
-  LoadTile() const
-  {
-    const std::int64_t first[3] = { m_Start[0] + m_Task.outputToLevels[0] - m_Task.anchor[0],
-                                    m_Start[1] + m_Task.outputToLevels[1] - m_Task.anchor[1],
-                                    m_Start[2] + m_Task.outputToLevels[2] - m_Task.anchor[2] };
-    int                least = noLevel;
-    int                greatest = 0;
-    int                row = m_Warp;
-    for (int plane = 0; plane < m_Task.window[2]; ++plane)
-    {
-      for (; row < (plane + 1) * m_Layout.tileRows; row += m_Layout.warps)
-      {
-        const std::int64_t          y = first[1] + row - plane * m_Layout.tileRows;
-        const std::int64_t          z = first[2] + plane;
-        const bool                  isInside = y >= 0 && y < m_Task.levelsSize[1] && z >= 0 && z < m_Task.levelsSize[2];
-        const std::uint16_t * const levels = m_Task.levels + m_Task.LevelOffset(first[0], y, z);
-        for (int i = m_Lane; i < m_Layout.tileColumns; i += lanesPerWarp)
-        {
-          const std::int64_t x = first[0] + i;
-          const int          level = isInside && x >= 0 && x < m_Task.levelsSize[0] ? levels[i] : 0;
-          const int          tileLevel = level != 0 ? level : noLevel;
-          m_Tile[row * m_Layout.tileColumns + i] = static_cast<std::uint16_t>(tileLevel);
-          least = min(least, tileLevel);
-          greatest = max(greatest, level);
-        }
-      }
-    }
-    atomicMin(m_Strip, least);
-    atomicMax(m_Strip + 1, greatest);
-  }
-
-  /** Find the least level of the windows of a row, and the greatest, in place of the range; the warps share the rows of
-   * the windows. */
-  __device__ void
-  FindRanges(int step) const
-  {
-    for (int i = threadIdx.x; i < m_Layout.groups * lanesPerWarp; i += blockDim.x)
-    {
-      m_Least[i] = noLevel;
-      m_Range[i] = 0;
-    }
-    __syncthreads();
-    for (int group = 0; group < m_Layout.groups; ++group)
-    {
-      int row = m_Warp;
-      for (int z = 0; z < m_Task.window[2]; ++z)
-      {
-        for (; row < (z + 1) * m_Task.window[1]; row += m_Layout.warps)
-        {
-          const int                   y = row - z * m_Task.window[1] + group * m_Layout.steps + step;
-          const std::uint16_t * const levels = m_Tile + (z * m_Layout.tileRows + y) * m_Layout.tileColumns + m_Lane;
-          int                         least = noLevel;
-          int                         greatest = 0;
-#pragma unroll 4
-          for (int x = 0; x < m_Task.window[0]; ++x)
-          {
-            const int level = levels[x];
-            least = min(least, level);
-            greatest = max(greatest, level == noLevel ? 0 : level);
-          }
-          atomicMin(m_Least + group * lanesPerWarp + m_Lane, least);
-          atomicMax(m_Range + group * lanesPerWarp + m_Lane, greatest);
-        }
-      }
-    }
-    __syncthreads();
-  }
-
-  /** Count the pairs of the matrix of this warp, from a level on. The table may have those of the row before. */
-  __device__ void
-  CountPairs(unsigned int least, int step, bool hasRowBefore) const
-  {
-    char * const table = m_Tables + threadIdx.x * 4;
-    const int    wordStride = m_Layout.warps * lanesPerWarp * 4;
-    if (!hasRowBefore)
-    {
-      for (int word = 0; word < m_Layout.cellWords; ++word)
-      {
-        *reinterpret_cast<std::uint32_t *>(table + word * wordStride) = 0;
-      }
-    }
-    const int offsets = m_Task.OffsetsPerMatrix();
-    for (int offset = m_Matrix * offsets; offset < (m_Matrix + 1) * offsets; ++offset)
-    {
-      const auto & step3 = m_Task.offsets[offset].step;
-      PairRows     rows;
-      for (int d = 0; d < 3; ++d)
-      {
-        rows.begin[d] = max(-step3[d], 0);
-        rows.size[d] = m_Task.window[d] - abs(step3[d]);
-      }
-      if (rows.size[0] <= 0 || rows.size[1] <= 0 || rows.size[2] <= 0)
-      {
-        continue;
-      }
-      rows.begin[1] += m_Group * m_Layout.steps + step;
-      rows.toSecond = (step3[2] * m_Layout.tileRows + step3[1]) * m_Layout.tileColumns + step3[0];
-      if (!hasRowBefore)
-      {
-        this->CountRows(table, least, rows, 1);
-        continue;
-      }
-      const int last = rows.begin[1] + rows.size[1] - 1;
-      rows.size[1] = 1;
-      rows.begin[1] -= 1;
-      this->CountRows(table, least, rows, -1);
-      rows.begin[1] = last;
-      this->CountRows(table, least, rows, 1);
-    }
-  }
-  __device__ void
-  CountRows(char * table, unsigned int least, const PairRows & rows, int count) const
-  {
-    // Rows of usual lengths have loops without a counter.
-    switch (rows.size[0])
-    {
-      case 3:
-        return this->CountRows<3>(table, least, rows, count);
-      case 4:
-        return this->CountRows<4>(table, least, rows, count);
-      case 5:
-        return this->CountRows<5>(table, least, rows, count);
-      case 6:
-        return this->CountRows<6>(table, least, rows, count);
-      case 7:
-        return this->CountRows<7>(table, least, rows, count);
-      default:
-        return this->CountRows<0>(table, least, rows, count);
-    }
-  }
-  /** VLength is the length of the rows, or 0. */
-  template <int VLength>
-  __device__ void
-  CountRows(char * table, unsigned int least, const PairRows & rows, int count) const
-  {
-    int plane = (rows.begin[2] * m_Layout.tileRows + rows.begin[1]) * m_Layout.tileColumns + rows.begin[0] + m_Lane;
-    for (int z = 0; z < rows.size[2]; ++z, plane += m_Layout.tileRows * m_Layout.tileColumns)
-    {
-      const std::uint16_t * row = m_Tile + plane;
-      for (int y = 0; y < rows.size[1]; ++y, row += m_Layout.tileColumns)
-      {
-        if constexpr (VLength > 0)
-        {
-          unsigned int first[VLength];
-          unsigned int second[VLength];
-#pragma unroll
-          for (int x = 0; x < VLength; ++x)
-          {
-            first[x] = row[x];
-            second[x] = row[x + rows.toSecond];
-          }
-#pragma unroll
-          for (int x = 0; x < VLength; ++x)
-          {
-            this->CountPair(table, first[x] - least, second[x] - least, count);
-          }
-        }
-        else
-        {
-          for (int x = 0; x < rows.size[0]; ++x)
-          {
-            this->CountPair(table, row[x] - least, row[x + rows.toSecond] - least, count);
-          }
-        }
-      }
-    }
-  }
-  __device__ void
-  CountPair(char * table, unsigned int a, unsigned int b, int count) const
-  {
-    constexpr unsigned int perWord = 4 / static_cast<unsigned int>(sizeof(TCount));
-    const unsigned int     wordStride = static_cast<unsigned int>(m_Layout.warps) * (lanesPerWarp * 4);
-    const unsigned int     i = max(a, b);
-    // The cell behind all others counts pairs without level; windows that are not narrow must not reach beyond it. The
-    // product fits 32 bits: both factors are at most 2^16.
-    const unsigned int cell = min((i * (i + 1)) / 2 + min(a, b), static_cast<unsigned int>(numberOfCells));
-    auto & number = *reinterpret_cast<TCount *>(table + cell / perWord * wordStride + cell % perWord * sizeof(TCount));
-    number = static_cast<TCount>(number + count);
-  }
-
-  __device__ void
-  SumTable(int maxLevel, CooccurrenceSums & sums) const
-  {
-    TableSums<VLevels> tableSums(m_Terms);
-    this->AddWords(
-      maxLevel, tableSums, std::make_integer_sequence<int, numberOfCells * static_cast<int>(sizeof(TCount)) / 4>());
-    tableSums.Get(maxLevel, m_Weights, sums);
-    sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
-  }
-  template <int... VWords>
-  __device__ void
-  AddWords(int maxLevel, TableSums<VLevels> & tableSums, std::integer_sequence<int, VWords...>) const
-  {
-    constexpr int      perWord = 4 / static_cast<int>(sizeof(TCount));
-    const int          cells = TriangleRow(maxLevel + 1);
-    const char * const table = m_Tables + threadIdx.x * 4;
-    const int          wordStride = m_Layout.warps * lanesPerWarp * 4;
-    const auto         add = [&](auto number) {
-      const std::uint32_t word = *reinterpret_cast<const std::uint32_t *>(table + number.value * wordStride);
-      if (word != 0)
-      {
-        tableSums.template AddWord<TCount, number.value>(word);
-      }
-      return true;
-    };
-    (void)((VWords * perWord < cells && add(std::integral_constant<int, VWords>())) && ...);
-  }
-
-  /** Call f(feature, component, value) for some features of a matrix, if they are selected. */
-  template <typename TFunction, int... VFeatures>
-  __device__ void
-  ForEachFeature(const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
-                 const CooccurrenceScales & scales, const TFunction & f, std::integer_sequence<int, VFeatures...>) const
-  {
-    const auto evaluate = [&](auto feature) {
-      const int component = m_Layout.components[feature.value];
-      if (component >= 0)
-      {
-        f(feature.value,
-          component,
-          CooccurrenceFeatureValue<TNumber, Division>(
-            static_cast<CooccurrenceJob::Feature>(feature.value), sums, divisors, scales));
-      }
-    };
-    (evaluate(std::integral_constant<int, VFeatures>()), ...);
-  }
-  template <int VFirst, int... VIndices>
-  static constexpr __device__ std::integer_sequence<int, (VFirst + VIndices)...>
-                              Shifted(std::integer_sequence<int, VIndices...>)
-  {
-    return {};
-  }
-
-  /** Average the features of the matrices of the windows. While some warps average a group of features, the others
-   * compute the next one. */
-  template <int... VGroups>
-  __device__ void
-  AverageFeatures(int step, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
-                  const CooccurrenceScales & scales, std::integer_sequence<int, VGroups...>) const
-  {
-    (this->AverageGroup<VGroups * featuresAtATime>(step, sums, divisors, scales), ...);
-  }
-  template <int VFirst>
-  __device__ void
-  AverageGroup(int step, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
-               const CooccurrenceScales & scales) const
-  {
-    double * const values = m_Values + VFirst / featuresAtATime % 2 * featuresAtATime * m_Layout.warps * lanesPerWarp;
-    this->ForEachFeature(
-      sums,
-      divisors,
-      scales,
-      [&](int feature, int, double value) {
-        values[this->Place(feature - VFirst, m_Warp)] = sums.pairs != 0 ? value : 0.0;
-      },
-      Shifted<VFirst>(std::make_integer_sequence<int, featuresAtATime>()));
-    __syncthreads();
-    for (int group = 0; group < m_Layout.groups; ++group)
-    {
-      if (m_Range[group * lanesPerWarp + m_Lane] == notNarrow)
-      {
-        continue;
-      }
-      for (int i = m_Warp; i < featuresAtATime; i += m_Layout.warps)
-      {
-        const int component = m_Layout.components[VFirst + i];
-        if (component < 0)
-        {
-          continue;
-        }
-        // Features of matrices without pairs are 0 here.
-        double total = 0.0;
-        int    matrices = 0;
-        for (int matrix = group * m_Layout.matrices; matrix < (group + 1) * m_Layout.matrices; ++matrix)
-        {
-          total += values[this->Place(i, matrix)];
-          matrices += m_HasPairs[this->Place(step % 2, matrix)];
-        }
-        StoreComponentOrNaN(m_Task,
-                            this->Number(group, step) * m_Task.voxelStride,
-                            component,
-                            matrices != 0 ? Division::Quotient(total, Division::By(static_cast<double>(matrices)))
-                                          : m_Task.emptyValue);
-      }
-    }
-  }
-  /** Place of a number of this lane and a warp in one of several arrays. */
-  __device__ int
-  Place(int array, int warp) const
-  {
-    return (array * m_Layout.warps + warp) * lanesPerWarp + m_Lane;
-  }
-
-  const CooccurrenceTask & m_Task;
-  const NarrowLayout &     m_Layout;
-  std::int64_t * const     m_Terms;
-  std::int64_t * const     m_Weights;
-  int * const              m_Strip; // least and greatest level of the tile
-  int * const              m_Least;
-  int * const              m_Range;
-  double * const           m_Values;
-  std::uint8_t * const     m_HasPairs;
-  std::uint16_t * const    m_Tile;
-  char * const             m_Tables;
-  const int                m_Lane;
-  const int                m_Warp;
-  const int                m_Group;
-  const int                m_Matrix;
-  std::int64_t             m_Start[3];
-  int                      m_CountedStep{ -2 };
+  const char * const            m_Table;
+  const std::int64_t * const    m_Terms;
+  PackedCounts<VLevels, stride> m_Rows;
+  PackedCounts<VIsNarrow ? 2 * VLevels - 1 : 1, stride> m_Sums;
+  PackedCounts<VIsNarrow ? VLevels : 1, stride>         m_Differences;
+  std::int64_t m_OnDiagonal{ 0 };
+  std::int64_t m_BesideDiagonal{ 0 };
+  // Of cells beside the diagonal, and twice those on it.
+  std::uint32_t m_Squares{ 0 };
+  std::uint32_t m_Maximum{ 0 };
 };
 
-template <int VLevels, typename TCount, typename TNumber>
-__global__ void
-__launch_bounds__(maxWarps * lanesPerWarp, VLevels == fewLevels && sizeof(TCount) == 1 ? 2 : 1)
-  NarrowWindowsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ NarrowLayout layout,
-                      const __grid_constant__ CudaOtherWindows others, unsigned int firstTileRow)
+/** The work of a thread. In the second stage, tables have more levels, and counts can be too great for them. */
+template <int VLevels, typename TCount, bool VIsSecond>
+class TableBlock : public TileBlock
 {
-  extern __shared__ __align__(16) char  shared[];
-  NarrowBlock<VLevels, TCount, TNumber> block(task, layout, shared, firstTileRow + blockIdx.x);
-  block.Compute(others);
+  using Table = CellTable<VLevels, TCount>;
+
+  // The first stage with bytes has no registers for numbers of 128 bits.
+  static constexpr bool hasWideNumbers = VIsSecond || sizeof(TCount) != 1;
+  /** Of four cells, of sums or differences. */
+  static constexpr int maxQuads = hasWideNumbers ? TriangleRow(VLevels) : 104;
+
+public:
+  static constexpr int tableWords = Table::numberOfWords;
+  /** For both groups, and the levels of the ranks. */
+  static constexpr int listBytes = 2 * maxQuads * static_cast<int>(sizeof(uint2) + sizeof(std::uint32_t)) + VLevels;
+
+  __device__
+  TableBlock(const CooccurrenceTask & task, const TileLayout & layout, char * shared)
+    : TileBlock(task, layout, shared)
+  {}
+
+  /** Compute the windows of a tile, or return false. */
+  __device__ bool
+  Compute(unsigned int tileRow, unsigned int tileX, const CudaOtherWindows & others)
+  {
+    this->Begin(tileRow, tileX);
+    if (!this->FindComputed(!VIsSecond))
+    {
+      return true;
+    }
+    if (!this->MakeTile())
+    {
+      return false;
+    }
+    this->ComputeRows([this](int chunk, int step) { this->ComputeRow(chunk, step); });
+    if constexpr (VIsSecond)
+    {
+      __syncthreads();
+      this->LeaveWindows(m_Info.overflows, others);
+    }
+    return true;
+  }
+
+private:
+  __device__ CellGroups
+  DifferenceGroups() const
+  {
+    uint2 * const cells = reinterpret_cast<uint2 *>(m_Shared + m_Layout.listsBegin);
+    return { cells, reinterpret_cast<std::uint32_t *>(cells + 2 * maxQuads) };
+  }
+  __device__ CellGroups
+  SumGroups() const
+  {
+    const CellGroups differences = this->DifferenceGroups();
+    return { differences.cells + maxQuads, differences.groups + maxQuads };
+  }
+  /** Whether the levels of the tile span so few that ranks are levels from the least one on. */
+  __device__ bool
+  IsNarrow() const
+  {
+    return this->Range() < VLevels;
+  }
+  /** The sum of levels from the least one on that moments are relative to. */
+  __device__ int
+  MiddleSum() const
+  {
+    return this->IsNarrow() ? VLevels - 1 : this->Range();
+  }
+  /** The weights of the differences of narrow tiles, in place of lists. */
+  __device__ std::int64_t *
+             NarrowWeights() const
+  {
+    return reinterpret_cast<std::int64_t *>(m_Shared + m_Layout.listsBegin);
+  }
+  /** Load the voxels of the windows, replace their levels by ranks, and list the cells of sums and differences; false
+   * if the tables have no room for so many levels. */
+  __device__ bool
+  MakeTile()
+  {
+    this->LoadLevels();
+    const CellGroups     differenceGroups = this->DifferenceGroups();
+    const CellGroups     sumGroups = this->SumGroups();
+    std::uint8_t * const level = reinterpret_cast<std::uint8_t *>(sumGroups.groups + maxQuads);
+    // Counts of sums and differences of the cells, where the tables are later.
+    int * const   differences = reinterpret_cast<int *>(m_Shared + m_Layout.tablesBegin);
+    int * const   sums = differences + maxRange + 1;
+    constexpr int numberOfCounts = 3 * (maxRange + 1);
+    for (int i = threadIdx.x; i < numberOfCounts; i += blockDim.x)
+    {
+      differences[i] = 0;
+    }
+    __syncthreads();
+    if (this->IsNarrow())
+    {
+      for (int i = threadIdx.x; i < m_Layout.tileVoxels; i += blockDim.x)
+      {
+        m_Tile[i] = m_Tile[i] != 0 ? Table::Code(m_Tile[i] - m_Info.least) : std::uint16_t{ noLevel };
+      }
+      for (int i = threadIdx.x; i < VLevels * NumberOfCooccurrenceWeights; i += blockDim.x)
+      {
+        const bool isWeight = m_Task.needsWeights && i / NumberOfCooccurrenceWeights < m_Task.numberOfGrayLevels;
+        this->NarrowWeights()[i] = isWeight ? m_Task.weights[i] : 0;
+      }
+      __syncthreads();
+      return true;
+    }
+    if (this->Range() > (hasWideNumbers ? maxRange : m_Layout.maxDoubleRange))
+    {
+      return false;
+    }
+    this->FindRanks();
+    if (m_Info.levels > VLevels)
+    {
+      return false;
+    }
+    for (int bit = threadIdx.x; bit <= maxRange; bit += blockDim.x)
+    {
+      if ((m_Info.set[bit / 32] >> (bit % 32) & 1u) != 0)
+      {
+        level[this->Rank(bit)] = static_cast<std::uint8_t>(bit);
+      }
+    }
+    for (int i = threadIdx.x; i < m_Layout.tileVoxels; i += blockDim.x)
+    {
+      m_Tile[i] = m_Tile[i] != 0 ? Table::Code(this->Rank(m_Tile[i] - m_Info.least)) : std::uint16_t{ noLevel };
+    }
+    __syncthreads();
+    this->ForEachCell([&](int i, int j) {
+      atomicAdd(differences + level[i] - level[j], 1);
+      atomicAdd(sums + level[i] + level[j], 1);
+    });
+    __syncthreads();
+    if (m_Warp == 0)
+    {
+      this->MakeGroups<(maxRange + 1) / lanesPerWarp>(differences, differenceGroups.groups, m_Info.differences);
+    }
+    if (m_Warp == m_Layout.warps - 1)
+    {
+      this->MakeGroups<2 * (maxRange + 1) / lanesPerWarp>(sums, sumGroups.groups, m_Info.sums);
+    }
+    for (int i = threadIdx.x; i < 2 * maxQuads; i += blockDim.x)
+    {
+      constexpr std::uint32_t twoCells = Table::emptyCell << 16 | Table::emptyCell;
+      differenceGroups.cells[i] = { twoCells, twoCells };
+    }
+    __syncthreads();
+    if (m_Info.differences < 0 || m_Info.sums < 0)
+    {
+      return false;
+    }
+    this->ForEachCell([&](int i, int j) {
+      const auto offset = static_cast<std::uint16_t>(Table::Offset(i, j));
+      reinterpret_cast<std::uint16_t *>(differenceGroups.cells)[atomicAdd(differences + level[i] - level[j], 1)] =
+        offset;
+      reinterpret_cast<std::uint16_t *>(sumGroups.cells)[atomicAdd(sums + level[i] + level[j], 1)] = offset;
+    });
+    __syncthreads();
+    return true;
+  }
+
+  template <typename TVisit>
+  __device__ void
+  ForEachCell(const TVisit & visit) const
+  {
+    const int levels = m_Info.levels;
+    for (int cell = threadIdx.x; cell < levels * levels; cell += blockDim.x)
+    {
+      const int i = cell / levels;
+      const int j = cell - i * levels;
+      if (j <= i)
+      {
+        visit(i, j);
+      }
+    }
+  }
+
+  /** Make groups from how many cells have each value, and replace these numbers by where the cells of a group begin;
+   * the number of groups is -1 if they have no room. A lane has some values, one after the other. */
+  template <int VLaneValues>
+  __device__ void
+  MakeGroups(int * counts, std::uint32_t * groups, int & number) const
+  {
+    int * const laneCounts = counts + m_Lane * VLaneValues;
+    int         laneGroups = 0;
+    int         laneQuads = 0;
+    for (int i = 0; i < VLaneValues; ++i)
+    {
+      laneGroups += laneCounts[i] != 0 ? 1 : 0;
+      laneQuads += (laneCounts[i] + 3) / 4;
+    }
+    int group = laneGroups;
+    int quad = laneQuads;
+    for (int offset = 1; offset < lanesPerWarp; offset *= 2)
+    {
+      const int groupsBefore = __shfl_up_sync(allLanes, group, offset);
+      const int quadsBefore = __shfl_up_sync(allLanes, quad, offset);
+      group += m_Lane >= offset ? groupsBefore : 0;
+      quad += m_Lane >= offset ? quadsBefore : 0;
+    }
+    const bool hasRoom = __shfl_sync(allLanes, quad, lanesPerWarp - 1) <= maxQuads;
+    if (m_Lane == lanesPerWarp - 1)
+    {
+      number = hasRoom ? group : -1;
+    }
+    if (!hasRoom)
+    {
+      return;
+    }
+    group -= laneGroups;
+    quad -= laneQuads;
+    for (int i = 0; i < VLaneValues; ++i)
+    {
+      const int cells = laneCounts[i];
+      if (cells != 0)
+      {
+        laneCounts[i] = 4 * quad;
+        quad += (cells + 3) / 4;
+        groups[group] = static_cast<std::uint32_t>((m_Lane * VLaneValues + i) << 16 | quad);
+        ++group;
+      }
+    }
+  }
+
+  /** Compute a row of each group. */
+  __device__ void
+  ComputeRow(int chunk, int step)
+  {
+    const int          row = m_Group * m_Layout.steps + step;
+    const unsigned int computed = m_Info.computed[row];
+    const bool         isComputed = (computed >> m_Lane & 1u) != 0;
+    CooccurrenceSums   sums{};
+    if (computed != 0 && m_Matrix < m_Layout.matrices)
+    {
+      this->Count(row, m_CountedStep == step - 1);
+      m_CountedStep = step;
+      this->SumTable(sums);
+      if (VIsSecond && __any_sync(allLanes, sums.pairs != m_CountedPairs))
+      {
+        atomicOr(m_Info.overflows + row, sums.pairs != m_CountedPairs ? computed & 1u << m_Lane : 0u);
+      }
+    }
+    if (hasWideNumbers && this->MiddleSum() > m_Layout.maxDoubleRange)
+    {
+      this->template Evaluate<WideInteger<hasWideNumbers ? 2 : 1>>(chunk, row, sums, isComputed, this->MiddleSum());
+    }
+    else
+    {
+      this->template Evaluate<double>(chunk, row, sums, isComputed, this->MiddleSum());
+    }
+  }
+
+  /** Count the pairs of the matrix of this warp. The table may have those of the row before. */
+  __device__ void
+  Count(int row, bool hasRowBefore)
+  {
+    if (!hasRowBefore)
+    {
+      m_CountedPairs = 0;
+      for (int word = 0; word < Table::numberOfWords; ++word)
+      {
+        *reinterpret_cast<std::uint32_t *>(m_Table + word * wordStride) = 0;
+      }
+    }
+    this->CountPairs(row, hasRowBefore, [this](const PairRows & rows, int number) {
+      this->CountRows(rows, [this, number](unsigned int a, unsigned int b) {
+        const unsigned int greater = max(a, b);
+        auto &             count = *reinterpret_cast<TCount *>(m_Table + Table::CodedOffset(greater, min(a, b)));
+        const int          next = count + number;
+        if (greater < noLevel)
+        {
+          count = static_cast<TCount>(next);
+          if constexpr (VIsSecond)
+          {
+            m_CountedPairs += number;
+          }
+        }
+      });
+    });
+  }
+
+  __device__ void
+  SumTable(CooccurrenceSums & sums) const
+  {
+    if (this->IsNarrow())
+    {
+      CellSums<VLevels, TCount, true> cells(m_Table, m_Terms);
+      cells.Add(this->Range() + 1, sums);
+      cells.AddNarrow(this->Range() + 1, this->NarrowWeights(), sums);
+    }
+    else
+    {
+      if (m_Task.needsCells || m_Task.needsRows)
+      {
+        CellSums<VLevels, TCount, false>(m_Table, m_Terms).Add(m_Info.levels, sums);
+      }
+      this->SumDifferences(sums);
+      this->SumSums(sums);
+    }
+    sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
+  }
+  /** How many pairs a group has, from its first four cells on. */
+  __device__ int
+  GroupCount(const CellGroups & groups, int & quad, int end) const
+  {
+    int n = 0;
+    // Most groups have one or two quads.
+#pragma unroll 1
+    do
+    {
+      const uint2 four = groups.cells[quad];
+      n += this->Cell(four.x & 0xffffu) + this->Cell(four.x >> 16) + this->Cell(four.y & 0xffffu) +
+           this->Cell(four.y >> 16);
+    } while (++quad < end);
+    return n;
+  }
+  __device__ int
+  Cell(unsigned int offset) const
+  {
+    return *reinterpret_cast<const TCount *>(m_Table + offset);
+  }
+  __device__ void
+  SumDifferences(CooccurrenceSums & sums) const
+  {
+    // With at most 2047 pairs and differences up to 255, 32 bits are enough.
+    int              pairs = 0;
+    int              differences = 0;
+    int              squares = 0;
+    int              quad = 0;
+    const CellGroups groups = this->DifferenceGroups();
+#pragma unroll 1
+    for (int group = 0; group < m_Info.differences; ++group)
+    {
+      const std::uint32_t header = groups.groups[group];
+      const int           n = this->GroupCount(groups, quad, static_cast<int>(header & 0xffffu));
+      if (!__any_sync(allLanes, n != 0))
+      {
+        continue;
+      }
+      const auto k = static_cast<int>(header >> 16);
+      pairs += n;
+      differences += n * k;
+      squares += n * (k * k);
+      sums.differenceTerms += m_Terms[n];
+      if (m_Task.needsWeights)
+      {
+        AddWeights(n, m_Task.weights + k * NumberOfCooccurrenceWeights, sums);
+      }
+    }
+    sums.pairs = pairs;
+    sums.differences = differences;
+    sums.differenceSquares = squares;
+  }
+  __device__ void
+  SumSums(CooccurrenceSums & sums) const
+  {
+    int              firsts = 0;
+    int              squares = 0;
+    int              quad = 0;
+    const CellGroups groups = this->SumGroups();
+    const int        range = this->Range();
+#pragma unroll 1
+    for (int group = 0; group < m_Info.sums; ++group)
+    {
+      const std::uint32_t header = groups.groups[group];
+      const int           n = this->GroupCount(groups, quad, static_cast<int>(header & 0xffffu));
+      if (!__any_sync(allLanes, n != 0))
+      {
+        continue;
+      }
+      const int v = static_cast<int>(header >> 16) - range;
+      const int square = v * v;
+      firsts += n * v;
+      squares += n * square;
+      sums.sumCubes += std::int64_t{ n * v } * square;
+      sums.sumFourths += std::int64_t{ n * square } * square;
+      sums.sumTerms += m_Terms[n];
+    }
+    sums.sums = firsts;
+    sums.sumSquares = squares;
+  }
+
+  int m_CountedPairs{ 0 };
+};
+
+/** The first stage lists the tiles with more levels, behind how many there are. */
+template <typename TCount>
+__global__ void
+__launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
+  FewLevelTilesKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ TileLayout layout,
+                      const __grid_constant__ CudaOtherWindows others, unsigned int firstTileRow,
+                      std::uint32_t * otherTiles)
+{
+  extern __shared__ __align__(16) char shared[];
+  TableBlock<fewLevels, TCount, false> block(task, layout, shared);
+  if (block.Compute(firstTileRow + blockIdx.x, blockIdx.y, others))
+  {
+    return;
+  }
+  if (threadIdx.x == 0)
+  {
+    otherTiles[1 + atomicAdd(otherTiles, 1u)] = blockIdx.x * layout.tilesX + blockIdx.y;
+  }
 }
 
 /** Whether bytes hold all counts of cells. */
@@ -810,76 +763,105 @@ HasByteCounts(const CooccurrenceTask & task)
   return task.maxPairs <= 0xff;
 }
 
-NarrowLayout
-MakeLayout(const CooccurrenceTask & task, int levels)
+using SecondBlock = TableBlock<moreLevels, std::uint8_t, true>;
+using LastBlock = TableBlock<mostLevels, std::uint8_t, true>;
+
+template <typename TBlock>
+TileLayout
+MakeLayout(const CooccurrenceTask & task, int blockWarps)
 {
-  return NarrowLayout(task, levels, HasByteCounts(task) ? 1 : 2);
+  return TileLayout(task, TBlock::tableWords, TBlock::listBytes, blockWarps);
+}
+TileLayout
+MakeFirstLayout(const CooccurrenceTask & task)
+{
+  return HasByteCounts(task) ? MakeLayout<TableBlock<fewLevels, std::uint8_t, false>>(task, maxTileWarps)
+                             : MakeLayout<TableBlock<fewLevels, std::uint16_t, false>>(task, maxTileWarps);
 }
 
-/** Whether doubles hold all integers of the formulas, as CooccurrencePlan decides for all levels. */
-bool
-HasSmallNumbers(const CooccurrenceTask & task, int levels)
+/** The layout of the last stage, of as many warps as the shared memory allows. */
+TileLayout
+MakeLastLayout(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  const double difference = levels - 1;
-  const auto   pairs = static_cast<double>(task.maxPairs);
-  const double pairsCubed = pairs * pairs * pairs;
-  return std::max(4.0 * pairsCubed * pairs, 6.0 * pairsCubed) * difference * difference * difference * difference <=
-         0x1p53;
+  TileLayout layout = MakeLayout<LastBlock>(task, maxTileWarps);
+  for (const int warps : { 7, 5, 4 })
+  {
+    if (!FitsSharedMemory(layout, limits))
+    {
+      layout = MakeLayout<LastBlock>(task, warps);
+    }
+  }
+  return layout;
 }
 
-template <int VLevels, typename TCount>
-void
-Launch(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow, const CudaOtherWindows & others,
-       cudaStream_t stream)
+/** Of a list of tiles behind how many there are. */
+std::uint64_t
+TileListBytes(std::int64_t tiles)
 {
-  const NarrowLayout layout = MakeLayout(task, VLevels);
-  const auto         bytes = static_cast<std::size_t>(layout.bytes);
-  const auto         start = [&](auto kernel) {
-    AllowSharedMemory(kernel, bytes);
-    const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
-    kernel<<<blocks, layout.warps * lanesPerWarp, bytes, stream>>>(
-      task, layout, others, static_cast<unsigned int>(firstRow));
-  };
-  HasSmallNumbers(task, VLevels) ? start(NarrowWindowsKernel<VLevels, TCount, double>)
-                                 : start(NarrowWindowsKernel<VLevels, TCount, WideInteger<2>>);
+  constexpr std::uint64_t alignment = 256;
+  return ((static_cast<std::uint64_t>(tiles) + 1) * sizeof(std::uint32_t) / alignment + 1) * alignment;
 }
 } // namespace
 
 bool
-CudaNarrowWindowsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
+CudaFewLevelTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
   // What a grid can have at most.
   constexpr std::int64_t maxColumns = std::int64_t{ 65535 } * lanesPerWarp;
-  constexpr std::int64_t maxRows = 0x7fffffff;
+  constexpr std::int64_t maxRowsOfTiles = 0x7fffffff;
   return task.outputSize[0] <= maxColumns &&
-         task.outputSize[1] <= maxRows / std::max<std::int64_t>(task.outputSize[2], 1) && task.scales.symmetric &&
-         !task.wideWeights && task.maxPairs <= maxTablePairs && task.numberOfGrayLevels <= maxLevel &&
-         task.numberOfOffsets / task.OffsetsPerMatrix() <= maxWarps &&
-         static_cast<std::size_t>(MakeLayout(task, fewLevels).bytes) <= limits.maxSharedMemoryPerBlock;
+         task.outputSize[1] <= maxRowsOfTiles / std::max<std::int64_t>(task.outputSize[2], 1) &&
+         task.scales.symmetric && !task.wideWeights && task.maxPairs <= maxTablePairs &&
+         task.numberOfOffsets / task.OffsetsPerMatrix() <= maxTileWarps &&
+         FitsSharedMemory(MakeFirstLayout(task), limits) && FitsSharedMemory(MakeLastLayout(task, limits), limits);
 }
 
 CudaTileRows
-GetCudaNarrowTileRows(const CooccurrenceTask & task)
+GetCudaTileRows(const CooccurrenceTask & task)
 {
-  const NarrowLayout layout = MakeLayout(task, fewLevels);
+  const TileLayout layout = MakeFirstLayout(task);
   return {
     layout.tilesX, layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2]
   };
 }
 
-void
-LaunchCudaNarrowWindows(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
-                        const CudaOtherWindows & others, cudaStream_t stream)
+std::uint64_t
+CudaFewLevelTilesScratchBytes(std::int64_t tiles)
 {
-  if (!HasByteCounts(task))
+  return 2 * TileListBytes(tiles);
+}
+
+void
+LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
+                        const CudaOtherWindows & others, void * scratch, cudaStream_t stream)
+{
+  const TileLayout    layout = MakeFirstLayout(task);
+  const std::uint64_t listBytes = TileListBytes((endRow - firstRow) * layout.tilesX);
+  std::uint32_t *     tiles = static_cast<std::uint32_t *>(scratch);
+  std::uint32_t *     otherTiles = tiles + listBytes / sizeof(std::uint32_t);
+  for (std::uint32_t * const list : { tiles, otherTiles })
   {
-    return Launch<fewLevels, std::uint16_t>(task, firstRow, endRow, others, stream);
+    CheckCuda(cudaMemsetAsync(list, 0, sizeof(*list), stream), "starting the kernel of tiles");
   }
-  Launch<fewLevels, std::uint8_t>(task, firstRow, endRow, others, stream);
-  if (others.marks != nullptr &&
-      static_cast<std::size_t>(MakeLayout(task, moreLevels).bytes) <= GetCudaDeviceLimits().maxSharedMemoryPerBlock)
+  const auto start = [&](auto kernel) {
+    AllowSharedMemory(kernel, static_cast<std::size_t>(layout.bytes));
+    const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
+    kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(
+      task, layout, others, static_cast<unsigned int>(firstRow), tiles);
+  };
+  HasByteCounts(task) ? start(FewLevelTilesKernel<std::uint8_t>) : start(FewLevelTilesKernel<std::uint16_t>);
+  // What the list of another stage has are tiles of the first one.
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  const TileLayout         second = MakeLayout<SecondBlock>(task, maxTileWarps);
+  if (FitsSharedMemory(second, limits))
   {
-    Launch<moreLevels, std::uint8_t>(task, firstRow, endRow, { others.list, others.first, others.marks, true }, stream);
+    LaunchTileList<SecondBlock>(task, second, layout, firstRow, endRow, others, tiles, otherTiles, stream);
+    std::swap(tiles, otherTiles);
+  }
+  if (!LaunchCudaSortedTiles(task, layout, firstRow, endRow, others, tiles, stream))
+  {
+    LaunchTileList<LastBlock>(
+      task, MakeLastLayout(task, limits), layout, firstRow, endRow, others, tiles, nullptr, stream);
   }
 }
 } // namespace voxelmaps

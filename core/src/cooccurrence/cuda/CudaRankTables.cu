@@ -409,6 +409,13 @@ ListCapacity(const CooccurrenceTask & task)
                   std::max(maxListWindows, 52 * task.outputSize[0]));
 }
 
+/** Rows of tiles whose windows a list has room for. */
+std::int64_t
+PartTileRows(const CooccurrenceTask & task, const CudaTileRows & rows)
+{
+  return std::max<std::int64_t>(ListCapacity(task) / (rows.windowRows * task.outputSize[0]), 1);
+}
+
 /** The number of windows, and the windows, of two lists. */
 std::uint64_t
 ListBytes(const CooccurrenceTask & task)
@@ -439,7 +446,14 @@ CudaScratchBytes
 CudaRankTablesScratchBytes(const CooccurrenceTask & task)
 {
   const CudaScratchBytes walk = CudaCooccurrenceWalkScratchBytes(task);
-  return { ListBytes(task) + walk.minimum, ListBytes(task) + walk.maximum };
+  // WindowWalk needs its memory when the tiles are done.
+  std::uint64_t tileBytes = 0;
+  if (CudaFewLevelTilesSupports(task, GetCudaDeviceLimits()))
+  {
+    const CudaTileRows rows = GetCudaTileRows(task);
+    tileBytes = CudaFewLevelTilesScratchBytes(std::min(rows.number, PartTileRows(task, rows)) * rows.tiles);
+  }
+  return { ListBytes(task) + std::max(walk.minimum, tileBytes), ListBytes(task) + std::max(walk.maximum, tileBytes) };
 }
 
 void
@@ -476,19 +490,19 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
       ComputeByCudaCooccurrenceWalk(task, last, walkResources);
     }
   };
-  if (!CudaNarrowWindowsSupports(task, GetCudaDeviceLimits()))
+  if (!CudaFewLevelTilesSupports(task, GetCudaDeviceLimits()))
   {
     LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
       computeTables({ end - first, first, nullptr }, list, secondList);
     });
     return;
   }
-  const CudaTileRows tileRows = GetCudaNarrowTileRows(task);
-  const std::int64_t partRows = std::max<std::int64_t>(capacity / (tileRows.windowRows * task.outputSize[0]), 1);
+  const CudaTileRows tileRows = GetCudaTileRows(task);
+  const std::int64_t partRows = PartTileRows(task, tileRows);
   LaunchInParts(tileRows.number, partRows, resources, doing, [&](std::int64_t firstRow, std::int64_t endRow) {
     const std::int64_t first = tileRows.GetFirstWindow(task, firstRow);
     clear(list);
-    LaunchCudaNarrowWindows(task, firstRow, endRow, { list, first, nullptr, false }, resources.stream);
+    LaunchCudaFewLevelTiles(task, firstRow, endRow, { list, first, nullptr }, walkResources.scratch, resources.stream);
     const WindowNumbers left{ getLength(list), first, list + 1 };
     if (left.number != 0)
     {

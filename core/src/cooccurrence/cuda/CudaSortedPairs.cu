@@ -20,6 +20,7 @@
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
+#include "CudaSortedKeys.cuh"
 #include "texture/cuda/CudaParts.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
@@ -43,28 +44,10 @@ constexpr int warpsPerMultiprocessor = 12;
 template <int VRows>
 using BlockTables = CudaThreadTables<VRows * lanesPerWarp>;
 
-/** Sums of rows count at most 2 * 127 pairs, which fit bytes. */
-constexpr int maxOffsetPairs = 127;
-
-/** A key is (u << 7) | (k / 2), where u = a + b - 2 and k = |a - b| are even or odd together, so that the key tells
- * both levels. */
 constexpr int maxLevels = 256;
-constexpr int sumShift = 7;
-/** Where there is no pair, a key of its own: greater than all others, with a sum that no pair has. */
-constexpr std::uint32_t noPair = 0xff80;
 
 /** Pairs of a list that are read at once, before any of them is counted: each would wait for its own. */
 constexpr int batchPairs = 4;
-
-/** What the sums of t grow by when a pair makes a cell c: t(c) - t(c - 1) in each of two cells, or t(c) - t(c - 2) in
- * one of the diagonal. */
-struct __align__(16) CellSteps
-{
-  std::int64_t besideDiagonal;
-  std::int64_t onDiagonal;
-};
-constexpr int numberOfTerms = 2 * maxOffsetPairs + 1;
-constexpr int maxSteps = maxOffsetPairs + 1;
 
 /** Numbers of keys that there is a network for. */
 constexpr __host__ __device__ int
@@ -137,7 +120,7 @@ struct PairsLayout
   SharedBytes() const
   {
     constexpr std::size_t blockBytes =
-      numberOfTerms * sizeof(CellSteps) + (maxSteps + numberOfTerms) * sizeof(std::int64_t) + sizeof(LevelRange);
+      SortedKeySteps::bytes + SortedKeySteps::numberOfTerms * sizeof(std::int64_t) + sizeof(LevelRange);
     return blockBytes + RoundedTileBytes() +
            static_cast<std::size_t>(rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
   }
@@ -178,19 +161,17 @@ UsesKeys(int feature)
 /** Shared memory of a block. */
 struct PairsMemory
 {
-  char *          cellSteps; // CellSteps
-  std::int64_t *  sumSteps;  // t(n + 1) - t(n)
-  std::int64_t *  terms;     // t(n)
+  SortedKeySteps  keySteps;
+  std::int64_t *  terms; // t(n)
   LevelRange *    range;
   std::uint16_t * tile;
   char *          tables;
 
   __device__
   PairsMemory(const PairsLayout & layout, char * shared)
-    : cellSteps(shared)
-    , sumSteps(reinterpret_cast<std::int64_t *>(shared + numberOfTerms * sizeof(CellSteps)))
-    , terms(sumSteps + maxSteps)
-    , range(reinterpret_cast<LevelRange *>(terms + numberOfTerms))
+    : keySteps(shared)
+    , terms(reinterpret_cast<std::int64_t *>(shared + SortedKeySteps::bytes))
+    , range(reinterpret_cast<LevelRange *>(terms + SortedKeySteps::numberOfTerms))
     , tile(reinterpret_cast<std::uint16_t *>(range + 1))
     , tables(reinterpret_cast<char *>(tile) + layout.RoundedTileBytes())
   {}
@@ -199,17 +180,11 @@ struct PairsMemory
   LoadSteps(const CooccurrenceTask & task, const PairsLayout & layout) const
   {
     const std::int64_t * const t = task.scales.entropyTable;
-    const int                  maxTotal = layout.needsTerms ? 2 * static_cast<int>(task.maxPairs) : -1;
-    for (int n = threadIdx.x; n < numberOfTerms; n += blockDim.x)
+    const int                  maxPairs = layout.needsTerms ? static_cast<int>(task.maxPairs) : 0;
+    keySteps.Load(t, maxPairs);
+    for (int n = threadIdx.x; n < SortedKeySteps::numberOfTerms; n += blockDim.x)
     {
-      const bool isTotal = n <= maxTotal;
-      reinterpret_cast<CellSteps *>(cellSteps)[n] = { isTotal && n > 0 ? 2 * (t[n] - t[n - 1]) : 0,
-                                                      isTotal && n > 1 ? t[n] - t[n - 2] : 0 };
-      terms[n] = isTotal ? t[n] : 0;
-    }
-    for (int n = threadIdx.x; n < maxSteps; n += blockDim.x)
-    {
-      sumSteps[n] = 2 * n < maxTotal ? t[n + 1] - t[n] : 0;
+      terms[n] = n > 0 && n <= 2 * maxPairs ? t[n] : 0;
     }
   }
 
@@ -241,59 +216,6 @@ struct PairsMemory
     atomicMin(&range->first, minLevel);
     atomicMax(&range->last, maxLevel);
   }
-};
-
-/** The sorted keys of one of two offsets, one after the other. */
-template <int VHalf>
-class SortedKeys
-{
-public:
-  /** The word of the keys, and which bits of it differ from the word before. */
-  __device__ void
-  Add(const PairsMemory & memory, std::uint32_t word, std::uint32_t changed)
-  {
-    constexpr int           shift = 16 * VHalf;
-    constexpr std::uint32_t cellBits = 0xffffu << shift;
-    constexpr std::uint32_t sumBits = noPair << shift;
-    // The difference, and whether the sum is odd.
-    constexpr std::uint32_t differenceBits = 0xffu << shift;
-
-    const bool isOnDiagonal = (word & differenceBits) == 0;
-    const int  next = m_Place + (isOnDiagonal ? 2 * cellStride : cellStride);
-    const int  first = isOnDiagonal ? 2 * cellStride + diagonalPlace : cellStride;
-    m_Place = (changed & cellBits) == 0 ? next : first;
-    m_CellTerms += *reinterpret_cast<const std::int64_t *>(memory.cellSteps + m_Place);
-    m_Places += m_Place;
-    m_MaxPlace = max(m_MaxPlace, m_Place);
-    m_Sum = (changed & sumBits) == 0 ? m_Sum + 1 : 0;
-    m_SumTerms += memory.sumSteps[m_Sum];
-  }
-
-  /** Of so many keys, of which so many are pairs, and so many of these on the diagonal. */
-  __device__ void
-  Get(const PairsMemory & memory, int keys, int pairs, int pairsOnDiagonal, int maxPairs, CooccurrenceSums & sums) const
-  {
-    const int others = keys - pairs;
-    sums.cellTerms = m_CellTerms;
-    sums.maximum = m_MaxPlace / cellStride;
-    // The squares of two cells c grow by 4 c - 2, that of a cell of the diagonal by 4 c - 4. Each of the other keys is
-    // a cell of its own beside the diagonal, and all have the same sum.
-    const int cells = (m_Places - pairsOnDiagonal * diagonalPlace) / cellStride;
-    sums.cellSquares = 4 * (cells - others) - 2 * pairs - 2 * pairsOnDiagonal;
-    sums.sumTerms = m_SumTerms - memory.terms[min(others, maxPairs)];
-  }
-
-private:
-  static constexpr int cellStride = sizeof(CellSteps);
-  static constexpr int diagonalPlace = offsetof(CellSteps, onDiagonal);
-
-  /** Of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
-  int          m_Place{ 0 };
-  int          m_Places{ 0 };
-  int          m_MaxPlace{ 0 };
-  int          m_Sum{ 0 };
-  std::int64_t m_CellTerms{ 0 };
-  std::int64_t m_SumTerms{ 0 };
 };
 
 template <typename TTables, int VNumber>
@@ -385,8 +307,8 @@ public:
         CooccurrenceSums   sums{};
         sums.pairs = pairs.number;
         sums.rowTerms = pairs.rowTerms;
-        half == 0 ? firstKeys.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
-                  : secondKeys.Get(m_Memory, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
+        half == 0 ? firstKeys.Get(m_Memory.terms, keys, pairs.number, pairs.onDiagonal, maxPairs, sums)
+                  : secondKeys.Get(m_Memory.terms, keys, pairs.number, pairs.onDiagonal, maxPairs, sums);
         this->Evaluate<true>(
           sums, out + std::int64_t{ first + half } * m_Task.numberOfFeatures * m_Task.componentStride, isStored);
       }
@@ -453,15 +375,15 @@ private:
 #pragma unroll
       for (int j = 0; j < batchPairs; ++j)
       {
-        const int  i = begin + j;
-        const int  a = firstLevels[j];
-        const int  b = secondLevels[j];
-        const bool isPair = a != 0 && b != 0 && i < pairs.number;
-        const int  sum = isPair ? a + b : center;
-        const int  k = isPair ? abs(a - b) : 0;
-        const int  v = sum - center;
-        const auto square = static_cast<std::uint32_t>(v * v);
-        const auto key = static_cast<std::uint32_t>((sum - 2) << sumShift | k >> 1);
+        const int           i = begin + j;
+        const int           a = firstLevels[j];
+        const int           b = secondLevels[j];
+        const bool          isPair = a != 0 && b != 0 && i < pairs.number;
+        const int           sum = isPair ? a + b : center;
+        const int           k = isPair ? abs(a - b) : 0;
+        const int           v = sum - center;
+        const auto          square = static_cast<std::uint32_t>(v * v);
+        const std::uint32_t key = PairKey(sum - 2, k);
         counted.number += isPair ? 1 : 0;
         counted.onDiagonal += isPair && k == 0 ? 1 : 0;
         firsts += v;
@@ -581,8 +503,8 @@ private:
     for (int i = 0; i < keys; ++i)
     {
       const std::uint32_t word = Tables::template At<std::uint32_t>(m_Keys, i * Tables::wordStride);
-      firstKeys.Add(m_Memory, word, word ^ before);
-      secondKeys.Add(m_Memory, word, word ^ before);
+      firstKeys.Add(m_Memory.keySteps, word, word ^ before);
+      secondKeys.Add(m_Memory.keySteps, word, word ^ before);
       before = word;
     }
   }
@@ -766,19 +688,41 @@ LaunchNumber(const CooccurrenceTask & task, const std::int32_t * pairList, const
     ? LaunchRows<TNumber, TDivision, largeRows>(task, pairList, marks, resources)
     : LaunchRows<TNumber, TDivision, smallRows>(task, pairList, marks, resources);
 }
-/** Whether there are enough tiles for the stages of narrow windows, which are slower than sorting where most
+/** Whether there are enough tiles for the stages of few levels, which are slower than sorting where most
  * multiprocessors wait. Measured on an H100: 96^3 voxels gain a quarter, slices of 181 x 217 lose. */
 bool
-UsesNarrowWindows(const CooccurrenceTask & task)
+UsesTiles(const CooccurrenceTask & task)
 {
   constexpr std::int64_t   tilesPerMultiprocessor = 8;
   const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-  if (!CudaNarrowWindowsSupports(task, limits))
+  if (!CudaFewLevelTilesSupports(task, limits))
   {
     return false;
   }
-  const CudaTileRows rows = GetCudaNarrowTileRows(task);
+  const CudaTileRows rows = GetCudaTileRows(task);
   return rows.number * rows.tiles >= tilesPerMultiprocessor * limits.numberOfMultiprocessors;
+}
+
+/** Rows of tiles that take less than a tenth of a second, so that an abort is quick. */
+std::int64_t
+PartTileRows(const CooccurrenceTask & task)
+{
+  constexpr std::int64_t partWindows = std::int64_t{ 1 } << 23;
+  return std::max<std::int64_t>(partWindows / (GetCudaTileRows(task).windowRows * task.outputSize[0]), 1);
+}
+
+/** Of a mark for every window. */
+std::uint64_t
+MarkBytes(const CooccurrenceTask & task)
+{
+  constexpr std::uint64_t alignment = 256;
+  return (NumberOfVoxels(task.outputSize) / alignment + 1) * alignment;
+}
+std::uint64_t
+TileScratchBytes(const CooccurrenceTask & task)
+{
+  const CudaTileRows rows = GetCudaTileRows(task);
+  return CudaFewLevelTilesScratchBytes(std::min(rows.number, PartTileRows(task)) * rows.tiles);
 }
 } // namespace
 
@@ -786,7 +730,7 @@ bool
 CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
-         task.maxPairs <= maxOffsetPairs && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
+         task.maxPairs <= maxSortedPairs && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
          !task.wideWeights &&
          PairsLayout(task, ChooseRows(task, limits)).SharedBytes() <= limits.maxSharedMemoryPerBlock;
 }
@@ -834,8 +778,7 @@ MakeCudaPairList(const CooccurrenceTask & hostTask)
 CudaScratchBytes
 CudaSortedPairsScratchBytes(const CooccurrenceTask & task)
 {
-  // A mark for every window.
-  const std::uint64_t bytes = UsesNarrowWindows(task) ? NumberOfVoxels(task.outputSize) : 0;
+  const std::uint64_t bytes = UsesTiles(task) ? MarkBytes(task) + TileScratchBytes(task) : 0;
   return { bytes, bytes };
 }
 
@@ -844,20 +787,15 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
                          const CudaMethodResources & resources)
 {
   std::uint8_t * marks = nullptr;
-  if (UsesNarrowWindows(task))
+  if (UsesTiles(task))
   {
+    constexpr const char * doing = "starting the kernel of tiles";
     marks = static_cast<std::uint8_t *>(resources.scratch);
-    const CudaTileRows tileRows = GetCudaNarrowTileRows(task);
-    // In parts of less than a tenth of a second, so that an abort is quick.
-    constexpr std::int64_t partWindows = std::int64_t{ 1 } << 23;
-    const std::int64_t     rowWindows = tileRows.windowRows * task.outputSize[0];
-    LaunchInParts(tileRows.number,
-                  std::max<std::int64_t>(partWindows / rowWindows, 1),
-                  resources,
-                  "starting the kernel of narrow windows",
-                  [&](std::int64_t first, std::int64_t end) {
-                    LaunchCudaNarrowWindows(task, first, end, { nullptr, 0, marks, false }, resources.stream);
-                  });
+    CheckCuda(cudaMemsetAsync(marks, 0, MarkBytes(task), resources.stream), doing);
+    const CudaTileRows tileRows = GetCudaTileRows(task);
+    LaunchInParts(tileRows.number, PartTileRows(task), resources, doing, [&](std::int64_t first, std::int64_t end) {
+      LaunchCudaFewLevelTiles(task, first, end, { nullptr, 0, marks }, marks + MarkBytes(task), resources.stream);
+    });
   }
   if (task.arithmetic == CooccurrenceArithmetic::Double)
   {
